@@ -1,0 +1,11 @@
+"""The turn API and its keys."""
+
+from django.apps import AppConfig
+
+
+class ApiConfig(AppConfig):
+    """Django's view of the app."""
+
+    name = "convengine.api"
+    label = "ce_api"
+    verbose_name = "API"

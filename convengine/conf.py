@@ -1,0 +1,59 @@
+"""The only reader of `settings.CONVENGINE`: defaults in sight, dotted paths resolved here, unknown keys refused."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.module_loading import import_string
+
+DEFAULTS: Mapping[str, Any] = {
+    # Where a turn gets its configuration: an object with `head_sql` and `pin(head)`.
+    "SNAPSHOT": "config_admin.snapshot.active.snapshots",
+    # Writes a turn's trail inside the turn's transaction: a callable of (record, connection).
+    "AUDIT_WRITER": "audit.writer.write",
+    # Called with each event as it happens.
+    "TRAIL_LISTENERS": [],
+    # Steps and hooks of the deployment, beside the built-in ones.
+    "STEPS": [],
+    "HOOKS": [],
+    # Modules that register tasks, container providers, hooks and transformers when they are imported.
+    "EXTENSIONS": [],
+    # Deployment defaults of live settings, (TYPE, KEY) -> text.
+    "SETTING_DEFAULTS": {},
+    "MAX_MESSAGE_BYTES": 16 * 1024,
+    "MAX_INPUT_PARAMS_BYTES": 64 * 1024,
+    "MAX_REQUEST_BYTES": 1024 * 1024,
+    "TURN_TIMEOUT_SECONDS": 110,
+    "IDEMPOTENCY_HOURS": 24,
+    # Seconds added to the database's clock; tests set it.
+    "CLOCK_OFFSET_SECONDS": 0.0,
+}
+
+
+def get(key: str) -> Any:
+    """A value of `settings.CONVENGINE`, or its default. Raises ImproperlyConfigured for an unknown key."""
+    if key not in DEFAULTS:
+        raise ImproperlyConfigured(f"CONVENGINE has no key {key}.")
+    return getattr(settings, "CONVENGINE", {}).get(key, DEFAULTS[key])
+
+
+def unknown_keys() -> list[str]:
+    """Keys of `settings.CONVENGINE` that nothing reads."""
+    return sorted(getattr(settings, "CONVENGINE", {}).keys() - DEFAULTS.keys())
+
+
+@cache
+def _imported(path: str) -> Any:
+    return import_string(path)
+
+
+def load(key: str) -> Any:
+    """The object that a dotted path names. Raises ImportError naming the path."""
+    return _imported(get(key))
+
+
+def load_all(key: str) -> list[Any]:
+    """The objects that a list of dotted paths names."""
+    return [_imported(path) for path in get(key)]

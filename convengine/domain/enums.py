@@ -1,0 +1,340 @@
+"""The words that rows may use. Each member's label and help are what the admin and the manual show."""
+
+from enum import StrEnum
+from typing import Self
+
+
+class Word(StrEnum):
+    """A closed vocabulary whose members carry a label and a help text: `NAME = "NAME", "label", "help"`."""
+
+    label: str
+    help: str
+
+    def __new__(cls, value: str, label: str = "", help: str = "") -> Self:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.label = label or value.replace("_", " ").capitalize()
+        member.help = help
+        return member
+
+    @classmethod
+    def choices(cls) -> list[tuple[str, str]]:
+        """(value, label) pairs for a form field."""
+        return [(member.value, member.label) for member in cls]
+
+    @classmethod
+    def read(cls, value: object) -> Self | None:
+        """The member that a text names, trimmed and in any case; null when there is none."""
+        try:
+            return cls(str(value).strip().upper())
+        except ValueError:
+            return None
+
+
+class DialogueAct(Word):
+    """What the user does with a message, apart from what it is about."""
+
+    AFFIRM = "AFFIRM", "Affirm", "Says yes."
+    NEGATE = "NEGATE", "Negate", "Says no."
+    ANSWER = "ANSWER", "Answer", "Answers an open question."
+    EDIT = "EDIT", "Edit", "Wants something changed."
+    RESET = "RESET", "Reset", "Wants to start over."
+    QUESTION = "QUESTION", "Question", "Asks something."
+    NEW_REQUEST = "NEW_REQUEST", "New request", "Brings up something to be done."
+    GREETING = "GREETING", "Greeting", "Says hello."
+
+
+class RulePhase(Word):
+    """When in a turn a rule is looked at."""
+
+    POST_DIALOGUE_ACT = (
+        "POST_DIALOGUE_ACT",
+        "After the dialogue act",
+        "After the act is classified, before the interaction policy decides. Typical: override the act.",
+    )
+    POST_CLASSIFIER_INTENT = (
+        "POST_CLASSIFIER_INTENT",
+        "After a classifier decided",
+        "When a classifier row decided the intent. Typical: start states per intent.",
+    )
+    POST_AGENT_INTENT = (
+        "POST_AGENT_INTENT",
+        "After the intent agent",
+        "When the model's intent was accepted. Typical: start states per intent.",
+    )
+    PRE_AGENT_MCP = "PRE_AGENT_MCP", "Before the planner", "First thing in the tool step: gate or prepare tool use."
+    POST_AGENT_MCP = (
+        "POST_AGENT_MCP",
+        "After the planner",
+        "When at least one planner round ran: move on when there is a final answer.",
+    )
+    POST_TOOL_EXECUTION = (
+        "POST_TOOL_EXECUTION",
+        "After a direct tool call",
+        "After success, error or scope mismatch: react to inputParams.tool_result.",
+    )
+    POST_SCHEMA_EXTRACTION = (
+        "POST_SCHEMA_EXTRACTION",
+        "After data collection",
+        "After values were merged and the schema status is known. Typical: from COLLECT to CONFIRM.",
+    )
+    PRE_RESPONSE_RESOLUTION = (
+        "PRE_RESPONSE_RESOLUTION",
+        "Before the answer",
+        "Everything else; the last chance before the response is chosen.",
+    )
+    POST_SEMANTIC_INTERPRET = (
+        "POST_SEMANTIC_INTERPRET",
+        "After semantic interpretation",
+        "Reserved for the semantic query module.",
+    )
+
+
+#: Older names that imports accept (tables 2.3).
+PHASE_ALIASES = {
+    "PIPELINE_RULES": RulePhase.PRE_RESPONSE_RESOLUTION,
+    "AGENT_POST_INTENT": RulePhase.POST_AGENT_INTENT,
+    "CLASSIFIER_POST_INTENT": RulePhase.POST_CLASSIFIER_INTENT,
+    "AGENT_POST_MCP": RulePhase.POST_AGENT_MCP,
+    "TOOL_POST_EXECUTION": RulePhase.POST_TOOL_EXECUTION,
+    "SEMANTIC_INTERPRET_POST": RulePhase.POST_SEMANTIC_INTERPRET,
+    "AGENT_POST_SEMANTIC_INTERPRET": RulePhase.POST_SEMANTIC_INTERPRET,
+}
+
+
+class RuleType(Word):
+    """How a rule's condition is tested."""
+
+    EXACT = "EXACT", "Exact text", "The trimmed text equals the pattern, ignoring case; ANY always holds."
+    REGEX = "REGEX", "Regular expression", "The pattern is found in the text, ignoring case."
+    JSON_PATH = "JSON_PATH", "JSON path on the facts", "The path matches the facts of the turn."
+    CONTEXT_JSON_PATH = "CONTEXT_JSON_PATH", "JSON path on the context", "The path matches the stored context alone."
+
+
+class MatchTarget(Word):
+    """Which text EXACT and REGEX rules look at."""
+
+    USER_TEXT = "USER_TEXT", "User text", "What the user wrote."
+    RESOLVED_INPUT = "RESOLVED_INPUT", "Resolved input", "The rewritten query if there is one, else the user text."
+    DIALOGUE_ACT = "DIALOGUE_ACT", "Dialogue act", "The name of the act of this turn."
+
+
+class RuleAction(Word):
+    """What a rule does when its condition holds. Labels and value grammars: `rules.vocabulary`."""
+
+    SET_INTENT = "SET_INTENT", "Set intent"
+    SET_STATE = "SET_STATE", "Set state"
+    SET_DIALOGUE_ACT = "SET_DIALOGUE_ACT", "Set dialogue act"
+    SET_INPUT_PARAM = "SET_INPUT_PARAM", "Set input params"
+    SET_JSON = "SET_JSON", "Copy from a path"
+    GET_CONTEXT = "GET_CONTEXT", "Copy the context"
+    GET_SCHEMA_JSON = "GET_SCHEMA_JSON", "Copy the collected values"
+    GET_SESSION = "GET_SESSION", "Copy the session facts"
+    SET_TASK = "SET_TASK", "Run a task"
+    SET_CONTEXT = "SET_CONTEXT", "Write context fields"
+    CLEAR_CONTEXT = "CLEAR_CONTEXT", "Clear context fields"
+    REMOVE_INPUT_PARAM = "REMOVE_INPUT_PARAM", "Remove input params"
+    SET_RESPONSE_HINT = "SET_RESPONSE_HINT", "Hint for the answer"
+    SET_PREFERENCE = "SET_PREFERENCE", "Choose a model or knowledge base"
+
+
+class ClassifierType(Word):
+    """How a classifier row is tested."""
+
+    REGEX = "REGEX", "Regular expression", "Found anywhere in the text."
+    CONTAINS = "CONTAINS", "Contains", "The text contains these characters."
+    STARTS_WITH = "STARTS_WITH", "Starts with", "The text begins with these characters."
+    EXACT = "EXACT", "Exact text", "The whole text is this."
+
+
+class PolicyType(Word):
+    """How a policy row is tested."""
+
+    REGEX = "REGEX", "Regular expression", "Found anywhere in the text."
+    EXACT = "EXACT", "Exact text", "The whole text is this."
+    CONTAINS = "CONTAINS", "Contains", "The text contains these characters."
+    STARTS_WITH = "STARTS_WITH", "Starts with", "The text begins with these characters."
+    LLM = "LLM", "Model", "A model judges the text by this criterion in words."
+
+
+class OutputFormat(Word):
+    """The format of an answer."""
+
+    TEXT = "TEXT", "Text"
+    JSON = "JSON", "JSON"
+
+
+class ResponseType(Word):
+    """Who writes an answer."""
+
+    EXACT = "EXACT", "As written", "The text of the row, with names filled in."
+    DERIVED = "DERIVED", "Written by the model", "The model writes it from a prompt template."
+
+
+class PromptUse(Word):
+    """What a prompt template is used for."""
+
+    SCHEMA_JSON = "SCHEMA_JSON", "Extract fields"
+    TEXT = "TEXT", "Write a text answer"
+    JSON = "JSON", "Write a JSON answer"
+
+
+class InteractionMode(Word):
+    """What the user may do in a state."""
+
+    NORMAL = "NORMAL", "Normal"
+    IDLE = "IDLE", "Idle"
+    COLLECT = "COLLECT", "Collect data", "Missing fields are asked for; reset and structured input are allowed."
+    CONFIRM = "CONFIRM", "Confirm", "The user may say yes, edit, or reset."
+    PROCESSING = "PROCESSING", "Processing", "The user may retry."
+    FINAL = "FINAL", "Final", "The task is done; the session may be complete."
+    ERROR = "ERROR", "Error", "The user may retry or reset."
+    DISAMBIGUATE = "DISAMBIGUATE", "Disambiguate"
+    FOLLOW_UP = "FOLLOW_UP", "Follow up"
+    PENDING_ACTION = "PENDING_ACTION", "Pending action"
+    REVIEW = "REVIEW", "Review", "The user may edit or reset; the session may be complete."
+
+
+class SchemaType(Word):
+    """The language of an output schema."""
+
+    SCHEMA_JSON = "SCHEMA_JSON", "JSON Schema"
+
+
+class ToolGroup(Word):
+    """What kind of executor runs a tool."""
+
+    DB = "DB", "Database query"
+    HTTP_API = "HTTP_API", "HTTP call"
+    WORKFLOW_ACTION = "WORKFLOW_ACTION", "Workflow action"
+    DOCUMENT_RETRIEVAL = "DOCUMENT_RETRIEVAL", "Document search"
+    CALCULATOR_TRANSFORM = "CALCULATOR_TRANSFORM", "Calculation"
+    NOTIFICATION = "NOTIFICATION", "Notification"
+    FILES = "FILES", "Files"
+    MCP_SERVER = "MCP_SERVER", "External MCP server"
+
+
+#: Other spellings of tool groups (tables 4.3); blank means DB.
+TOOL_GROUP_ALIASES = {
+    "": ToolGroup.DB,
+    "MCP_DB": ToolGroup.DB,
+    "DATABASE": ToolGroup.DB,
+    "SQL": ToolGroup.DB,
+    "HTTP": ToolGroup.HTTP_API,
+    "API": ToolGroup.HTTP_API,
+    "ACTION": ToolGroup.WORKFLOW_ACTION,
+    "WORKFLOW": ToolGroup.WORKFLOW_ACTION,
+    "DOC": ToolGroup.DOCUMENT_RETRIEVAL,
+    "DOCUMENT": ToolGroup.DOCUMENT_RETRIEVAL,
+    "RAG": ToolGroup.DOCUMENT_RETRIEVAL,
+    "CALC": ToolGroup.CALCULATOR_TRANSFORM,
+    "CALCULATOR": ToolGroup.CALCULATOR_TRANSFORM,
+    "TRANSFORM": ToolGroup.CALCULATOR_TRANSFORM,
+    "NOTIFY": ToolGroup.NOTIFICATION,
+    "FILE": ToolGroup.FILES,
+}
+
+
+class SqlDialect(Word):
+    """The language of a DB tool's statement."""
+
+    POSTGRES = "POSTGRES", "PostgreSQL"
+    SQLITE = "SQLITE", "SQLite"
+    ORACLE = "ORACLE", "Oracle"
+
+
+class GuardrailType(Word):
+    """What an SQL guardrail row allows or blocks."""
+
+    ALLOW_FUNCTION = "ALLOW_FUNCTION", "Allow a function"
+    BLOCK_FUNCTION = "BLOCK_FUNCTION", "Block a function"
+    BLOCK_KEYWORD = "BLOCK_KEYWORD", "Block a keyword"
+
+
+class HttpMethod(Word):
+    """The method of an HTTP tool."""
+
+    GET = "GET", "GET"
+    POST = "POST", "POST"
+    PUT = "PUT", "PUT"
+    PATCH = "PATCH", "PATCH"
+    DELETE = "DELETE", "DELETE"
+    HEAD = "HEAD", "HEAD"
+
+
+class MappingMode(Word):
+    """How an HTTP tool's answer becomes its result."""
+
+    RAW_JSON = "RAW_JSON", "The JSON as it is"
+    JSON_PATH = "JSON_PATH", "One JSON path"
+    FIELD_TEMPLATE = "FIELD_TEMPLATE", "A path for each field"
+    MAPPER_CLASS = "MAPPER_CLASS", "A registered mapper"
+    TEXT = "TEXT", "The text as it is"
+
+
+class McpTransport(Word):
+    """How an external MCP server is reached."""
+
+    STDIO = "STDIO", "Local process (stdio)"
+    HTTP = "HTTP", "Streamable HTTP"
+    SSE = "SSE", "Server-sent events"
+
+
+class StepMatch(Word):
+    """How a verbose row's step is read."""
+
+    EXACT = "EXACT", "Step name, or ANY"
+    REGEX = "REGEX", "Regular expression on the step name"
+    JSON_PATH = "JSON_PATH", "JSON path on the event's metadata"
+
+
+class ConversationStatus(Word):
+    """The engine's own status of a conversation."""
+
+    RUNNING = "RUNNING", "Running"
+    BLOCKED = "BLOCKED", "Blocked by a policy"
+
+
+class Lifecycle(Word):
+    """Where a session stands (sessions 2)."""
+
+    RUNNING = "RUNNING", "Running"
+    AWAITING_USER = "AWAITING_USER", "Awaiting the user"
+    INTERRUPTED = "INTERRUPTED", "Interrupted"
+    PENDING_COMPLETE = "PENDING_COMPLETE", "Pending completion"
+    COMPLETE = "COMPLETE", "Complete"
+    ABORTED = "ABORTED", "Aborted"
+
+
+class TurnStatus(Word):
+    """How a turn ended."""
+
+    OK = "OK", "OK"
+    BLOCKED = "BLOCKED", "Blocked by a policy"
+    FAILED = "FAILED", "Failed"
+    INTERRUPTED = "INTERRUPTED", "Interrupted"
+
+
+class ResetReason(StrEnum):
+    """Why a conversation was reset (pipeline-1 4, 8.4, 15)."""
+
+    PARAM_RESET = "INPUT_PARAM:reset"
+    PARAM_RESTART = "INPUT_PARAM:restart"
+    PARAM_CONVERSATION_RESET = "INPUT_PARAM:conversation_reset"
+    USER_TEXT_COMMAND = "USER_TEXT_COMMAND"
+    DIALOGUE_ACT_RESET = "DIALOGUE_ACT_RESET"
+    INTENT_RESOLVED_RESET = "INTENT_RESOLVED_RESET"
+
+
+class DecisionKind(StrEnum):
+    """What a DECISION event is about (R31)."""
+
+    POLICY = "POLICY"
+    CLASSIFIER = "CLASSIFIER"
+    SCHEMA = "SCHEMA"
+    TEMPLATE = "TEMPLATE"
+    RESPONSE = "RESPONSE"
+    CONTAINER = "CONTAINER"
+    PENDING_ACTION = "PENDING_ACTION"
+    TOOL = "TOOL"
+    RULE = "RULE"

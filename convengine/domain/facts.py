@@ -1,0 +1,113 @@
+"""The one document that rules, templates and verbose rows may look at (pipeline-2 0.4, settings 7).
+
+Built at most once for each session value: a Session is frozen, so what was built for it stays true.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from convengine.domain.params import shown
+from convengine.domain.payload import TextPayload
+from convengine.domain.session import Session
+
+#: Session keys over the context: their names are part of the contract, and no schema field may use one.
+SESSION_KEYS = (
+    "conversationId",
+    "intent",
+    "state",
+    "schemaComplete",
+    "hasContainerData",
+    "containerData",
+    "hasAnySchemaValue",
+    "intentLocked",
+    "intentLockReason",
+    "missingRequiredFields",
+    "missingFieldOptions",
+    "userText",
+    "standaloneQuery",
+    "resolvedUserInput",
+    "pendingClarificationQuestion",
+    "lastLlmStage",
+    "postIntentRule",
+    "ruleExecutionSource",
+    "ruleExecutionOrigin",
+    "context",
+    "schemaJson",
+    "lastLlmOutput",
+    "stepInfos",
+    "turnNo",
+    "lifecycle",
+    "contextSummary",
+    "previousTurn",
+)
+RESERVED_FACTS = frozenset({*SESSION_KEYS, "inputParams", "payload"})
+
+
+def schema_values(session: Session) -> Mapping[str, Any]:
+    """The context reduced to the fields of the resolved schema; the whole context when there is none."""
+    schema = session.resolved_schema
+    if schema is None:
+        return session.context
+    properties = schema.json_schema.get("properties", {}) if isinstance(schema.json_schema, Mapping) else {}
+    return {key: value for key, value in session.context.items() if key in properties}
+
+
+def session_scalars(session: Session) -> dict[str, Any]:
+    """The session keys without context, collected values and step records."""
+    return {
+        "conversationId": session.conversation_id,
+        "intent": session.intent,
+        "state": session.state,
+        "schemaComplete": session.schema_complete,
+        "hasContainerData": session.has_container_data,
+        "containerData": session.container_data,
+        "hasAnySchemaValue": session.schema_has_any_value,
+        "intentLocked": session.intent_locked,
+        "intentLockReason": session.intent_lock_reason,
+        "missingRequiredFields": list(session.missing_required_fields),
+        "missingFieldOptions": session.missing_field_options,
+        "userText": session.user_text,
+        "standaloneQuery": session.standalone_query,
+        "resolvedUserInput": session.resolved_user_input,
+        "pendingClarificationQuestion": session.clarification.question if session.clarification else None,
+        "lastLlmStage": session.last_llm_stage,
+        "postIntentRule": session.post_intent_rule,
+        "ruleExecutionSource": session.rule_execution_source,
+        "ruleExecutionOrigin": session.rule_execution_origin,
+        "lastLlmOutput": session.last_llm_output if isinstance(session.last_llm_output, dict) else {},
+        "turnNo": session.turn_no,
+        "lifecycle": session.lifecycle,
+        "contextSummary": session.context_summary,
+        "previousTurn": session.input_params.get("previousTurn"),
+    }
+
+
+def session_dict(session: Session) -> dict[str, Any]:
+    """The session facts, as GET_SESSION copies them and templates see them under `session`."""
+    return {
+        **session_scalars(session),
+        "context": session.context,
+        "schemaJson": schema_values(session),
+        "stepInfos": [_camel(asdict(info)) for info in session.step_infos],
+    }
+
+
+def facts(session: Session) -> dict[str, Any]:
+    """Context keys at the top, the session facts over them, `inputParams`, and `payload` once there is one."""
+    cached = session.__dict__.get("_facts")
+    if cached is None:
+        cached = {**session.context, **session_dict(session), "inputParams": shown(session.input_params)}
+        if session.payload is not None:
+            value = session.payload.value
+            cached["payload"] = {"text": value} if isinstance(session.payload, TextPayload) else value
+        session.__dict__["_facts"] = cached
+    return cached  # type: ignore[no-any-return]
+
+
+def _camel(record: dict[str, Any]) -> dict[str, Any]:
+    return {
+        first + "".join(part.capitalize() for part in rest): value
+        for (first, *rest), value in ((key.split("_"), value) for key, value in record.items())
+        if value is not None
+    }

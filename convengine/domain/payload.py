@@ -1,0 +1,49 @@
+"""What the user gets: exactly one of a text or a JSON document."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class TextPayload:
+    """A plain text."""
+
+    value: str
+    type = "TEXT"
+
+
+@dataclass(frozen=True)
+class JsonPayload:
+    """A JSON document; a text that was meant to be JSON and does not parse stays a text."""
+
+    value: Any
+    type = "JSON"
+
+
+Payload = TextPayload | JsonPayload
+
+
+def stored(payload: Payload) -> Any:
+    """The payload as `last_assistant_json` keeps it (pipeline-2 9.4)."""
+    if isinstance(payload, TextPayload):
+        return {"type": "TEXT", "value": payload.value}
+    if isinstance(payload.value, (dict, list)):
+        return payload.value
+    return {"type": "JSON_TEXT", "value": payload.value}
+
+
+def spoken(document: Any) -> str:
+    """The assistant's words in a stored answer, as prompts see them (pipeline-2 13)."""
+    if isinstance(document, str):
+        return document
+    if not isinstance(document, dict):
+        return ""
+    nested = document.get("data")
+    for source, keys in (
+        (document, ("text", "value", "json", "output", "question")),
+        (nested if isinstance(nested, dict) else {}, ("text", "output", "question")),
+    ):
+        for key in keys:
+            if isinstance(source.get(key), str) and source[key].strip():
+                return str(source[key])
+    return ""

@@ -1,0 +1,181 @@
+"""The configuration of one release as frozen values with look-up indexes.
+
+A turn pins one Snapshot and reads nothing else. Tables that did not change between two releases are the same
+`Table` object in both, so an edit of one row costs the indexes of one table (performance P10).
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, TypeVar, cast
+
+from convengine.domain import rows
+from convengine.domain.scope import ANY, UNKNOWN, BUILT_IN_STATES, buckets
+from convengine.domain.text import code
+
+R = TypeVar("R", bound=rows.Row)
+V = TypeVar("V")
+
+
+class Memo:
+    """Values computed once from something immutable. Two threads may compute the same value; either one stands."""
+
+    def __init__(self) -> None:
+        self._values: dict[Hashable, Any] = {}
+
+    def get(self, key: Hashable, compute: Callable[[], V]) -> V:
+        """The value kept under `key`, computed at first use."""
+        try:
+            return cast(V, self._values[key])
+        except KeyError:
+            value = self._values[key] = compute()
+            return value
+
+
+class Table:
+    """All rows of one table at one release, in primary-key order."""
+
+    def __init__(self, name: str, all_rows: Iterable[rows.Row] = ()) -> None:
+        self.name = name
+        self.rows: tuple[rows.Row, ...] = tuple(all_rows)
+        self.memo = Memo()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def by_pk(self) -> Mapping[Any, rows.Row]:
+        """The rows by primary key."""
+        return self.memo.get("by_pk", lambda: {row.pk: row for row in self.rows})
+
+    @property
+    def enabled(self) -> tuple[rows.Row, ...]:
+        """The rows that are switched on."""
+        return self.memo.get("enabled", lambda: tuple(row for row in self.rows if row.enabled))
+
+
+class Snapshot:
+    """The whole control plane at one `config_version`."""
+
+    def __init__(
+        self, config_version: int, tables: Mapping[str, Table], defaults: Mapping[tuple[str, str], str] | None = None
+    ) -> None:
+        #: The release that every event of a turn on this snapshot names.
+        self.config_version = config_version
+        self.tables: Mapping[str, Table] = {
+            name: tables.get(name) or Table(name) for name in (row_type.table for row_type in rows.ROW_TYPES)
+        }
+        #: Settings of the deployment by (TYPE, KEY) in upper case: below `ce_config` rows, above built-in defaults.
+        self.defaults: Mapping[tuple[str, str], str] = defaults or {}
+        self.memo = Memo()
+
+    def table(self, row_type: type[R]) -> Table:
+        """The table of a row type."""
+        return self.tables[row_type.table]
+
+    def rows(self, row_type: type[R]) -> tuple[R, ...]:
+        """All rows of a type, switched off ones too."""
+        return cast(tuple[R, ...], self.table(row_type).rows)
+
+    def enabled(self, row_type: type[R]) -> tuple[R, ...]:
+        """The rows of a type that are switched on."""
+        return cast(tuple[R, ...], self.table(row_type).enabled)
+
+    def row(self, row_type: type[R], pk: Any) -> R | None:
+        """One row by primary key; null when there is none."""
+        return cast("R | None", self.table(row_type).by_pk.get(pk))
+
+    # --- intents ------------------------------------------------------------------------------------------------
+
+    @property
+    def active_intents(self) -> frozenset[str]:
+        """Codes whose rows take part: every enabled intent, ANY and UNKNOWN (tables 1.6)."""
+        return self.table(rows.Intent).memo.get(
+            "active",
+            lambda: frozenset({ANY, UNKNOWN, *(code(i.intent_code) for i in self.enabled(rows.Intent))}),
+        )
+
+    def is_active(self, intent: str | None) -> bool:
+        """False for a concrete intent without an enabled row: rows of such an intent are inactive."""
+        return code(intent) in self.active_intents
+
+    @property
+    def allowed_intents(self) -> tuple[rows.Intent, ...]:
+        """What the intent agent may choose: enabled, not UNKNOWN, by priority, then code (tables 2.1)."""
+        return self.table(rows.Intent).memo.get(
+            "allowed",
+            lambda: tuple(
+                sorted(
+                    (i for i in self.enabled(rows.Intent) if code(i.intent_code) != UNKNOWN),
+                    key=lambda i: (i.priority, i.intent_code),
+                )
+            ),
+        )
+
+    # --- scoped rows --------------------------------------------------------------------------------------------
+
+    def index(self, row_type: type[R], key: Callable[[R], Hashable], order: Callable[[R], Any]) -> Mapping[Any, tuple[R, ...]]:
+        """Enabled rows by `key`, each group in `order`; built once a table (the functions are the memo's key)."""
+
+        def build() -> dict[Hashable, tuple[R, ...]]:
+            groups: dict[Hashable, list[R]] = {}
+            for row in self.enabled(row_type):
+                groups.setdefault(key(row), []).append(row)
+            return {group: tuple(sorted(members, key=order)) for group, members in groups.items()}
+
+        return self.table(row_type).memo.get((key, order), build)
+
+    def in_scope(
+        self, row_type: type[R], intent: str | None, state: str | None, *, order: Callable[[R], Any] | None = None
+    ) -> tuple[R, ...]:
+        """The active rows that admit (intent, state): most specific bucket first, inside a bucket in `order`.
+
+        The default order is that of nearly every table: priority, then primary key (pipeline-2 0.3).
+        """
+        by_scope = self.index(row_type, _scope_key, order or _priority_order)
+        found: list[R] = []
+        for bucket in dict.fromkeys(buckets(intent, state)):
+            if bucket[0] in self.active_intents:
+                found.extend(by_scope.get(bucket, ()))
+        return tuple(found)
+
+    def rules(self, phase: str, intent: str | None, state: str | None) -> tuple[rows.Rule, ...]:
+        """The rules of a phase that admit (intent, state), in the order in which they are tried (pipeline-2 7.2)."""
+        by_scope = self.index(rows.Rule, _rule_key, _priority_order)
+        found: list[rows.Rule] = []
+        for bucket_intent, bucket_state in dict.fromkeys(buckets(intent, state)):
+            if bucket_intent in self.active_intents:
+                found.extend(by_scope.get((phase, bucket_intent, bucket_state), ()))
+        return tuple(found)
+
+    # --- known states -------------------------------------------------------------------------------------------
+
+    @property
+    def known_states(self) -> frozenset[str]:
+        """Every concrete state that some row names or leads to (R93)."""
+        return self.memo.get("known_states", lambda: frozenset(self._named_states() | BUILT_IN_STATES) - {ANY, ""})
+
+    def _named_states(self) -> set[str]:
+        found = {code(edge.from_state) for edge in self.enabled(rows.StateEdge)}
+        found |= {code(edge.to_state) for edge in self.enabled(rows.StateEdge)}
+        found |= {code(rule.action_value) for rule in self.enabled(rows.Rule) if rule.action == "SET_STATE"}
+        for row_type in (
+            rows.Rule,
+            rows.Classifier,
+            rows.Response,
+            rows.PromptTemplate,
+            rows.OutputSchema,
+            rows.PendingAction,
+        ):
+            found |= {code(getattr(row, "state_code", "")) for row in self.enabled(row_type)}
+        return found
+
+
+def _scope_key(row: Any) -> tuple[str, str]:
+    return code(row.intent_code), code(row.state_code)
+
+
+def _rule_key(rule: rows.Rule) -> tuple[str, str, str]:
+    return code(rule.phase), code(rule.intent_code), code(rule.state_code)
+
+
+def _priority_order(row: Any) -> tuple[int, Any]:
+    return getattr(row, "priority", 0), row.pk

@@ -1,0 +1,56 @@
+"""The trail of a turn: an append-only list of events, each with the session as it stood.
+
+Nothing is serialised here. A Session is frozen, so an event keeps a reference to it, and what changed between two
+events is a comparison of two values, made once, when the turn is written.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from convengine.domain.session import Session
+from convengine.domain.stages import Stage
+
+#: Payload keys that are stored as a reference to the folded state of the turn at that event (R33).
+FOLDED_KEYS = ("context", "schemaJson", "session", "inputParams", "sessionInputParams")
+#: What stands in a payload where a reader puts the folded state.
+FOLDED = object()
+
+
+@dataclass(frozen=True)
+class AuditEvent:
+    """One stage reached."""
+
+    #: 1, 2, 3 … within the turn.
+    seq: int
+    #: The stage, with its source in brackets for rule stages: `RULE_APPLIED (RulesStep)`.
+    stage: str
+    payload: Mapping[str, Any]
+    session: Session
+    #: The step that was running; null outside of steps.
+    step: str | None
+    #: Milliseconds since the turn began.
+    at_ms: float
+
+
+Listener = Callable[[AuditEvent], None]
+
+
+@dataclass
+class Trail:
+    """The events of one turn, in order."""
+
+    elapsed_ms: Callable[[], float]
+    listeners: tuple[Listener, ...] = ()
+    events: list[AuditEvent] = field(default_factory=list)
+    #: The step that is running; set by the runner.
+    step: str | None = None
+
+    def add(self, session: Session, stage: Stage, payload: Mapping[str, Any], source: str | None = None) -> AuditEvent:
+        """Append an event and tell the listeners. Raises ValueError for a stage outside the vocabulary."""
+        name = f"{Stage(stage).value} ({source})" if source else Stage(stage).value
+        event = AuditEvent(len(self.events) + 1, name, payload, session, self.step, self.elapsed_ms())
+        self.events.append(event)
+        for listener in self.listeners:
+            listener(event)
+        return event

@@ -1,0 +1,144 @@
+"""One turn on its way through the pipeline: what was asked, on which configuration, and the trail it leaves."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from convengine.domain import rows, settings
+from convengine.domain.enums import DecisionKind
+from convengine.domain.ports import Ports
+from convengine.domain.session import Session
+from convengine.domain.settings import Setting
+from convengine.domain.snapshot import Snapshot
+from convengine.domain.stages import Stage
+from convengine.domain.trail import AuditEvent, Trail
+
+T = TypeVar("T")
+Json = Any
+
+
+@dataclass(frozen=True)
+class TurnRequest:
+    """What the API hands to the engine (pipeline-1 1.1). `input_params` is what the caller sent, untouched."""
+
+    conversation_id: str
+    message: str | None = None
+    input_params: Mapping[str, Json] = field(default_factory=dict)
+    #: Engine-owned keys that the caller tried to set; dropped and reported.
+    ignored_params: tuple[str, ...] = ()
+    channel: str = "api"
+    workspace_id: str = "default"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A row that a decision looked at: did it hold, and why not (R30)."""
+
+    row_id: Any
+    matched: bool
+    reason: str | None = None
+    #: The values compared: {path, op, value, literal, result} or {text, pattern}.
+    operands: tuple[Mapping[str, Json], ...] = ()
+
+    def stored(self) -> dict[str, Json]:
+        """The candidate as it stands in an event."""
+        record: dict[str, Json] = {"id": self.row_id, "matched": self.matched}
+        if self.reason:
+            record["reason"] = self.reason
+        if self.operands:
+            record["operands"] = list(self.operands)
+        return record
+
+
+@dataclass(frozen=True)
+class DecidingRow:
+    """A row that decided something in this turn (R58)."""
+
+    table: str
+    row_pk: str
+    role: str
+
+
+@dataclass(frozen=True)
+class StepTiming:
+    """How long one step took, without its hooks. Times are milliseconds since the turn began."""
+
+    step: str
+    started_ms: float
+    duration_ms: float
+    success: bool
+    error: str | None = None
+
+
+@dataclass
+class Turn:
+    """The carrier of one turn: the only thing beside the session that steps see."""
+
+    turn_id: str
+    turn_no: int
+    request: TurnRequest
+    snapshot: Snapshot
+    ports: Ports
+    trail: Trail
+    decided_rows: dict[DecidingRow, None] = field(default_factory=dict)
+    timings: list[StepTiming] = field(default_factory=list)
+    _told: set[tuple[str, str]] = field(default_factory=set)
+
+    def audit(self, session: Session, stage: Stage, /, *, source: str | None = None, **payload: Json) -> AuditEvent:
+        """Write a stage to the trail. Payload keys are the contract's camelCase names; `source` goes in brackets."""
+        return self.trail.add(session, stage, payload, source)
+
+    def decide(
+        self,
+        session: Session,
+        kind: DecisionKind,
+        *,
+        key: Mapping[str, Json],
+        winner: rows.Row | None,
+        candidates: Iterable[Candidate] = (),
+        cut: Mapping[str, int] | None = None,
+    ) -> None:
+        """Leave the DECISION event of one choice, and remember the row that won (R30, R31)."""
+        self.audit(
+            session,
+            Stage.DECISION,
+            kind=kind.value,
+            key=dict(key),
+            winner=winner.pk if winner else None,
+            candidates=[candidate.stored() for candidate in candidates],
+            cut={reason: count for reason, count in (cut or {}).items() if count},
+        )
+        if winner:
+            self.decided_by(winner, kind)
+
+    def decided_by(self, row: rows.Row, kind: DecisionKind) -> None:
+        """Remember that a row decided something in this turn."""
+        self.decided_rows[DecidingRow(row.table, str(row.pk), kind.value)] = None
+
+    def config(self, session: Session, setting: Setting[T], qualifier: str | None = None) -> T:
+        """A live setting's value from the pinned snapshot; an unreadable one is told once a turn."""
+        reading = settings.read(self.snapshot, setting, qualifier)
+        if reading.problem:
+            self.tell_once(
+                session,
+                Stage.CONFIG_VALUE_INVALID,
+                setting.name,
+                configType=setting.type,
+                configKey=setting.key,
+                value=reading.found,
+                usedDefault=reading.value,
+                reason=reading.problem,
+            )
+        return reading.value
+
+    def row_invalid(self, session: Session, row: rows.Row, reason: str) -> None:
+        """Tell, once a turn, that a row is unusable and therefore inactive."""
+        self.tell_once(
+            session, Stage.CONFIG_ROW_INVALID, f"{row.table}:{row.pk}", table=row.table, rowId=row.pk, reason=reason
+        )
+
+    def tell_once(self, session: Session, stage: Stage, name: str, **payload: Json) -> None:
+        """Write a stage unless this turn has told the same about the same thing."""
+        if (stage.value, name) not in self._told:
+            self._told.add((stage.value, name))
+            self.audit(session, stage, **payload)

@@ -1,0 +1,114 @@
+"""Reading the environment: one line naming the variable, the problem and what is allowed, or the value."""
+
+import json
+import os
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE = {"true", "1", "yes", "on"}
+FALSE = {"false", "0", "no", "off", ""}
+
+
+def text(name: str, default: str = "") -> str:
+    """A text variable."""
+    return os.environ.get(name, default).strip()
+
+
+def boolean(name: str, default: bool = False) -> bool:
+    """true/1/yes/on or false/0/no/off."""
+    value = text(name, str(default)).lower()
+    if value not in TRUE | FALSE:
+        raise ImproperlyConfigured(f"{name} must be true or false.")
+    return value in TRUE
+
+
+def integer(name: str, default: int, minimum: int = 0) -> int:
+    """A whole number of at least `minimum`."""
+    value = text(name, str(default))
+    if not value.isdigit() or int(value) < minimum:
+        raise ImproperlyConfigured(f"{name} must be a whole number of at least {minimum}.")
+    return int(value)
+
+
+def words(name: str, default: str = "") -> list[str]:
+    """A comma-separated list."""
+    return [word.strip() for word in text(name, default).split(",") if word.strip()]
+
+
+def one_of(name: str, default: str, *allowed: str) -> str:
+    """One of the allowed words, in any case."""
+    value = text(name, default)
+    for word in allowed:
+        if word.lower() == value.lower():
+            return word
+    raise ImproperlyConfigured(f"{name} must be one of {', '.join(allowed)}.")
+
+
+def document(name: str) -> dict[str, Any]:
+    """A JSON object; an absent variable is an empty one."""
+    try:
+        value = json.loads(text(name, "{}") or "{}")
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} must be a JSON object.") from None
+    if not isinstance(value, dict):
+        raise ImproperlyConfigured(f"{name} must be a JSON object.")
+    return value
+
+
+def live_setting_defaults() -> dict[tuple[str, str], str]:
+    """`CE_CFG__TYPE__KEY` variables: the deployment's own defaults of live settings (settings 1).
+
+    The seed's two session variables are accepted as such, below the others (R44).
+    """
+    found: dict[tuple[str, str], str] = {}
+    for variable, key in (
+        ("SESSION_TIMEOUT_MINUTES", "TIMEOUT_MINUTES"),
+        ("ENABLE_SESSION_DRIFT_CLASSIFIER", "ENABLE_DRIFT_CLASSIFIER"),
+    ):
+        if variable in os.environ:
+            found["SESSION", key] = os.environ[variable]
+    for variable, value in os.environ.items():
+        if variable.upper().startswith("CE_CFG__"):
+            _, type_, key = (*variable.upper().split("__", 2), "", "")[:3]
+            if not type_ or not key:
+                raise ImproperlyConfigured(f"{variable} must be named CE_CFG__TYPE__KEY.")
+            found[type_, key] = value
+    return found
+
+
+def database(url: str, default_file: str) -> dict[str, Any]:
+    """Django's dictionary for a database URL: postgresql://…, sqlite:///file; blank is SQLite in `default_file`."""
+    parts = urlsplit(url or f"sqlite:///{default_file}")
+    if parts.scheme == "sqlite":
+        name = unquote(parts.path)
+        name = name[1:] if url else default_file
+        return {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": name,
+            "OPTIONS": {
+                # IMMEDIATE is what makes read-modify-write safe here: select_for_update does nothing on SQLite.
+                "transaction_mode": "IMMEDIATE",
+                "timeout": 20,
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+            },
+            # In-memory test databases share a cache that answers "table is locked" as soon as two threads write.
+            "TEST": {"NAME": f"{name}.test"},
+        }
+    if parts.scheme in ("postgres", "postgresql"):
+        query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
+        return {
+            "ENGINE": "django.db.backends.postgresql",
+            "NAME": unquote(parts.path.lstrip("/")),
+            "USER": unquote(parts.username or ""),
+            "PASSWORD": unquote(parts.password or ""),
+            # A socket folder comes as ?host=/folder.
+            "HOST": query.pop("host", parts.hostname or ""),
+            "PORT": str(query.pop("port", parts.port or "")),
+            "OPTIONS": query,
+            "CONN_MAX_AGE": None,
+            "CONN_HEALTH_CHECKS": True,
+            "DISABLE_SERVER_SIDE_CURSORS": True,
+        }
+    raise ImproperlyConfigured("DATABASE_URL must begin with postgresql:// or sqlite:///.")

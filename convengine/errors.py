@@ -1,0 +1,194 @@
+"""The error family. The docstring is the message, `code` is what the API returns and the audit records (R3, R50)."""
+
+from typing import Any, ClassVar
+
+
+class ConvEngineError(Exception):
+    """Something went wrong inside the engine."""
+
+    code: ClassVar[str] = "INTERNAL_ERROR"
+    #: HTTP status that the turn API answers with.
+    status: ClassVar[int] = 500
+    #: True when the same call may succeed later without anybody changing anything.
+    recoverable: ClassVar[bool] = False
+
+    def __init__(self, message: str | None = None, **meta: Any) -> None:
+        self.message = message or (type(self).__doc__ or "").strip().split("\n")[0]
+        self.meta = meta
+        super().__init__(self.message)
+
+
+# --- the turn ---------------------------------------------------------------------------------------------------
+
+
+class TurnInProgress(ConvEngineError):
+    """Another turn of this conversation is running; try again shortly."""
+
+    code, status, recoverable = "TURN_IN_PROGRESS", 409, True
+
+
+class TurnConflict(ConvEngineError):
+    """The conversation changed while this turn ran; nothing was stored, send the message again."""
+
+    code, status, recoverable = "TURN_CONFLICT", 409, True
+
+
+class TurnInterrupted(ConvEngineError):
+    """A newer message interrupted this turn; nothing was stored."""
+
+    code, status, recoverable = "TURN_INTERRUPTED", 409, True
+
+
+class TurnTimeout(ConvEngineError):
+    """The turn took longer than its time limit; nothing was stored."""
+
+    code, status, recoverable = "TURN_TIMEOUT", 504, True
+
+
+class ConversationClosed(ConvEngineError):
+    """This conversation is closed."""
+
+    code, status = "CONVERSATION_CLOSED", 409
+
+
+class ConversationNotFound(ConvEngineError):
+    """There is no such conversation."""
+
+    code, status = "NOT_FOUND", 404
+
+
+class ConversationPersistFailed(ConvEngineError):
+    """The database failed; nothing was stored, try again."""
+
+    code, status, recoverable = "CONVERSATION_PERSIST_FAILED", 503, True
+
+
+class IdempotencyKeyReused(ConvEngineError):
+    """This Idempotency-Key was used with another body; use a new key for a new message."""
+
+    code, status = "IDEMPOTENCY_KEY_REUSED", 422
+
+
+# --- the request ------------------------------------------------------------------------------------------------
+
+
+class RequestInvalid(ConvEngineError):
+    """The request is not valid."""
+
+    code, status = "VALIDATION_ERROR", 400
+
+    def __init__(self, message: str | None = None, *, fields: dict[str, list[str]] | None = None) -> None:
+        super().__init__(message)
+        #: What is wrong, by field.
+        self.fields = fields or {}
+
+
+class MessageTooLarge(RequestInvalid):
+    """The message is too long."""
+
+    code, status = "MESSAGE_TOO_LARGE", 413
+
+
+class InputParamsTooLarge(RequestInvalid):
+    """The input params are too large."""
+
+    code, status = "INPUT_PARAMS_TOO_LARGE", 413
+
+
+class RequestTooLarge(RequestInvalid):
+    """The request body is too large."""
+
+    code, status = "REQUEST_TOO_LARGE", 413
+
+
+# --- the pipeline -----------------------------------------------------------------------------------------------
+
+
+class PipelineStepFailed(ConvEngineError):
+    """A step broke its contract."""
+
+    code = "PIPELINE_STEP_FAILED"
+
+
+class PipelineConstraintViolation(ConvEngineError):
+    """The declared order of the steps cannot be kept."""
+
+    code = "PIPELINE_CONSTRAINT_VIOLATION"
+
+
+class DuplicateEngineStep(PipelineConstraintViolation):
+    """Two steps have the same name."""
+
+    code = "DUPLICATE_ENGINE_STEP"
+
+
+class MissingBootstrapStep(PipelineConstraintViolation):
+    """There must be exactly one bootstrap step."""
+
+    code = "MISSING_BOOTSTRAP_STEP"
+
+
+class MissingTerminalStep(PipelineConstraintViolation):
+    """There must be exactly one terminal step."""
+
+    code = "MISSING_TERMINAL_STEP"
+
+
+class MissingDependentStep(PipelineConstraintViolation):
+    """A step names another one that is not registered."""
+
+    code = "MISSING_DEPENDENT_STEP"
+
+
+class MissingDagCycle(PipelineConstraintViolation):
+    """The declared order of the steps goes in a circle."""
+
+    code = "MISSING_DAG_CYCLE"
+
+
+class PipelineNoFinalResult(ConvEngineError):
+    """The pipeline ended without a result."""
+
+    code = "PIPELINE_NO_FINAL_RESULT"
+
+
+class PipelineNoResponsePayload(ConvEngineError):
+    """The pipeline ended without an answer for the user."""
+
+    code = "PIPELINE_NO_RESPONSE_PAYLOAD"
+
+
+# --- configuration ----------------------------------------------------------------------------------------------
+
+
+class ConfigInvalid(ConvEngineError):
+    """A configuration row that this turn needs is unusable."""
+
+    code = "CONFIG_INVALID"
+
+
+class ResponseMappingNotFound(ConvEngineError):
+    """No response is configured for this intent and state."""
+
+    code = "RESPONSE_MAPPING_NOT_FOUND"
+
+
+class NoResponseConfigured(ConvEngineError):
+    """The response row has a type or format that nothing can produce."""
+
+    code = "NO_RESPONSE_CONFIGURED"
+
+
+class LlmNotConfigured(ConvEngineError):
+    """This answer is written by a model, and no model is configured."""
+
+    code = "LLM_NOT_CONFIGURED"
+
+
+# --- replay -----------------------------------------------------------------------------------------------------
+
+
+class ReplayMismatch(ConvEngineError):
+    """The replayed turn asked something that the recording does not answer."""
+
+    code = "REPLAY_MISMATCH"

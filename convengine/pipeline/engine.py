@@ -1,0 +1,138 @@
+"""The loop: run the steps in order until one stops, one raises, or the list ends (pipeline-1 1.2, 1.5)."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from convengine.domain.outcome import Continue, Outcome, Stop
+from convengine.domain.session import FIELDS, FinalResult, Session, StepInfo
+from convengine.domain.stages import Stage
+from convengine.domain.turn import StepTiming, Turn
+from convengine.errors import ConvEngineError, PipelineNoFinalResult, PipelineStepFailed
+from convengine.pipeline.hooks import Hooks
+from convengine.pipeline.step import Step
+from convengine.pipeline.timing import audit_timing
+
+
+@dataclass(frozen=True)
+class EngineOutcome:
+    """How a turn ended: with a result, or with an error and the session as it stood then."""
+
+    session: Session
+    result: FinalResult | None = None
+    #: True when a step stopped the turn (a policy block).
+    stopped: bool = False
+    error: ConvEngineError | None = None
+
+
+class InternalError(ConvEngineError):
+    """Something unexpected went wrong; the incident id leads to the details."""
+
+    code = "INTERNAL_ERROR"
+
+
+class Engine:
+    """The pipeline, ready to run: steps in order and the hooks around them."""
+
+    def __init__(self, steps: Sequence[Step], hooks: Hooks | None = None) -> None:
+        self.steps = tuple(steps)
+        self._hooks = hooks or Hooks()
+
+    def run(self, turn: Turn) -> EngineOutcome:
+        """Run one turn. Never raises for what a step did: the outcome carries the error."""
+        session = Session(turn.request.conversation_id, turn.turn_no, user_text=turn.request.message)
+        for step in self.steps:
+            if not step.active(session, turn):
+                continue
+            try:
+                outcome = self._step(step, session, turn)
+            except Exception as error:
+                return self._failed(session, turn, error)
+            session = outcome.session
+            if isinstance(outcome, Stop):
+                session = session.evolve(final_result=outcome.result)
+                audit_timing(session, turn, "STOPPED")
+                return EngineOutcome(session, outcome.result, stopped=True)
+        if session.final_result is None:
+            return self._failed(session, turn, PipelineNoFinalResult())
+        return EngineOutcome(session, session.final_result)
+
+    def _step(self, step: Step, session: Session, turn: Turn) -> Outcome:
+        name, clock = step.name, turn.ports.clock
+        label = f"{type(step).__module__}.{name}"
+        turn.trail.step = name
+        try:
+            turn.audit(session, Stage.STEP_ENTER, step=name, stepClass=label)
+            before = self._hooks.before(name, session, turn)
+            started = clock.elapsed_ms()
+            try:
+                outcome = step.execute(before, turn)
+                self._check(step, before, outcome)
+            except Exception as error:
+                took = clock.elapsed_ms() - started
+                turn.timings.append(StepTiming(name, started, took, False, f"{type(error).__name__}: {error}"))
+                self._hooks.error(name, before, turn, error)
+                self._audit_error(before, turn, name, label, took, error)
+                raise
+            took = clock.elapsed_ms() - started
+            turn.timings.append(StepTiming(name, started, took, True))
+            kind = type(outcome).__name__
+            info = StepInfo(name, "STEP_EXIT", "SUCCESS", kind, int(took))
+            after = self._hooks.after(name, outcome.session, turn, outcome)
+            after = after.evolve(step_infos=(*after.step_infos, info))
+            turn.audit(after, Stage.STEP_EXIT, step=name, stepClass=label, outcome=kind, durationMs=int(took))
+            return Continue(after) if isinstance(outcome, Continue) else Stop(after, outcome.result)
+        finally:
+            turn.trail.step = None
+
+    @staticmethod
+    def _check(step: Step, before: Session, outcome: Outcome) -> None:
+        if not isinstance(outcome, (Continue, Stop)):
+            raise PipelineStepFailed(f"{step.name} must answer Continue or Stop, not {outcome!r}.")
+        old, new = before.__dict__, outcome.session.__dict__
+        if old is new:
+            return
+        changed = {name for name in FIELDS if old[name] is not new[name]} - step.writes
+        if undeclared := {name for name in changed if old[name] != new[name]}:
+            raise PipelineStepFailed(f"{step.name} changed {', '.join(sorted(undeclared))} without declaring it.")
+
+    @staticmethod
+    def _audit_error(session: Session, turn: Turn, name: str, label: str, took: float, error: Exception) -> None:
+        meta = {"_errorMeta": error.meta} if isinstance(error, ConvEngineError) and error.meta else {}
+        turn.audit(
+            session,
+            Stage.STEP_ERROR,
+            step=name,
+            stepClass=label,
+            durationMs=int(took),
+            errorType=type(error).__name__,
+            errorMessage=str(error),
+            **meta,
+        )
+
+    @staticmethod
+    def _failed(session: Session, turn: Turn, error: Exception) -> EngineOutcome:
+        if isinstance(error, ConvEngineError):
+            turn.audit(
+                session,
+                Stage.ENGINE_KNOWN_FAILURE,
+                errorCode=error.code,
+                message=error.message,
+                recoverable=error.recoverable,
+                **({"_errorMeta": error.meta} if error.meta else {}),
+            )
+            known = error
+        else:
+            # The user gets a neutral text; what happened is in the audit under this id, never in the answer.
+            known = InternalError(incidentId=str(uuid.uuid5(uuid.NAMESPACE_OID, turn.turn_id)))
+            known.__cause__ = error
+            turn.audit(
+                session,
+                Stage.ENGINE_UNKNOWN_FAILURE,
+                exception=type(error).__name__,
+                message=str(error),
+                recoverable=False,
+                **known.meta,
+            )
+        audit_timing(session, turn, "FAILED")
+        return EngineOutcome(session, error=known)
