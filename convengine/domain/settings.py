@@ -15,6 +15,7 @@ from convengine.domain.snapshot import Snapshot
 from convengine.domain.text import blank
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 TRUE_WORDS = frozenset({"true", "1", "yes", "on"})
 FALSE_WORDS = frozenset({"false", "0", "no", "off"})
 
@@ -24,11 +25,11 @@ class Unreadable(ValueError):
 
 
 @dataclass(frozen=True)
-class Kind(Generic[T]):
+class Kind(Generic[T_co]):
     """A value type: its name, how a text is read, and what a form must know about it."""
 
     name: str
-    read: Callable[[str], T]
+    read: Callable[[str], T_co]
     #: Bounds of a number, null when open.
     minimum: float | None = None
     maximum: float | None = None
@@ -149,6 +150,12 @@ class Setting(Generic[T]):
     mark: str = "L"
     #: What a qualifier after the key's first dot may name: workspace, channel, purpose, tool code; null = none.
     qualifier: str | None = None
+    #: Defaults of single qualifiers, in upper case, where they differ from the others'.
+    qualified_defaults: Mapping[str, T] = field(default_factory=dict)
+
+    def default_for(self, qualifier: str | None) -> T:
+        """The built-in default, which may depend on the qualifier."""
+        return self.qualified_defaults.get((qualifier or "").strip().upper(), self.default)
 
     @property
     def name(self) -> str:
@@ -161,17 +168,26 @@ CATALOGUE: dict[tuple[str, str], Setting[Any]] = {}
 #: Older or mistaken names, renamed at import and at save: (TYPE, KEY) -> key.
 ALIASES: dict[tuple[str, str], str] = {
     ("DIALOGUEACTSTEP", "QUERY_REWRITE_SCHEMA_JSON"): "QUERY_REWRITE_SCHEMA_PROMPT",
+    ("LLM", "TURN_BUDGET_MS"): "MAX_MS_PER_TURN",
 }
 
 
 def declare(
-    type: str, key: str, kind: Kind[T], default: T, help: str, *, mark: str = "L", qualifier: str | None = None
+    type: str,
+    key: str,
+    kind: Kind[T],
+    default: T,
+    help: str,
+    *,
+    mark: str = "L",
+    qualifier: str | None = None,
+    qualified_defaults: Mapping[str, T] | None = None,
 ) -> Setting[T]:
     """Add a setting to the catalogue; extensions declare theirs the same way.
 
     Raises ValueError when the name is taken.
     """
-    setting = Setting(type, key, kind, default, help, mark, qualifier)
+    setting = Setting(type, key, kind, default, help, mark, qualifier, qualified_defaults or {})
     if (type.upper(), key.upper()) in CATALOGUE:
         raise ValueError(f"{setting.name} is declared twice")
     CATALOGUE[type.upper(), key.upper()] = setting
@@ -219,6 +235,8 @@ def read(snapshot: Snapshot, setting: Setting[T], qualifier: str | None = None) 
     A text that cannot be read does not fall through to a weaker source: it is the default, with its problem told.
     """
 
+    default = setting.default_for(qualifier)
+
     def compute() -> Reading[T]:
         for source, row, found in _sources(snapshot, setting, qualifier):
             if setting.kind.blank_is_absent and blank(found):
@@ -226,7 +244,7 @@ def read(snapshot: Snapshot, setting: Setting[T], qualifier: str | None = None) 
             try:
                 return Reading(setting.kind.read(found), row, source, None, found)
             except Unreadable as problem:
-                return Reading(setting.default, row, source, str(problem), found)
-        return Reading(setting.default)
+                return Reading(default, row, source, str(problem), found)
+        return Reading(default)
 
     return snapshot.memo.get((setting.type, setting.key, qualifier), compute)
