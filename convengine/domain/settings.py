@@ -124,7 +124,7 @@ def regex() -> Kind[str]:
 
 def json_value(shape: type = dict) -> Kind[Any]:
     """A JSON document of the given top-level shape."""
-    names = {dict: "a JSON object", list: "a JSON list"}
+    names: dict[type, str] = {dict: "a JSON object", list: "a JSON list"}
 
     def read(text: str) -> Any:
         try:

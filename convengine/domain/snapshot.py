@@ -8,7 +8,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 from convengine.domain import rows
-from convengine.domain.scope import ANY, UNKNOWN, BUILT_IN_STATES, buckets
+from convengine.domain.rows import Intent, Rule
+from convengine.domain.scope import ANY, BUILT_IN_STATES, UNKNOWN, buckets
 from convengine.domain.text import code
 
 R = TypeVar("R", bound=rows.Row)
@@ -98,7 +99,7 @@ class Snapshot:
         return code(intent) in self.active_intents
 
     @property
-    def allowed_intents(self) -> tuple[rows.Intent, ...]:
+    def allowed_intents(self) -> tuple[Intent, ...]:
         """What the intent agent may choose: enabled, not UNKNOWN, by priority, then code (tables 2.1)."""
         return self.table(rows.Intent).memo.get(
             "allowed",
@@ -112,7 +113,9 @@ class Snapshot:
 
     # --- scoped rows --------------------------------------------------------------------------------------------
 
-    def index(self, row_type: type[R], key: Callable[[R], Hashable], order: Callable[[R], Any]) -> Mapping[Any, tuple[R, ...]]:
+    def index(
+        self, row_type: type[R], key: Callable[[R], Hashable], order: Callable[[R], Any]
+    ) -> Mapping[Any, tuple[R, ...]]:
         """Enabled rows by `key`, each group in `order`; built once a table (the functions are the memo's key)."""
 
         def build() -> dict[Hashable, tuple[R, ...]]:
@@ -137,7 +140,7 @@ class Snapshot:
                 found.extend(by_scope.get(bucket, ()))
         return tuple(found)
 
-    def rules(self, phase: str, intent: str | None, state: str | None) -> tuple[rows.Rule, ...]:
+    def rules(self, phase: str, intent: str | None, state: str | None) -> tuple[Rule, ...]:
         """The rules of a phase that admit (intent, state), in the order in which they are tried (pipeline-2 7.2)."""
         by_scope = self.index(rows.Rule, _rule_key, _priority_order)
         found: list[rows.Rule] = []

@@ -1,0 +1,72 @@
+"""Settings of the audit trail: what is written, masked, cut and kept (settings 2.11; R2, R24)."""
+
+from convengine.domain.settings import boolean, declare, integer, one_of, text_list
+
+FAMILY = "AUDIT"
+
+FLUSH = declare(
+    FAMILY,
+    "FLUSH",
+    one_of("TURN", "STEP"),
+    "TURN",
+    "Write a turn's events in its one commit (TURN), or those of each step at once (STEP), so that a crashed process "
+    "leaves what it did.",
+    mark="LR",
+)
+LEVEL = declare(
+    FAMILY,
+    "LEVEL",
+    one_of("ALL", "STANDARD", "ERROR_ONLY", "NONE"),
+    "ALL",
+    "ALL: every stage. STANDARD: without the entry and exit of steps. ERROR_ONLY: stages that tell an error, a failure "
+    "or a rejection. NONE: only what is never filtered.",
+    mark="LR",
+)
+INCLUDE_STAGES = declare(
+    FAMILY, "INCLUDE_STAGES", text_list(), (), "Only these stages are written; * stands for any characters.", mark="LR"
+)
+EXCLUDE_STAGES = declare(
+    FAMILY,
+    "EXCLUDE_STAGES",
+    text_list(),
+    (),
+    "These stages are not written; * stands for any characters.",
+    mark="LR",
+)
+INCLUDE_INTENTS = declare(
+    FAMILY,
+    "INCLUDE_INTENTS",
+    text_list(codes=True),
+    (),
+    "Only events of these intents are written, by the intent at that moment.",
+    mark="LR",
+)
+EXCLUDE_INTENTS = declare(
+    FAMILY,
+    "EXCLUDE_INTENTS",
+    text_list(codes=True),
+    (),
+    "Events of these intents are not written, by the intent at that moment.",
+    mark="LR",
+)
+PERSIST_META = declare(FAMILY, "PERSIST_META", boolean(), True, "Write the surroundings of each event.", mark="LR")
+CACHE_INSPECTOR = declare(
+    FAMILY, "CACHE_INSPECTOR", boolean(), False, "Note at the start of each turn what it starts from. For testers."
+)
+REDACT_KEYS = declare(
+    FAMILY,
+    "REDACT_KEYS",
+    text_list(),
+    ("password", "token", "secret", "authorization", "card_number", "cvv"),
+    "Values under these names are masked in the audit.",
+    mark="LR",
+)
+MAX_TEXT_CHARS = declare(FAMILY, "MAX_TEXT_CHARS", integer(1), 20_000, "Longer texts are cut in the audit.", mark="LR")
+RETENTION_DAYS = declare(
+    FAMILY,
+    "RETENTION_DAYS",
+    integer(0, 36_500),
+    0,
+    "Audit and turns older than this many days are deleted at night; 0 = kept.",
+    mark="LR",
+)
