@@ -1,0 +1,157 @@
+"""Many text patterns tested at once, in a time that does not grow with their number (pipeline-1 1.13, P5)."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Protocol
+
+import re2
+
+from convengine.domain.text import blank, norm
+from convengine.rules.patterns import PatternError, compile_pattern, options, subject
+
+Key = Hashable
+#: (key, type, pattern) of one row; the types are those below, in any case.
+Triple = tuple[Key, str | None, str | None]
+
+REGEX = "REGEX"
+CONTAINS = "CONTAINS"
+STARTS_WITH = "STARTS_WITH"
+EXACT = "EXACT"
+#: A rule's EXACT: trimmed texts equal ignoring case; `ANY` holds for every text (pipeline-2 7.3).
+RULE_EXACT = "RULE_EXACT"
+ANY = "ANY"
+
+#: Memory of one set of patterns: the program and the states it has met so far. The second try is for large sets.
+_MEMORY = (32 * 1024 * 1024, 256 * 1024 * 1024)
+
+
+class _Finder(Protocol):
+    def hits(self, text: bytes) -> Iterator[Key]:
+        """The keys of the patterns that occur in the text."""
+
+
+class _OneByOne:
+    """The slow way, for a set too large to be built."""
+
+    def __init__(self, keys: Sequence[Key], sources: Sequence[str], ignore_case: bool) -> None:
+        chosen = options(ignore_case=ignore_case)
+        self._compiled = [(key, re2.compile(source, chosen)) for key, source in zip(keys, sources, strict=True)]
+
+    def hits(self, text: bytes) -> Iterator[Key]:
+        return (key for key, compiled in self._compiled if compiled.search(text))
+
+
+class _Together:
+    """One automaton for all patterns. Raises re2.error when it does not fit into memory."""
+
+    def __init__(self, keys: Sequence[Key], sources: Sequence[str], ignore_case: bool, memory: int) -> None:
+        self._keys = keys
+        self._sources = sources
+        self._ignore_case = ignore_case
+        self._set = re2.Set.SearchSet(options(ignore_case=ignore_case, max_memory=memory))
+        # RE2 answers "nothing" when a match runs out of memory. The empty pattern occurs in every text, so an
+        # answer without it is no answer.
+        self._set.Add("")
+        for source in sources:
+            self._set.Add(source)
+        self._set.Compile()
+
+    @cached_property
+    def _one_by_one(self) -> _OneByOne:
+        return _OneByOne(self._keys, self._sources, self._ignore_case)
+
+    def hits(self, text: bytes) -> Iterator[Key]:
+        found = self._set.Match(text)
+        if not found:
+            return self._one_by_one.hits(text)
+        return (self._keys[index - 1] for index in found if index)
+
+
+class _Nothing:
+    def hits(self, text: bytes) -> Iterator[Key]:
+        return iter(())
+
+
+def _finder(sources: Mapping[Key, str], *, ignore_case: bool) -> _Finder:
+    if not sources:
+        return _Nothing()
+    keys, texts = list(sources), list(sources.values())
+    for memory in _MEMORY:
+        try:
+            return _Together(keys, texts, ignore_case, memory)
+        except re2.error:
+            continue
+    return _OneByOne(keys, texts, ignore_case)
+
+
+class TextBank:
+    """The text patterns of many rows.
+
+    `invalid` tells, by key, why a row never hits: its pattern is unusable, or its type is unknown. A row with a
+    blank pattern never hits either, and is not worth telling. With `normalised` a REGEX is tested against the
+    normal form of the text as well (policies: zero-width and full-width letters must not slip through). With
+    `blank_texts` a blank text is tested like any other (rules); a null one never hits.
+    """
+
+    def __init__(self, triples: Iterable[Triple], *, normalised: bool = False, blank_texts: bool = False) -> None:
+        self.invalid: dict[Key, str] = {}
+        self._normalised = normalised
+        self._blank_texts = blank_texts
+        self._regexes: dict[Key, str] = {}
+        self._literals: dict[Key, str] = {}
+        self._whole: dict[str, list[Key]] = {}
+        self._whole_of_rules: dict[str, list[Key]] = {}
+        self._always: list[Key] = []
+        for key, kind, pattern in triples:
+            self._add(key, (kind or "").strip().upper(), pattern or "")
+        self._regex_finder = _finder(self._regexes, ignore_case=True)
+        self._literal_finder = _finder(self._literals, ignore_case=False)
+
+    def _add(self, key: Key, kind: str, pattern: str) -> None:
+        if kind not in (REGEX, CONTAINS, STARTS_WITH, EXACT, RULE_EXACT):
+            self.invalid[key] = f"unknown type {kind or '(none)'}"
+        elif blank(pattern):
+            return
+        elif kind == REGEX:
+            self._add_regex(key, pattern)
+        elif kind == RULE_EXACT:
+            if pattern.strip().upper() == ANY:
+                self._always.append(key)
+            self._whole_of_rules.setdefault(folded(pattern), []).append(key)
+        elif wanted := norm(pattern):
+            if kind == EXACT:
+                self._whole.setdefault(wanted, []).append(key)
+            else:
+                self._literals[key] = (r"\A" if kind == STARTS_WITH else "") + re2.escape(wanted)
+
+    def _add_regex(self, key: Key, pattern: str) -> None:
+        try:
+            self._regexes[key] = compile_pattern(pattern).source
+        except PatternError as error:
+            self.invalid[key] = error.reason
+
+    def hits(self, text: str | None) -> frozenset[Key]:
+        """The keys of all rows that hold for the text."""
+        if text is None or (blank(text) and not self._blank_texts):
+            return frozenset()
+        found: set[Key] = set(self._always)
+        found.update(self._regex_finder.hits(subject(text)))
+        found.update(self._whole_of_rules.get(folded(text), ()))
+        if self._literals or self._whole or self._normalised:
+            plain = norm(text)
+            found.update(self._whole.get(plain, ()))
+            found.update(self._literal_finder.hits(plain.encode("utf-8", "replace")))
+            if self._normalised and plain != text:
+                found.update(self._regex_finder.hits(subject(plain)))
+        return frozenset(found)
+
+
+def folded(text: str) -> str:
+    """A text as a rule's EXACT compares it: trimmed, without regard to case."""
+    return text.strip().casefold()
+
+
+@lru_cache(maxsize=512)
+def bank_of(triples: tuple[Triple, ...], *, normalised: bool = False, blank_texts: bool = False) -> TextBank:
+    """The bank of these rows, kept: an edit elsewhere does not build it anew."""
+    return TextBank(triples, normalised=normalised, blank_texts=blank_texts)
