@@ -1,0 +1,32 @@
+"""The rows that an installation begins with; they become a release of origin MIGRATION when all migrations are done."""
+
+from django.db import migrations
+
+#: R38: a turn that was reset is not answered with "I did not understand".
+FALLBACK = (
+    "{% if reset_reason is defined and reset_reason %}Starting fresh. How can I help you?"
+    "{% else %}Sorry, I did not understand that. Please say in other words what you would like to do."
+    "{% if allowed_intents is defined and allowed_intents and allowed_intents is not string %} You can ask for: "
+    "{% for intent in allowed_intents %}{{ intent.display_name | default(intent.code, true) }}"
+    "{% if not loop.last %}, {% endif %}{% endfor %}.{% endif %}{% endif %}"
+)
+
+
+def ship(apps, schema_editor):
+    apps.get_model("config_admin", "CeResponse").objects.create(
+        intent_code="UNKNOWN",
+        state_code="UNKNOWN",
+        output_format="TEXT",
+        response_type="EXACT",
+        exact_text=FALLBACK,
+        description="The answer when nothing was understood, and after a reset.",
+    )
+    apps.get_model("config_admin", "CeConfig").objects.create(
+        config_type="AgentIntentResolver", config_key="COLLISION_GAP_THRESHOLD", config_value="0.2"
+    )
+
+
+class Migration(migrations.Migration):
+    dependencies = [("config_admin", "0001_initial")]
+
+    operations = [migrations.RunPython(ship, migrations.RunPython.noop)]

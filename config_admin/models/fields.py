@@ -1,0 +1,145 @@
+"""The column types of the control plane (tables 1.1)."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
+from django.db import models
+from django.db.models.functions import Trim
+
+from convengine.domain.enums import Word
+
+PRIORITY_MAX = 1_000_000
+CODE_FORMAT = RegexValidator(
+    r"^[A-Z][A-Z0-9_]*$",
+    "Use capital letters, digits and underscore, starting with a letter (for example CANCEL_ORDER).",
+    "CODE_FORMAT",
+)
+NAME_FORMAT = RegexValidator(r"^[A-Za-z0-9_.-]{1,120}$", "Letters, digits, _ . - only.", "CODE_FORMAT")
+
+
+if TYPE_CHECKING:
+    _Text = models.CharField[Any, Any]
+else:
+    _Text = models.CharField
+
+
+class _Normalised(_Text):
+    """A text that has one spelling: forms, saves and look-ups all bring it into the same form."""
+
+    def normalise(self, value: str) -> str:
+        """The one spelling of a value."""
+        raise NotImplementedError
+
+    def to_python(self, value: Any) -> Any:
+        value = super().to_python(value)
+        return self.normalise(value) if isinstance(value, str) else value
+
+    def get_prep_value(self, value: Any) -> Any:
+        value = super().get_prep_value(value)
+        return self.normalise(value) if isinstance(value, str) else value
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> Any:
+        value = self.to_python(super().pre_save(model_instance, add))
+        setattr(model_instance, self.attname, value)
+        return value
+
+
+class CodeField(_Normalised):
+    """A code: stored trimmed and in capital letters, at most 120 characters."""
+
+    default_validators = [CODE_FORMAT]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("max_length", 120)
+        super().__init__(*args, **kwargs)
+
+    def normalise(self, value: str) -> str:
+        """Trimmed, capital letters."""
+        return value.strip().upper()
+
+
+class LowerField(_Normalised):
+    """A name that is stored trimmed and in small letters."""
+
+    def normalise(self, value: str) -> str:
+        """Trimmed, small letters."""
+        return value.strip().lower()
+
+
+for _field in (CodeField, models.CharField):
+    _field.register_lookup(Trim, "trim")
+
+
+def word(vocabulary: type[Word], *, default: str | None = None, **options: Any) -> "models.CharField[Any, Any]":
+    """A column that holds one word of a vocabulary.
+
+    The choices are a callable, so that a word more in the code is not a migration. The database does not refuse
+    other words: an old row with one is inactive and reported, it does not stop an upgrade.
+    """
+    if default is not None:
+        options |= {"default": default, "db_default": default}
+    choices: Callable[[], Any] = vocabulary.choices
+    return models.CharField(max_length=64, choices=choices, **options)
+
+
+def flag(default: bool, **options: Any) -> "models.BooleanField[Any, Any]":
+    """A switch with a default that raw SQL gets too."""
+    return models.BooleanField(default=default, db_default=default, **options)
+
+
+def enabled() -> "models.BooleanField[Any, Any]":
+    """The switch that every row has."""
+    return flag(True, help_text="A disabled row does not exist for the engine.")
+
+
+def priority(
+    default: int = 100, help_text: str = "Lower goes first; ties go by id."
+) -> "models.IntegerField[Any, Any]":
+    """The order among rows that fit equally well (tables 1.5)."""
+    text = f"Priority must be a whole number from 0 to {PRIORITY_MAX}; lower goes first."
+    return models.IntegerField(
+        default=default,
+        db_default=default,
+        validators=[MinValueValidator(0, text), MaxValueValidator(PRIORITY_MAX, text)],
+        help_text=help_text,
+    )
+
+
+def document(*, default: Callable[[], Any] | None = None, **options: Any) -> "models.JSONField[Any, Any]":
+    """A JSON column. Without a default it is required unless `null` is given."""
+    if default is not None:
+        options |= {
+            "default": default,
+            "db_default": models.Value(default(), output_field=models.JSONField()),
+            "blank": True,
+        }
+    return models.JSONField(**options)
+
+
+def optional_text(**options: Any) -> "models.TextField[Any, Any]":
+    """A long text that may be absent."""
+    return models.TextField(null=True, blank=True, **options)
+
+
+def optional_name(**options: Any) -> "models.CharField[Any, Any]":
+    """A short text that may be absent."""
+    return models.CharField(null=True, blank=True, **options)
+
+
+def note(help_text: str = "For people: what this row is for.") -> "models.TextField[Any, Any]":
+    """The description that stands beside a row's id wherever people see it."""
+    return optional_text(help_text=help_text)
+
+
+def not_blank(*columns: str, code: str = "SCOPE_BLANK", message: str | None = None) -> list[models.BaseConstraint]:
+    """One CHECK a column: the trimmed value is not empty (tables 1.3)."""
+    return [
+        models.CheckConstraint(
+            condition=~models.Q(**{f"{column}__trim": ""}),
+            name=f"%(class)s_{column}_not_blank",
+            violation_error_code=code,
+            violation_error_message=message or "Enter a value, or ANY for all of them. Blank is not allowed.",
+        )
+        for column in columns
+    ]

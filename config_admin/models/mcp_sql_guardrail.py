@@ -1,0 +1,32 @@
+"""`ce_mcp_sql_guardrail`: functions and keywords that SQL tools may, or may not, use (tables 4.6)."""
+
+from django.db import models
+
+from config_admin.models.base import ControlPlaneRow
+from config_admin.models.fields import LowerField, enabled, note, word
+from convengine.domain.enums import GuardrailType
+
+
+class CeMcpSqlGuardrail(ControlPlaneRow):
+    """One entry of the set; a block beats an allowance."""
+
+    guardrail_id = models.BigAutoField("id", primary_key=True)
+    rule_type = word(GuardrailType, verbose_name="kind")
+    match_value = LowerField("name", help_text="One function or keyword: letters, digits and underscore.")
+    enabled = enabled()
+    description = note()
+
+    class Meta(ControlPlaneRow.Meta):
+        db_table = "ce_mcp_sql_guardrail"
+        verbose_name = "SQL guardrail"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["rule_type", "match_value"],
+                name="ce_mcp_sql_guardrail_unique",
+                violation_error_code="DUPLICATE",
+                violation_error_message="This guardrail exists already.",
+            )
+        ]
+
+    def summary(self) -> str:
+        return f"{self.rule_type} {self.match_value}"

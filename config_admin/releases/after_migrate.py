@@ -1,0 +1,34 @@
+"""What every installation and upgrade ends with: the triggers, the head, and a release of what migrations changed."""
+
+from typing import Any
+
+from django.apps import AppConfig
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations.executor import MigrationExecutor
+
+from config_admin.releases import content, triggers
+from config_admin.releases.models import Origin
+from config_admin.releases.publish import settle
+
+
+def after_migrate(sender: AppConfig, using: str, **kwargs: Any) -> None:
+    """Receiver of Django's `post_migrate`, for this app only.
+
+    Migrations change rows through historical models, past everything here, and may alter the tables themselves. So
+    the release is made when all are done, and compares every row. An emptied database (`flush`) comes here too.
+    """
+    if using != DEFAULT_DB_ALIAS:
+        return
+    plan = kwargs.get("plan")
+    if plan is not None:
+        if not _complete(sender.label):
+            # The tables are those of an earlier day, which the code of today cannot read.
+            return
+        triggers.install(connections[using], content.control_plane())
+    changed = any(migration.app_label == sender.label for migration, _ in plan or ())
+    settle(Origin.MIGRATION, everything=changed)
+
+
+def _complete(app_label: str) -> bool:
+    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+    return not executor.migration_plan(executor.loader.graph.leaf_nodes(app_label))

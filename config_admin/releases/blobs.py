@@ -1,0 +1,66 @@
+"""The content-addressed store: JSON documents under the hash of their canonical text."""
+
+import hashlib
+import json
+import zlib
+from collections.abc import Iterable
+from typing import Any
+
+from config_admin.releases.models import CeReleaseBlob
+
+Json = Any
+CODEC = "json+zlib"
+#: Names in one IN list; SQLite takes no more than some thousand.
+BATCH = 500
+
+
+def canonical(value: Json) -> bytes:
+    """The one text of a document: sorted keys, no blanks, ASCII.
+
+    The standard library's writer on purpose: it takes whole numbers of any size and every text that a JSON column
+    may hold, and gives them back unchanged.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def hash_of(text: bytes) -> str:
+    """The name of a document."""
+    return hashlib.sha256(text).hexdigest()
+
+
+class Blobs:
+    """A window on the store for one piece of work: what was read once, and what is to be written."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Json] = {}
+        self._fresh: dict[str, bytes] = {}
+
+    def add(self, document: Json) -> str:
+        """Keep a document for `write`; gives its hash."""
+        text = canonical(document)
+        name = hash_of(text)
+        self._known[name] = document
+        self._fresh[name] = text
+        return name
+
+    def fetch(self, names: Iterable[str]) -> None:
+        """Read documents that will be asked for, in as few queries as possible."""
+        missing = [name for name in dict.fromkeys(names) if name not in self._known]
+        for start in range(0, len(missing), BATCH):
+            for blob in CeReleaseBlob.objects.filter(pk__in=missing[start : start + BATCH]):
+                self._known[blob.hash] = json.loads(zlib.decompress(bytes(blob.data)))
+
+    def get(self, name: str) -> Json:
+        """A document. Raises KeyError when the store does not have it."""
+        if name not in self._known:
+            self.fetch([name])
+        return self._known[name]
+
+    def write(self) -> None:
+        """Store what was added and is not there yet."""
+        CeReleaseBlob.objects.bulk_create(
+            [CeReleaseBlob(hash=name, codec=CODEC, data=zlib.compress(text, 9)) for name, text in self._fresh.items()],
+            batch_size=BATCH,
+            ignore_conflicts=True,
+        )
+        self._fresh.clear()

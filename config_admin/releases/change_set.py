@@ -1,0 +1,83 @@
+"""A change set: rows changed together, by one author for one reason, that become one release (R5, R56).
+
+    with change_set(origin=Origin.ADMIN, author=request.user, reason="Quieter at night"):
+        rule.save()
+        CeResponse.objects.filter(…).update(enabled=False)
+
+The release is made inside the same transaction, when the outermost change set ends. A write outside of any opens
+one for itself; several such in one transaction make one release together.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.db import transaction
+from simple_history.models import HistoricalRecords
+
+from config_admin.releases.changes import Author, ChangeSet
+from config_admin.releases.models import CeConfigHead, Origin
+from config_admin.releases.publish import publish, settle
+
+_current: ContextVar[ChangeSet | None] = ContextVar("change_set", default=None)
+
+
+def current() -> ChangeSet | None:
+    """The change set that is open here, if any."""
+    return _current.get()
+
+
+@contextmanager
+def change_set(origin: Origin | str = Origin.SHELL, author: Author = None, reason: str = "") -> Iterator[ChangeSet]:
+    """Make one release of everything changed inside; inside another change set, be part of that one.
+
+    `author` is a user or a name; null is the user of the running request, if there is one. An exception undoes the
+    changes and leaves no release. Raises ValueError for an unknown origin.
+    """
+    outer = current()
+    if outer is None:
+        with _opened(ChangeSet(Origin(origin), author or _request_user(), reason)) as change:
+            yield change
+    else:
+        with transaction.atomic():
+            yield outer
+
+
+@contextmanager
+def recorded() -> Iterator[ChangeSet]:
+    """Around one write of the ORM: inside the open change set, or in one of its own."""
+    outer = current()
+    if outer is None:
+        with _opened(ChangeSet(Origin.SHELL, _request_user(), implicit=True)) as change, change.write():
+            yield change
+    else:
+        with outer.write():
+            yield outer
+
+
+def released() -> CeConfigHead:
+    """The head, after everything written so far has its release: by the open change set, else as found (R56)."""
+    change = current()
+    if change is None:
+        return settle(Origin.OUT_OF_BAND)
+    publish(change)
+    return CeConfigHead.objects.get(pk=1)
+
+
+@contextmanager
+def _opened(change: ChangeSet) -> Iterator[ChangeSet]:
+    with transaction.atomic():
+        # What was written past the application before is not this change set's: it gets a release of its own.
+        change.counter = settle(Origin.OUT_OF_BAND).write_counter
+        token = _current.set(change)
+        try:
+            yield change
+        finally:
+            _current.reset(token)
+        publish(change)
+
+
+def _request_user() -> AbstractBaseUser | None:
+    user = getattr(getattr(HistoricalRecords.context, "request", None), "user", None)
+    return user if isinstance(user, AbstractBaseUser) and user.is_authenticated else None

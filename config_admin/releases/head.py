@@ -1,0 +1,75 @@
+"""The one row that says which release is in force: read with a turn's own statement, locked by whoever changes it."""
+
+from typing import NamedTuple
+
+from django.db import connection
+
+from config_admin.releases.blobs import canonical, hash_of
+from config_admin.releases.models import CeConfigHead, CeRelease
+
+#: The content of no rows at all.
+EMPTY_HASH = hash_of(canonical({}))
+
+#: A scalar subquery for any statement of either database; null while the row is missing (R5, R56, P9).
+HEAD_SQL = (
+    "(SELECT CAST(config_version AS TEXT) || ':' || CAST(write_counter AS TEXT) || ':' ||"
+    " CAST(released_counter AS TEXT) || ':' || content_hash FROM ce_config_head WHERE id = 1)"
+)
+
+
+class Head(NamedTuple):
+    """What HEAD_SQL yields, in parts."""
+
+    config_version: int
+    write_counter: int
+    released_counter: int
+    content_hash: str
+
+    @classmethod
+    def parse(cls, text: str) -> "Head":
+        """Read `version:written:released:hash`. Raises ValueError."""
+        version, written, released, content_hash = text.split(":")
+        return cls(int(version), int(written), int(released), content_hash)
+
+    @property
+    def settled(self) -> bool:
+        """True when the tables hold what the release says."""
+        return self.write_counter == self.released_counter
+
+
+def read() -> str | None:
+    """The head's text, in one query."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {HEAD_SQL}")
+        row = cursor.fetchone()
+    return row[0] if row else None
+
+
+def written() -> int:
+    """How often the tables have been written, as this transaction sees it."""
+    return CeConfigHead.objects.values_list("write_counter", flat=True).get(pk=1)
+
+
+def locked() -> CeConfigHead:
+    """The head, locked until the transaction ends; made when it is missing, as in an emptied database.
+
+    On SQLite a transaction that may write holds the only write lock already.
+    """
+    head = CeConfigHead.objects.select_for_update().filter(pk=1).first()
+    if head is None:
+        CeConfigHead.objects.bulk_create([_made_anew()], ignore_conflicts=True)
+        head = CeConfigHead.objects.select_for_update().get(pk=1)
+    return head
+
+
+def _made_anew() -> CeConfigHead:
+    """A head on the newest release whose counters differ, so that the next look compares every row."""
+    newest = CeRelease.objects.order_by("-config_version").first()
+    if newest is None:
+        return CeConfigHead(content_hash=EMPTY_HASH)
+    return CeConfigHead(
+        config_version=newest.config_version,
+        content_hash=newest.content_hash,
+        write_counter=newest.write_counter + 1,
+        released_counter=newest.write_counter,
+    )

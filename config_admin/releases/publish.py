@@ -1,0 +1,152 @@
+"""Making a release: compare the rows that may have changed with the newest release, and store what differs.
+
+One function for every way of changing rows: a form, a script, an upgrade, or somebody's SQL. It works inside the
+transaction of the change, under the lock of the head.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, models, transaction
+from django.utils import timezone
+
+from config_admin.releases import content, head, tree
+from config_admin.releases.blobs import Blobs, canonical, hash_of
+from config_admin.releases.changes import ChangeSet
+from config_admin.releases.models import CeConfigHead, CeRelease, Origin
+from config_admin.releases.row_history import write_history
+
+
+@dataclass
+class Findings:
+    """What a comparison found: the trees of the tables now, and the rows that differ."""
+
+    blobs: Blobs
+    manifest: dict[str, str]
+    differences: dict[str, list[tree.Difference]] = field(default_factory=dict)
+    #: The rows as stored, by table and primary key: more than differ, never fewer.
+    stored: dict[str, Mapping[Any, models.Model]] = field(default_factory=dict)
+
+    @property
+    def summary(self) -> str:
+        """How many rows differ, table by table."""
+        return ", ".join(f"{len(rows)} in {table}" for table, rows in self.differences.items())
+
+
+@dataclass(frozen=True)
+class _Made:
+    """Left among the transaction's on-commit calls: this very transaction made that release.
+
+    A roll-back, also of a savepoint, forgets it together with the release.
+    """
+
+    config_version: int
+    change_set: UUID
+    implicit: bool
+
+    def __call__(self) -> None:
+        """Nothing is left to do at the commit."""
+
+
+def publish(change: ChangeSet) -> CeRelease | None:
+    """Release what a change set really changed; null if nothing did. Call it inside a transaction.
+
+    A second call for the same change set, or for the next write of a transaction that opened none, amends the
+    release that this transaction made: nobody else has seen it yet.
+    """
+    locked = head.locked()
+    change.account(locked.write_counter)
+    found = _compare(change, manifest_of(locked.config_version))
+    release = _release(change, found, locked) if found.differences else None
+    if release or not locked.settled:
+        locked.released_counter = locked.write_counter
+        locked.save()
+    return release
+
+
+def settle(origin: Origin, *, everything: bool = False) -> CeConfigHead:
+    """Release what was written past the application since the last release, if anything was (R56).
+
+    Two processes that find the same writes wait for each other here; the second finds them released. `everything`
+    compares all rows even if no write was counted.
+    """
+    with transaction.atomic():
+        locked = head.locked()
+        if not locked.settled or everything:
+            publish(ChangeSet(origin, everything=True))
+            locked = head.locked()
+        return locked
+
+
+def manifest_of(config_version: int) -> dict[str, str]:
+    """For each table that has rows in a release, the root of its tree. Version 0 is the empty configuration."""
+    if config_version == 0:
+        return {}
+    return dict(CeRelease.objects.values_list("manifest", flat=True).get(pk=config_version))
+
+
+def _compare(change: ChangeSet, manifest: dict[str, str]) -> Findings:
+    found = Findings(Blobs(), dict(manifest))
+    for table in content.control_plane():
+        if change.everything or table in change.tables:
+            whole = change.everything or table in change.touched_tables
+            _compare_table(found, table, None if whole else change.touched[table])
+    return found
+
+
+def _compare_table(found: Findings, table: str, touched: Iterable[Any] | None) -> None:
+    before = found.manifest.get(table)
+    keys = None if touched is None else list(touched)
+    stored = found.stored[table] = content.stored(table, keys)
+    rows = {pk: content.content_of(row) for pk, row in stored.items()}
+    if keys is None:
+        after = tree.build(found.blobs, table, rows.values())
+    else:
+        after = tree.patch(found.blobs, table, before, dict.fromkeys(keys) | rows)
+    if differing := tree.differences(found.blobs, table, before, after):
+        found.differences[table] = differing
+        found.manifest.pop(table, None)
+        if after:
+            found.manifest[table] = after
+
+
+def _release(change: ChangeSet, found: Findings, locked: CeConfigHead) -> CeRelease:
+    found.blobs.write()
+    values = {
+        "content_hash": hash_of(canonical(found.manifest)),
+        "manifest": found.manifest,
+        "write_counter": locked.write_counter,
+    }
+    release = _amended(change, locked, values) or _made(change, found, locked, values)
+    write_history(release, change, found.differences, found.stored)
+    locked.config_version, locked.content_hash = release.config_version, release.content_hash
+    return release
+
+
+def _made(change: ChangeSet, found: Findings, locked: CeConfigHead, values: dict[str, Any]) -> CeRelease:
+    found_by_itself = change.origin in (Origin.OUT_OF_BAND, Origin.MIGRATION)
+    release = CeRelease.objects.create(
+        config_version=locked.config_version + 1,
+        parent_id=locked.config_version or None,
+        change_set=change.id,
+        origin=change.origin,
+        author=change.author_name[:150],
+        reason=f"{change.origin.label}: {found.summary}" if found_by_itself else change.reason,
+        created_at=timezone.now(),
+        **values,
+    )
+    transaction.on_commit(_Made(release.config_version, change.id, change.implicit))
+    return release
+
+
+def _amended(change: ChangeSet, locked: CeConfigHead, values: dict[str, Any]) -> CeRelease | None:
+    for _, call, *_ in connection.run_on_commit:
+        if not isinstance(call, _Made) or call.config_version != locked.config_version:
+            continue
+        if call.change_set == change.id or (call.implicit and change.implicit):
+            query = CeRelease.objects.filter(pk=locked.config_version)
+            query.update(**values)
+            return query.get()
+    return None

@@ -1,0 +1,141 @@
+"""A table's content as a tree of two levels: an index blob that names chunk blobs of some sixty rows.
+
+Where a chunk begins is decided by the rows' keys alone, so the same rows always give the same tree, whatever
+edits led there, and an edit of one row changes one chunk and the index.
+"""
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from config_admin.releases.blobs import Blobs, canonical
+from config_admin.releases.content import key_of, up_to_date
+
+Json = Any
+Pk = Any
+#: One row: column -> JSON value.
+Content = Mapping[str, Json]
+#: A row's key begins a chunk once in so many keys.
+CHUNK_ROWS = 64
+
+
+class Chunk(NamedTuple):
+    """An entry of an index: the first key of a chunk, how many rows it has, and its blob."""
+
+    first: Pk
+    rows: int
+    hash: str
+
+
+class Difference(NamedTuple):
+    """A row that differs between two trees. Null on one side: the row is not there."""
+
+    pk: Pk
+    before: Content | None
+    after: Content | None
+
+
+def begins_chunk(pk: Pk) -> bool:
+    """True for the keys at which chunks begin."""
+    return int.from_bytes(hashlib.blake2b(str(pk).encode(), digest_size=4).digest(), "big") % CHUNK_ROWS == 0
+
+
+def index_of(blobs: Blobs, root: str | None) -> list[Chunk]:
+    """The chunks of a table, in key order. Null: no rows."""
+    return [Chunk(*entry) for entry in blobs.get(root)] if root else []
+
+
+def rows_of(blobs: Blobs, table: str, chunks: Sequence[Chunk]) -> dict[Pk, Content]:
+    """The rows of some chunks by primary key, in key order, with the columns of today."""
+    blobs.fetch(chunk.hash for chunk in chunks)
+    key = key_of(table)
+    found: dict[Pk, Content] = {}
+    for chunk in chunks:
+        body = blobs.get(chunk.hash)
+        for values in body["rows"]:
+            row = up_to_date(table, dict(zip(body["columns"], values, strict=True)))
+            found[row[key]] = row
+    return found
+
+
+def build(blobs: Blobs, table: str, rows: Iterable[Content]) -> str | None:
+    """The tree of all rows of a table: the hash of its index, or null when there are none."""
+    key = key_of(table)
+    chunks = _split(blobs, key, sorted(rows, key=lambda row: row[key]))
+    return blobs.add(chunks) if chunks else None
+
+
+def patch(blobs: Blobs, table: str, root: str | None, changes: Mapping[Pk, Content | None]) -> str | None:
+    """The tree with some rows put in, replaced or (null) taken out; other chunks are neither read nor written."""
+    key = key_of(table)
+    index = index_of(blobs, root)
+    hit = _chunks_hit(index, changes)
+    blobs.fetch(index[at].hash for at in hit)
+    chunks: list[Chunk] = []
+    for at, chunk in enumerate(index):
+        if at not in hit:
+            chunks.append(chunk)
+        elif at - 1 not in hit:
+            run = _run(hit, at)
+            rows: dict[Pk, Content | None] = {**rows_of(blobs, table, index[run.start : run.stop])}
+            rows |= {pk: row for pk, row in changes.items() if _place(index, pk) in run}
+            chunks += _split(blobs, key, [row for _, row in sorted(rows.items()) if row is not None])
+    if not index:
+        chunks = _split(blobs, key, [row for _, row in sorted(changes.items()) if row is not None])
+    return blobs.add(chunks) if chunks else None
+
+
+def differences(blobs: Blobs, table: str, before: str | None, after: str | None) -> list[Difference]:
+    """The rows in which two trees differ, in key order. Chunks that both have are not read."""
+    if before == after:
+        return []
+    old, new = index_of(blobs, before), index_of(blobs, after)
+    shared = {chunk.hash for chunk in old} & {chunk.hash for chunk in new}
+    old, new = ([chunk for chunk in side if chunk.hash not in shared] for side in (old, new))
+    was, now = rows_of(blobs, table, old), rows_of(blobs, table, new)
+    found = (Difference(pk, was.get(pk), now.get(pk)) for pk in sorted(was.keys() | now.keys()))
+    return [difference for difference in found if not _same(difference.before, difference.after)]
+
+
+def _same(one: Content | None, other: Content | None) -> bool:
+    """Equal as JSON: to Python, true and 1 are the same."""
+    return one == other and canonical(one) == canonical(other)
+
+
+def _place(index: list[Chunk], pk: Pk) -> int:
+    """The position of the chunk that a key belongs to."""
+    return max(bisect_right(index, pk, key=lambda chunk: chunk.first) - 1, 0)
+
+
+def _chunks_hit(index: list[Chunk], changes: Mapping[Pk, Content | None]) -> set[int]:
+    """The positions of chunks to write anew: those of the keys, and the one before where a first row goes away."""
+    hit: set[int] = set()
+    for pk in changes if index else ():
+        at = _place(index, pk)
+        hit.add(at)
+        if changes[pk] is None and index[at].first == pk and at:
+            hit.add(at - 1)
+    return hit
+
+
+def _run(hit: set[int], start: int) -> range:
+    stop = start
+    while stop in hit:
+        stop += 1
+    return range(start, stop)
+
+
+def _split(blobs: Blobs, key: str, rows: list[Content]) -> list[Chunk]:
+    groups: list[list[Content]] = []
+    for row in rows:
+        if not groups or begins_chunk(row[key]):
+            groups.append([])
+        groups[-1].append(row)
+    return [_chunk(blobs, key, group) for group in groups]
+
+
+def _chunk(blobs: Blobs, key: str, rows: list[Content]) -> Chunk:
+    columns = sorted(rows[0])
+    body = {"columns": columns, "rows": [[row[column] for column in columns] for row in rows]}
+    return Chunk(rows[0][key], len(rows), blobs.add(body))
