@@ -1,0 +1,1 @@
+"""What all tests share. The database is chosen in `tests.database`, before this file is read."""

