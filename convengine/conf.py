@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from django.conf import settings
@@ -11,8 +12,9 @@ from django.utils.module_loading import import_string
 DEFAULTS: Mapping[str, Any] = {
     # Where a turn gets its configuration: an object with `head_sql` and `pin(head)`.
     "SNAPSHOT": "config_admin.snapshot.active.snapshots",
-    # Writes a turn's trail inside the turn's transaction: a callable of (record, connection).
-    "AUDIT_WRITER": "audit.writer.write",
+    # Writes a turn's trail inside the turn's transaction (`write`), the rows that decided it
+    # (`write_deciding_rows`), and single events for a turn that nobody runs any more (`append`).
+    "AUDIT_WRITER": "audit.writer",
     # Called with each event as it happens.
     "TRAIL_LISTENERS": [],
     # Steps and hooks of the deployment, beside the built-in ones.
@@ -27,6 +29,10 @@ DEFAULTS: Mapping[str, Any] = {
     "MAX_REQUEST_BYTES": 1024 * 1024,
     "TURN_TIMEOUT_SECONDS": 110,
     "IDEMPOTENCY_HOURS": 24,
+    # Calls of one API key, such as "600/min"; blank for no limit.
+    "THROTTLE_RATE": "",
+    # Null, or {max_events, window_ms, per_conversation, per_stage, max_tracked_buckets}.
+    "AUDIT_RATE_LIMIT": None,
     # Seconds added to the database's clock; tests set it.
     "CLOCK_OFFSET_SECONDS": 0.0,
 }
@@ -46,7 +52,11 @@ def unknown_keys() -> list[str]:
 
 @cache
 def _imported(path: str) -> Any:
-    return import_string(path)
+    """A module, or a name inside one."""
+    try:
+        return import_string(path)
+    except ImportError:
+        return import_module(path)
 
 
 def load(key: str) -> Any:

@@ -106,9 +106,12 @@ def database(url: str, default_file: str) -> dict[str, Any]:
             # A socket folder comes as ?host=/folder.
             "HOST": query.pop("host", parts.hostname or ""),
             "PORT": str(query.pop("port", parts.port or "")),
-            "OPTIONS": query,
-            "CONN_MAX_AGE": None,
-            "CONN_HEALTH_CHECKS": True,
+            # Connections come from a pool: a turn that waits gives its own back, and persistent ones could not.
+            "OPTIONS": {
+                **query,
+                "pool": {"min_size": 1, "max_size": integer("CE_DATABASE_POOL_SIZE", 10, 1), "timeout": 30},
+            },
+            "CONN_MAX_AGE": 0,
             "DISABLE_SERVER_SIDE_CURSORS": True,
         }
     raise ImproperlyConfigured("DATABASE_URL must begin with postgresql:// or sqlite:///.")

@@ -126,4 +126,14 @@ CONVENGINE: dict[str, Any] = {
     "MAX_INPUT_PARAMS_BYTES": environment.integer("CE_MAX_INPUT_PARAMS_BYTES", 64 * 1024, 1),
     "MAX_REQUEST_BYTES": environment.integer("CE_MAX_REQUEST_BYTES", 1024 * 1024, 1),
     "TURN_TIMEOUT_SECONDS": environment.integer("CE_TURN_TIMEOUT_SECONDS", 110, 1),
+    "THROTTLE_RATE": environment.text("CE_THROTTLE_RATE"),
+    "AUDIT_RATE_LIMIT": {
+        "max_events": environment.integer("CE_AUDIT_RATE_LIMIT_MAX_EVENTS", 200),
+        "window_ms": environment.integer("CE_AUDIT_RATE_LIMIT_WINDOW_MS", 1000, 1),
+        "per_conversation": environment.boolean("CE_AUDIT_RATE_LIMIT_PER_CONVERSATION", True),
+        "per_stage": environment.boolean("CE_AUDIT_RATE_LIMIT_PER_STAGE", True),
+        "max_tracked_buckets": environment.integer("CE_AUDIT_RATE_LIMIT_MAX_TRACKED_BUCKETS", 20000, 1),
+    }
+    if environment.boolean("CE_AUDIT_RATE_LIMIT_ENABLED")
+    else None,
 }

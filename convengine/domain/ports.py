@@ -145,6 +145,9 @@ class ConversationPort(Protocol):
     def load(self) -> Loaded:
         """The conversation under this turn's lease, its recent history, its recalled memory."""
 
+    def store(self) -> None:
+        """Insert the row if it is not there. Raises ConversationPersistFailed when the database fails."""
+
 
 @dataclass(frozen=True)
 class Ports:

@@ -29,6 +29,11 @@ def resolved(value: str | None) -> TypeGuard[str]:
     return code(value) not in ("", UNKNOWN)
 
 
+def state_resolved(value: str | None) -> bool:
+    """True for a state that a flow is in: resolved, and not the open question of an intent collision (R37)."""
+    return resolved(value) and code(value) != INTENT_COLLISION
+
+
 def code_matches(row_code: str, session_code: str | None) -> bool:
     """True when the row's code admits the session's: equal without regard to case, or ANY; a blank row code never."""
     wanted = code(row_code)

@@ -41,6 +41,8 @@ class Clarification:
     options: tuple[Json, ...] = ()
     #: True when it was asked in an earlier turn.
     from_previous_turn: bool = False
+    #: How often it was asked so far.
+    asks: int = 1
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from convengine.domain import rows, settings
 from convengine.domain.enums import DecisionKind
@@ -28,6 +28,8 @@ class TurnRequest:
     ignored_params: tuple[str, ...] = ()
     channel: str = "api"
     workspace_id: str = "default"
+    #: True when the caller named no conversation: the id was made for this turn.
+    new: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,16 @@ class StepTiming:
     error: str | None = None
 
 
+class StepFlush(Protocol):
+    """Stores the events so far (AUDIT/FLUSH = STEP)."""
+
+    #: How many events are stored.
+    stored: int
+
+    def __call__(self) -> None:
+        """Store what is not stored yet."""
+
+
 @dataclass
 class Turn:
     """The carrier of one turn: the only thing beside the session that steps see."""
@@ -82,6 +94,8 @@ class Turn:
     trail: Trail
     decided_rows: dict[DecidingRow, None] = field(default_factory=dict)
     timings: list[StepTiming] = field(default_factory=list)
+    #: Called by the runner after each step, when events are stored step by step.
+    flush_step: "StepFlush | None" = None
     _told: set[tuple[str, str]] = field(default_factory=set)
 
     def audit(self, session: Session, stage: Stage, /, *, source: str | None = None, **payload: Json) -> AuditEvent:

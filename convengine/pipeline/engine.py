@@ -84,6 +84,8 @@ class Engine:
             return Continue(after) if isinstance(outcome, Continue) else Stop(after, outcome.result)
         finally:
             turn.trail.step = None
+            if turn.flush_step:
+                turn.flush_step()
 
     @staticmethod
     def _check(step: Step, before: Session, outcome: Outcome) -> None:

@@ -1,0 +1,79 @@
+"""Stored events to whole ones: every reader sees what the writer did not repeat (R16, R33)."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from audit.models import CeAudit
+from audit.stage_names import base_name
+from convengine.domain import folding
+from convengine.domain.stages import FULL_META
+
+Json = Any
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event with its references resolved and the state of the turn at that moment."""
+
+    row: CeAudit
+    payload: dict[str, Json]
+    #: The folded document of the turn at this event.
+    state: dict[str, Json]
+    step: str | None
+
+    @property
+    def name(self) -> str:
+        """The stage without its source."""
+        return base_name(self.row.stage)
+
+
+def expanded(rows: Iterable[CeAudit]) -> Iterator[Event]:
+    """Whole events from stored ones, which must come turn by turn, each turn from its first event."""
+    turn_no: int | None = None
+    state: dict[str, Json] = {}
+    step: str | None = None
+    has_meta = False
+    for row in rows:
+        if row.turn_no != turn_no or not state:
+            turn_no, state, step, has_meta = row.turn_no, folding.empty(), None, False
+        payload = dict(row.payload_json)
+        meta = payload.pop("_meta", None)
+        has_meta = has_meta or meta is not None
+        if meta:
+            state = folding.apply(state, meta.get("changed") or {})
+            step = meta.get("step", step)
+        payload = {key: _resolved(value, state) for key, value in payload.items()}
+        if has_meta:
+            payload["_meta"] = _meta(row, state, step, (meta or {}).get("changed"))
+        yield Event(row, payload, state, step)
+
+
+def _resolved(value: Json, state: dict[str, Json]) -> Json:
+    if isinstance(value, dict) and len(value) == 1 and "$folded" in value:
+        return folding.folded(state, value["$folded"])
+    return value
+
+
+def _meta(row: CeAudit, state: dict[str, Json], step: str | None, changed: Json) -> dict[str, Json]:
+    meta = {
+        "stage": row.stage,
+        "conversationId": str(row.conversation_id),
+        "turnId": str(row.turn_id) if row.turn_id else None,
+        "turnNo": row.turn_no,
+        "seq": row.seq,
+        "emittedAt": row.created_at.isoformat(),
+        "intent": state.get("intent"),
+        "state": state.get("state"),
+        "configVersion": row.config_version,
+        "step": step,
+    }
+    if base_name(row.stage) in FULL_META:
+        return {
+            **meta,
+            "inputParams": folding.folded(state, "inputParams"),
+            "userInputParams": state.get("userInputParams") or {},
+            "contextDict": folding.folded(state, "context"),
+            "session": folding.folded(state, "session"),
+        }
+    return {**meta, **({"changed": changed} if changed else {})}

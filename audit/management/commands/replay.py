@@ -1,0 +1,39 @@
+"""`manage.py replay CONVERSATION TURN`: run a stored turn again from its recording."""
+
+import json
+import uuid
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from audit.replay import NotReplayable, replay
+from convengine.sessions.models import CeConversationHistory
+
+
+class Command(BaseCommand):
+    """Prints "equal", or the first event that differs; the exit status is 0 only when equal."""
+
+    help = "Run a stored turn again from its recording on its own release, and compare event for event."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Which turn."""
+        parser.add_argument("conversation", type=uuid.UUID)
+        parser.add_argument("turn", type=int)
+
+    def handle(self, *args: Any, conversation: uuid.UUID, turn: int, **options: Any) -> None:
+        """Replay and report."""
+        record = CeConversationHistory.objects.filter(conversation_id=conversation, turn_no=turn).first()
+        if record is None:
+            raise CommandError(f"Conversation {conversation} has no turn {turn}.")
+        try:
+            difference = replay(record)
+        except NotReplayable as error:
+            raise CommandError(f"Turn {turn} cannot be replayed: {error}") from error
+        if difference is None:
+            self.stdout.write("equal")
+            return
+        self.stdout.write(f"event {difference.seq} differs")
+        self.stdout.write(f"  recorded: {json.dumps(difference.recorded, ensure_ascii=False)}")
+        self.stdout.write(f"  replayed: {json.dumps(difference.replayed, ensure_ascii=False)}")
+        raise CommandError("The replay differs from the record.")

@@ -1,0 +1,112 @@
+"""What is kept of every turn, append-only (tables 6.3, 6.4; R58, R84)."""
+
+from typing import Any, NoReturn
+
+from django.db import models
+from django.utils import timezone
+
+
+class AppendOnly(models.Model):
+    """Rows that are written once, by the turn's commit; changing one by hand is refused."""
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Store a new row. Raises TypeError for a row that is stored already."""
+        if not self._state.adding:
+            raise TypeError(f"{self._meta.db_table} is append-only.")
+        super().save(*args, **kwargs)
+
+    def delete(self, using: Any = None, keep_parents: bool = False) -> NoReturn:
+        """Refused: rows leave by retention only."""
+        raise TypeError(f"{self._meta.db_table} is append-only.")
+
+
+class CeAudit(AppendOnly):
+    """One stage that a turn reached. On PostgreSQL partitioned by range of `audit_id` (R84)."""
+
+    audit_id = models.BigAutoField(primary_key=True)
+    # No foreign key: a check per event would be paid on every turn.
+    conversation_id = models.UUIDField()
+    stage = models.TextField()
+    payload_json = models.JSONField()
+    created_at = models.DateTimeField(default=timezone.now)
+    turn_id = models.UUIDField(null=True)
+    turn_no = models.IntegerField(null=True)
+    seq = models.IntegerField()
+    config_version = models.BigIntegerField(null=True)
+
+    class Meta:
+        db_table = "ce_audit"
+        verbose_name = "audit event"
+        indexes = [
+            models.Index("conversation_id", models.F("created_at").desc(), name="ce_audit_newest"),
+            models.Index(fields=["conversation_id", "turn_no", "seq"], name="ce_audit_turn"),
+            models.Index(fields=["stage", "created_at"], name="ce_audit_stage"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.turn_no}.{self.seq} {self.stage}"
+
+
+class CeTurnRow(AppendOnly):
+    """A configuration row that decided something in a turn; winners only (R58)."""
+
+    id = models.BigAutoField(primary_key=True)
+    turn_id = models.UUIDField()
+    created_at = models.DateTimeField(default=timezone.now)
+    table_name = models.TextField()
+    row_pk = models.TextField()
+    role = models.TextField(help_text="What it decided: POLICY, CLASSIFIER, RULE, RESPONSE …")
+
+    class Meta:
+        db_table = "ce_turn_row"
+        verbose_name = "deciding row"
+        indexes = [
+            models.Index("table_name", "row_pk", models.F("created_at").desc(), name="ce_turn_row_of_a_row"),
+            models.Index(fields=["turn_id"], name="ce_turn_row_of_a_turn"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.table_name} {self.row_pk}"
+
+
+class CeLlmCallLog(AppendOnly):
+    """One call to a model, failed ones too (tables 6.4)."""
+
+    llm_call_id = models.BigAutoField(primary_key=True)
+    conversation_id = models.UUIDField()
+    intent_code = models.TextField(default="UNKNOWN")
+    state_code = models.TextField(default="UNKNOWN")
+    provider = models.TextField(default="UNKNOWN")
+    model = models.TextField(default="UNKNOWN")
+    temperature = models.DecimalField(max_digits=3, decimal_places=2, null=True)
+    prompt_text = models.TextField()
+    user_context = models.TextField(default="{}")
+    response_text = models.TextField(null=True)
+    success = models.BooleanField(default=False)
+    error_message = models.TextField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    turn_id = models.UUIDField(null=True)
+    turn_no = models.IntegerField(null=True)
+    purpose = models.TextField(null=True)
+    attempt = models.IntegerField(null=True)
+    latency_ms = models.IntegerField(null=True)
+    input_tokens = models.IntegerField(null=True)
+    output_tokens = models.IntegerField(null=True)
+    template_id = models.BigIntegerField(null=True)
+    config_version = models.BigIntegerField(null=True)
+
+    class Meta:
+        db_table = "ce_llm_call_log"
+        verbose_name = "model call"
+        indexes = [
+            models.Index(fields=["conversation_id"], name="ce_llm_call_conversation"),
+            models.Index(fields=["intent_code", "state_code"], name="ce_llm_call_scope"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.purpose} of turn {self.turn_no}"
+
+

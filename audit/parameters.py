@@ -1,0 +1,91 @@
+"""Query parameters of the audit endpoints: read, or refused by name."""
+
+import re
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Self
+
+from rest_framework.request import Request
+
+from audit.queries import EventFilter, conversation_of
+from convengine.api.models import CeApiKey
+from convengine.errors import ConversationNotFound, RequestInvalid
+from convengine.sessions.models import CeConversation
+
+_CURSOR = re.compile(r"^([ab])(\d+)\.(\d+)$")
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """A place in a conversation's events: after or before (turn, seq)."""
+
+    after: bool
+    place: tuple[int, int]
+
+    @classmethod
+    def read(cls, text: str | None) -> Self | None:
+        """Raises RequestInvalid for a text that no page gave out."""
+        if not text:
+            return None
+        match = _CURSOR.match(text)
+        if match is None:
+            raise RequestInvalid(fields={"cursor": [f"{text!r} is no cursor of this endpoint; take it from a page."]})
+        return cls(match[1] == "a", (int(match[2]), int(match[3])))
+
+    def __str__(self) -> str:
+        return f"{'a' if self.after else 'b'}{self.place[0]}.{self.place[1]}"
+
+
+def conversation(request: Request, conversation_id: str) -> CeConversation:
+    """The conversation, if the caller's workspace has it. Raises RequestInvalid, ConversationNotFound."""
+    assert isinstance(request.auth, CeApiKey)  # HasScope saw to it.
+    try:
+        wanted = uuid.UUID(conversation_id)
+    except ValueError:
+        raise RequestInvalid(fields={"conversationId": [f"{conversation_id!r} is no UUID."]}) from None
+    found = conversation_of(wanted, request.auth.workspace_id)
+    if found is None:
+        raise ConversationNotFound()
+    return found
+
+
+def event_filter(request: Request) -> EventFilter:
+    """The filter that `turn`, `stage`, `from`, `to` and `q` ask for."""
+    given = request.query_params
+    return EventFilter(
+        turn_no=whole_number(request, "turn"),
+        stages=tuple(given.getlist("stage")),
+        since=_time(request, "from"),
+        until=_time(request, "to"),
+        text=given.get("q", ""),
+    )
+
+
+def whole_number(request: Request, name: str, minimum: int = 1) -> int | None:
+    """A number, or null when absent. Raises RequestInvalid."""
+    text = request.query_params.get(name)
+    if text is None or text == "":
+        return None
+    if not text.isdecimal() or not minimum <= int(text) < 2**31:
+        raise RequestInvalid(fields={name: [f"{text!r} is not a whole number of at least {minimum}."]})
+    return int(text)
+
+
+def required_number(request: Request, name: str) -> int:
+    """A number that must be there. Raises RequestInvalid."""
+    value = whole_number(request, name)
+    if value is None:
+        raise RequestInvalid(fields={name: [f"Say which: ?{name}=1."]})
+    return value
+
+
+def _time(request: Request, name: str) -> datetime | None:
+    text = request.query_params.get(name)
+    if not text:
+        return None
+    try:
+        value = datetime.fromisoformat(text)
+    except ValueError:
+        raise RequestInvalid(fields={name: [f"{text!r} is no ISO 8601 time, such as 2026-01-31T12:00:00Z."]}) from None
+    return value if value.tzinfo else value.replace(tzinfo=UTC)

@@ -1,0 +1,101 @@
+"""Run a stored turn again from its recording, on its own release, and compare event for event (law 3, R32).
+
+Nothing is called and nothing is written: every port answers from the tape.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from audit.queries import whole_turns
+from audit.writer import audit_rows
+from convengine import conf, wiring
+from convengine.codec import loads, plain
+from convengine.domain.conversation import Loaded
+from convengine.domain.recording import Playback
+from convengine.domain.trail import Trail
+from convengine.domain.turn import Turn
+from convengine.sessions.clock import TurnClock
+from convengine.sessions.models import CeConversationHistory
+from convengine.sessions.recording import Recorded, restore
+
+Json = Any
+#: What differs between two runs of the same turn and says nothing about it.
+_TIMES = frozenset(
+    {"durationMs", "totalMs", "wallMs", "startedAtMs", "emittedAt", "steps", "llmMs", "toolMs", "sqlCount", "latencyMs"}
+)
+
+
+class NotReplayable(Exception):
+    """This turn cannot be run again."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first event in which a replay differs from the record."""
+
+    seq: int
+    recorded: tuple[str, Json] | None
+    replayed: tuple[str, Json] | None
+
+
+@dataclass
+class RecordedConversations:
+    """The conversations port of a replay."""
+
+    loaded: Loaded
+
+    def load(self) -> Loaded:
+        """What the turn read."""
+        return self.loaded
+
+    def store(self) -> None:
+        """Nothing is written."""
+
+
+def replay(record: CeConversationHistory) -> Difference | None:
+    """Null when the turn, run again, leaves the same events. Raises NotReplayable."""
+    recorded = _recorded(record)
+    turn = _turn(recorded)
+    outcome = wiring.engine().run(turn)
+    rows, _ = audit_rows(turn, admits=lambda conversation, stage: True)
+    replayed = [(row.stage, _comparable(loads(row.payload))) for row in rows]
+    stored = [(row.stage, _comparable(row.payload_json)) for row in whole_turns(record.conversation_id, [record.turn_no])]
+    difference = _first_difference(stored, replayed)
+    if difference is None and not outcome.error and plain(outcome.session.last_assistant) != record.assistant_output:
+        return Difference(len(stored), ("answer", record.assistant_output), ("answer", outcome.session.last_assistant))
+    return difference
+
+
+def _recorded(record: CeConversationHistory) -> Recorded:
+    if not record.recording:
+        raise NotReplayable(record.replay_note or "The turn has no recording.")
+    if not record.replayable:
+        raise NotReplayable(record.replay_note or "The recording is not complete.")
+    return restore(record.recording)
+
+
+def _turn(recorded: Recorded) -> Turn:
+    clock, tape = TurnClock(recorded.now), Playback(recorded.tape)
+    ports = wiring.ports(clock, RecordedConversations(recorded.loaded), tape)
+    snapshot = conf.load("SNAPSHOT").at(recorded.config_version)
+    return Turn(recorded.turn_id, recorded.turn_no, recorded.request, snapshot, ports, Trail(clock.elapsed_ms))
+
+
+def _first_difference(
+    stored: Iterable[tuple[str, Json]], replayed: Iterable[tuple[str, Json]]
+) -> Difference | None:
+    left, right = list(stored), list(replayed)
+    for place in range(max(len(left), len(right))):
+        one = left[place] if place < len(left) else None
+        other = right[place] if place < len(right) else None
+        if one != other:
+            return Difference(place + 1, one, other)
+    return None
+
+
+def _comparable(value: Json) -> Json:
+    """The payload without times and durations, whatever depth they stand at."""
+    if isinstance(value, Mapping):
+        return {key: _comparable(item) for key, item in value.items() if key not in _TIMES}
+    return [_comparable(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,46 @@
+"""Shapes of the audit endpoints, for the API's own description."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+
+class EventSerializer(serializers.Serializer[Any]):
+    """One stage that a turn reached."""
+
+    auditId = serializers.IntegerField()
+    conversationId = serializers.UUIDField()
+    stage = serializers.CharField()
+    payload = serializers.JSONField()
+    createdAt = serializers.DateTimeField()
+    turnId = serializers.UUIDField(allow_null=True)
+    turnNo = serializers.IntegerField(allow_null=True)
+    seq = serializers.IntegerField()
+    configVersion = serializers.IntegerField(allow_null=True)
+
+
+class EventPageSerializer(serializers.Serializer[Any]):
+    """A page of events; `next` and `previous` are cursors for the parameter `cursor`, null at an end."""
+
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    results = EventSerializer(many=True)
+
+
+class TraceSerializer(serializers.Serializer[Any]):
+    """The step timeline of some turns."""
+
+    conversationId = serializers.UUIDField()
+    previous = serializers.IntegerField(allow_null=True)
+    turns = serializers.ListField(child=serializers.JSONField())
+    steps = serializers.ListField(child=serializers.JSONField())
+    stages = serializers.ListField(child=serializers.JSONField())
+
+
+class WhySerializer(serializers.Serializer[Any]):
+    """The decisions of one turn, with every row and why it won or not."""
+
+    conversationId = serializers.UUIDField()
+    turnNo = serializers.IntegerField()
+    configVersion = serializers.IntegerField()
+    decisions = serializers.ListField(child=serializers.JSONField())

@@ -1,0 +1,6 @@
+"""Stage names as stored: a stage, with the calling step in brackets where several call the same code."""
+
+
+def base_name(stage: str) -> str:
+    """The stage without its source: `RULE_APPLIED (RulesStep)` is `RULE_APPLIED`."""
+    return stage.split(" (", 1)[0]

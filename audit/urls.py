@@ -1,0 +1,11 @@
+"""Addresses of the audit endpoints."""
+
+from django.urls import path
+
+from audit.views import EventsView, TraceView, WhyView
+
+urlpatterns = [
+    path("conversation/audit/<str:conversation_id>", EventsView.as_view(), name="audit"),
+    path("conversation/audit/<str:conversation_id>/trace", TraceView.as_view(), name="audit-trace"),
+    path("conversation/audit/<str:conversation_id>/why", WhyView.as_view(), name="audit-why"),
+]

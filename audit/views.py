@@ -1,0 +1,168 @@
+"""Reading a conversation's record: raw events, the step timeline, and why each row won or not (api-and-audit 3)."""
+
+import uuid
+from collections.abc import Iterable
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from audit import parameters, queries
+from audit.expand import Event, expanded
+from audit.models import CeAudit
+from audit.parameters import Cursor
+from audit.serializers import EventPageSerializer, TraceSerializer, WhySerializer
+from audit.timeline import trace
+from audit.why import why
+from convengine.codec import dumps
+from convengine.errors import ConversationNotFound
+
+_PAGE = 500
+#: Filtered pages are smaller: each event may need the whole turn in front of it.
+_FILTERED_PAGE = 100
+_WHOLE = 20_000
+_TURNS = 50
+_TURN = OpenApiParameter("turn", int, description="Only this turn.")
+
+
+class EventsView(APIView):
+    """`GET /api/v1/conversation/audit/{conversationId}`."""
+
+    scope = "audit"
+
+    @extend_schema(
+        operation_id="read_audit",
+        parameters=[
+            _TURN,
+            OpenApiParameter("stage", str, many=True, description="Stage names; * stands for any characters."),
+            OpenApiParameter("from", str, description="ISO 8601 time."),
+            OpenApiParameter("to", str, description="ISO 8601 time."),
+            OpenApiParameter("q", str, description="Text in the payload."),
+            OpenApiParameter("cursor", str, description="From `next` or `previous` of a page."),
+            OpenApiParameter("page", str, description="off: all events at once, at most 20,000."),
+            OpenApiParameter("compat", str, description="1: the original's array, payloads as JSON text."),
+        ],
+        responses=EventPageSerializer,
+    )
+    def get(self, request: Request, conversation_id: str) -> Response:
+        """The stored events in the order in which they happened."""
+        if _compat(request):
+            return Response(_original(request, conversation_id))
+        key = parameters.conversation(request, conversation_id).pk
+        wanted = parameters.event_filter(request)
+        found = queries.events(key, wanted)
+        if request.query_params.get("page") == "off":
+            return Response([_event_json(event) for event in _whole(key, list(found[:_WHOLE]))])
+        size = _FILTERED_PAGE if wanted.selective else _PAGE
+        cursor = Cursor.read(request.query_params.get("cursor"))
+        if cursor is not None and not cursor.after:
+            rows, more = queries.page_before(found, cursor.place, size), True
+        else:
+            rows, more = queries.page(found, cursor.place if cursor else None, size)
+        return Response(
+            {
+                "next": str(Cursor(True, _place(rows[-1]))) if rows and more else None,
+                "previous": str(Cursor(False, _place(rows[0]))) if rows and cursor else None,
+                "results": [_event_json(event) for event in _whole(key, rows)],
+            }
+        )
+
+
+class TraceView(APIView):
+    """`GET /api/v1/conversation/audit/{conversationId}/trace`."""
+
+    scope = "audit"
+
+    @extend_schema(
+        operation_id="read_trace",
+        parameters=[_TURN, OpenApiParameter("before", int, description="Turns in front of this number.")],
+        responses=TraceSerializer,
+    )
+    def get(self, request: Request, conversation_id: str) -> Response:
+        """The newest turns, oldest first, as steps with their stages; `previous` leads to the turns before."""
+        key = parameters.conversation(request, conversation_id).pk
+        turn_no = parameters.whole_number(request, "turn")
+        if turn_no is not None:
+            numbers, previous = [turn_no], None
+        else:
+            before = parameters.whole_number(request, "before")
+            numbers = queries.newest_turns(key, before, _TURNS)
+            previous = numbers[0] if len(numbers) == _TURNS and numbers[0] > 1 else None
+        events = expanded(queries.whole_turns(key, numbers))
+        found = trace(str(key), events, queries.records(key, numbers))
+        return Response({**found, "previous": previous})
+
+
+class WhyView(APIView):
+    """`GET /api/v1/conversation/audit/{conversationId}/why?turn=N`."""
+
+    scope = "audit"
+
+    @extend_schema(
+        operation_id="read_why",
+        parameters=[
+            OpenApiParameter("turn", int, required=True),
+            OpenApiParameter("limit", int, description="Rows a decision, default 1000; the rest is counted by reason."),
+        ],
+        responses=WhySerializer,
+    )
+    def get(self, request: Request, conversation_id: str) -> Response:
+        """For each decision of the turn every candidate row with its reason, stored or derived from the release."""
+        key = parameters.conversation(request, conversation_id).pk
+        turn_no = parameters.required_number(request, "turn")
+        limit = parameters.whole_number(request, "limit") or 1000
+        events = list(expanded(queries.whole_turns(key, [turn_no])))
+        if not events:
+            raise ConversationNotFound(f"This conversation has no turn {turn_no}.")
+        return Response({"conversationId": str(key), "turnNo": turn_no, **why(events, limit)})
+
+
+def _whole(conversation_id: uuid.UUID, rows: list[CeAudit]) -> list[Event]:
+    """The rows as whole events: folding starts with the first event of each turn that they are part of."""
+    wanted = {row.audit_id for row in rows}
+    turns = queries.whole_turns(conversation_id, [row.turn_no for row in rows if row.turn_no is not None])
+    return [event for event in expanded(turns) if event.row.audit_id in wanted]
+
+
+def _event_json(event: Event) -> dict[str, Any]:
+    row = event.row
+    return {
+        "auditId": row.audit_id,
+        "conversationId": str(row.conversation_id),
+        "stage": row.stage,
+        "payload": event.payload,
+        "createdAt": row.created_at.isoformat(),
+        "turnId": str(row.turn_id) if row.turn_id else None,
+        "turnNo": row.turn_no,
+        "seq": row.seq,
+        "configVersion": row.config_version,
+    }
+
+
+def _place(row: CeAudit) -> tuple[int, int]:
+    return row.turn_no or 0, row.seq
+
+
+def _compat(request: Request) -> bool:
+    return request.headers.get("X-ConvEngine-Compat") == "1" or request.query_params.get("compat") == "1"
+
+
+def _original(request: Request, conversation_id: str) -> list[dict[str, Any]]:
+    """The original's answer: an array, empty for an unknown id, payloads as JSON text."""
+    try:
+        key = parameters.conversation(request, conversation_id).pk
+    except ConversationNotFound:
+        return []
+    rows: Iterable[Event] = _whole(key, list(queries.events(key)[:_WHOLE]))
+    return [
+        {
+            "auditId": event.row.audit_id,
+            "conversationId": str(key),
+            "stage": event.row.stage,
+            "payloadJson": dumps(event.payload),
+            "createdAt": event.row.created_at.isoformat(),
+        }
+        for event in rows
+    ]

@@ -1,0 +1,212 @@
+"""Trail to rows, inside the turn's own transaction (R2, R84): one COPY on PostgreSQL, one executemany elsewhere."""
+
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import DataError, connection, transaction
+
+from audit.filters import AuditFilter
+from audit.models import CeAudit
+from audit.rate_limit import limiter
+from convengine.codec import dumps, loads
+from convengine.domain import folding
+from convengine.domain.redaction import mentions, redacted
+from convengine.domain.session import Session
+from convengine.domain.stages import Stage
+from convengine.domain.trail import FOLDED, FOLDED_KEYS, AuditEvent
+from convengine.domain.turn import DecidingRow, Turn
+from convengine.sessions.sql import dialect
+
+_COLUMNS = "conversation_id, stage, payload_json, created_at, turn_id, turn_no, seq, config_version"
+
+
+@dataclass(frozen=True)
+class Written:
+    """What became of a trail."""
+
+    rows: int = 0
+    #: Events that a filter or the rate limit left out.
+    filtered: int = 0
+    #: Events that the database refused; a marker stands in their place.
+    lost: int = 0
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    """An event as it is stored."""
+
+    seq: int
+    stage: str
+    payload: str
+    at_ms: float
+
+
+def write(turn: Turn, *, after_seq: int = 0, careful: bool = False) -> Written:
+    """Store the events of a turn beyond `after_seq`, and the rows that decided it. Needs an open transaction.
+
+    `careful` stores event by event: what the database refuses is replaced by AUDIT_EVENT_LOST. A caller asks for it
+    after a plain attempt failed with DataError, so that ordinary turns pay nothing for it.
+    """
+    rows, filtered = audit_rows(turn, after_seq)
+    lost = _store_carefully(turn, rows) if careful else _store(turn, rows)
+    return Written(len(rows), filtered, lost)
+
+
+def write_deciding_rows(turn: Turn) -> None:
+    """Store the configuration rows that decided the turn (R58). Needs an open transaction."""
+    decided: Iterable[DecidingRow] = turn.decided_rows
+    values = [
+        value
+        for row in decided
+        for value in (
+            dialect().uuid(turn.turn_id),
+            dialect().time(turn.ports.clock.now()),
+            row.table,
+            row.row_pk,
+            row.role,
+        )
+    ]
+    if values:
+        places = ", ".join(["(%s, %s, %s, %s, %s)"] * (len(values) // 5))
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"INSERT INTO ce_turn_row (turn_id, created_at, table_name, row_pk, role) VALUES {places}",  # noqa: S608
+                values,
+            )
+
+
+def append(
+    conversation_id: str,
+    turn_id: uuid.UUID | None,
+    turn_no: int | None,
+    config_version: int | None,
+    now: datetime,
+    events: Sequence[tuple[Stage, dict[str, Any]]],
+) -> None:
+    """Add events to a turn that nobody runs any more, behind those that it has. Needs an open transaction."""
+    before = CeAudit.objects.filter(conversation_id=conversation_id, turn_no=turn_no)
+    last = before.order_by("-seq").values_list("seq", flat=True).first() or 0
+    has_input = last and before.filter(stage=Stage.USER_INPUT).exists()
+    CeAudit.objects.bulk_create(
+        CeAudit(
+            conversation_id=conversation_id,
+            turn_id=turn_id,
+            turn_no=turn_no,
+            config_version=config_version,
+            created_at=now,
+            seq=last + place,
+            stage=stage.value,
+            payload_json=loads(dumps(payload)),
+        )
+        for place, (stage, payload) in enumerate(
+            (event for event in events if not (has_input and event[0] == Stage.USER_INPUT)), start=1
+        )
+    )
+
+
+def audit_rows(
+    turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool] = limiter.admits
+) -> tuple[list[AuditRow], int]:
+    """The events as they are stored, after filters and redaction, and how many were left out."""
+    wanted = AuditFilter.of(turn.snapshot)
+    rows: list[AuditRow] = []
+    filtered = 0
+    told: Session | None = None
+    state = folding.empty()
+    step: str | None = None
+    for event in turn.trail.events:
+        if not wanted.keeps(event) or not admits(turn.request.conversation_id, event.stage):
+            filtered += event.seq > after_seq
+            continue
+        # With STEP flushing, events that are stored already still move the state that later ones are told against.
+        meta: dict[str, Any] = {}
+        if told is None or not folding.same(told, event.session):
+            now = folding.document(event.session)
+            if change := folding.difference(state, now):
+                meta["changed"] = change
+            told, state = event.session, now
+        if event.step != step:
+            meta["step"] = step = event.step
+        if event.seq > after_seq:
+            rows.append(_row(event, meta if wanted.persist_meta else {}, wanted, filtered))
+    return rows, filtered
+
+
+def _row(event: AuditEvent, meta: dict[str, Any], wanted: AuditFilter, filtered: int) -> AuditRow:
+    payload = dict(event.payload)
+    if wanted.persist_meta:
+        # Without `_meta` there is nothing to fold a reference from: then payloads stay whole.
+        payload = {key: _reference(event, key, value) for key, value in payload.items()}
+    if filtered and event.stage == Stage.PIPELINE_TIMING:
+        payload["auditFiltered"] = filtered
+    if meta:
+        payload["_meta"] = meta
+    text = dumps(payload)
+    if mentions(text, wanted.redact_keys):
+        text = dumps(redacted(loads(text), wanted.redact_keys))
+    return AuditRow(event.seq, event.stage, text, event.at_ms)
+
+
+def _reference(event: AuditEvent, key: str, value: Any) -> Any:
+    """A large part is stored as a reference to the folded state at this event (R33)."""
+    if key not in FOLDED_KEYS:
+        return value
+    if value is FOLDED or value is event.session.context and key in ("context", "schemaJson"):
+        return {"$folded": key}
+    return {"$folded": key} if value == folding.folded(folding.document(event.session), key) else value
+
+
+def _store(turn: Turn, rows: Sequence[AuditRow]) -> int:
+    if connection.vendor == "postgresql":
+        _copy(turn, rows)
+    elif rows:
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                f"INSERT INTO ce_audit ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",  # noqa: S608
+                [_values(turn, row) for row in rows],
+            )
+    return 0
+
+
+def _values(turn: Turn, row: AuditRow) -> tuple[Any, ...]:
+    here = dialect()
+    return (
+        here.uuid(turn.request.conversation_id),
+        row.stage,
+        row.payload,
+        here.time(turn.ports.clock.now() + timedelta(milliseconds=row.at_ms)),
+        here.uuid(turn.turn_id),
+        turn.turn_no,
+        row.seq,
+        turn.snapshot.config_version,
+    )
+
+
+def _copy(turn: Turn, rows: Sequence[AuditRow]) -> None:
+    """One COPY in text format. JSON text has no raw tab or line break, so only backslashes need care."""
+    started = turn.ports.clock.now()
+    same = f"{uuid.UUID(turn.turn_id)}\t{turn.turn_no}"
+    lines = [
+        f"{turn.request.conversation_id}\t{row.stage}\t{row.payload.replace(chr(92), chr(92) * 2)}\t"
+        f"{(started + timedelta(milliseconds=row.at_ms)).isoformat()}\t{same}\t{row.seq}\t"
+        f"{turn.snapshot.config_version}\n"
+        for row in rows
+    ]
+    with connection.cursor() as cursor, cursor.copy(f"COPY ce_audit ({_COLUMNS}) FROM STDIN") as copy:
+        copy.write("".join(lines))
+
+
+def _store_carefully(turn: Turn, rows: Sequence[AuditRow]) -> int:
+    lost = 0
+    for row in rows:
+        try:
+            with transaction.atomic():
+                _store(turn, [row])
+        except DataError as refused:
+            lost += 1
+            marker = {"stage": row.stage, "reason": str(refused).split("\n")[0], "bytes": len(row.payload.encode())}
+            _store(turn, [AuditRow(row.seq, Stage.AUDIT_EVENT_LOST.value, dumps(marker), row.at_ms)])
+    return lost

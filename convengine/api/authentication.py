@@ -1,0 +1,66 @@
+"""Who calls: an API key, its workspace, and what it may do (R53)."""
+
+from typing import Any, ClassVar
+
+from rest_framework import exceptions
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.throttling import SimpleRateThrottle
+
+from convengine import conf
+from convengine.api.models import CeApiKey
+
+_SCHEME = "Api-Key"
+
+
+class ApiKeyAuthentication(BaseAuthentication):
+    """`Authorization: Api-Key …`. The key is `request.auth`; there is no user behind it."""
+
+    def authenticate(self, request: Request) -> tuple[None, CeApiKey] | None:
+        """Raises AuthenticationFailed for a key that is unknown, revoked or out of date."""
+        header = request.META.get("HTTP_AUTHORIZATION", "")
+        scheme, _, secret = header.partition(" ")
+        if scheme.lower() != _SCHEME.lower() or not secret.strip():
+            return None
+        secret = secret.strip()
+        key = CeApiKey.objects.filter(prefix=secret.partition(".")[0]).first()
+        if key is None or not key.is_valid(secret):
+            raise exceptions.AuthenticationFailed("This API key is not known.")
+        if key.revoked:
+            raise exceptions.AuthenticationFailed("This API key was revoked.")
+        if key.has_expired:
+            raise exceptions.AuthenticationFailed("This API key is out of date.")
+        return None, key
+
+    def authenticate_header(self, request: Request) -> str:
+        """What a 401 asks for."""
+        return _SCHEME
+
+
+class HasScope(BasePermission):
+    """The key carries the scope that the view names."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Raises NotAuthenticated when there is no key at all."""
+        if not isinstance(request.auth, CeApiKey):
+            raise exceptions.NotAuthenticated("Send your API key as `Authorization: Api-Key <key>`.")
+        wanted = getattr(view, "scope", None)
+        if wanted and wanted not in request.auth.scopes:
+            raise exceptions.PermissionDenied(f"This API key does not have the scope {wanted}.")
+        return True
+
+
+class KeyThrottle(SimpleRateThrottle):
+    """So many calls in a while for each key; off unless the deployment sets a rate."""
+
+    scope = "key"
+    THROTTLE_RATES: ClassVar[dict[str, str | None]] = {}
+
+    def get_rate(self) -> str | None:
+        """The deployment's rate, such as 600/min; null for none."""
+        return conf.get("THROTTLE_RATE") or None
+
+    def get_cache_key(self, request: Request, view: Any) -> str | None:
+        """One bucket a key."""
+        return f"throttle:{request.auth.pk}" if isinstance(request.auth, CeApiKey) else None

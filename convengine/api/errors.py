@@ -1,0 +1,77 @@
+"""Every failure in one envelope: the turn's body with a code, a text and, where it helps, the fields (R4, R50)."""
+
+from typing import Any
+
+import structlog
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from convengine.errors import ConvEngineError, RequestInvalid
+
+log = structlog.get_logger(__name__)
+
+_CODES: dict[type[exceptions.APIException], str] = {
+    exceptions.NotAuthenticated: "NOT_AUTHENTICATED",
+    exceptions.AuthenticationFailed: "NOT_AUTHENTICATED",
+    exceptions.PermissionDenied: "FORBIDDEN",
+    exceptions.NotFound: "NOT_FOUND",
+    exceptions.Throttled: "THROTTLED",
+    exceptions.ParseError: "VALIDATION_ERROR",
+    exceptions.UnsupportedMediaType: "VALIDATION_ERROR",
+    exceptions.MethodNotAllowed: "METHOD_NOT_ALLOWED",
+    exceptions.NotAcceptable: "NOT_ACCEPTABLE",
+}
+
+
+def envelope(
+    code: str, message: str, *, recoverable: bool = False, conversation_id: str | None = None, **more: Any
+) -> dict[str, Any]:
+    """The body of a failure that happened before or around a turn."""
+    return {
+        "success": False,
+        "conversationId": conversation_id,
+        "intent": "ERROR",
+        "state": "ERROR",
+        "payload": None,
+        "context": None,
+        "errorCode": code,
+        "recoverable": recoverable,
+        "message": message,
+        **more,
+    }
+
+
+def error_body(error: ConvEngineError, conversation_id: str | None = None) -> dict[str, Any]:
+    """The body of one of our own errors."""
+    more = {"fields": error.fields} if isinstance(error, RequestInvalid) and error.fields else {}
+    return envelope(error.code, error.message, recoverable=error.recoverable, conversation_id=conversation_id, **more)
+
+
+def handle(exc: Exception, context: dict[str, Any]) -> Response | None:
+    """The exception handler of the API: nothing of an unexpected exception reaches the caller."""
+    if isinstance(exc, ConvEngineError):
+        headers = {"Retry-After": "1"} if exc.status == 409 and exc.recoverable else {}
+        return Response(error_body(exc), status=exc.status, headers=headers)
+    if isinstance(exc, exceptions.ValidationError):
+        return Response(error_body(RequestInvalid(fields=_texts(exc.detail))), status=400)
+    if isinstance(exc, exceptions.APIException):
+        headers = {}
+        if getattr(exc, "auth_header", None):
+            headers["WWW-Authenticate"] = exc.auth_header  # type: ignore[attr-defined]
+        if getattr(exc, "wait", None):
+            headers["Retry-After"] = str(int(exc.wait) + 1)  # type: ignore[attr-defined]
+        code = next((_CODES[kind] for kind in type(exc).__mro__ if kind in _CODES), "VALIDATION_ERROR")
+        return Response(
+            envelope(code, str(exc.detail), recoverable=code == "THROTTLED"), status=exc.status_code, headers=headers
+        )
+    return None
+
+
+def _texts(detail: Any, prefix: str = "") -> dict[str, list[str]]:
+    if isinstance(detail, dict):
+        found: dict[str, list[str]] = {}
+        for name, inner in detail.items():
+            found.update(_texts(inner, f"{prefix}.{name}" if prefix else str(name)))
+        return found
+    items = detail if isinstance(detail, list) else [detail]
+    return {prefix or "body": [str(item) for item in items]}

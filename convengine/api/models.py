@@ -1,0 +1,32 @@
+"""Keys of integrators: a workspace and scopes behind a hashed secret (R53)."""
+
+from django.db import models
+from rest_framework_api_key.models import AbstractAPIKey
+
+#: What a key may be used for.
+SCOPES = (
+    ("turns", "Take turns"),
+    ("sessions", "Use sessions"),
+    ("audit", "Read audit trails"),
+    ("config", "Read and write configuration"),
+)
+
+
+def every_scope_but_config() -> list[str]:
+    """What a new key may do unless somebody says otherwise."""
+    return ["turns", "sessions", "audit"]
+
+
+class CeApiKey(AbstractAPIKey):
+    """An integrator's key. The workspace is the boundary: another workspace's conversations do not exist for it."""
+
+    workspace_id = models.TextField(default="default", help_text="Conversations of another workspace answer 404.")
+    scopes = models.JSONField(default=every_scope_but_config, help_text="turns, sessions, audit, config")
+
+    class Meta(AbstractAPIKey.Meta):
+        db_table = "ce_api_key"
+        verbose_name = "API key"
+        verbose_name_plural = "API keys"
+
+    def __str__(self) -> str:
+        return str(self.name)

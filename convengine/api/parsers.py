@@ -1,0 +1,45 @@
+"""JSON in and out, and nothing else."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import orjson
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+
+from convengine import conf
+from convengine.codec import dumps
+from convengine.errors import RequestTooLarge
+
+
+class OrjsonParser(BaseParser):
+    """A JSON body within the size limit."""
+
+    media_type = "application/json"
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
+        """Raises ParseError for what is no JSON, RequestTooLarge beyond MAX_REQUEST_BYTES."""
+        limit = conf.get("MAX_REQUEST_BYTES")
+        body = stream.read(limit + 1)
+        if len(body) > limit:
+            raise RequestTooLarge(f"The request body is larger than {limit} bytes.")
+        try:
+            return orjson.loads(body) if body else {}
+        except orjson.JSONDecodeError as error:
+            raise ParseError(f"The body is not valid JSON: {error}.") from error
+
+
+class OrjsonRenderer(BaseRenderer):
+    """A JSON answer."""
+
+    media_type = "application/json"
+    format = "json"
+    charset: ClassVar[str | None] = None
+    render_style = "binary"
+
+    def render(
+        self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
+    ) -> bytes:
+        """The body; no body for no data."""
+        return b"" if data is None else dumps(data).encode()

@@ -1,0 +1,108 @@
+"""The turn endpoint. It reads the request, takes the turn, writes the answer, and decides nothing."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from convengine.api import wire
+from convengine.api.authentication import KeyThrottle
+from convengine.api.errors import error_body
+from convengine.api.models import CeApiKey
+from convengine.api.serializers import TurnRequestSerializer, TurnResponseSerializer
+from convengine.domain.params import split_reserved
+from convengine.domain.turn import TurnRequest
+from convengine.errors import ConvEngineError, RequestInvalid
+from convengine.sessions.idempotency import IdempotencyKey
+from convengine.sessions.store import new_id
+from convengine.sessions.turns import Replayed, TurnAnswer, take_turn
+
+_HEADERS = [
+    OpenApiParameter(
+        "Idempotency-Key",
+        str,
+        OpenApiParameter.HEADER,
+        description="At most 128 characters. The same key and body within 24 hours returns the stored answer.",
+    ),
+    OpenApiParameter(
+        "X-ConvEngine-Compat",
+        str,
+        OpenApiParameter.HEADER,
+        description="1: status 200 always, and documents as JSON text, as the original answered.",
+    ),
+]
+
+
+class TurnView(APIView):
+    """`POST /api/v1/conversation/message`."""
+
+    scope = "turns"
+    throttle_classes = [KeyThrottle]
+
+    @extend_schema(
+        operation_id="take_turn",
+        request=TurnRequestSerializer,
+        parameters=_HEADERS,
+        responses={
+            status: TurnResponseSerializer for status in (200, 400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503)
+        },
+    )
+    def post(self, request: Request) -> Response:
+        """Send one message of a conversation, and get the engine's answer."""
+        key_owner = request.auth
+        assert isinstance(key_owner, CeApiKey)  # HasScope saw to it.
+        given = self._validated(request)
+        key = _idempotency_key(request, key_owner)
+        turn = _turn_request(given, key_owner, key)
+        try:
+            answer = take_turn(turn, key, wire.body)
+        except ConvEngineError as error:
+            headers = {"Retry-After": "1"} if error.recoverable else {}
+            return _response(request, error_body(error, turn.conversation_id), error.status, headers)
+        if isinstance(answer, Replayed):
+            return _response(request, answer.body, 200, {"X-Idempotent-Replay": "true"})
+        return _response(request, wire.body(answer), _status(answer), {})
+
+    @staticmethod
+    def _validated(request: Request) -> dict[str, Any]:
+        serializer = TurnRequestSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return dict(serializer.validated_data)
+
+
+def _idempotency_key(request: Request, owner: CeApiKey) -> IdempotencyKey | None:
+    text = request.headers.get("Idempotency-Key")
+    if text is None:
+        return None
+    if not 1 <= len(text) <= 128:
+        raise RequestInvalid(fields={"Idempotency-Key": ["Use 1 to 128 characters."]})
+    return IdempotencyKey.of(owner.pk, text, request.data)
+
+
+def _turn_request(given: dict[str, Any], owner: CeApiKey, key: IdempotencyKey | None) -> TurnRequest:
+    params, ignored = split_reserved(given.get("inputParams") or {})
+    if given.get("reset"):
+        params["reset"] = True
+    named = given.get("conversationId")
+    # A retry without an id must meet the conversation that the first call opened.
+    made = key.conversation_id if key else new_id()
+    return TurnRequest(
+        conversation_id=str(named) if named else made,
+        message=given.get("message"),
+        input_params=params,
+        ignored_params=tuple(ignored),
+        workspace_id=owner.workspace_id,
+        new=named is None,
+    )
+
+
+def _status(answer: TurnAnswer) -> int:
+    return answer.error.status if answer.error else 200
+
+
+def _response(request: Request, body: dict[str, Any], status: int, headers: dict[str, str]) -> Response:
+    if request.headers.get("X-ConvEngine-Compat") == "1":
+        return Response(wire.compat(body), status=200, headers=headers)
+    return Response(body, status=status, headers=headers)

@@ -1,0 +1,76 @@
+"""A turn's answer on the wire (api-and-audit 1.1, 1.2)."""
+
+from typing import Any
+
+from convengine.codec import dumps
+from convengine.domain.session import Session
+from convengine.sessions.turns import TurnAnswer
+
+
+def body(answer: TurnAnswer) -> dict[str, Any]:
+    """The JSON body of a turn that ran, well or not."""
+    known = {
+        "conversationId": answer.conversation_id,
+        "turnId": answer.turn_id,
+        "turnNo": answer.turn_no,
+        "configVersion": answer.config_version,
+        "ignoredInputParams": list(answer.ignored_params),
+    }
+    if answer.error is not None:
+        error = {
+            "errorCode": answer.error.code,
+            "message": answer.error.message,
+            "recoverable": answer.error.recoverable,
+            **({"incidentId": answer.error.meta["incidentId"]} if "incidentId" in answer.error.meta else {}),
+        }
+        return {
+            "success": False,
+            **known,
+            "intent": "ERROR",
+            "state": "ERROR",
+            "payload": {"type": "ERROR", "value": error},
+            "context": None,
+            **error,
+        }
+    session, payload = answer.session, answer.payload
+    return {
+        "success": True,
+        **known,
+        "intent": session.intent,
+        "state": session.state,
+        "payload": {"type": payload.type, "value": payload.value} if payload else None,
+        "context": session.context,
+        "errorCode": None,
+        "recoverable": None,
+        "message": None,
+        "stateReport": state_report(session),
+    }
+
+
+def state_report(session: Session) -> dict[str, Any]:
+    """What an integrator renders a form from."""
+    asked = session.clarification
+    runtime = session.context.get("pending_action_runtime")
+    return {
+        "lifecycle": session.lifecycle,
+        "missingFields": list(session.missing_required_fields),
+        "pendingClarification": {
+            "question": asked.question,
+            "reason": asked.reason,
+            "options": [option.get("label") for option in asked.options if isinstance(option, dict)],
+        }
+        if asked
+        else None,
+        "pendingAction": {"actionKey": runtime.get("action_key"), "status": runtime.get("status")}
+        if isinstance(runtime, dict) and runtime.get("status") == "OPEN"
+        else None,
+    }
+
+
+def compat(answer: dict[str, Any]) -> dict[str, Any]:
+    """The same answer as the original wrote it: documents as JSON text (R4)."""
+    payload = answer["payload"]
+    if payload and payload["type"] != "TEXT":
+        payload = {**payload, "value": dumps(payload["value"])}
+    context = answer["context"]
+    return {**answer, "payload": payload, "context": None if context is None else dumps(context)}

@@ -1,0 +1,50 @@
+"""System checks: what is wrong with the wiring is said at start-up, with an id and a hint (style 17)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.checks import CheckMessage, Error, Tags
+from django.core.checks import register as register_check
+
+from convengine import conf
+from convengine.errors import PipelineConstraintViolation
+
+
+def register() -> None:
+    """Register the checks; called once, when the app is ready."""
+    register_check(check_keys)
+    register_check(check_pipeline)
+    register_check(check_paths, Tags.compatibility)
+
+
+def check_keys(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """Every key of settings.CONVENGINE is read by something."""
+    known = ", ".join(sorted(conf.DEFAULTS))
+    return [
+        Error(f"settings.CONVENGINE has an unknown key {key}.", hint=f"Known: {known}.", id="convengine.E001")
+        for key in conf.unknown_keys()
+    ]
+
+
+def check_pipeline(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """The steps can be put in an order that keeps what they declare (ORD-10)."""
+    from convengine import wiring
+
+    try:
+        wiring.steps()
+    except PipelineConstraintViolation as error:
+        return [Error(f"{error.code}: {error.message}", hint="See pipeline/order.py.", id="convengine.E002")]
+    return []
+
+
+def check_paths(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """Every dotted path of the settings leads somewhere."""
+    found: list[CheckMessage] = []
+    for key in ("SNAPSHOT", "AUDIT_WRITER"):
+        try:
+            conf.load(key)
+        except ImportError as error:
+            found.append(
+                Error(f"settings.CONVENGINE[{key!r}] cannot be imported: {error}.", id="convengine.E003")
+            )
+    return found

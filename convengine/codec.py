@@ -1,0 +1,78 @@
+"""JSON for storage and the wire: fast, and never refused by a database for what a text holds."""
+
+import json
+import zlib
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from convengine.domain.text import storable
+
+_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_SUBCLASS
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): item for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return list(value)
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, (UUID, date, datetime)):
+        return str(value)
+    if isinstance(value, int):
+        # Beyond 64 bits: orjson has no such numbers.
+        return float(value)
+    return f"<unserializable {type(value).__name__}>"
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {storable(str(key)): _cleaned(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_cleaned(item) for item in value]
+    return value
+
+
+def dumps(value: Any) -> str:
+    """Compact JSON text. NUL and lone surrogates become U+FFFD; what JSON cannot say becomes a marker text."""
+    try:
+        text = orjson.dumps(value, default=_plain, option=_OPTIONS)
+        # A NUL can only come from a string that holds one; the check costs less than cleaning every value.
+        if b"\\u0000" not in text:
+            return text.decode()
+        return orjson.dumps(_cleaned(orjson.loads(text))).decode()
+    except TypeError:
+        return json.dumps(_cleaned(value), default=_plain, separators=(",", ":"), ensure_ascii=False)
+
+
+def loads(text: str | bytes) -> Any:
+    """The value of a JSON text. Raises ValueError."""
+    return orjson.loads(text)
+
+
+def loaded(value: Any) -> Any:
+    """A JSON column's value as a raw cursor gives it: parsed already on one database, text on the other."""
+    return orjson.loads(value) if isinstance(value, (str, bytes)) else value
+
+
+def plain(value: Any) -> Any:
+    """The value as it comes back from storage: tuples are lists, keys are texts."""
+    return orjson.loads(dumps(value))
+
+
+def packed(value: Any) -> bytes:
+    """A JSON document as compressed bytes."""
+    return zlib.compress(dumps(value).encode(), 1)
+
+
+def unpacked(data: bytes | memoryview) -> Any:
+    """The document of `packed` bytes."""
+    return orjson.loads(zlib.decompress(bytes(data)))

@@ -1,0 +1,95 @@
+"""From the stored conversation to the session of a turn, and back (pipeline-1 1.9)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from convengine.domain.conversation import Loaded
+from convengine.domain.params import lives_one_turn
+from convengine.domain.scope import UNKNOWN
+from convengine.domain.session import Clarification, Session
+from convengine.domain.text import blank, code
+
+Json = Any
+
+
+def restored_context(loaded: Loaded) -> tuple[Mapping[str, Json], str | None]:
+    """The stored context, and what was wrong with it: whatever is not an object reads as empty (SYN-2)."""
+    context = loaded.conversation.context_json
+    if isinstance(context, Mapping):
+        return context, None
+    return {}, f"context_json is {type(context).__name__}, not an object"
+
+
+def opened(session: Session, loaded: Loaded, params: Mapping[str, Json]) -> Session:
+    """The session as the turn finds it. `params` are the request's, which win over stored ones (SYN-1).
+
+    Lock and clarification are restored here, once; no later step reads them from the context (SYN-4).
+    """
+    row = loaded.conversation
+    context, _ = restored_context(loaded)
+    stored = row.input_params_json if isinstance(row.input_params_json, Mapping) else {}
+    extra: dict[str, Json] = {"previousTurn": dict(loaded.previous_turn)} if loaded.previous_turn else {}
+    if loaded.memory_recall:
+        extra["memory_recall"] = loaded.memory_recall
+    intent, state = code(row.intent_code) or UNKNOWN, code(row.state_code) or UNKNOWN
+    lock = _branch(context, "intent_lock")
+    return session.evolve(
+        intent=intent,
+        state=state,
+        turn_start_intent=intent,
+        turn_start_state=state,
+        context=context,
+        input_params={
+            **{key: value for key, value in stored.items() if not lives_one_turn(key)},
+            **params,
+            **extra,
+            "standalone_query": None,
+            "resolved_user_input": session.user_text,
+        },
+        user_input_params=params,
+        history=loaded.history,
+        epoch=row.context_epoch,
+        status=row.status,
+        lifecycle=row.lifecycle,
+        context_summary=row.context_summary,
+        preferences=row.preferences,
+        last_assistant=row.last_assistant_json,
+        clarification=_clarification(_branch(context, "pending_clarification")),
+        intent_locked=lock.get("locked") is True,
+        intent_lock_reason=(lock.get("reason") or UNKNOWN) if lock.get("locked") is True else None,
+    )
+
+
+def closing_context(session: Session) -> dict[str, Json]:
+    """The context as the row keeps it: lock and clarification in their branches, always both (1.9)."""
+    asked = session.clarification
+    return {
+        **session.context,
+        "pending_clarification": {
+            "question": asked.question if asked else None,
+            "reason": asked.reason if asked else None,
+            **({"options": list(asked.options)} if asked and asked.options else {}),
+            **({"asks": asked.asks} if asked and asked.asks > 1 else {}),
+        },
+        "intent_lock": {"locked": session.intent_locked, "reason": session.intent_lock_reason},
+    }
+
+
+def _branch(context: Mapping[str, Json], name: str) -> Mapping[str, Json]:
+    value = context.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _clarification(branch: Mapping[str, Json]) -> Clarification | None:
+    question = branch.get("question")
+    if not isinstance(question, str) or blank(question):
+        return None
+    options = branch.get("options")
+    asks = branch.get("asks")
+    return Clarification(
+        question,
+        str(branch.get("reason") or UNKNOWN),
+        tuple(options) if isinstance(options, (list, tuple)) else (),
+        from_previous_turn=True,
+        asks=asks if isinstance(asks, int) else 1,
+    )

@@ -1,0 +1,38 @@
+"""Which of several offered options a reply means (pipeline-1 9.3)."""
+
+from collections.abc import Sequence
+
+from convengine.domain.text import match_text
+
+#: Words that people put around the word that counts.
+_FILLERS = frozenset({"the", "a", "an", "one", "please", "option"})
+
+
+def selected(reply: str | None, options: Sequence[tuple[str, str]]) -> int | None:
+    """The index of the one option that the reply means, or null.
+
+    `options` are (key, label) pairs. A number from 1; the key, underscores read as blanks; or words that all occur
+    in exactly one label once filler words are dropped.
+    """
+    text = match_text(reply)
+    if not text:
+        return None
+    if text.isdecimal():
+        number = int(text)
+        return number - 1 if 1 <= number <= len(options) else None
+    by_key = [index for index, (key, _) in enumerate(options) if text in (key.lower(), _words(key))]
+    if len(by_key) == 1:
+        return by_key[0]
+    left = [word for word in text.split() if word not in _FILLERS]
+    if not left:
+        return None
+    by_label = [
+        index
+        for index, (key, label) in enumerate(options)
+        if all(word in match_text(f"{_words(key)} {label}").replace("(", " ").replace(")", " ").split() for word in left)
+    ]
+    return by_label[0] if len(by_label) == 1 else None
+
+
+def _words(key: str) -> str:
+    return match_text(key.replace("_", " "))

@@ -1,0 +1,153 @@
+"""Cheap deterministic routing: patterns that mean an intent (pipeline-1 14.4, tables 2.2)."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from convengine.domain import rows
+from convengine.domain.catalogue.intents import COLLISION_BY_PRIORITY, OVERRIDE_STATE_ON_SAME_INTENT
+from convengine.domain.enums import DecisionKind
+from convengine.domain.scope import ANY, UNKNOWN, resolved, state_resolved
+from convengine.domain.session import Session
+from convengine.domain.snapshot import Snapshot
+from convengine.domain.stages import Stage
+from convengine.domain.text import code
+from convengine.domain.turn import Candidate, Turn
+from convengine.rules.bank import TextBank
+
+
+@dataclass(frozen=True)
+class Classified:
+    """What the classifiers say: one intent by its first row, several intents, or nothing."""
+
+    hits: tuple[rows.Classifier, ...]
+    winner: rows.Classifier | None
+
+    @property
+    def intents(self) -> tuple[str, ...]:
+        """The distinct intents that were hit, in row order."""
+        return tuple(dict.fromkeys(code(row.intent_code) for row in self.hits))
+
+    @property
+    def collided(self) -> bool:
+        """True when rows of several intents hit and none may win."""
+        return self.winner is None and len(self.intents) > 1
+
+
+def ordered_classifiers(snapshot: Snapshot) -> tuple[rows.Classifier, ...]:
+    """Enabled rows of enabled intents, by priority, then id. ANY and UNKNOWN are no results."""
+    return snapshot.memo.get(
+        "classifiers",
+        lambda: tuple(
+            sorted(
+                (
+                    row
+                    for row in snapshot.enabled(rows.Classifier)
+                    if snapshot.is_active(row.intent_code) and code(row.intent_code) not in (ANY, UNKNOWN, "")
+                ),
+                key=lambda row: (row.priority, row.classifier_id),
+            )
+        ),
+    )
+
+
+def classifier_bank(snapshot: Snapshot) -> TextBank:
+    """All classifier patterns at once; the rows' intents are looked at afterwards, so one table makes one bank."""
+    return snapshot.table(rows.Classifier).memo.get(
+        "bank",
+        lambda: TextBank([(r.classifier_id, r.rule_type, r.pattern) for r in snapshot.enabled(rows.Classifier)]),
+    )
+
+
+def classify(session: Session, turn: Turn, text: str | None) -> Classified:
+    """Test all rows on the text; tell what hit in one DECISION event, then in the stage of the result."""
+    snapshot, bank = turn.snapshot, classifier_bank(turn.snapshot)
+    ordered = ordered_classifiers(snapshot)
+    found = bank.hits(text)
+    hits = tuple(row for row in ordered if row.classifier_id in found)
+    for row in ordered:
+        if row.classifier_id in bank.invalid:
+            turn.row_invalid(session, row, bank.invalid[row.classifier_id])
+    result = Classified(hits, _winner(hits, turn.config(session, COLLISION_BY_PRIORITY)))
+    if snapshot.rows(rows.Classifier):
+        turn.decide(
+            session,
+            DecisionKind.CLASSIFIER,
+            key={"queryRewritten": text != session.user_text},
+            winner=result.winner,
+            candidates=[_candidate(row, result) for row in hits],
+            cut=_cut(snapshot, ordered, bank, len(hits)),
+        )
+    _tell(session, turn, result)
+    return result
+
+
+def state_after(session: Session, turn: Turn, row: rows.Classifier) -> str | None:
+    """The state that a hit leads to, null to leave it: a keyword must not throw a flow back (14.4, fix W-38)."""
+    wanted = code(row.state_code) or UNKNOWN
+    same_intent = code(session.intent) == code(row.intent_code)
+    if wanted == ANY or (same_intent and wanted == UNKNOWN):
+        return None
+    if not same_intent or not state_resolved(session.state):
+        return wanted
+    return wanted if resolved(wanted) and turn.config(session, OVERRIDE_STATE_ON_SAME_INTENT) else None
+
+
+def _winner(hits: Sequence[rows.Classifier], by_priority: bool) -> rows.Classifier | None:
+    if not hits:
+        return None
+    others = [row for row in hits if code(row.intent_code) != code(hits[0].intent_code)]
+    if not others or (by_priority and min(row.priority for row in others) > hits[0].priority):
+        return hits[0]
+    return None
+
+
+def _candidate(row: rows.Classifier, result: Classified) -> Candidate:
+    if row is result.winner:
+        return Candidate(row.classifier_id, True)
+    same = result.winner is not None and code(row.intent_code) == code(result.winner.intent_code)
+    reason = "LOWER_PRIORITY" if result.winner is not None or same else "INTENT_COLLISION"
+    return Candidate(row.classifier_id, False, reason)
+
+
+def _cut(
+    snapshot: Snapshot, ordered: Sequence[rows.Classifier], bank: TextBank, hits: int
+) -> dict[str, int]:
+    enabled = snapshot.enabled(rows.Classifier)
+    invalid = sum(row.classifier_id in bank.invalid for row in ordered) if bank.invalid else 0
+    return dict(
+        Counter(
+            DISABLED=len(snapshot.rows(rows.Classifier)) - len(enabled),
+            INTENT_DISABLED=len(enabled) - len(ordered),
+            CONFIG_ROW_INVALID=invalid,
+            PATTERN=len(ordered) - hits - invalid,
+        )
+    )
+
+
+def _tell(session: Session, turn: Turn, result: Classified) -> None:
+    matched = {str(row.classifier_id): row.intent_code for row in result.hits}
+    if result.winner is not None:
+        turn.audit(
+            session,
+            Stage.INTENT_CLASSIFICATION_MATCHED,
+            intent=result.winner.intent_code,
+            state=state_after(session, turn, result.winner) or session.state,
+            matchedByRule=matched,
+        )
+    elif result.collided:
+        turn.audit(
+            session,
+            Stage.INTENT_CLASSIFIER_COLLISION,
+            userText=session.user_text,
+            matchedIntents=list(result.intents),
+            matchedByRule=matched,
+        )
+    else:
+        turn.audit(
+            session,
+            Stage.INTENT_CLASSIFIER_NO_MATCH,
+            userText=session.user_text,
+            intent=session.intent,
+            state=session.state,
+        )

@@ -1,0 +1,77 @@
+"""Which policy forbids a text (pipeline-1 7): all patterns at once, the first hit by priority wins."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from convengine.domain import rows
+from convengine.domain.snapshot import Snapshot
+from convengine.domain.turn import Candidate
+from convengine.domain.text import norm
+from convengine.rules.bank import TextBank
+from convengine.rules.patterns import compile_pattern
+
+
+@dataclass(frozen=True)
+class PolicyChoice:
+    """The policies that a text hits, best first, and why the others are out."""
+
+    hits: tuple[rows.Policy, ...]
+    cut: dict[str, int]
+    #: Unusable rows and why.
+    invalid: dict[rows.Policy, str]
+
+    @property
+    def winner(self) -> rows.Policy | None:
+        """The policy that blocks, if any."""
+        return self.hits[0] if self.hits else None
+
+    def candidates(self) -> list[Candidate]:
+        """The hits as candidates of the decision."""
+        return [
+            Candidate(row.policy_id, index == 0, None if index == 0 else "LOWER_PRIORITY")
+            for index, row in enumerate(self.hits)
+        ]
+
+
+def ordered_policies(snapshot: Snapshot) -> tuple[rows.Policy, ...]:
+    """Enabled policies by priority, then id; those of type LLM last (tables 2.5)."""
+    return snapshot.table(rows.Policy).memo.get(
+        "ordered",
+        lambda: tuple(
+            sorted(snapshot.enabled(rows.Policy), key=lambda p: (p.rule_type == "LLM", p.priority, p.policy_id))
+        ),
+    )
+
+
+def policy_bank(snapshot: Snapshot) -> TextBank:
+    """The text patterns of all enabled policies, tested on the raw text and on its normal form."""
+    return snapshot.table(rows.Policy).memo.get(
+        "bank",
+        lambda: TextBank(
+            [(p.policy_id, p.rule_type, p.pattern) for p in ordered_policies(snapshot) if p.rule_type != "LLM"],
+            normalised=True,
+        ),
+    )
+
+
+def choose_policy(snapshot: Snapshot, text: str | None) -> PolicyChoice:
+    """The policies that the text hits, in order. A blank text hits none."""
+    bank = policy_bank(snapshot)
+    found = bank.hits(text)
+    by_text = [p for p in ordered_policies(snapshot) if p.rule_type != "LLM"]
+    hits = tuple(policy for policy in by_text if policy.policy_id in found)
+    invalid = {policy: bank.invalid[policy.policy_id] for policy in by_text if policy.policy_id in bank.invalid}
+    cut = Counter(
+        DISABLED=len(snapshot.rows(rows.Policy)) - len(ordered_policies(snapshot)),
+        CONFIG_ROW_INVALID=len(invalid),
+        PATTERN=len(by_text) - len(hits) - len(invalid),
+    )
+    return PolicyChoice(hits, dict(cut), invalid)
+
+
+def matched_excerpt(policy: rows.Policy, text: str | None) -> str:
+    """The part of the text that the policy's pattern hit."""
+    if policy.rule_type != "REGEX" or text is None:
+        return norm(policy.pattern)
+    match = compile_pattern(policy.pattern or "").search(text) or compile_pattern(policy.pattern or "").search(norm(text))
+    return str(match.group(0)) if match else ""

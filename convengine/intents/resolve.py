@@ -1,0 +1,151 @@
+"""Decide the intent of a turn: keep it, or ask the classifiers, then the agent (pipeline-1 14)."""
+
+from convengine.domain import rows
+from convengine.domain.catalogue.intents import STICKY_INTENT, USE_STANDALONE_QUERY
+from convengine.domain.enums import RulePhase
+from convengine.domain.scope import INTENT_COLLISION, UNKNOWN, resolved, state_resolved
+from convengine.domain.session import Session
+from convengine.domain.stages import Stage
+from convengine.domain.text import blank, code, truthy
+from convengine.domain.turn import Turn
+from convengine.intents import agent, collision
+from convengine.intents.classifiers import Classified, classify, state_after
+from convengine.intents.collection import collecting
+from convengine.intents.force import explicit_signal, soft_signal
+from convengine.rules.apply import RULE_FIELDS, run_phase
+
+#: Session fields that resolving an intent may change.
+RESOLVE_FIELDS = RULE_FIELDS | {
+    "intent", "state", "transitions", "intent_locked", "intent_lock_reason", "intent_source", "clarification",
+    "input_params",
+}  # fmt: skip
+_DECIDED = ("EXECUTE_PENDING_ACTION", "REJECT_PENDING_ACTION")
+
+
+def resolve_intent(session: Session, turn: Turn) -> Session:
+    """The gate of 14.2, first hit wins; exactly one closing stage follows INTENT_RESOLVE_START."""
+    turn.audit(
+        session,
+        Stage.INTENT_RESOLVE_START,
+        previousIntent=session.intent,
+        intentLocked=session.intent_locked,
+        intentLockReason=session.intent_lock_reason,
+    )
+    if session.reset_only:
+        return _no_change(session, turn, "reset_only")
+    if signal := _forced(session, turn):
+        turn.audit(session, Stage.INTENT_RESOLVE_FORCED, signal=signal, reason=session.intent_lock_reason)
+        released = session.evolve(intent_locked=False, intent_lock_reason=None)
+        return _without_old_question(_resolve(released, turn))
+    if kept := _kept(session, turn):
+        return kept
+    return _resolve(session, turn)
+
+
+def _forced(session: Session, turn: Turn) -> str | None:
+    if session.input_params.get("policy_decision") in _DECIDED:
+        return None
+    return explicit_signal(session, turn)
+
+
+def _kept(session: Session, turn: Turn) -> Session | None:
+    if session.intent_locked:
+        turn.audit(
+            session,
+            Stage.INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION,
+            intent=session.intent,
+            state=session.state,
+            intentLocked=True,
+            intentLockReason=session.intent_lock_reason,
+        )
+        return _without_old_question(session)
+    if not (resolved(session.intent) and state_resolved(session.state)):
+        return None
+    if turn.config(session, STICKY_INTENT) and not soft_signal(session) and collecting(session, turn):
+        turn.audit(
+            session,
+            Stage.INTENT_RESOLVE_SKIPPED_STICKY_INTENT,
+            intent=session.intent,
+            state=session.state,
+            stickyIntentEnabled=True,
+            reason="SCHEMA_INCOMPLETE",
+        )
+        return session.evolve(intent_locked=True, intent_lock_reason="SCHEMA_INCOMPLETE")
+    if truthy(session.input_params.get("skip_intent_resolution")):
+        turn.audit(
+            session,
+            Stage.INTENT_RESOLVE_SKIPPED_POLICY,
+            intent=session.intent,
+            state=session.state,
+            dialogueAct=session.input_params.get("dialogue_act"),
+            policyDecision=session.input_params.get("policy_decision"),
+            skipIntentResolution=True,
+            reason="POLICY_DECISION",
+        )
+        return session
+    return None
+
+
+def _resolve(session: Session, turn: Turn) -> Session:
+    """14.3: classifiers, then the agent; a classifier collision without a model is asked back (R45)."""
+    found = _classified(session, turn)
+    row = found.winner or (collision.answered(session, turn.snapshot) if not found.collided else None)
+    if row is not None:
+        return _by_classifier(session, turn, row)
+    agent.skipped(session, turn)
+    if found.collided:
+        return _question(collision.asked(session, turn.snapshot, found.hits), turn)
+    if code(session.state) == INTENT_COLLISION:
+        again = collision.asked_again(session)
+        if again is not None:
+            return _question(again, turn)
+        gave_up = session.moved(state=UNKNOWN, cause="INTENT_RESOLUTION").evolve(clarification=None)
+        return _no_change(gave_up, turn, "NO_RESOLVER_MATCHED")
+    return _no_change(session, turn, "BLANK_TEXT" if blank(session.user_text) else "NO_RESOLVER_MATCHED")
+
+
+def _classified(session: Session, turn: Turn) -> Classified:
+    found = classify(session, turn, session.user_text)
+    if not found.hits and session.standalone_query and turn.config(session, USE_STANDALONE_QUERY):
+        return classify(session, turn, session.standalone_query)
+    return found
+
+
+def _by_classifier(session: Session, turn: Turn, row: rows.Classifier) -> Session:
+    moved = session.moved(
+        intent=code(row.intent_code), state=state_after(session, turn, row), cause="INTENT_RESOLUTION"
+    )
+    moved = moved.evolve(intent_source="CLASSIFIER", clarification=None)
+    after = run_phase(RulePhase.POST_CLASSIFIER_INTENT, "IntentResolutionStep Classifier", moved, turn)
+    turn.audit(
+        after,
+        Stage.INTENT_RESOLVED_BY_CLASSIFIER,
+        resolvedIntent=after.intent,
+        source="CLASSIFIER",
+        classifierIntent=row.intent_code,
+        agentIntent=None,
+    )
+    return after
+
+
+def _question(session: Session, turn: Turn) -> Session:
+    asked = session.clarification
+    turn.audit(
+        session,
+        Stage.INTENT_RESOLVE_NEEDS_CLARIFICATION,
+        intent=session.intent,
+        state=session.state,
+        question=asked.question if asked else None,
+        reason=asked.reason if asked else None,
+        options=list(asked.options) if asked else [],
+    )
+    return session
+
+
+def _no_change(session: Session, turn: Turn, reason: str) -> Session:
+    turn.audit(session, Stage.INTENT_RESOLVE_NO_CHANGE, reason=reason)
+    return session
+
+
+def _without_old_question(session: Session) -> Session:
+    return session.evolve(clarification=None) if soft_signal(session) else session

@@ -1,0 +1,13 @@
+"""No model: the engine works without one (law 6)."""
+
+from convengine.domain.ports import LlmAnswer, LlmRequest
+
+
+class NoModel:
+    """What stands at the model port of a deployment that has none."""
+
+    configured = False
+
+    def complete(self, request: LlmRequest) -> LlmAnswer:
+        """Nothing can be asked."""
+        return LlmAnswer(error_code="LLM_NOT_CONFIGURED", error_message="No model is configured.")

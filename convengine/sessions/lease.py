@@ -1,0 +1,311 @@
+"""The right to run a conversation's next turn (sessions 6; R26 to R28).
+
+One UPDATE takes the lease, raises the turn number, says who runs, and reads the row, the last turn's facts and the
+head of the configuration. Only a turn that finds the lease held looks further.
+"""
+
+import os
+import socket
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+
+from convengine import conf
+from convengine.codec import dumps, loaded
+from convengine.domain import settings
+from convengine.domain.catalogue.session import (
+    ALLOW_CLIENT_CONVERSATION_IDS,
+    LEASE_SECONDS,
+    LEASE_WAIT_SECONDS,
+    ON_CONCURRENT_TURN,
+)
+from convengine.domain.conversation import Conversation
+from convengine.domain.turn import TurnRequest
+from convengine.errors import ConversationClosed, ConversationNotFound, TurnInProgress
+from convengine.sessions import idempotency
+from convengine.sessions.failed import record_dead_turn
+from convengine.sessions.idempotency import IdempotencyKey
+from convengine.sessions.sql import dialect
+
+#: Seconds that a waiting turn sleeps between two looks, for each place in the queue, and at most.
+_POLL, _LONGEST_POLL = 0.005, 0.25
+#: Seconds that a ticket lives without being refreshed: a waiter that died holds nobody up for longer.
+_TICKET_SECONDS = 3.0
+_WORKER = f"{socket.gethostname()}:{os.getpid()}"
+_READ = (
+    "conversation_id, workspace_id, channel, remote_jid, status, intent_code, state_code, context_json, "
+    "input_params_json, last_user_text, last_assistant_json, version, turn_count, context_epoch, lifecycle, "
+    "lifecycle_detail, context_summary, preferences, mounted_kb_id, created_at"
+)
+_JSON_COLUMNS = ("context_json", "input_params_json", "last_assistant_json", "lifecycle_detail", "preferences")
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A taken lease and everything that was read with it."""
+
+    token: str
+    turn_id: str
+    turn_no: int
+    conversation: Conversation
+    #: The turn-lifetime params of the last committed turn.
+    previous_turn: Mapping[str, Any]
+    #: The configuration's head, to be pinned.
+    head: str
+    #: The database's time, which is the turn's.
+    now: datetime
+    created: bool = False
+
+
+class Answered(Exception):
+    """The call that this one repeats was answered; `body` is what it got."""
+
+    def __init__(self, body: Any) -> None:
+        self.body = body
+        super().__init__("answered")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A turn that wants the lease."""
+
+    turn_id: str
+    request: TurnRequest
+    key: IdempotencyKey | None = None
+
+    def look_up(self) -> None:
+        """Raises Answered when an earlier call with the same key was answered (R52)."""
+        if self.key and (body := idempotency.find(self.key)) is not None:
+            raise Answered(body)
+
+
+def take(request: TurnRequest, key: IdempotencyKey | None = None) -> Lease:
+    """Take the lease, waiting in order of arrival as `Session/ON_CONCURRENT_TURN` says.
+
+    A call whose key was answered never gets the lease, also when the answer came while it waited.
+    Raises Answered, TurnInProgress, ConversationNotFound (another workspace's, or client ids are off),
+    ConversationClosed, IdempotencyKeyReused.
+    """
+    claim = Claim(str(uuid.uuid4()), request, key)
+    claim.look_up()
+    return _take_free(claim) or _take_hard(claim)
+
+
+def seconds() -> int:
+    """How long a lease holds without renewal, as the newest configuration of this process says."""
+    return settings.read(conf.load("SNAPSHOT").latest, LEASE_SECONDS).value
+
+
+def renew(token: str) -> bool:
+    """Hold a lease for longer. False when it was lost."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE ce_conversation SET lease_expires_at = {dialect().now(seconds())} WHERE lease_token = %s",  # noqa: S608
+            [dialect().uuid(token)],
+        )
+        return cursor.rowcount == 1
+
+
+def _take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
+    """The one statement. Nobody overtakes a live ticket that is older than one's own."""
+    here, token, request = dialect(), uuid.uuid4(), claim.request
+    head = conf.load("SNAPSHOT").head_sql
+    info = {
+        "turnId": claim.turn_id,
+        "userText": request.message,
+        "inputParamNames": sorted(request.input_params),
+        "worker": _WORKER,
+    }
+    told = here.merged("turnNo", "last_turn_no + 1", "head", head, "startedAt", here.now())
+    sql = f"""
+        UPDATE ce_conversation
+           SET lease_token = %s, lease_expires_at = {here.now(seconds())}, last_turn_no = last_turn_no + 1,
+               last_message_at = {here.now()}, lease_info = {told}
+         WHERE conversation_id = %s AND workspace_id = %s AND lease_token IS NULL
+           AND (channel = 'api' OR lifecycle NOT IN ('COMPLETE', 'ABORTED'))
+           AND NOT EXISTS (SELECT 1 FROM ce_turn_ticket t
+                            WHERE t.conversation_id = ce_conversation.conversation_id
+                              AND t.expires_at > {here.now()} AND t.id < %s)
+           {"AND NOT EXISTS (SELECT 1 FROM ce_idempotency WHERE api_key = %s AND key = %s)" if claim.key else ""}
+        RETURNING {_READ}, last_turn_no, {here.now()}, {head},
+                  (SELECT h.facts FROM ce_conversation_history h
+                    WHERE h.conversation_id = ce_conversation.conversation_id AND h.status IN ('OK', 'BLOCKED')
+                    ORDER BY h.turn_no DESC LIMIT 1)"""  # noqa: S608
+    params = [
+        here.uuid(token),
+        dumps(info),
+        here.uuid(request.conversation_id),
+        request.workspace_id,
+        ticket or 2**62,
+        *((claim.key.owner, claim.key.key) if claim.key else ()),
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    *columns, turn_no, now, pinned, facts = row
+    return Lease(
+        str(token),
+        claim.turn_id,
+        turn_no,
+        _conversation(columns),
+        loaded(facts) or {},
+        pinned,
+        here.read_time(now),
+        created=turn_no == 1,
+    )
+
+
+def _take_hard(claim: Claim) -> Lease:
+    """The conversation is new, closed, foreign, busy, or held by a dead turn."""
+    request = claim.request
+    if not _exists(request):
+        _create(request)
+        if lease := _take_free(claim):
+            return lease
+    if _bury(request) and (lease := _take_free(claim)):
+        return lease
+    claim.look_up()
+    policy = settings.read(conf.load("SNAPSHOT").current(), ON_CONCURRENT_TURN, request.workspace_id).value
+    if policy == "reject":
+        raise TurnInProgress()
+    return _wait(claim)
+
+
+def _exists(request: TurnRequest) -> bool:
+    here = dialect()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT workspace_id, channel, lifecycle FROM ce_conversation WHERE conversation_id = %s",
+            [here.uuid(request.conversation_id)],
+        )
+        row = cursor.fetchone()
+    if row is None:
+        if not request.new and not settings.read(conf.load("SNAPSHOT").current(), ALLOW_CLIENT_CONVERSATION_IDS).value:
+            raise ConversationNotFound()
+        return False
+    workspace, channel, lifecycle = row
+    if workspace != request.workspace_id:
+        # Never 403: ids cannot be probed (R53).
+        raise ConversationNotFound()
+    if channel != "api" and lifecycle in ("COMPLETE", "ABORTED"):
+        raise ConversationClosed()
+    return True
+
+
+def _create(request: TurnRequest) -> None:
+    """Insert the row. Of two creators one wins, and both go on with the winner's row."""
+    here = dialect()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""INSERT INTO ce_conversation
+                    (conversation_id, status, intent_code, state_code, context_json, input_params_json, created_at,
+                     updated_at, version, last_turn_no, turn_count, context_epoch, workspace_id, channel, remote_jid,
+                     lifecycle, lifecycle_detail, context_summary, preferences)
+                VALUES (%s, 'RUNNING', 'UNKNOWN', 'UNKNOWN', '{{}}', '{{}}', {here.now()}, {here.now()}, 0, 0, 0, 0,
+                        %s, %s, %s, 'RUNNING', '{{}}', '', '{{}}')
+                ON CONFLICT DO NOTHING""",  # noqa: S608
+            [here.uuid(request.conversation_id), request.workspace_id, request.channel, request.conversation_id],
+        )
+
+
+def _bury(request: TurnRequest) -> bool:
+    """When the lease has run out: record the dead turn and free the lease (R27). True when that was so."""
+    here = dialect()
+    with transaction.atomic(), connection.cursor() as cursor:
+        lock = " FOR UPDATE" if here.vendor == "postgresql" else ""
+        cursor.execute(
+            f"""SELECT lease_info, context_epoch, intent_code, state_code, {here.now()} FROM ce_conversation
+                 WHERE conversation_id = %s AND lease_token IS NOT NULL AND lease_expires_at < {here.now()}{lock}""",  # noqa: S608
+            [here.uuid(request.conversation_id)],
+        )
+        row = cursor.fetchone()
+        if row is None:
+            return False
+        info, epoch, intent, state, now = row
+        record_dead_turn(request.conversation_id, loaded(info) or {}, epoch, intent, state, here.read_time(now))
+        cursor.execute(
+            "UPDATE ce_conversation SET lease_token = NULL, lease_expires_at = NULL, lease_info = NULL "
+            "WHERE conversation_id = %s",
+            [here.uuid(request.conversation_id)],
+        )
+        return True
+
+
+def _wait(claim: Claim) -> Lease:
+    """Draw a ticket and poll with short statements; neither transaction nor connection is held in between (R28)."""
+    request = claim.request
+    limit = settings.read(conf.load("SNAPSHOT").current(), LEASE_WAIT_SECONDS).value
+    ticket = _draw(request)
+    deadline = time.monotonic() + limit
+    refresh = time.monotonic() + _TICKET_SECONDS / 3
+    try:
+        while time.monotonic() < deadline:
+            ahead = _ahead(request, ticket)
+            if ahead == 0 and (lease := _take_free(claim, ticket)):
+                return lease
+            claim.look_up()
+            if time.monotonic() > refresh:
+                refresh = time.monotonic() + _TICKET_SECONDS / 3
+                _refresh(ticket)
+                if ahead == 0:
+                    _bury(request)
+            release_connection()
+            time.sleep(min(_POLL * (ahead + 1), _LONGEST_POLL))
+        raise TurnInProgress()
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM ce_turn_ticket WHERE id = %s", [ticket])
+
+
+def release_connection() -> None:
+    """Give the connection back to the pool: whoever waits holds none."""
+    if not connection.in_atomic_block:
+        connection.close()
+
+
+def _draw(request: TurnRequest) -> int:
+    here = dialect()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO ce_turn_ticket (conversation_id, arrived_at, expires_at) "  # noqa: S608
+            f"VALUES (%s, {here.now()}, {here.now(_TICKET_SECONDS)}) RETURNING id",
+            [here.uuid(request.conversation_id)],
+        )
+        return int(cursor.fetchone()[0])
+
+
+def _refresh(ticket: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE ce_turn_ticket SET expires_at = {dialect().now(_TICKET_SECONDS)} WHERE id = %s",  # noqa: S608
+            [ticket],
+        )
+
+
+def _ahead(request: TurnRequest, ticket: int) -> int:
+    """How many live tickets are older."""
+    here = dialect()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM ce_turn_ticket "
+            f"WHERE conversation_id = %s AND id < %s AND expires_at > {here.now()}",
+            [here.uuid(request.conversation_id), ticket],
+        )
+        return int(cursor.fetchone()[0])
+
+
+def _conversation(columns: list[Any]) -> Conversation:
+    here = dialect()
+    values = dict(zip(_READ.split(", "), columns, strict=True))
+    values["conversation_id"] = str(uuid.UUID(str(values["conversation_id"])))
+    values["created_at"] = here.read_time(values["created_at"])
+    for name in _JSON_COLUMNS:
+        values[name] = loaded(values[name])
+    return Conversation(**values)

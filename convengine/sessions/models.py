@@ -1,0 +1,248 @@
+"""Runtime tables of conversations (tables 6): written by the turn shell, read-only for people."""
+
+import uuid
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from convengine.domain.enums import ConversationStatus, Lifecycle, TurnStatus
+from convengine.domain.scope import UNKNOWN
+
+
+class CeConversation(models.Model):
+    """A session: the state that the next turn starts from (tables 6.1)."""
+
+    conversation_id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    status = models.TextField(choices=ConversationStatus.choices(), default=ConversationStatus.RUNNING.value)
+    intent_code = models.TextField(default=UNKNOWN)
+    state_code = models.TextField(default=UNKNOWN)
+    context_json = models.JSONField(default=dict)
+    input_params_json = models.JSONField(default=dict)
+    last_user_text = models.TextField(null=True)
+    last_assistant_json = models.JSONField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+    version = models.IntegerField(default=0, help_text="Grows by one with every commit.")
+    last_turn_no = models.IntegerField(default=0, help_text="Number of the last turn that took the lease.")
+    turn_count = models.IntegerField(default=0, help_text="Turns that committed.")
+    context_epoch = models.IntegerField(default=0, help_text="Grows by one with every reset.")
+    workspace_id = models.TextField(default="default")
+    channel = models.TextField(default="api")
+    remote_jid = models.TextField(help_text="The participant on the channel; the id itself on the plain turn API.")
+    lifecycle = models.TextField(choices=Lifecycle.choices(), default=Lifecycle.RUNNING.value)
+    lifecycle_detail = models.JSONField(default=dict)
+    lease_token = models.UUIDField(null=True)
+    lease_expires_at = models.DateTimeField(null=True)
+    lease_info = models.JSONField(null=True, help_text="The turn that runs: enough to record it if it dies.")
+    lease_interrupted_by = models.UUIDField(null=True)
+    previous_session = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="next_sessions")
+    context_summary = models.TextField(default="", blank=True)
+    preferences = models.JSONField(default=dict)
+    mounted_kb_id = models.TextField(null=True)
+    last_message_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "ce_conversation"
+        verbose_name = "conversation"
+        indexes = [
+            models.Index(fields=["status"], name="ce_conversation_status"),
+            models.Index(fields=["updated_at"], name="ce_conversation_updated"),
+            models.Index(
+                fields=["workspace_id", "channel", "remote_jid", "lifecycle"],
+                name="ce_conversation_thread",
+            ),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace_id", "channel", "remote_jid"],
+                condition=~Q(lifecycle__in=["COMPLETE", "ABORTED"]),
+                name="ce_conversation_one_open_session",
+            ),
+            models.CheckConstraint(
+                condition=~Q(intent_code="") & ~Q(state_code=""), name="ce_conversation_codes_not_blank"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.conversation_id} ({self.intent_code}/{self.state_code})"
+
+
+class CeConversationHistory(models.Model):
+    """One turn: both the turn record and the history that prompts see (tables 6.2, R17)."""
+
+    history_id = models.BigAutoField(primary_key=True)
+    conversation = models.ForeignKey(CeConversation, on_delete=models.CASCADE, related_name="turns", db_index=False)
+    user_input = models.TextField(null=True)
+    assistant_output = models.JSONField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    modified_at = models.DateTimeField(default=timezone.now)
+    turn_id = models.UUIDField(default=uuid.uuid4, unique=True)
+    turn_no = models.IntegerField()
+    context_epoch = models.IntegerField(default=0)
+    status = models.TextField(choices=TurnStatus.choices(), default=TurnStatus.OK.value)
+    source = models.TextField(default="TURN", help_text="TURN, or EXTERNAL for a turn handled elsewhere.")
+    error_code = models.TextField(null=True)
+    error_message = models.TextField(null=True)
+    intent_code = models.TextField(default=UNKNOWN)
+    state_code = models.TextField(default=UNKNOWN)
+    config_version = models.BigIntegerField()
+    duration_ms = models.IntegerField(null=True)
+    facts = models.JSONField(null=True, help_text="The turn-lifetime input params at the end of the turn.")
+    audit_incomplete = models.BooleanField(default=False)
+    request_meta = models.JSONField(null=True)
+    trace_graph = models.JSONField(null=True)
+    recording = models.BinaryField(null=True, help_text="Everything the turn read and was answered; never read by a turn.")
+    replayable = models.BooleanField(default=True)
+    replay_note = models.TextField(null=True)
+
+    class Meta:
+        db_table = "ce_conversation_history"
+        verbose_name = "turn"
+        indexes = [
+            models.Index("conversation", models.F("created_at").desc(), name="ce_history_newest"),
+            # What a turn reads of the past: the committed tail, whatever failed in between.
+            models.Index(
+                "conversation",
+                models.F("turn_no").desc(),
+                condition=Q(status__in=["OK", "BLOCKED"]),
+                name="ce_history_committed",
+            ),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "turn_no"], name="ce_history_turn_no"),
+        ]
+
+    def __str__(self) -> str:
+        return f"turn {self.turn_no} of {self.conversation_id}"
+
+
+class CeMemory(models.Model):
+    """A summary kept beyond the prompt window (tables 6.5, R59)."""
+
+    class MemoryType(models.TextChoices):
+        """What a memory row is."""
+
+        SESSION_SUMMARY = "SESSION_SUMMARY", "Rolling summary of a session"
+        COMPACTED = "COMPACTED", "Written when a session ended"
+
+    memory_id = models.BigAutoField(primary_key=True)
+    conversation = models.ForeignKey(CeConversation, on_delete=models.CASCADE, related_name="memories", db_index=False)
+    memory_type = models.TextField(choices=MemoryType.choices, default=MemoryType.SESSION_SUMMARY)
+    workspace_id = models.TextField()
+    channel = models.TextField()
+    remote_jid = models.TextField()
+    summary_text = models.TextField()
+    source = models.TextField(choices=[("TEMPLATE", "Built"), ("LLM", "Written by a model")], default="TEMPLATE")
+    detail_json = models.JSONField(default=dict)
+    from_turn = models.IntegerField()
+    to_turn = models.IntegerField()
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        db_table = "ce_memory"
+        verbose_name = "memory"
+        verbose_name_plural = "memory"
+        constraints = [models.UniqueConstraint(fields=["conversation", "memory_type"], name="ce_memory_one_of_a_type")]
+        indexes = [
+            models.Index(
+                "workspace_id", "channel", "remote_jid", models.F("created_at").desc(), name="ce_memory_thread"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.memory_type} of {self.conversation_id}"
+
+
+class CeSessionUnit(models.Model):
+    """A reusable fact, constraint, definition or guidance taken from the turns (tables 6.6)."""
+
+    unit_id = models.BigAutoField(primary_key=True)
+    conversation = models.ForeignKey(CeConversation, on_delete=models.CASCADE, related_name="units", db_index=False)
+    kind = models.TextField(choices=[(kind, kind.title()) for kind in ("FACT", "CONSTRAINT", "DEFINITION", "GUIDANCE")])
+    topic = models.TextField()
+    claim = models.TextField()
+    source_turn = models.IntegerField()
+    content_hash = models.TextField()
+    utility = models.JSONField(default=list)
+    phases = models.JSONField(default=list)
+    committed_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        db_table = "ce_session_unit"
+        verbose_name = "session unit"
+        constraints = [models.UniqueConstraint(fields=["conversation", "content_hash"], name="ce_session_unit_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.topic}"
+
+
+class CePendingActionExecution(models.Model):
+    """The claim that lets an opened action run at most once (tables 6.7, R81)."""
+
+    id = models.BigAutoField(primary_key=True)
+    conversation = models.ForeignKey(
+        CeConversation, on_delete=models.CASCADE, related_name="executions", db_index=False
+    )
+    turn_id = models.UUIDField()
+    action_key = models.TextField()
+    action_ref = models.TextField()
+    runtime_nonce = models.UUIDField()
+    status = models.TextField(choices=[(status, status.title()) for status in ("CLAIMED", "EXECUTED", "FAILED")])
+    request_hash = models.TextField(default="")
+    result_json = models.JSONField(null=True)
+    started_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "ce_pending_action_execution"
+        verbose_name = "action execution"
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "runtime_nonce"], name="ce_pending_action_execution_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.action_key} ({self.status})"
+
+
+class CeTurnTicket(models.Model):
+    """A place in the queue for a conversation's lease; only turns that meet a held lease draw one (R28)."""
+
+    id = models.BigAutoField(primary_key=True)
+    conversation_id = models.UUIDField()
+    arrived_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "ce_turn_ticket"
+        verbose_name = "waiting turn"
+        indexes = [models.Index(fields=["conversation_id", "id"], name="ce_turn_ticket_queue")]
+
+    def __str__(self) -> str:
+        return f"ticket {self.id} for {self.conversation_id}"
+
+
+class CeIdempotency(models.Model):
+    """The stored answer of a committed turn that came with an Idempotency-Key (R52)."""
+
+    id = models.BigAutoField(primary_key=True)
+    api_key = models.TextField(help_text="Whose key it is; keys of two callers never meet.")
+    key = models.CharField(max_length=128)
+    body_hash = models.TextField()
+    conversation_id = models.UUIDField()
+    turn_id = models.UUIDField()
+    answer: Any = models.JSONField()
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "ce_idempotency"
+        verbose_name = "stored answer"
+        constraints = [models.UniqueConstraint(fields=["api_key", "key"], name="ce_idempotency_once")]
+        indexes = [models.Index(fields=["expires_at"], name="ce_idempotency_expiry")]
+
+    def __str__(self) -> str:
+        return self.key

@@ -1,0 +1,78 @@
+"""What the two databases say differently, in one place. Everything else of the shell is one text for both."""
+
+import uuid
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from django.db import connection
+
+from convengine import conf
+
+
+class Dialect:
+    """Expressions and values for hand-written statements."""
+
+    vendor = "sqlite"
+    json = "%s"
+
+    def now(self, plus_seconds: float = 0.0) -> str:
+        """The database's time, shifted: the offset that tests set is part of it (R88)."""
+        seconds = conf.get("CLOCK_OFFSET_SECONDS") + plus_seconds
+        return f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now', '{seconds:+.3f} seconds')"
+
+    def uuid(self, value: str | uuid.UUID) -> Any:
+        """A UUID as a column takes it."""
+        return uuid.UUID(str(value)).hex
+
+    def time(self, value: datetime) -> Any:
+        """A time in UTC as a column takes it."""
+        return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+
+    def read_time(self, value: Any) -> datetime:
+        """A time as a cursor gives it."""
+        return datetime.fromisoformat(value).replace(tzinfo=UTC)
+
+    def merged(self, *pairs: str) -> str:
+        """A JSON parameter with keys set from expressions: 'key', 'expression', …"""
+        sets = ", ".join(f"'$.{key}', {expression}" for key, expression in zip(pairs[::2], pairs[1::2], strict=True))
+        return f"json_set(%s, {sets})"
+
+
+class Postgres(Dialect):
+    """PostgreSQL."""
+
+    vendor = "postgresql"
+    json = "%s::jsonb"
+
+    def now(self, plus_seconds: float = 0.0) -> str:
+        """The statement's time: a wait inside a transaction must see the clock move."""
+        seconds = conf.get("CLOCK_OFFSET_SECONDS") + plus_seconds
+        return f"(clock_timestamp() + interval '{seconds:.3f} seconds')" if seconds else "clock_timestamp()"
+
+    def uuid(self, value: str | uuid.UUID) -> Any:
+        """A UUID as a column takes it."""
+        return value if isinstance(value, uuid.UUID) else uuid.UUID(value)
+
+    def time(self, value: datetime) -> Any:
+        """A time in UTC as a column takes it."""
+        return value
+
+    def read_time(self, value: Any) -> datetime:
+        """A time as a cursor gives it."""
+        return value.astimezone(UTC)  # type: ignore[no-any-return]
+
+    def merged(self, *pairs: str) -> str:
+        """A JSON parameter with keys set from expressions."""
+        sets = ", ".join(f"'{key}', {expression}" for key, expression in zip(pairs[::2], pairs[1::2], strict=True))
+        return f"%s::jsonb || jsonb_build_object({sets})"
+
+
+@cache
+def _dialect(vendor: str) -> Dialect:
+    return Postgres() if vendor == "postgresql" else Dialect()
+
+
+def dialect() -> Dialect:
+    """The dialect of the default connection."""
+    return _dialect(connection.vendor)

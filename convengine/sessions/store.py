@@ -1,0 +1,175 @@
+"""Reading and writing a conversation around its turn, in few statements (R78)."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import DatabaseError, connection
+
+from convengine import conf
+from convengine.codec import dumps, loaded
+from convengine.domain import settings
+from convengine.domain.catalogue.memory import HISTORY_MAX_TURNS
+from convengine.domain.conversation import Loaded
+from convengine.domain.enums import TurnStatus
+from convengine.domain.params import facts_of_turn, persistent
+from convengine.domain.payload import spoken
+from convengine.domain.session import Exchange, Session
+from convengine.domain.snapshot import Snapshot
+from convengine.domain.turn import Turn, TurnRequest
+from convengine.errors import ConvEngineError, ConversationPersistFailed, TurnConflict
+from convengine.sessions.lease import Lease
+from convengine.sessions.sql import dialect
+
+#: Where the newest committed turns of an epoch come from; rows with a blank side are no history (R61).
+_HISTORY = """
+    SELECT user_input, assistant_output FROM ce_conversation_history
+     WHERE conversation_id = %s AND status IN ('OK', 'BLOCKED') AND context_epoch = %s
+     ORDER BY turn_no DESC LIMIT %s"""
+
+
+@dataclass
+class LiveConversations:
+    """The conversations port on the database. Reads once; a turn asks as often as it likes."""
+
+    lease: Lease
+    request: TurnRequest
+    snapshot: Snapshot
+    _loaded: Loaded | None = field(default=None, repr=False)
+
+    def load(self) -> Loaded:
+        """The conversation as the lease read it, and its recent history, oldest first."""
+        if self._loaded is None:
+            self._loaded = Loaded(
+                self.lease.conversation,
+                self._history(),
+                self.lease.previous_turn,
+                None,
+                self.lease.created,
+            )
+        return self._loaded
+
+    def store(self) -> None:
+        """The lease made the row; without a row there would be no lease to run on."""
+
+    def _history(self) -> tuple[Exchange, ...]:
+        limit = settings.read(self.snapshot, HISTORY_MAX_TURNS).value
+        row = self.lease.conversation
+        if not limit or self.lease.created:
+            return ()
+        with connection.cursor() as cursor:
+            cursor.execute(_HISTORY, [dialect().uuid(row.conversation_id), row.context_epoch, limit])
+            found = [(user, spoken(loaded(answer))) for user, answer in cursor.fetchall()]
+        return tuple(Exchange(user, said) for user, said in reversed(found) if user and user.strip() and said)
+
+
+@dataclass(frozen=True)
+class TurnRecord:
+    """The row of `ce_conversation_history` that a turn leaves."""
+
+    status: TurnStatus
+    session: Session
+    recording: bytes
+    replayable: bool = True
+    replay_note: str | None = None
+    error: ConvEngineError | None = None
+    audit_incomplete: bool = False
+
+
+def commit_conversation(turn: Turn, lease: Lease, session: Session) -> None:
+    """Write the conversation row and give the lease back. Needs an open transaction.
+
+    Raises TurnConflict when the lease was lost or the row changed under the turn: nothing of the turn may stand then.
+    """
+    here = dialect()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""UPDATE ce_conversation
+                   SET status = %s, intent_code = %s, state_code = %s, context_json = {here.json},
+                       input_params_json = {here.json}, last_user_text = %s, last_assistant_json = {here.json},
+                       context_epoch = %s, preferences = {here.json}, context_summary = %s, updated_at = {here.now()},
+                       version = version + 1, turn_count = turn_count + 1,
+                       lease_token = NULL, lease_expires_at = NULL, lease_info = NULL
+                 WHERE conversation_id = %s AND lease_token = %s AND version = %s""",  # noqa: S608
+            [
+                session.status,
+                session.intent or "UNKNOWN",
+                session.state or "UNKNOWN",
+                dumps(session.context),
+                dumps(persistent(session.input_params)),
+                session.user_text,
+                dumps(session.last_assistant),
+                session.epoch,
+                dumps(session.preferences),
+                session.context_summary,
+                here.uuid(session.conversation_id),
+                here.uuid(lease.token),
+                lease.conversation.version,
+            ],
+        )
+        if cursor.rowcount != 1:
+            raise TurnConflict()
+
+
+def release(turn: Turn, lease: Lease, session: Session) -> bool:
+    """Give the lease back after a failed turn; False when it was lost. Needs an open transaction.
+
+    The conversation stays as it was, but for a reset: the user asked to be freed from the old state (RST-7).
+    """
+    here = dialect()
+    reset = ""
+    params: list[Any] = []
+    if session.reset_reason:
+        reset = (
+            "status = 'RUNNING', intent_code = 'UNKNOWN', state_code = 'UNKNOWN', context_json = '{}', "
+            f"input_params_json = '{{}}', last_assistant_json = NULL, context_epoch = %s, updated_at = {here.now()}, "
+            "version = version + 1, "
+        )
+        params.append(session.epoch)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE ce_conversation SET {reset}lease_token = NULL, lease_expires_at = NULL, lease_info = NULL "  # noqa: S608
+            "WHERE conversation_id = %s AND lease_token = %s",
+            [*params, here.uuid(session.conversation_id), here.uuid(lease.token)],
+        )
+        return cursor.rowcount == 1
+
+
+def insert_record(turn: Turn, record: TurnRecord) -> None:
+    """Write the turn record, which is also the history row (R17). Needs an open transaction."""
+    here, session = dialect(), record.session
+    failed = record.error is not None
+    now = here.time(turn.ports.clock.now())
+    values: Mapping[str, Any] = {
+        "conversation_id": here.uuid(session.conversation_id),
+        "user_input": session.user_text,
+        "assistant_output": None if failed else dumps(session.last_assistant),
+        "created_at": now,
+        "modified_at": now,
+        "turn_id": here.uuid(turn.turn_id),
+        "turn_no": turn.turn_no,
+        "context_epoch": session.epoch,
+        "status": record.status.value,
+        "source": "TURN",
+        "error_code": record.error.code if record.error else None,
+        "error_message": record.error.message if record.error else None,
+        "intent_code": session.intent or "UNKNOWN",
+        "state_code": session.state or "UNKNOWN",
+        "config_version": turn.snapshot.config_version,
+        "duration_ms": int(turn.ports.clock.elapsed_ms()),
+        "facts": dumps(facts_of_turn(session.input_params)),
+        "audit_incomplete": record.audit_incomplete,
+        "recording": record.recording,
+        "replayable": record.replayable,
+        "replay_note": record.replay_note,
+    }
+    json_columns = {"assistant_output", "facts"}
+    places = ", ".join(here.json if name in json_columns else "%s" for name in values)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO ce_conversation_history ({', '.join(values)}) VALUES ({places})",  # noqa: S608
+            list(values.values()),
+        )
+
+

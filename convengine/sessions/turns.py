@@ -1,0 +1,203 @@
+"""take_turn: lease, pin, run, commit; the one imperative function of the product (law 1)."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from django.db import DatabaseError, DataError, connection, transaction
+
+from convengine import conf, wiring
+from convengine.domain import settings
+from convengine.domain.catalogue import audit as catalogue
+from convengine.domain.enums import TurnStatus
+from convengine.domain.payload import Payload
+from convengine.domain.recording import Recording
+from convengine.domain.session import Session
+from convengine.domain.trail import Trail
+from convengine.domain.turn import Turn, TurnRequest
+from convengine.errors import ConvEngineError, ConversationPersistFailed, TurnConflict
+from convengine.pipeline.engine import EngineOutcome
+from convengine.sessions import idempotency, lease as leases, store
+from convengine.sessions.clock import TurnClock
+from convengine.sessions.idempotency import IdempotencyKey
+from convengine.sessions.keeper import keeper
+from convengine.sessions.recording import record
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class TurnAnswer:
+    """How a turn ended, as the API tells it."""
+
+    conversation_id: str
+    turn_id: str
+    turn_no: int
+    config_version: int
+    session: Session
+    payload: Payload | None = None
+    error: ConvEngineError | None = None
+    ignored_params: tuple[str, ...] = ()
+    duration_ms: float = 0.0
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The stored answer of an earlier call with the same key."""
+
+    body: Any
+
+
+#: Makes the wire form of an answer; it is stored with the idempotency key, in the turn's commit.
+Wire = Any
+
+
+def take_turn(
+    request: TurnRequest, key: IdempotencyKey | None = None, wire: Wire | None = None
+) -> TurnAnswer | Replayed:
+    """Run one turn and commit it. With a key, a call that was answered before is answered the same again.
+
+    Raises what happens before a turn exists (TurnInProgress, ConversationNotFound, IdempotencyKeyReused, …) and
+    TurnConflict or ConversationPersistFailed when nothing could be stored. An error of the turn itself is in the
+    answer, and recorded.
+    """
+    with _database_faults():
+        try:
+            lease = leases.take(request, key)
+        except leases.Answered as answered:
+            return Replayed(answered.body)
+        return _run(request, lease, key, wire)
+
+
+def _run(request: TurnRequest, lease: leases.Lease, key: IdempotencyKey | None, wire: Wire | None) -> TurnAnswer:
+    turn, tape = _opened(request, lease)
+    with keeper.keeping(lease.token), structlog.contextvars.bound_contextvars(
+        conversation_id=request.conversation_id, turn_no=turn.turn_no
+    ):
+        outcome = wiring.engine().run(turn)
+    answer = _answer(turn, outcome)
+    if outcome.error is not None:
+        _record_failure(turn, lease, outcome, tape)
+        return answer
+    try:
+        _commit(turn, lease, outcome, tape, lambda: _keep(key, answer, wire))
+    except TurnConflict as conflict:
+        # Still a turn that took a number. When the lease is gone, whoever took it has left the record.
+        with suppress(TurnConflict):
+            _record_failure(turn, lease, EngineOutcome(outcome.session, error=conflict), tape)
+        raise
+    return answer
+
+
+def _opened(request: TurnRequest, lease: leases.Lease) -> tuple[Turn, Recording]:
+    snapshot = conf.load("SNAPSHOT").pin(lease.head)
+    clock, tape = TurnClock(lease.now), Recording()
+    ports = wiring.ports(clock, store.LiveConversations(lease, request, snapshot), tape)
+    trail = Trail(clock.elapsed_ms, tuple(conf.load_all("TRAIL_LISTENERS")))
+    turn = Turn(lease.turn_id, lease.turn_no, request, snapshot, ports, trail)
+    if settings.read(snapshot, catalogue.FLUSH).value == "STEP":
+        turn.flush_step = _StepFlush(turn)
+    return turn, tape
+
+
+@dataclass
+class _StepFlush:
+    """AUDIT/FLUSH = STEP: each step's events at once, in a transaction of their own (R2)."""
+
+    turn: Turn
+    stored: int = 0
+
+    def __call__(self) -> None:
+        with transaction.atomic():
+            conf.load("AUDIT_WRITER").write(self.turn, after_seq=self.stored)
+        self.stored = len(self.turn.trail.events)
+
+
+def _commit(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Recording, keep: Any) -> None:
+    """Everything at once: conversation, turn record, audit, deciding rows, the stored answer (sessions 7)."""
+    status = TurnStatus.BLOCKED if outcome.stopped else TurnStatus.OK
+
+    def write(careful: bool) -> None:
+        store.commit_conversation(turn, lease, outcome.session)
+        _write_record(turn, outcome, tape, status, careful)
+        keep()
+
+    _in_one_transaction(write)
+
+
+def _record_failure(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Recording) -> None:
+    """The turn record and the trail of a turn that failed; the conversation stays as it was."""
+
+    def write(careful: bool) -> None:
+        if not store.release(turn, lease, outcome.session):
+            raise TurnConflict()
+        _write_record(turn, outcome, tape, TurnStatus.FAILED, careful)
+
+    _in_one_transaction(write)
+
+
+def _write_record(turn: Turn, outcome: EngineOutcome, tape: Recording, status: TurnStatus, careful: bool) -> None:
+    writer = conf.load("AUDIT_WRITER")
+    already = turn.flush_step.stored if turn.flush_step else 0
+    redact = frozenset(name.lower() for name in settings.read(turn.snapshot, catalogue.REDACT_KEYS).value)
+    data, note = record(turn, tape, redact)
+    written = writer.write(turn, after_seq=already, careful=careful)
+    writer.write_deciding_rows(turn)
+    store.insert_record(
+        turn,
+        store.TurnRecord(
+            status,
+            outcome.session,
+            data,
+            replayable=note is None,
+            replay_note=note,
+            error=outcome.error,
+            audit_incomplete=bool(written.lost),
+        ),
+    )
+
+
+def _in_one_transaction(write: Any) -> None:
+    """Write all or nothing. What the database refuses for its content is tried once more, event by event (R2)."""
+    try:
+        with transaction.atomic():
+            write(False)
+    except DataError:
+        with transaction.atomic():
+            write(True)
+
+
+def _keep(key: IdempotencyKey | None, answer: TurnAnswer, wire: Wire | None) -> None:
+    if key is None or wire is None:
+        return
+    if not idempotency.store(key, answer.conversation_id, answer.turn_id, wire(answer)):
+        # Another call with this key committed meanwhile, in another conversation: this one must not count.
+        raise TurnConflict()
+
+
+def _answer(turn: Turn, outcome: EngineOutcome) -> TurnAnswer:
+    return TurnAnswer(
+        turn.request.conversation_id,
+        turn.turn_id,
+        turn.turn_no,
+        turn.snapshot.config_version,
+        outcome.session,
+        outcome.result.payload if outcome.result else None,
+        outcome.error,
+        turn.request.ignored_params,
+        turn.ports.clock.elapsed_ms(),
+    )
+
+
+@contextmanager
+def _database_faults() -> Iterator[None]:
+    """A database that fails is one error to the caller; its text goes to the log."""
+    try:
+        yield
+    except DatabaseError as error:
+        log.error("turn not stored", error=str(error), exc_info=True)
+        if not connection.in_atomic_block:
+            connection.close()
+        raise ConversationPersistFailed() from error

@@ -1,0 +1,36 @@
+"""AuditUserInputStep: keep what the user said, word for word (pipeline-1 6)."""
+
+from typing import Any
+
+from convengine.domain.catalogue.audit import MAX_TEXT_CHARS
+from convengine.domain.outcome import Continue
+from convengine.domain.session import Session
+from convengine.domain.stages import Stage
+from convengine.domain.turn import Turn
+from convengine.pipeline.step import Step
+
+
+class AuditUserInputStep(Step):
+    """The event that anchors the timeline; no filter drops it."""
+
+    after = ("PersistConversationBootstrapStep",)
+    rank = 500
+    requires_persisted = True
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Write USER_INPUT; only what is longer than MAX_TEXT_CHARS is cut, and says so."""
+        text, limit = session.user_text, turn.config(session, MAX_TEXT_CHARS)
+        cut: dict[str, Any] = {}
+        if text is not None and len(text) > limit:
+            cut = {"truncated": True, "originalChars": len(text)}
+            text = text[:limit]
+        turn.audit(
+            session,
+            Stage.USER_INPUT,
+            text=text,
+            inputParamKeys=sorted(session.user_input_params),
+            channel=turn.request.channel,
+            turnNo=turn.turn_no,
+            **cut,
+        )
+        return Continue(session)

@@ -1,0 +1,20 @@
+"""IntentResolutionStep: decide what the message is about (pipeline-1 14)."""
+
+from convengine.domain.outcome import Continue
+from convengine.domain.session import Session
+from convengine.domain.turn import Turn
+from convengine.intents.resolve import RESOLVE_FIELDS, resolve_intent
+from convengine.pipeline.step import Step
+
+
+class IntentResolutionStep(Step):
+    """Keep the intent while something holds it, else ask the resolvers."""
+
+    after = ("PolicyEnforcementStep",)
+    rank = 1300
+    requires_persisted = True
+    writes = frozenset(RESOLVE_FIELDS)
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Resolve."""
+        return Continue(resolve_intent(session, turn))

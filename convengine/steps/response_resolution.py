@@ -1,0 +1,122 @@
+"""ResponseResolutionStep: choose the answer and produce it (pipeline-2 9)."""
+
+from convengine.domain.catalogue.response import FALLBACK_TEXT, ON_MISSING
+from convengine.domain.catalogue.session import FRESH_START_TEXT
+from convengine.domain.enums import DecisionKind, OutputFormat, ResponseType
+from convengine.domain.facts import schema_values
+from convengine.domain.outcome import Continue
+from convengine.domain.payload import JsonPayload, Payload, TextPayload, stored
+from convengine.domain.rows import Response
+from convengine.domain.scope import INTENT_COLLISION
+from convengine.domain.session import ReplyOverride, Session
+from convengine.domain.stages import Stage
+from convengine.domain.text import blank, code
+from convengine.domain.turn import Turn
+from convengine.errors import LlmNotConfigured, NoResponseConfigured, ResponseMappingNotFound
+from convengine.pipeline.step import Step
+from convengine.responses.exact import exact_payload
+from convengine.responses.select import choose_response
+
+#: Overrides that come before the question of an intent collision (R36).
+_FIRST = frozenset({"RESET", "RESUME", "GUARDRAIL"})
+
+
+class ResponseResolutionStep(Step):
+    """An override, else the collision question, else the response row."""
+
+    after = ("RulesStep",)
+    rank = 2400
+    requires_persisted = True
+    writes = frozenset({"payload", "last_assistant", "last_llm_output", "last_llm_stage"})
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Raises ResponseMappingNotFound when no row fits and ON_MISSING is ERROR."""
+        override = session.reply_override
+        if override and override.source in _FIRST:
+            return Continue(_say(session, turn, TextPayload(override.text), "OVERRIDE", source=override.source))
+        if code(session.state) == INTENT_COLLISION and session.clarification:
+            return Continue(_collision(session, turn, session.clarification.question))
+        if override:
+            return Continue(_say(session, turn, TextPayload(override.text), "OVERRIDE", source=override.source))
+        return Continue(_by_row(session, turn))
+
+
+def _collision(session: Session, turn: Turn, question: str) -> Session:
+    where = {"intent": session.intent, "state": session.state}
+    turn.audit(session, Stage.INTENT_COLLISION_DETECTED, **where)
+    turn.audit(
+        session,
+        Stage.INTENT_COLLISION_RESOLVED,
+        output=question,
+        **where,
+        context=session.context,
+        schemaJson=schema_values(session),
+    )
+    return _say(session, turn, TextPayload(question), "COLLISION")
+
+
+def _by_row(session: Session, turn: Turn) -> Session:
+    choice = choose_response(turn.snapshot, session.intent, session.state)
+    turn.decide(
+        session,
+        DecisionKind.RESPONSE,
+        key={"intent": session.intent, "state": session.state},
+        winner=choice.winner,
+        candidates=choice.candidates(),
+        cut=choice.cut,
+    )
+    row = choice.winner
+    if row is None:
+        return _missing(session, turn)
+    turn.audit(
+        session, Stage.RESOLVE_RESPONSE, responseId=row.response_id, intent=session.intent, state=session.state
+    )
+    _check_kind(row)
+    if row.response_type == ResponseType.DERIVED and blank(row.exact_text):
+        raise LlmNotConfigured(
+            f"Response {row.response_id} is written by a model, and no model is configured. "
+            "Configure a model, or give the row a text to fall back to."
+        )
+    payload = exact_payload(row, session, turn)
+    turn.audit(session, Stage.RESPONSE_EXACT, text=payload.value)
+    session = session.evolve(last_llm_output=payload.value, last_llm_stage="RESPONSE_EXACT")
+    return _say(session, turn, payload, row.response_type, responseId=row.response_id)
+
+
+def _check_kind(row: Response) -> None:
+    if OutputFormat.read(row.output_format) is None or ResponseType.read(row.response_type) is None:
+        raise NoResponseConfigured(
+            f"Response {row.response_id} has type {row.response_type!r} and format {row.output_format!r}; "
+            "use EXACT or DERIVED, and TEXT or JSON."
+        )
+
+
+def _missing(session: Session, turn: Turn) -> Session:
+    """No row: a reset is acknowledged (R22); else the turn fails, or the fallback text answers (R11)."""
+    if session.reset_only:
+        override = ReplyOverride(turn.config(session, FRESH_START_TEXT), "RESET")
+        return _say(session, turn, TextPayload(override.text), "OVERRIDE", source=override.source)
+    turn.audit(session, Stage.RESPONSE_MAPPING_NOT_FOUND, intent=session.intent, state=session.state)
+    if turn.config(session, ON_MISSING) == "FALLBACK":
+        return _say(session, turn, TextPayload(turn.config(session, FALLBACK_TEXT)), "FALLBACK")
+    raise ResponseMappingNotFound(
+        f"No response row fits intent {session.intent} in state {session.state}. "
+        "Add one, or one for ANY, or set ResponseResolutionStep/ON_MISSING to FALLBACK."
+    )
+
+
+def _say(session: Session, turn: Turn, payload: Payload, response_type: str, **about: object) -> Session:
+    session = session.evolve(payload=payload, last_assistant=stored(payload))
+    turn.audit(
+        session,
+        Stage.ASSISTANT_OUTPUT,
+        output=payload.value,
+        outputFormat="JSON" if isinstance(payload, JsonPayload) else "TEXT",
+        responseType=response_type,
+        **about,
+        intent=session.intent,
+        state=session.state,
+        context=session.context,
+        schemaJson=schema_values(session),
+    )
+    return session

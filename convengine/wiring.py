@@ -1,0 +1,52 @@
+"""The composition root: one Engine and its ports, built from the settings."""
+
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+
+from django.utils.module_loading import import_string
+
+from convengine import conf
+from convengine.domain.ports import Clock, ConversationPort, Ports
+from convengine.domain.recording import Tape
+from convengine.extensions.containers import Containers
+from convengine.extensions.registry import registry
+from convengine.extensions.tasks import Tasks
+from convengine.llm.none import NoModel
+from convengine.pipeline.engine import Engine
+from convengine.pipeline.hooks import Hooks
+from convengine.pipeline.order import DEFAULT_PIPELINE, ordered
+from convengine.pipeline.step import Step
+from convengine.tools.none import NoTools
+
+
+@cache
+def load_extensions() -> None:
+    """Import the modules that register the deployment's tasks, providers and hooks."""
+    for module in conf.get("EXTENSIONS"):
+        import_module(module)
+
+
+def steps() -> Sequence[Step]:
+    """The built-in steps and the deployment's, in order. Raises PipelineConstraintViolation."""
+    return ordered([*(import_string(path)() for path in DEFAULT_PIPELINE), *(step() for step in conf.load_all("STEPS"))])
+
+
+@cache
+def engine() -> Engine:
+    """The engine of this process."""
+    load_extensions()
+    return Engine(steps(), Hooks([*(hook() for hook in conf.load_all("HOOKS")), *registry.hooks]))
+
+
+def ports(clock: Clock, conversations: ConversationPort, tape: Tape) -> Ports:
+    """The ports of one turn: live behind a Recording, answering from the past behind a Playback."""
+    load_extensions()
+    return Ports(
+        clock=clock,
+        conversations=conversations,
+        tasks=Tasks(registry, tape),
+        containers=Containers(registry, tape),
+        model=NoModel(),
+        tools=NoTools(),
+    )

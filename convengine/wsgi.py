@@ -1,0 +1,8 @@
+"""Turns, API and admin (WSGI)."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "convengine.settings")
+application = get_wsgi_application()
