@@ -1,0 +1,90 @@
+"""JSON paths as rule rows use them: the dialect of pipeline-2 0.8, read by jsonpath-ng, evaluated here (R7)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from convengine.rules.json_path.compile import MISSING, selector, walker
+from convengine.rules.json_path.meter import BudgetExceeded, Meter
+from convengine.rules.json_path.nodes import Path, PathError, written
+from convengine.rules.json_path.parser import parse_path
+from convengine.rules.json_path.values import LISTS, OBJECTS
+
+Json = Any
+
+BUDGET_EXCEEDED = "EVALUATION_BUDGET_EXCEEDED"
+NOT_MET = "TYPE_CONDITION_NOT_MET"
+
+
+@dataclass(frozen=True)
+class PathVerdict:
+    """Whether a path holds as a condition, why not, and the comparisons that were made on the way.
+
+    An operand is {path, value, op, literal, result}, with `literalPath` when the right side is a path as well.
+    """
+
+    matched: bool
+    reason: str | None = None
+    operands: tuple[Mapping[str, Json], ...] = ()
+
+
+class JsonPath:
+    """A compiled path. Evaluating it never raises, changes nothing, and does a bounded amount of work."""
+
+    def __init__(self, text: str, path: Path) -> None:
+        self.text = text
+        self._select = selector(path)
+        self._walk = walker(path) if path.definite else None
+        self._filtered = path.filtered
+        self._written = written(path)
+
+    def find(self, document: Json) -> list[Json]:
+        """All values that the path leads to, in document order; none when the evaluation costs too much."""
+        return self._found(document, Meter()) or []
+
+    def first(self, document: Json) -> tuple[bool, Json]:
+        """(True, the first value), or (False, null) when the path leads nowhere."""
+        found = self.find(document)
+        return (True, found[0]) if found else (False, None)
+
+    def test(self, document: Json, null_leaf_matches: bool = True) -> PathVerdict:
+        """The path as a condition: false without a hit, the truth value when one is the only hit, else true.
+
+        Without `null_leaf_matches`, null, blank texts, and empty lists and objects are no hits of a path without
+        a filter.
+        """
+        meter = Meter()
+        found = self._found(document, meter)
+        if found is None:
+            return PathVerdict(False, BUDGET_EXCEEDED, tuple(meter.operands))
+        if not null_leaf_matches and not self._filtered:
+            found = [value for value in found if not _empty(value)]
+        matched = found[0] if len(found) == 1 and isinstance(found[0], bool) else bool(found)
+        if not meter.operands:
+            meter.record(self._written, found[0] if found else None, "exists", None, matched)
+        return PathVerdict(matched, None if matched else NOT_MET, tuple(meter.operands))
+
+    def _found(self, document: Json, meter: Meter) -> list[Json] | None:
+        try:
+            if self._walk is not None:
+                value = self._walk(document, document, meter)
+                return [] if value is MISSING else [value]
+            return self._select(document, document, meter)
+        except (BudgetExceeded, RecursionError):
+            return None
+
+
+def _empty(value: Json) -> bool:
+    if isinstance(value, str):
+        return not value.strip()
+    return value is None or (isinstance(value, (*LISTS, *OBJECTS)) and not value)
+
+
+@lru_cache(maxsize=8192)
+def compile_path(text: str) -> JsonPath:
+    """The path that a text says. Raises PathError with a reason and a position."""
+    return JsonPath(text, parse_path(text))
+
+
+__all__ = ["BUDGET_EXCEEDED", "NOT_MET", "JsonPath", "PathError", "PathVerdict", "compile_path"]
