@@ -9,7 +9,7 @@ from typing import Any
 
 from convengine.domain.params import shown
 from convengine.domain.payload import TextPayload
-from convengine.domain.session import Session
+from convengine.domain.session import Session, StepInfo
 
 #: Session keys over the context: their names are part of the contract, and no schema field may use one.
 SESSION_KEYS = (
@@ -89,7 +89,7 @@ def session_dict(session: Session) -> dict[str, Any]:
         **session_scalars(session),
         "context": session.context,
         "schemaJson": schema_values(session),
-        "stepInfos": [_camel(asdict(info)) for info in session.step_infos],
+        "stepInfos": [_step_info(info) for info in session.step_infos],
     }
 
 
@@ -102,7 +102,15 @@ def facts(session: Session) -> dict[str, Any]:
             value = session.payload.value
             cached["payload"] = {"text": value} if isinstance(session.payload, TextPayload) else value
         session.__dict__["_facts"] = cached
-    return cached  # type: ignore[no-any-return]
+    return cached
+
+
+def _step_info(info: StepInfo) -> dict[str, Any]:
+    # Kept on the (frozen) record: the facts are built anew for each session value, the same steps every time.
+    cached: dict[str, Any] | None = info.__dict__.get("_facts")
+    if cached is None:
+        cached = info.__dict__["_facts"] = _camel(asdict(info))
+    return cached
 
 
 def _camel(record: dict[str, Any]) -> dict[str, Any]:
