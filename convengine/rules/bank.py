@@ -155,3 +155,8 @@ def folded(text: str) -> str:
 def bank_of(triples: tuple[Triple, ...], *, normalised: bool = False, blank_texts: bool = False) -> TextBank:
     """The bank of these rows, kept: an edit elsewhere does not build it anew."""
     return TextBank(triples, normalised=normalised, blank_texts=blank_texts)
+
+
+def single(kind: str, pattern: str | None, text: str | None) -> bool:
+    """Whether one row holds for a text, by the very code that tests many; an unusable row never does."""
+    return bool(TextBank([(0, kind, pattern)]).hits(text))
