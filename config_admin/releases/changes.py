@@ -10,7 +10,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import models
 
 from config_admin.releases import head
-from config_admin.releases.models import Origin
+from config_admin.releases.models import CeRelease, Origin
 
 Author = AbstractBaseUser | str | None
 
@@ -31,6 +31,8 @@ class ChangeSet:
     touched: dict[str, set[Any]] = field(default_factory=dict)
     #: Tables of which every row is looked at.
     touched_tables: set[str] = field(default_factory=set)
+    #: The release made of it, once it is made.
+    release: CeRelease | None = None
     #: The head's write counter after the last recorded write; another value now means a write past the ORM.
     counter: int = 0
     _depth: int = 0

@@ -1,10 +1,11 @@
 """What of a row a release keeps: the columns that the engine reads, as JSON values."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from django.apps import apps
@@ -68,10 +69,17 @@ def stored(table: str, pks: Collection[Any] | None = None) -> dict[Any, models.M
     query = control_plane()[table]._base_manager
     if pks is None:
         return {row.pk: row for row in query.all()}
-    wanted, found = list(pks), {}
-    for start in range(0, len(wanted), BATCH):
-        found.update({row.pk: row for row in query.filter(pk__in=wanted[start : start + BATCH])})
+    found = {}
+    for batch in batches(pks):
+        found.update({row.pk: row for row in query.filter(pk__in=batch)})
     return found
+
+
+def batches(pks: Iterable[Any]) -> Iterator[list[Any]]:
+    """Primary keys in lists that fit into one statement."""
+    wanted = iter(pks)
+    while batch := list(islice(wanted, BATCH)):
+        yield batch
 
 
 @cache

@@ -16,6 +16,7 @@ from config_admin.releases import content, head, tree
 from config_admin.releases.blobs import Blobs, canonical, hash_of
 from config_admin.releases.changes import ChangeSet
 from config_admin.releases.models import CeConfigHead, CeRelease, Origin
+from config_admin.releases.queries import manifest_of
 from config_admin.releases.row_history import write_history
 
 
@@ -50,8 +51,8 @@ class _Made:
         """Nothing is left to do at the commit."""
 
 
-def publish(change: ChangeSet) -> CeRelease | None:
-    """Release what a change set really changed; null if nothing did. Call it inside a transaction.
+def publish(change: ChangeSet) -> None:
+    """Release what a change set really changed, if anything; `change.release` names it. Call it in a transaction.
 
     A second call for the same change set, or for the next write of a transaction that opened none, amends the
     release that this transaction made: nobody else has seen it yet.
@@ -59,11 +60,11 @@ def publish(change: ChangeSet) -> CeRelease | None:
     locked = head.locked()
     change.account(locked.write_counter)
     found = _compare(change, manifest_of(locked.config_version))
-    release = _release(change, found, locked) if found.differences else None
-    if release or not locked.settled:
+    if found.differences:
+        change.release = _release(change, found, locked)
+    if found.differences or not locked.settled:
         locked.released_counter = locked.write_counter
         locked.save()
-    return release
 
 
 def settle(origin: Origin, *, everything: bool = False) -> CeConfigHead:
@@ -78,13 +79,6 @@ def settle(origin: Origin, *, everything: bool = False) -> CeConfigHead:
             publish(ChangeSet(origin, everything=True))
             locked = head.locked()
         return locked
-
-
-def manifest_of(config_version: int) -> dict[str, str]:
-    """For each table that has rows in a release, the root of its tree. Version 0 is the empty configuration."""
-    if config_version == 0:
-        return {}
-    return dict(CeRelease.objects.values_list("manifest", flat=True).get(pk=config_version))
 
 
 def _compare(change: ChangeSet, manifest: dict[str, str]) -> Findings:

@@ -59,6 +59,13 @@ def rows_of(blobs: Blobs, table: str, chunks: Sequence[Chunk]) -> dict[Pk, Conte
     return found
 
 
+def row_of(blobs: Blobs, table: str, root: str | None, pk: Pk) -> Content | None:
+    """One row; null when it is not there. Reads one chunk."""
+    index = index_of(blobs, root)
+    at = _place(index, pk)
+    return rows_of(blobs, table, index[at : at + 1]).get(pk)
+
+
 def build(blobs: Blobs, table: str, rows: Iterable[Content]) -> str | None:
     """The tree of all rows of a table: the hash of its index, or null when there are none."""
     key = key_of(table)
@@ -95,10 +102,10 @@ def differences(blobs: Blobs, table: str, before: str | None, after: str | None)
     old, new = ([chunk for chunk in side if chunk.hash not in shared] for side in (old, new))
     was, now = rows_of(blobs, table, old), rows_of(blobs, table, new)
     found = (Difference(pk, was.get(pk), now.get(pk)) for pk in sorted(was.keys() | now.keys()))
-    return [difference for difference in found if not _same(difference.before, difference.after)]
+    return [difference for difference in found if not same(difference.before, difference.after)]
 
 
-def _same(one: Content | None, other: Content | None) -> bool:
+def same(one: Json, other: Json) -> bool:
     """Equal as JSON: to Python, true and 1 are the same."""
     return one == other and canonical(one) == canonical(other)
 

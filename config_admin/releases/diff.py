@@ -1,0 +1,63 @@
+"""What differs between two releases, row by row and field by field (R5)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from config_admin.releases import tree
+from config_admin.releases.blobs import Blobs
+from config_admin.releases.content import control_plane
+from config_admin.releases.queries import manifest_of
+from config_admin.releases.tree import Content, Difference
+
+Json = Any
+
+
+@dataclass(frozen=True)
+class ChangedRow:
+    """A row that both releases have, with different content."""
+
+    pk: Any
+    before: Content
+    after: Content
+
+    @property
+    def fields(self) -> dict[str, tuple[Json, Json]]:
+        """Before and after of each column that differs."""
+        return {
+            name: (self.before[name], value)
+            for name, value in self.after.items()
+            if not tree.same(self.before[name], value)
+        }
+
+
+@dataclass(frozen=True)
+class TableDiff:
+    """What differs in one table; rows are in key order."""
+
+    added: list[Content]
+    removed: list[Content]
+    changed: list[ChangedRow]
+
+
+def diff(before: int, after: int) -> dict[str, TableDiff]:
+    """The tables in which two releases differ, in import order. Raises NoSuchRelease; 0 is the empty configuration."""
+    return {table: _table_diff(rows) for table, rows in differences(before, after).items()}
+
+
+def differences(before: int, after: int) -> dict[str, list[Difference]]:
+    """The rows in which two releases differ, by table. Reads the chunks that differ, and no others."""
+    blobs, old, new = Blobs(), manifest_of(before), manifest_of(after)
+    found = {table: tree.differences(blobs, table, old.get(table), new.get(table)) for table in control_plane()}
+    return {table: rows for table, rows in found.items() if rows}
+
+
+def _table_diff(rows: list[Difference]) -> TableDiff:
+    return TableDiff(
+        added=[row.after for row in rows if row.before is None and row.after is not None],
+        removed=[row.before for row in rows if row.after is None and row.before is not None],
+        changed=[
+            ChangedRow(row.pk, row.before, row.after)
+            for row in rows
+            if row.before is not None and row.after is not None
+        ],
+    )

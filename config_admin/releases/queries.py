@@ -1,0 +1,48 @@
+"""Questions about releases that others ask: admin pages, timelines, commands."""
+
+from typing import Any
+
+from config_admin.releases import content, tree
+from config_admin.releases.blobs import Blobs
+from config_admin.releases.head import EMPTY_HASH
+from config_admin.releases.models import CeRelease
+from config_admin.releases.tree import Content
+
+
+class NoSuchRelease(LookupError):
+    """There is no release of this number."""
+
+    def __init__(self, config_version: int) -> None:
+        super().__init__(f"There is no release {config_version}.")
+
+
+def release_of(config_version: int) -> CeRelease:
+    """A release. Raises NoSuchRelease."""
+    try:
+        return CeRelease.objects.get(pk=config_version)
+    except CeRelease.DoesNotExist:
+        raise NoSuchRelease(config_version) from None
+
+
+def manifest_of(config_version: int) -> dict[str, str]:
+    """For each table that has rows in a release, the root of its tree. Version 0 is the empty configuration.
+
+    Raises NoSuchRelease.
+    """
+    return dict(release_of(config_version).manifest) if config_version else {}
+
+
+def content_hash_of(config_version: int) -> str:
+    """The hash of a release's whole content. Raises NoSuchRelease."""
+    return release_of(config_version).content_hash if config_version else EMPTY_HASH
+
+
+def row_at(config_version: int, table: str, pk: Any) -> Content | None:
+    """One row as it was in a release; null when it was not there.
+
+    Raises NoSuchRelease, and KeyError for an unknown table.
+    """
+    blobs = Blobs()
+    column = content.control_plane()[table]._meta.pk
+    assert column is not None
+    return tree.row_of(blobs, table, manifest_of(config_version).get(table), column.to_python(pk))
