@@ -1,0 +1,125 @@
+"""Values for core tests: sensible defaults, one line each."""
+
+from collections.abc import Mapping
+from itertools import count
+from typing import Any
+from uuid import UUID
+
+from convengine.domain import rows
+from convengine.domain.conversation import Conversation, Loaded
+from convengine.domain.ports import Ports
+from convengine.domain.session import Session
+from convengine.domain.snapshot import Snapshot, Table
+from convengine.domain.trail import Trail
+from convengine.domain.turn import Turn, TurnRequest
+from convengine.llm.none import NoModel
+from convengine.tools.none import NoTools
+from tests.fakes.clock import FrozenClock
+from tests.fakes.ports import FixedContainers, RecordingTasks, StoredConversation
+
+CONVERSATION = "9bf7540a-b129-4685-a120-730e8a0cb94b"
+TURN = str(UUID(int=7))
+_ids = count(1)
+
+
+def make_snapshot(*all_rows: rows.Row, version: int = 1, defaults: Mapping[tuple[str, str], str] | None = None) -> Snapshot:
+    """A snapshot of these rows."""
+    tables: dict[str, list[rows.Row]] = {}
+    for row in all_rows:
+        tables.setdefault(row.table, []).append(row)
+    return Snapshot(version, {name: Table(name, found) for name, found in tables.items()}, defaults)
+
+
+def make_intent(intent_code: str, **values: Any) -> rows.Intent:
+    return rows.Intent(intent_code=intent_code, **{"description": intent_code.lower(), **values})
+
+
+def make_classifier(intent_code: str, pattern: str, **values: Any) -> rows.Classifier:
+    defaults = {"classifier_id": next(_ids), "rule_type": "CONTAINS", "state_code": "IDLE"}
+    return rows.Classifier(intent_code=intent_code, pattern=pattern, **{**defaults, **values})
+
+
+def make_rule(**values: Any) -> rows.Rule:
+    defaults = {
+        "rule_id": next(_ids),
+        "intent_code": "ANY",
+        "state_code": "ANY",
+        "rule_type": "EXACT",
+        "match_pattern": "ANY",
+        "action": "SET_STATE",
+        "action_value": "DONE",
+    }
+    return rows.Rule(**{**defaults, **values})
+
+
+def make_policy(rule_type: str, pattern: str | None, **values: Any) -> rows.Policy:
+    defaults = {"policy_id": next(_ids), "response_text": "I cannot help with that."}
+    return rows.Policy(rule_type=rule_type, pattern=pattern, **{**defaults, **values})
+
+
+def make_response(exact_text: str | None = "Hello.", **values: Any) -> rows.Response:
+    defaults = {"response_id": next(_ids), "intent_code": "ANY", "state_code": "ANY"}
+    return rows.Response(exact_text=exact_text, **{**defaults, **values})
+
+
+def make_schema(intent_code: str, properties: Mapping[str, Any], **values: Any) -> rows.OutputSchema:
+    required = values.pop("required", list(properties))
+    schema = {"type": "object", "properties": dict(properties), "required": required}
+    defaults = {"schema_id": next(_ids), "state_code": "ANY", "json_schema": schema}
+    return rows.OutputSchema(intent_code=intent_code, **{**defaults, **values})
+
+
+def make_config(name: str, value: str, **values: Any) -> rows.Config:
+    """A setting by its `TYPE/KEY`."""
+    config_type, _, config_key = name.partition("/")
+    return rows.Config(
+        config_id=next(_ids), config_type=config_type, config_key=config_key, config_value=value, **values
+    )
+
+
+def make_session(**values: Any) -> Session:
+    return Session(CONVERSATION, **values)
+
+
+def make_turn(
+    snapshot: Snapshot | None = None,
+    *,
+    text: str | None = None,
+    conversation: Mapping[str, Any] | None = None,
+    loaded: Mapping[str, Any] | None = None,
+    tasks: RecordingTasks | None = None,
+    containers: FixedContainers | None = None,
+    clock: FrozenClock | None = None,
+    turn_no: int = 1,
+    **request: Any,
+) -> Turn:
+    """A turn whose ports are all in memory. `conversation` and `loaded` say what was stored before."""
+    clock = clock or FrozenClock()
+    row = Conversation(CONVERSATION, **{"created_at": clock.at, **(conversation or {})})
+    ports = Ports(
+        clock=clock,
+        conversations=StoredConversation(Loaded(row, **(loaded or {}))),
+        tasks=tasks or RecordingTasks(),
+        containers=containers or FixedContainers(),
+        model=NoModel(),
+        tools=NoTools(),
+    )
+    return Turn(
+        turn_id=TURN,
+        turn_no=turn_no,
+        request=TurnRequest(CONVERSATION, text, **request),
+        snapshot=snapshot or make_snapshot(),
+        ports=ports,
+        trail=Trail(clock.elapsed_ms),
+    )
+
+
+def stages(turn: Turn) -> list[str]:
+    """The stages that a turn has left so far."""
+    return [event.stage for event in turn.trail.events]
+
+
+def payload(turn: Turn, stage: str, nth: int = 0) -> Mapping[str, Any]:
+    """The payload of the nth event of a stage; a bare name also finds `NAME (source)`."""
+    found = [e.payload for e in turn.trail.events if e.stage == stage or e.stage.startswith(f"{stage} (")]
+    return found[nth]
