@@ -98,9 +98,9 @@ class Turn:
     flush_step: "StepFlush | None" = None
     _told: set[tuple[str, str]] = field(default_factory=set)
 
-    def audit(self, session: Session, stage: Stage, /, *, source: str | None = None, **payload: Json) -> AuditEvent:
-        """Write a stage to the trail. Payload keys are the contract's camelCase names; `source` goes in brackets."""
-        return self.trail.add(session, stage, payload, source)
+    def audit(self, session: Session, stage: Stage, /, *, caller: str | None = None, **payload: Json) -> AuditEvent:
+        """Write a stage to the trail. Payload keys are the contract's camelCase names; `caller` goes in brackets."""
+        return self.trail.add(session, stage, payload, caller)
 
     def decide(
         self,

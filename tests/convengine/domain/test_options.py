@@ -1,0 +1,26 @@
+import pytest
+
+from convengine.domain.options import selected
+
+OPTIONS = [("cancel_flight", "cancel_flight (Cancel the flight)"), ("cancel_hotel", "cancel_hotel (Cancel the hotel booking)")]
+
+
+@pytest.mark.parametrize(
+    ("reply", "index"),
+    [
+        ("2", 1),
+        ("the hotel one", 1),
+        ("cancel flight", 0),
+        ("CANCEL_HOTEL.", 1),
+        ("option 3", None),
+        ("3", None),
+        ("0", None),
+        ("cancel", None),
+        ("the one please", None),
+        ("", None),
+        (None, None),
+        ("neither", None),
+    ],
+)
+def test_a_reply_means_one_option_or_none(reply: str | None, index: int | None) -> None:
+    assert selected(reply, OPTIONS) == index
