@@ -18,6 +18,7 @@ from config_admin.releases.changes import ChangeSet
 from config_admin.releases.models import CeConfigHead, CeRelease, Origin
 from config_admin.releases.queries import manifest_of
 from config_admin.releases.row_history import write_history
+from config_admin.releases.sequences import keep_ahead
 
 
 @dataclass
@@ -115,6 +116,7 @@ def _release(change: ChangeSet, found: Findings, locked: CeConfigHead) -> CeRele
     }
     release = _amended(change, locked, values) or _made(change, found, locked, values)
     write_history(release, change, found.differences, found.stored)
+    keep_ahead(table for table, rows in found.differences.items() if any(row.before is None for row in rows))
     locked.config_version, locked.content_hash = release.config_version, release.content_hash
     return release
 

@@ -43,6 +43,12 @@ class Snapshots:
         """The snapshot in force now; one query when it is known."""
         return self.pin(head.read())
 
+    @property
+    def latest(self) -> Snapshot:
+        """The newest snapshot that this process has pinned, without a query; what the shell reads before it pins."""
+        newest = next(reversed(self._newest.values()), None)
+        return newest.snapshot if newest else self.current()
+
     def at(self, config_version: int) -> Snapshot:
         """The snapshot of any release that ever was. Raises NoSuchRelease."""
         key = (config_version, content_hash_of(config_version))

@@ -6,8 +6,11 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
+from django.db import models
+
 from config_admin.releases import tree
 from config_admin.releases.blobs import Blobs
+from config_admin.releases.content import as_json, kept_columns
 from convengine.domain import rows
 from convengine.domain.snapshot import Snapshot, Table
 
@@ -71,6 +74,14 @@ def compile_rows(table: str, body: Mapping[str, Json]) -> Iterator[rows.Row]:
     places = [(name, place) for place, name in enumerate(body["columns"]) if name in _columns(table)]
     for values in body["rows"]:
         yield row_type(**{name: values[place] for name, place in places})
+
+
+def row_of(instance: models.Model) -> rows.Row:
+    """A row of a form or an import as the engine would read it, saved or not: what the save checks look at."""
+    table = instance._meta.db_table
+    columns = kept_columns(table)
+    values = [as_json(column.to_python(getattr(instance, name))) for name, column in columns.items()]
+    return next(compile_rows(table, {"columns": list(columns), "rows": [values]}))
 
 
 @cache
