@@ -1,0 +1,70 @@
+"""Two releases are compared row by row and field by field."""
+
+import pytest
+
+from config_admin import models as m
+from config_admin.releases.change_set import change_set
+from config_admin.releases.diff import diff
+from config_admin.releases.queries import NoSuchRelease
+from tests.config_admin.builders import made, rules
+
+pytestmark = pytest.mark.django_db
+
+
+def version():
+    return m.CeConfigHead.objects.get(pk=1).config_version
+
+
+@pytest.fixture
+def story():
+    """A release with two rules, and one in which one is changed, one removed and an intent added."""
+    with change_set(reason="first"):
+        kept, gone = made(m.CeRule), made(m.CeRule)
+    first, gone_pk = version(), gone.pk
+    with change_set("ADMIN", "ada", "second"):
+        kept.priority, kept.action_value = 3, "ELSEWHERE"
+        kept.save()
+        gone.delete()
+        made(m.CeIntent)
+    return first, version(), kept.pk, gone_pk
+
+
+def test_added_removed_and_changed_rows_are_told_apart(story):
+    first, second, kept, gone = story
+    found = diff(first, second)
+    assert list(found) == ["ce_intent", "ce_rule"]
+    assert [row["intent_code"] for row in found["ce_intent"].added] == ["LOAN"]
+    assert [row["rule_id"] for row in found["ce_rule"].removed] == [gone]
+    (changed,) = found["ce_rule"].changed
+    assert changed.pk == kept
+    assert changed.fields == {"priority": (100, 3), "action_value": ("DONE", "ELSEWHERE")}
+
+
+def test_the_other_way_round_adds_what_was_removed(story):
+    first, second, _, gone = story
+    assert [row["rule_id"] for row in diff(second, first)["ce_rule"].added] == [gone]
+
+
+def test_a_release_does_not_differ_from_itself(story):
+    assert diff(story[1], story[1]) == {}
+
+
+def test_version_zero_is_the_empty_configuration(story):
+    assert [row["rule_id"] for row in diff(0, story[0])["ce_rule"].added] == [story[2], story[3]]
+
+
+def test_an_unknown_release_is_told():
+    with pytest.raises(NoSuchRelease, match="no release 999"):
+        diff(0, 999)
+
+
+def test_comparing_reads_what_differs_only(django_assert_max_num_queries):
+    with change_set():
+        made_rules = m.CeRule.objects.bulk_create(rules(3000))
+    before = version()
+    with change_set():
+        made_rules[7].priority = 1
+        made_rules[7].save()
+    after = version()
+    with django_assert_max_num_queries(4):
+        assert len(diff(before, after)["ce_rule"].changed) == 1

@@ -1,0 +1,133 @@
+"""What a release stores, how much of it, and what is found that nobody recorded (R56, R57)."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from config_admin import models as m
+from config_admin.releases.change_set import change_set
+from config_admin.releases.models import Origin
+from config_admin.releases.publish import settle
+from config_admin.releases.queries import row_at
+from tests.config_admin.builders import made, rules
+
+
+def head():
+    return m.CeConfigHead.objects.get(pk=1)
+
+
+def stored_bytes():
+    return sum(len(bytes(data)) for data in m.CeReleaseBlob.objects.values_list("data", flat=True))
+
+
+@pytest.mark.django_db
+def test_an_edit_of_one_rule_among_5000_stores_less_than_20_kilobytes():
+    m.CeRule.objects.bulk_create(rules(5000))
+    sizes = []
+    for rule in m.CeRule.objects.order_by("rule_id")[100:5000:1200]:
+        before = stored_bytes()
+        rule.action_value = "ELSEWHERE"
+        rule.save()
+        sizes.append(stored_bytes() - before)
+    assert max(sizes) < 20_000
+    assert min(sizes) > 0
+
+
+@pytest.mark.django_db
+def test_a_save_costs_the_same_queries_however_many_rows_there_are():
+    counts = []
+    for more in (300, 3000):
+        m.CeRule.objects.bulk_create(rules(more))
+        with CaptureQueriesContext(connection) as queries, change_set():
+            m.CeRule.objects.filter(pk=m.CeRule.objects.first().pk).update(priority=more)
+        counts.append(len(queries))
+    assert counts[0] == counts[1] < 20
+
+
+@pytest.mark.django_db
+def test_tables_that_were_not_touched_keep_their_hash():
+    made(m.CeRule)
+    before = m.CeRelease.objects.get(pk=head().config_version).manifest
+    with change_set():
+        made(m.CePolicy)
+    after = m.CeRelease.objects.get(pk=head().config_version).manifest
+    assert {table for table in after if after[table] != before.get(table)} == {"ce_policy"}
+
+
+@pytest.mark.django_db
+def test_the_same_rows_have_the_same_hash_again():
+    with change_set():
+        rule = made(m.CeRule)
+    before = head()
+    for priority in (1, 100):
+        with change_set():
+            rule.priority = priority
+            rule.save()
+    assert head().content_hash == before.content_hash
+    assert head().config_version == before.config_version + 2
+
+
+@pytest.mark.django_db
+def test_a_release_is_not_changed_or_deleted():
+    with change_set() as change:
+        made(m.CeRule)
+    with pytest.raises(TypeError, match="immutable"):
+        change.release.save()
+    with pytest.raises(TypeError, match="immutable"):
+        change.release.delete()
+
+
+@pytest.mark.django_db
+def test_a_change_past_the_application_becomes_a_release_with_its_differences():
+    rule = made(m.CeRule)
+    made(m.CeIntent)
+    before = head()
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE ce_rule SET priority = 1")
+        cursor.execute("UPDATE ce_intent SET enabled = %s", [False])
+    settle(Origin.OUT_OF_BAND)
+    release = m.CeRelease.objects.get(pk=before.config_version + 1)
+    assert (release.origin, release.author) == ("OUT_OF_BAND", "")
+    assert release.reason == "Past the application: 1 in ce_intent, 1 in ce_rule"
+    entry = rule.history.first()
+    assert (entry.history_type, entry.priority, entry.config_version) == ("~", 1, release.config_version)
+    assert entry.history_change_reason == release.reason
+
+
+@pytest.mark.django_db
+def test_a_write_that_changes_nothing_makes_no_release():
+    made(m.CeRule)
+    before = head()
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE ce_rule SET priority = priority")
+    settled = settle(Origin.OUT_OF_BAND)
+    assert settled.config_version == before.config_version
+    assert settled.settled
+
+
+@pytest.mark.django_db
+def test_what_is_settled_is_not_looked_at_again(django_assert_num_queries):
+    made(m.CeRule)
+    with django_assert_num_queries(3):
+        settle(Origin.OUT_OF_BAND)
+
+
+@pytest.mark.django_db
+def test_a_lost_head_is_made_anew_on_the_newest_release():
+    rule = made(m.CeRule)
+    before = head()
+    m.CeConfigHead.objects.all().delete()
+    with change_set():
+        m.CeRule.objects.update(priority=1)
+    assert head().config_version == before.config_version + 1
+    assert rule.history.first().priority == 1
+
+
+@pytest.mark.django_db
+def test_numbers_of_any_size_and_any_text_are_kept():
+    values = {"n": 2**70, "t": "ünï ✓ \u2028", "f": 0.1, "nested": [{"b": None}]}
+    tool = made(m.CeTool, args_template=values)
+    before = head().config_version
+    tool.save()
+    assert head().config_version == before
+    assert row_at(before, "ce_tool", tool.pk)["args_template"] == values
