@@ -3,12 +3,14 @@
 import hashlib
 import json
 import zlib
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, TypeVar
 
 from config_admin.releases.models import CeReleaseBlob
 
 Json = Any
+T = TypeVar("T")
 CODEC = "json+zlib"
 #: Names in one IN list; SQLite takes no more than some thousand.
 BATCH = 500
@@ -28,6 +30,13 @@ def hash_of(text: bytes) -> str:
     return hashlib.sha256(text).hexdigest()
 
 
+def batches(keys: Iterable[T]) -> Iterator[list[T]]:
+    """Primary keys in lists that fit into one statement."""
+    wanted = iter(keys)
+    while batch := list(islice(wanted, BATCH)):
+        yield batch
+
+
 class Blobs:
     """A window on the store for one piece of work: what was read once, and what is to be written."""
 
@@ -45,9 +54,8 @@ class Blobs:
 
     def fetch(self, names: Iterable[str]) -> None:
         """Read documents that will be asked for, in as few queries as possible."""
-        missing = [name for name in dict.fromkeys(names) if name not in self._known]
-        for start in range(0, len(missing), BATCH):
-            for blob in CeReleaseBlob.objects.filter(pk__in=missing[start : start + BATCH]):
+        for batch in batches(name for name in dict.fromkeys(names) if name not in self._known):
+            for blob in CeReleaseBlob.objects.filter(pk__in=batch):
                 self._known[blob.hash] = json.loads(zlib.decompress(bytes(blob.data)))
 
     def get(self, name: str) -> Json:
@@ -58,9 +66,22 @@ class Blobs:
 
     def write(self) -> None:
         """Store what was added and is not there yet."""
+        stored = self._stored(self._fresh)
         CeReleaseBlob.objects.bulk_create(
-            [CeReleaseBlob(hash=name, codec=CODEC, data=zlib.compress(text, 9)) for name, text in self._fresh.items()],
+            [
+                CeReleaseBlob(hash=name, codec=CODEC, data=zlib.compress(text, 9))
+                for name, text in self._fresh.items()
+                if name not in stored
+            ],
             batch_size=BATCH,
             ignore_conflicts=True,
         )
         self._fresh.clear()
+
+    @staticmethod
+    def _stored(names: Iterable[str]) -> set[str]:
+        """Those of the names that need no compressing: they are there."""
+        found: set[str] = set()
+        for batch in batches(names):
+            found.update(CeReleaseBlob.objects.filter(pk__in=batch).values_list("pk", flat=True))
+        return found

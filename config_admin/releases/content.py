@@ -1,17 +1,16 @@
 """What of a row a release keeps: the columns that the engine reads, as JSON values."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
-from itertools import islice
 from typing import Any
 
 from django.apps import apps
 from django.db import models
 
-from config_admin.releases.blobs import BATCH
+from config_admin.releases.blobs import batches
 from convengine.domain import rows
 
 Json = Any
@@ -73,13 +72,6 @@ def stored(table: str, pks: Collection[Any] | None = None) -> dict[Any, models.M
     for batch in batches(pks):
         found.update({row.pk: row for row in query.filter(pk__in=batch)})
     return found
-
-
-def batches(pks: Iterable[Any]) -> Iterator[list[Any]]:
-    """Primary keys in lists that fit into one statement."""
-    wanted = iter(pks)
-    while batch := list(islice(wanted, BATCH)):
-        yield batch
 
 
 @cache

@@ -6,6 +6,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection
 
 from config_admin.releases import content
+from config_admin.releases.blobs import batches
 from config_admin.releases.change_set import recorded
 from config_admin.releases.tree import Content
 
@@ -31,7 +32,7 @@ def put_back(wanted: Wanted) -> None:
         for table in reversed(tables):
             model = content.control_plane()[table]
             change.touch(model, wanted[table])
-            for pks in content.batches(before[table]):
+            for pks in batches(before[table]):
                 # No collector: what goes along with a row is in `wanted` itself, or must stay.
                 model._base_manager.filter(pk__in=pks)._raw_delete(using=DEFAULT_DB_ALIAS)
         for table in tables:

@@ -3,7 +3,7 @@
 import pytest
 
 from config_admin.models import CeReleaseBlob
-from config_admin.releases.blobs import BATCH, Blobs, canonical
+from config_admin.releases.blobs import BATCH, Blobs, batches, canonical
 
 
 def test_the_order_of_keys_does_not_matter():
@@ -47,3 +47,7 @@ def test_many_documents_are_read_in_few_queries(django_assert_num_queries):
 def test_a_document_that_is_not_there_is_told():
     with pytest.raises(KeyError):
         Blobs().get("0" * 64)
+
+
+def test_long_lists_of_keys_are_cut_into_statements():
+    assert [len(batch) for batch in batches(range(2 * BATCH + 1))] == [BATCH, BATCH, 1]

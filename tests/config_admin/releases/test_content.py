@@ -48,7 +48,3 @@ def test_only_the_rows_asked_for_are_read(django_assert_num_queries):
         assert list(content.stored("ce_rule", [one.pk, 12345])) == [one.pk]
     with django_assert_num_queries(0):
         assert content.stored("ce_rule", []) == {}
-
-
-def test_long_lists_of_keys_are_cut_into_statements():
-    assert [len(batch) for batch in content.batches(range(1201))] == [500, 500, 201]
