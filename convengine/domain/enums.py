@@ -11,6 +11,7 @@ class Word(StrEnum):
     help: str
 
     def __new__(cls, value: str, label: str = "", help: str = "") -> Self:
+        """A member of one word with what is said about it."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.label = label or value.replace("_", " ").capitalize()
@@ -100,6 +101,12 @@ PHASE_ALIASES = {
     "SEMANTIC_INTERPRET_POST": RulePhase.POST_SEMANTIC_INTERPRET,
     "AGENT_POST_SEMANTIC_INTERPRET": RulePhase.POST_SEMANTIC_INTERPRET,
 }
+
+
+def phase_of(value: object) -> RulePhase | None:
+    """The phase that a row's text names, by old or new name; blank is the default one, null an unknown one (7.1)."""
+    text = str(value or "").strip().upper()
+    return RulePhase.read(text or RulePhase.PRE_RESPONSE_RESOLUTION) or PHASE_ALIASES.get(text)
 
 
 class RuleType(Word):

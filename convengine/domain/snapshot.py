@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 from convengine.domain import rows
+from convengine.domain.enums import phase_of
 from convengine.domain.rows import Intent, Rule
 from convengine.domain.scope import ANY, BUILT_IN_STATES, UNKNOWN, buckets
 from convengine.domain.text import code
@@ -142,12 +143,18 @@ class Snapshot:
 
     def rules(self, phase: str, intent: str | None, state: str | None) -> tuple[Rule, ...]:
         """The rules of a phase that admit (intent, state), in the order in which they are tried (pipeline-2 7.2)."""
+        return tuple(rule for bucket in self.rule_buckets(phase, intent, state).values() for rule in bucket)
+
+    def rule_buckets(
+        self, phase: str, intent: str | None, state: str | None
+    ) -> Mapping[tuple[str, str, str], tuple[Rule, ...]]:
+        """The same by scope key, without a copy: what is made of a bucket can be kept under its key."""
         by_scope = self.index(rows.Rule, _rule_key, _priority_order)
-        found: list[rows.Rule] = []
-        for bucket_intent, bucket_state in dict.fromkeys(buckets(intent, state)):
-            if bucket_intent in self.active_intents:
-                found.extend(by_scope.get((phase, bucket_intent, bucket_state), ()))
-        return tuple(found)
+        return {
+            key: by_scope[key]
+            for bucket in buckets(intent, state)
+            if bucket[0] in self.active_intents and (key := (phase, *bucket)) in by_scope
+        }
 
     # --- known states -------------------------------------------------------------------------------------------
 
@@ -177,7 +184,7 @@ def _scope_key(row: Any) -> tuple[str, str]:
 
 
 def _rule_key(rule: rows.Rule) -> tuple[str, str, str]:
-    return code(rule.phase), code(rule.intent_code), code(rule.state_code)
+    return phase_of(rule.phase) or "", code(rule.intent_code), code(rule.state_code)
 
 
 def _priority_order(row: Any) -> tuple[int, Any]:

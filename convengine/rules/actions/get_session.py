@@ -1,0 +1,25 @@
+"""GET_SESSION: copy the session facts into an input param (pipeline-2 7.4)."""
+
+from convengine.domain.facts import session_dict
+from convengine.domain.rows import Rule
+from convengine.domain.session import Session
+from convengine.domain.stages import Stage
+from convengine.domain.text import blank
+from convengine.domain.turn import Turn
+from convengine.rules.actions.contract import audit, param_key
+
+VALUE = "the name of the input param"
+DEFAULT = "session"
+
+
+def parse(value: str | None) -> str:
+    """The name of the param. Raises ActionValueError."""
+    return DEFAULT if value is None or blank(value) else param_key(value)
+
+
+def apply(rule: Rule, session: Session, turn: Turn) -> Session:
+    """Copy them. Raises ActionValueError."""
+    key = parse(rule.action_value)
+    session = session.with_params({key: session_dict(session)})
+    audit(rule, session, turn, Stage.GET_SESSION, "session", "sessionInputParams", key=key)
+    return session

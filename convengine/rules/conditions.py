@@ -1,0 +1,84 @@
+"""Does a rule hold? The rule type chooses the matcher, the match target what it looks at (pipeline-2 7.3)."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from convengine.domain.enums import MatchTarget, RuleType
+from convengine.domain.facts import facts
+from convengine.domain.rows import Rule
+from convengine.domain.session import Session
+from convengine.domain.text import code
+from convengine.rules.json_path import PathError, compile_path
+from convengine.rules.matchers import exact, json_path, regex
+from convengine.rules.patterns import PatternError, compile_pattern
+from convengine.rules.verdict import MATCHER_FAILED, NO_MATCHER, ROW_INVALID, Verdict, verdict
+
+#: A custom matcher: (rule, session) -> holds.
+Matcher = Callable[[Rule, Session], bool]
+_TARGETS: Mapping[str, Callable[[Session], Any]] = {
+    MatchTarget.USER_TEXT: lambda session: session.user_text,
+    MatchTarget.RESOLVED_INPUT: lambda session: session.resolved_user_input,
+    MatchTarget.DIALOGUE_ACT: lambda session: session.input_params.get("dialogue_act"),
+}
+_BY_TEXT: Mapping[str, Callable[[Rule, str | None], Verdict]] = {RuleType.EXACT: exact.test, RuleType.REGEX: regex.test}
+_DOCUMENTS: Mapping[str, Callable[[Session], Any]] = {
+    RuleType.JSON_PATH: facts,
+    RuleType.CONTEXT_JSON_PATH: lambda session: session.context,
+}
+_custom: dict[str, Matcher] = {}
+
+
+def rule_matcher(name: str) -> Callable[[Matcher], Matcher]:
+    """Register a function of (rule, session) as rule type `name`. Raises ValueError when the name is taken."""
+
+    def register(matcher: Matcher) -> Matcher:
+        if code(name) in (*RuleType, *_custom):
+            raise ValueError(f"There is already a rule type {code(name)}.")
+        _custom[code(name)] = matcher
+        return matcher
+
+    return register
+
+
+def custom_matchers() -> Mapping[str, Matcher]:
+    """The rule types that the deployment registered."""
+    return MappingProxyType(_custom)
+
+
+def target(rule: Rule) -> str:
+    """What a text rule looks at; nothing said is the user's text."""
+    return code(rule.match_target) or MatchTarget.USER_TEXT
+
+
+def unusable(rule: Rule) -> str | None:
+    """Why a row can never hold: pattern or path does not compile, or the target is unknown; null for a sound row."""
+    kind = code(rule.rule_type)
+    try:
+        if kind in _BY_TEXT and target(rule) not in _TARGETS:
+            return f"unknown match target {rule.match_target}"
+        if kind == RuleType.REGEX and rule.match_pattern:
+            compile_pattern(rule.match_pattern)
+        elif kind in _DOCUMENTS:
+            compile_path(rule.match_pattern or "")
+    except (PatternError, PathError) as error:
+        return error.reason
+    return None
+
+
+def evaluate(rule: Rule, session: Session) -> Verdict:
+    """The verdict of one rule on a session. Never raises."""
+    kind = code(rule.rule_type)
+    if by_text := _BY_TEXT.get(kind):
+        if read := _TARGETS.get(target(rule)):
+            found = read(session)
+            return by_text(rule, found if isinstance(found, str) else None)
+        return Verdict(False, ROW_INVALID)
+    if document := _DOCUMENTS.get(kind):
+        return json_path.test(rule, document(session))
+    if matcher := _custom.get(kind):
+        try:
+            return verdict(bool(matcher(rule, session)))
+        except Exception as error:
+            return Verdict(False, MATCHER_FAILED, ({"path": kind, "op": "raised", "literal": str(error)},))
+    return Verdict(False, NO_MATCHER)

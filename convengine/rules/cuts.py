@@ -1,0 +1,72 @@
+"""Why a rule was not even tested: the reasons that follow from the row, the place and the text (R30).
+
+A turn stores one count for each reason; a reader derives the reason of each row. Both use this page.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from convengine.domain.enums import phase_of
+from convengine.domain.rows import Row, Rule
+from convengine.domain.scope import ANY, code_matches
+from convengine.domain.snapshot import Snapshot
+from convengine.domain.text import code
+
+DISABLED = "DISABLED"
+INTENT_DISABLED = "INTENT_DISABLED"
+PHASE = "PHASE"
+SCOPE_INTENT = "SCOPE_INTENT"
+SCOPE_STATE = "SCOPE_STATE"
+PATTERN = "PATTERN"
+STOPPED = "STOPPED"
+
+
+def inactive(snapshot: Snapshot, row: Row) -> str | None:
+    """Why a row takes part in no decision at all; null when it does."""
+    if not row.enabled:
+        return DISABLED
+    intent = getattr(row, "intent_code", None)
+    return INTENT_DISABLED if intent is not None and not snapshot.is_active(intent) else None
+
+
+def out_of_scope(row: Row, intent: str | None, state: str | None) -> str | None:
+    """Which of its scope codes keeps a row out; null when both admit."""
+    if not code_matches(getattr(row, "intent_code", ANY), intent):
+        return SCOPE_INTENT
+    return None if code_matches(getattr(row, "state_code", ANY), state) else SCOPE_STATE
+
+
+def cut_rule(snapshot: Snapshot, rule: Rule, phase: str, intent: str | None, state: str | None) -> str | None:
+    """Why a rule is not in the list of a pass; null when it is."""
+    if reason := inactive(snapshot, rule):
+        return reason
+    if (phase_of(rule.phase) or "") != phase:
+        return PHASE
+    return out_of_scope(rule, intent, state)
+
+
+def rule_cuts(snapshot: Snapshot, phase: str, intent: str | None, state: str | None) -> dict[str, int]:
+    """How many rules each of these reasons cuts, from counts that are kept: no rule is looked at."""
+    counts = snapshot.memo.get("rule_counts", lambda: _counts(snapshot))
+    active, of_phase = counts[None, None], counts[phase, None]
+    intents = dict.fromkeys((code(intent), ANY))
+    of_intent = sum(counts[phase, one] for one in intents)
+    in_scope = sum(len(rules) for rules in snapshot.rule_buckets(phase, intent, state).values())
+    enabled = len(snapshot.enabled(Rule))
+    return {
+        DISABLED: len(snapshot.rows(Rule)) - enabled,
+        INTENT_DISABLED: enabled - active,
+        PHASE: active - of_phase,
+        SCOPE_INTENT: of_phase - of_intent,
+        SCOPE_STATE: of_intent - in_scope,
+    }
+
+
+def _counts(snapshot: Snapshot) -> Mapping[tuple[str | None, str | None], int]:
+    """How many active rules there are: of a phase and intent code, of a phase, and at all."""
+    counts: Counter[tuple[str | None, str | None]] = Counter()
+    for rule in snapshot.enabled(Rule):
+        if snapshot.is_active(rule.intent_code):
+            phase = phase_of(rule.phase)
+            counts.update(((phase, code(rule.intent_code)), (phase, None), (None, None)))
+    return counts

@@ -1,0 +1,26 @@
+from collections import Counter
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from convengine.rules.cuts import cut_rule, rule_cuts
+from tests.builders import make_intent, make_rule, make_snapshot
+
+CODES = st.sampled_from(["ANY", "LOAN", "CLAIM", "OFF", "UNKNOWN", "", "loan"])
+STATES = st.sampled_from(["ANY", "IDLE", "DONE", "UNKNOWN"])
+PHASES = st.sampled_from(["PRE_RESPONSE_RESOLUTION", "PIPELINE_RULES", "", "POST_AGENT_MCP", "WHENEVER"])
+RULES = st.lists(
+    st.builds(make_rule, intent_code=CODES, state_code=STATES, phase=PHASES, enabled=st.booleans()), max_size=12
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(RULES, CODES, STATES)
+def test_the_counts_of_a_turn_are_those_of_the_rows_one_by_one(rules: list[object], intent: str, state: str) -> None:
+    snapshot = make_snapshot(make_intent("LOAN"), make_intent("CLAIM"), make_intent("OFF", enabled=False), *rules)
+    phase = "PRE_RESPONSE_RESOLUTION"
+    expected = Counter(cut_rule(snapshot, rule, phase, intent, state) for rule in rules)
+    in_scope = expected.pop(None, 0)
+
+    assert {reason: count for reason, count in rule_cuts(snapshot, phase, intent, state).items() if count} == expected
+    assert in_scope == len(snapshot.rules(phase, intent, state))
