@@ -4,7 +4,6 @@ A turn stores one count for each reason; a reader derives the reason of each row
 """
 
 from collections import Counter
-from collections.abc import Mapping
 
 from convengine.domain.enums import phase_of
 from convengine.domain.rows import Row, Rule
@@ -47,10 +46,9 @@ def cut_rule(snapshot: Snapshot, rule: Rule, phase: str, intent: str | None, sta
 
 def rule_cuts(snapshot: Snapshot, phase: str, intent: str | None, state: str | None) -> dict[str, int]:
     """How many rules each of these reasons cuts, from counts that are kept: no rule is looked at."""
-    counts = snapshot.memo.get("rule_counts", lambda: _counts(snapshot))
-    active, of_phase = counts[None, None], counts[phase, None]
-    intents = dict.fromkeys((code(intent), ANY))
-    of_intent = sum(counts[phase, one] for one in intents)
+    by_phase, by_intent = snapshot.memo.get("rule_counts", lambda: _counts(snapshot))
+    active, of_phase = by_phase.total(), by_phase[phase]
+    of_intent = sum(by_intent[phase, one] for one in dict.fromkeys((code(intent), ANY)))
     in_scope = sum(len(rules) for rules in snapshot.rule_buckets(phase, intent, state).values())
     enabled = len(snapshot.enabled(Rule))
     return {
@@ -62,11 +60,9 @@ def rule_cuts(snapshot: Snapshot, phase: str, intent: str | None, state: str | N
     }
 
 
-def _counts(snapshot: Snapshot) -> Mapping[tuple[str | None, str | None], int]:
-    """How many active rules there are: of a phase and intent code, of a phase, and at all."""
-    counts: Counter[tuple[str | None, str | None]] = Counter()
-    for rule in snapshot.enabled(Rule):
-        if snapshot.is_active(rule.intent_code):
-            phase = phase_of(rule.phase)
-            counts.update(((phase, code(rule.intent_code)), (phase, None), (None, None)))
-    return counts
+def _counts(snapshot: Snapshot) -> tuple[Counter[str], Counter[tuple[str, str]]]:
+    """How many active rules there are of a phase, and of a phase and intent code."""
+    active = [rule for rule in snapshot.enabled(Rule) if snapshot.is_active(rule.intent_code)]
+    phases = [phase_of(rule.phase) or "" for rule in active]
+    intents = [code(rule.intent_code) for rule in active]
+    return Counter(phases), Counter(zip(phases, intents, strict=True))
