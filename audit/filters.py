@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import Any
 
 from audit.stage_names import base_name
 from convengine.domain import settings
@@ -29,7 +30,7 @@ class AuditFilter:
         """The options in force on a snapshot; read once a snapshot."""
 
         def build() -> AuditFilter:
-            def value(setting: settings.Setting[settings.T]) -> settings.T:
+            def value(setting: settings.Setting[Any]) -> Any:
                 return settings.read(snapshot, setting).value
 
             return cls(

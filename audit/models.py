@@ -108,5 +108,3 @@ class CeLlmCallLog(AppendOnly):
 
     def __str__(self) -> str:
         return f"{self.purpose} of turn {self.turn_no}"
-
-

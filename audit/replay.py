@@ -60,7 +60,9 @@ def replay(record: CeConversationHistory) -> Difference | None:
     outcome = wiring.engine().run(turn)
     rows, _ = audit_rows(turn, admits=lambda conversation, stage: True)
     replayed = [(row.stage, _comparable(loads(row.payload))) for row in rows]
-    stored = [(row.stage, _comparable(row.payload_json)) for row in whole_turns(record.conversation_id, [record.turn_no])]
+    stored = [
+        (row.stage, _comparable(row.payload_json)) for row in whole_turns(record.conversation_id, [record.turn_no])
+    ]
     difference = _first_difference(stored, replayed)
     if difference is None and not outcome.error and plain(outcome.session.last_assistant) != record.assistant_output:
         return Difference(len(stored), ("answer", record.assistant_output), ("answer", outcome.session.last_assistant))
@@ -82,9 +84,7 @@ def _turn(recorded: Recorded) -> Turn:
     return Turn(recorded.turn_id, recorded.turn_no, recorded.request, snapshot, ports, Trail(clock.elapsed_ms))
 
 
-def _first_difference(
-    stored: Iterable[tuple[str, Json]], replayed: Iterable[tuple[str, Json]]
-) -> Difference | None:
+def _first_difference(stored: Iterable[tuple[str, Json]], replayed: Iterable[tuple[str, Json]]) -> Difference | None:
     left, right = list(stored), list(replayed)
     for place in range(max(len(left), len(right))):
         one = left[place] if place < len(left) else None

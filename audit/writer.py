@@ -73,7 +73,7 @@ def write_deciding_rows(turn: Turn) -> None:
         places = ", ".join(["(%s, %s, %s, %s, %s)"] * (len(values) // 5))
         with connection.cursor() as cursor:
             cursor.execute(
-                f"INSERT INTO ce_turn_row (turn_id, created_at, table_name, row_pk, role) VALUES {places}",  # noqa: S608
+                f"INSERT INTO ce_turn_row (turn_id, created_at, table_name, row_pk, role) VALUES {places}",
                 values,
             )
 
@@ -154,7 +154,7 @@ def _reference(event: AuditEvent, key: str, value: Any) -> Any:
     """A large part is stored as a reference to the folded state at this event (R33)."""
     if key not in FOLDED_KEYS:
         return value
-    if value is FOLDED or value is event.session.context and key in ("context", "schemaJson"):
+    if value is FOLDED or (value is event.session.context and key in ("context", "schemaJson")):
         return {"$folded": key}
     return {"$folded": key} if value == folding.folded(folding.document(event.session), key) else value
 
@@ -165,7 +165,7 @@ def _store(turn: Turn, rows: Sequence[AuditRow]) -> int:
     elif rows:
         with connection.cursor() as cursor:
             cursor.executemany(
-                f"INSERT INTO ce_audit ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",  # noqa: S608
+                f"INSERT INTO ce_audit ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
                 [_values(turn, row) for row in rows],
             )
     return 0

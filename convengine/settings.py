@@ -9,12 +9,20 @@ from convengine import environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(environment.text("CE_VAR_DIR") or BASE_DIR / "var")
+# The database of an installation without one of its own, and collected static files, live here.
+(VAR_DIR / "static").mkdir(parents=True, exist_ok=True)
 
 DEBUG = environment.boolean("CE_DEBUG")
-SECRET_KEY = environment.text("CE_SECRET_KEY") or ("only-for-development" if DEBUG else "")
+# The demo keeps a key of its own, so that its sessions outlive a restart (R49).
+_DEMO_KEY = VAR_DIR / "secret_key"
+SECRET_KEY = environment.text("CE_SECRET_KEY")
+if not SECRET_KEY and _DEMO_KEY.is_file():
+    SECRET_KEY = _DEMO_KEY.read_text().strip()
+if not SECRET_KEY and DEBUG:
+    SECRET_KEY = "only-for-development"
 if not SECRET_KEY:
     raise ImproperlyConfigured("CE_SECRET_KEY must be set to a long random text (or CE_DEBUG=true for development).")
-ALLOWED_HOSTS = environment.words("CE_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]" if DEBUG else "")
+ALLOWED_HOSTS = environment.words("CE_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.words("CE_CSRF_TRUSTED_ORIGINS")
 
 INSTALLED_APPS = [
@@ -92,8 +100,9 @@ USE_TZ = True
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-WHITENOISE_USE_FINDERS = DEBUG
-WHITENOISE_AUTOREFRESH = DEBUG
+# Static files come straight from the packages: nothing to collect before a start.
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = False
 
 SIMPLE_HISTORY_REVERT_DISABLED = True
 

@@ -29,7 +29,9 @@ def load_extensions() -> None:
 
 def steps() -> Sequence[Step]:
     """The built-in steps and the deployment's, in order. Raises PipelineConstraintViolation."""
-    return ordered([*(import_string(path)() for path in DEFAULT_PIPELINE), *(step() for step in conf.load_all("STEPS"))])
+    return ordered(
+        [*(import_string(path)() for path in DEFAULT_PIPELINE), *(step() for step in conf.load_all("STEPS"))]
+    )
 
 
 @cache

@@ -1,6 +1,6 @@
 """Who calls: an API key, its workspace, and what it may do (R53)."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from rest_framework import exceptions
 from rest_framework.authentication import BaseAuthentication
@@ -55,7 +55,7 @@ class KeyThrottle(SimpleRateThrottle):
     """So many calls in a while for each key; off unless the deployment sets a rate."""
 
     scope = "key"
-    THROTTLE_RATES: ClassVar[dict[str, str | None]] = {}
+    THROTTLE_RATES: dict[str, str | None] = {}
 
     def get_rate(self) -> str | None:
         """The deployment's rate, such as 600/min; null for none."""

@@ -1,7 +1,8 @@
 """JSON in and out, and nothing else."""
 
+import json
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import orjson
 from rest_framework.exceptions import ParseError
@@ -27,7 +28,19 @@ class OrjsonParser(BaseParser):
         try:
             return orjson.loads(body) if body else {}
         except orjson.JSONDecodeError as error:
-            raise ParseError(f"The body is not valid JSON: {error}.") from error
+            return _lenient(body, error)
+
+
+def _lenient(body: bytes, error: orjson.JSONDecodeError) -> Any:
+    """JSON with lone surrogates is JSON all the same; what they stand for is replaced where the text is stored."""
+    try:
+        return json.loads(body, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise ParseError(f"The body is not valid JSON: {error}.") from error
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
 
 
 class OrjsonRenderer(BaseRenderer):
@@ -35,7 +48,7 @@ class OrjsonRenderer(BaseRenderer):
 
     media_type = "application/json"
     format = "json"
-    charset: ClassVar[str | None] = None
+    charset = None
     render_style = "binary"
 
     def render(

@@ -1,5 +1,6 @@
 """What goes in and what comes out of the turn API (api-and-audit 1)."""
 
+import uuid
 from typing import Any
 
 from rest_framework import serializers
@@ -7,6 +8,7 @@ from rest_framework import serializers
 from convengine import conf
 from convengine.codec import dumps
 from convengine.domain.params import KEY_SHAPE
+from convengine.domain.text import storable
 from convengine.errors import InputParamsTooLarge, MessageTooLarge
 
 #: Other spellings of request fields.
@@ -14,7 +16,10 @@ ALIASES = {"conversation_id": "conversationId", "input_params": "inputParams"}
 
 
 class StrictTextField(serializers.CharField):
-    """A JSON string or null, as it is: numbers are not turned into texts, blanks are kept."""
+    """A JSON string or null, as it is: numbers are not turned into texts, blanks are kept.
+
+    NUL and lone surrogates cannot be stored and are replaced (pipeline-1 6); everything behind sees what will be.
+    """
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(allow_null=True, allow_blank=True, trim_whitespace=False, **kwargs)
@@ -23,7 +28,7 @@ class StrictTextField(serializers.CharField):
         """Raises ValidationError for anything but a string."""
         if data not in (serializers.empty, None) and not isinstance(data, str):
             raise serializers.ValidationError(f"Must be a text or null, not {type(data).__name__}.")
-        return super().run_validation(data)
+        return super().run_validation(storable(data) if isinstance(data, str) else data)
 
 
 class StrictBooleanField(serializers.BooleanField):
@@ -39,10 +44,23 @@ class StrictBooleanField(serializers.BooleanField):
         return super().run_validation(data)
 
 
+class StrictUuidField(serializers.UUIDField):
+    """A UUID as text; no numbers."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Raises ValidationError for anything but the text of a UUID."""
+        if not isinstance(data, str):
+            raise serializers.ValidationError(f"Must be a UUID as text, not {data!r}.")
+        try:
+            return uuid.UUID(data)
+        except ValueError:
+            raise serializers.ValidationError(f"{data!r} is no UUID.") from None
+
+
 class TurnRequestSerializer(serializers.Serializer[Any]):
     """One user message, or facts without one."""
 
-    conversationId = serializers.UUIDField(
+    conversationId = StrictUuidField(
         required=False, allow_null=True, help_text="Absent: a new conversation, whose id comes back in the answer."
     )
     message = StrictTextField(required=False, help_text="The user's text; may be null or blank.")
@@ -55,7 +73,7 @@ class TurnRequestSerializer(serializers.Serializer[Any]):
         """Raises ValidationError naming every field that is wrong or unknown."""
         if not isinstance(data, dict):
             raise serializers.ValidationError({"body": ["Must be a JSON object."]})
-        known = {ALIASES.get(name, name): value for name, value in data.items()}
+        known = {ALIASES.get(str(name), str(name)): value for name, value in data.items()}
         unknown = sorted(known.keys() - self.fields.keys())
         if unknown:
             allowed = ", ".join(self.fields)
@@ -65,7 +83,7 @@ class TurnRequestSerializer(serializers.Serializer[Any]):
     def validate_message(self, value: str | None) -> str | None:
         """Raises MessageTooLarge beyond MAX_MESSAGE_BYTES of UTF-8."""
         limit = conf.get("MAX_MESSAGE_BYTES")
-        if value is not None and len(value.encode("utf-8", "surrogatepass")) > limit:
+        if value is not None and len(value.encode()) > limit:
             raise MessageTooLarge(
                 f"The message is longer than {limit} bytes of UTF-8.",
                 fields={"message": [f"Send at most {limit} bytes of UTF-8."]},
@@ -112,7 +130,7 @@ class TurnResponseSerializer(serializers.Serializer[Any]):
     intent = serializers.CharField()
     state = serializers.CharField()
     payload = PayloadSerializer(allow_null=True)
-    context = serializers.JSONField(allow_null=True)
+    context = serializers.JSONField(allow_null=True)  # type: ignore[assignment]
     errorCode = serializers.CharField(allow_null=True)
     recoverable = serializers.BooleanField(allow_null=True)
     message = serializers.CharField(allow_null=True)

@@ -45,9 +45,7 @@ class TurnView(APIView):
         operation_id="take_turn",
         request=TurnRequestSerializer,
         parameters=_HEADERS,
-        responses={
-            status: TurnResponseSerializer for status in (200, 400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503)
-        },
+        responses=dict.fromkeys((200, 400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503), TurnResponseSerializer),
     )
     def post(self, request: Request) -> Response:
         """Send one message of a conversation, and get the engine's answer."""

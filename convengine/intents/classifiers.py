@@ -14,6 +14,7 @@ from convengine.domain.stages import Stage
 from convengine.domain.text import code
 from convengine.domain.turn import Candidate, Turn
 from convengine.rules.bank import TextBank
+from convengine.rules.verdict import ROW_INVALID
 
 
 @dataclass(frozen=True)
@@ -110,16 +111,14 @@ def _candidate(row: rows.Classifier, result: Classified) -> Candidate:
     return Candidate(row.classifier_id, False, reason)
 
 
-def _cut(
-    snapshot: Snapshot, ordered: Sequence[rows.Classifier], bank: TextBank, hits: int
-) -> dict[str, int]:
+def _cut(snapshot: Snapshot, ordered: Sequence[rows.Classifier], bank: TextBank, hits: int) -> dict[str, int]:
     enabled = snapshot.enabled(rows.Classifier)
     invalid = sum(row.classifier_id in bank.invalid for row in ordered) if bank.invalid else 0
     return dict(
         Counter(
             DISABLED=len(snapshot.rows(rows.Classifier)) - len(enabled),
             INTENT_DISABLED=len(enabled) - len(ordered),
-            CONFIG_ROW_INVALID=invalid,
+            **{ROW_INVALID: invalid},
             PATTERN=len(ordered) - hits - invalid,
         )
     )

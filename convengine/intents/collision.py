@@ -1,6 +1,7 @@
 """Two intents fit and nobody decides: the question, and what its answer means (R37, R45, pipeline-1 9.3)."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from convengine.domain import rows
 from convengine.domain.options import selected
@@ -25,8 +26,13 @@ def asked(session: Session, snapshot: Snapshot, hits: Sequence[rows.Classifier])
     first_of: dict[str, rows.Classifier] = {}
     for row in hits:
         first_of.setdefault(code(row.intent_code), row)
-    options = [
-        {"intent": intent, "state": code(row.state_code), "label": _name(snapshot, intent), "classifierId": row.classifier_id}
+    options: list[dict[str, Any]] = [
+        {
+            "intent": intent,
+            "state": code(row.state_code),
+            "label": _name(snapshot, intent),
+            "classifierId": row.classifier_id,
+        }
         for intent, row in first_of.items()
     ]
     clarification = Clarification(question([option["label"] for option in options]), CLASSIFIER, tuple(options))

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from convengine.domain import rows
 from convengine.domain.snapshot import Snapshot
-from convengine.domain.turn import Candidate
 from convengine.domain.text import norm
+from convengine.domain.turn import Candidate
 from convengine.rules.bank import TextBank
 from convengine.rules.patterns import compile_pattern
+from convengine.rules.verdict import ROW_INVALID
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def choose_policy(snapshot: Snapshot, text: str | None) -> PolicyChoice:
     invalid = {policy: bank.invalid[policy.policy_id] for policy in by_text if policy.policy_id in bank.invalid}
     cut = Counter(
         DISABLED=len(snapshot.rows(rows.Policy)) - len(ordered_policies(snapshot)),
-        CONFIG_ROW_INVALID=len(invalid),
+        **{ROW_INVALID: len(invalid)},
         PATTERN=len(by_text) - len(hits) - len(invalid),
     )
     return PolicyChoice(hits, dict(cut), invalid)
@@ -73,5 +74,7 @@ def matched_excerpt(policy: rows.Policy, text: str | None) -> str:
     """The part of the text that the policy's pattern hit."""
     if policy.rule_type != "REGEX" or text is None:
         return norm(policy.pattern)
-    match = compile_pattern(policy.pattern or "").search(text) or compile_pattern(policy.pattern or "").search(norm(text))
+    match = compile_pattern(policy.pattern or "").search(text) or compile_pattern(policy.pattern or "").search(
+        norm(text)
+    )
     return str(match.group(0)) if match else ""

@@ -1,5 +1,6 @@
 """Which response row answers: this state before ANY, then this intent, then priority, then id (pipeline-2 9.2)."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from convengine.domain import rows
@@ -7,6 +8,8 @@ from convengine.domain.scope import ANY
 from convengine.domain.snapshot import Snapshot
 from convengine.domain.text import code
 from convengine.domain.turn import Candidate
+from convengine.rules import cuts
+from convengine.rules.explain import OUTRANKED
 
 #: How many rows beside the winner a decision lists; the rest is counted.
 _LISTED = 10
@@ -40,13 +43,31 @@ def choose_response(snapshot: Snapshot, intent: str | None, state: str | None) -
     for bucket in dict.fromkeys(((one, other), (ANY, other), (one, ANY), (ANY, ANY))):
         if snapshot.is_active(bucket[0]):
             ranked.extend(by_scope.get(bucket, ()))
-    everything, enabled = len(snapshot.rows(rows.Response)), len(snapshot.enabled(rows.Response))
-    cut = {
-        "DISABLED": everything - enabled,
-        "SCOPE": enabled - len(ranked),
-        "OUTRANKED": max(0, len(ranked) - 1 - _LISTED),
+    return ResponseChoice(
+        tuple(ranked), {**_cut(snapshot, one, len(ranked)), OUTRANKED: max(0, len(ranked) - 1 - _LISTED)}
+    )
+
+
+def _cut(snapshot: Snapshot, intent: str, in_scope: int) -> dict[str, int]:
+    """How many rows each reason keeps out, from counts that are kept: no row is looked at."""
+    counts = snapshot.memo.get("response counts", lambda: _counts(snapshot))
+    enabled = len(snapshot.enabled(rows.Response))
+    of_intent = sum(counts[one] for one in dict.fromkeys((intent, ANY)))
+    return {
+        cuts.DISABLED: len(snapshot.rows(rows.Response)) - enabled,
+        cuts.INTENT_DISABLED: enabled - counts[""],
+        cuts.SCOPE_INTENT: counts[""] - of_intent,
+        cuts.SCOPE_STATE: of_intent - in_scope,
     }
-    return ResponseChoice(tuple(ranked), cut)
+
+
+def _counts(snapshot: Snapshot) -> Counter[str]:
+    """Active rows by intent code, and all of them under the empty text."""
+    counts: Counter[str] = Counter()
+    for row in snapshot.enabled(rows.Response):
+        if snapshot.is_active(row.intent_code):
+            counts.update((code(row.intent_code), ""))
+    return counts
 
 
 def _scope(row: rows.Response) -> tuple[str, str]:

@@ -64,7 +64,7 @@ def store(key: IdempotencyKey, conversation_id: str, turn_id: str, answer: Any) 
                    SET body_hash = excluded.body_hash, conversation_id = excluded.conversation_id,
                        turn_id = excluded.turn_id, answer = excluded.answer, created_at = excluded.created_at,
                        expires_at = excluded.expires_at
-                 WHERE ce_idempotency.expires_at <= {here.now()}""",  # noqa: S608
+                 WHERE ce_idempotency.expires_at <= {here.now()}""",
             [
                 key.owner,
                 key.key,
@@ -74,7 +74,7 @@ def store(key: IdempotencyKey, conversation_id: str, turn_id: str, answer: Any) 
                 dumps(answer),
             ],
         )
-        return cursor.rowcount == 1
+        return bool(cursor.rowcount == 1)
 
 
 def _sorted(value: Any) -> Any:

@@ -105,10 +105,10 @@ def renew(token: str) -> bool:
     """Hold a lease for longer. False when it was lost."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE ce_conversation SET lease_expires_at = {dialect().now(seconds())} WHERE lease_token = %s",  # noqa: S608
+            f"UPDATE ce_conversation SET lease_expires_at = {dialect().now(seconds())} WHERE lease_token = %s",
             [dialect().uuid(token)],
         )
-        return cursor.rowcount == 1
+        return bool(cursor.rowcount == 1)
 
 
 def _take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
@@ -121,6 +121,9 @@ def _take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
         "inputParamNames": sorted(request.input_params),
         "worker": _WORKER,
     }
+    unanswered = (
+        f"AND NOT EXISTS (SELECT 1 FROM ce_idempotency WHERE api_key = %s AND key = %s AND expires_at > {here.now()})"
+    )
     told = here.merged("turnNo", "last_turn_no + 1", "head", head, "startedAt", here.now())
     sql = f"""
         UPDATE ce_conversation
@@ -131,11 +134,11 @@ def _take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
            AND NOT EXISTS (SELECT 1 FROM ce_turn_ticket t
                             WHERE t.conversation_id = ce_conversation.conversation_id
                               AND t.expires_at > {here.now()} AND t.id < %s)
-           {"AND NOT EXISTS (SELECT 1 FROM ce_idempotency WHERE api_key = %s AND key = %s)" if claim.key else ""}
+           {unanswered if claim.key else ""}
         RETURNING {_READ}, last_turn_no, {here.now()}, {head},
                   (SELECT h.facts FROM ce_conversation_history h
                     WHERE h.conversation_id = ce_conversation.conversation_id AND h.status IN ('OK', 'BLOCKED')
-                    ORDER BY h.turn_no DESC LIMIT 1)"""  # noqa: S608
+                    ORDER BY h.turn_no DESC LIMIT 1)"""
     params = [
         here.uuid(token),
         dumps(info),
@@ -210,7 +213,7 @@ def _create(request: TurnRequest) -> None:
                      lifecycle, lifecycle_detail, context_summary, preferences)
                 VALUES (%s, 'RUNNING', 'UNKNOWN', 'UNKNOWN', '{{}}', '{{}}', {here.now()}, {here.now()}, 0, 0, 0, 0,
                         %s, %s, %s, 'RUNNING', '{{}}', '', '{{}}')
-                ON CONFLICT DO NOTHING""",  # noqa: S608
+                ON CONFLICT DO NOTHING""",
             [here.uuid(request.conversation_id), request.workspace_id, request.channel, request.conversation_id],
         )
 
@@ -222,7 +225,7 @@ def _bury(request: TurnRequest) -> bool:
         lock = " FOR UPDATE" if here.vendor == "postgresql" else ""
         cursor.execute(
             f"""SELECT lease_info, context_epoch, intent_code, state_code, {here.now()} FROM ce_conversation
-                 WHERE conversation_id = %s AND lease_token IS NOT NULL AND lease_expires_at < {here.now()}{lock}""",  # noqa: S608
+                 WHERE conversation_id = %s AND lease_token IS NOT NULL AND lease_expires_at < {here.now()}{lock}""",
             [here.uuid(request.conversation_id)],
         )
         row = cursor.fetchone()
@@ -274,7 +277,7 @@ def _draw(request: TurnRequest) -> int:
     here = dialect()
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO ce_turn_ticket (conversation_id, arrived_at, expires_at) "  # noqa: S608
+            f"INSERT INTO ce_turn_ticket (conversation_id, arrived_at, expires_at) "
             f"VALUES (%s, {here.now()}, {here.now(_TICKET_SECONDS)}) RETURNING id",
             [here.uuid(request.conversation_id)],
         )
@@ -284,7 +287,7 @@ def _draw(request: TurnRequest) -> int:
 def _refresh(ticket: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE ce_turn_ticket SET expires_at = {dialect().now(_TICKET_SECONDS)} WHERE id = %s",  # noqa: S608
+            f"UPDATE ce_turn_ticket SET expires_at = {dialect().now(_TICKET_SECONDS)} WHERE id = %s",
             [ticket],
         )
 
@@ -294,8 +297,7 @@ def _ahead(request: TurnRequest, ticket: int) -> int:
     here = dialect()
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT count(*) FROM ce_turn_ticket "
-            f"WHERE conversation_id = %s AND id < %s AND expires_at > {here.now()}",
+            f"SELECT count(*) FROM ce_turn_ticket WHERE conversation_id = %s AND id < %s AND expires_at > {here.now()}",
             [here.uuid(request.conversation_id), ticket],
         )
         return int(cursor.fetchone()[0])

@@ -94,7 +94,9 @@ class CeConversationHistory(models.Model):
     audit_incomplete = models.BooleanField(default=False)
     request_meta = models.JSONField(null=True)
     trace_graph = models.JSONField(null=True)
-    recording = models.BinaryField(null=True, help_text="Everything the turn read and was answered; never read by a turn.")
+    recording = models.BinaryField(
+        null=True, help_text="Everything the turn read and was answered; never read by a turn."
+    )
     replayable = models.BooleanField(default=True)
     replay_note = models.TextField(null=True)
 

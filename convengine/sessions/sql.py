@@ -30,8 +30,9 @@ class Dialect:
         return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
 
     def read_time(self, value: Any) -> datetime:
-        """A time as a cursor gives it."""
-        return datetime.fromisoformat(value).replace(tzinfo=UTC)
+        """A time as a cursor gives it: a column comes parsed, an expression as text."""
+        parsed = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+        return parsed.replace(tzinfo=UTC)
 
     def merged(self, *pairs: str) -> str:
         """A JSON parameter with keys set from expressions: 'key', 'expression', …"""

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import DatabaseError, connection
+from django.db import connection
 
-from convengine import conf
 from convengine.codec import dumps, loaded
 from convengine.domain import settings
 from convengine.domain.catalogue.memory import HISTORY_MAX_TURNS
@@ -18,14 +17,14 @@ from convengine.domain.payload import spoken
 from convengine.domain.session import Exchange, Session
 from convengine.domain.snapshot import Snapshot
 from convengine.domain.turn import Turn, TurnRequest
-from convengine.errors import ConvEngineError, ConversationPersistFailed, TurnConflict
+from convengine.errors import ConvEngineError, TurnConflict
 from convengine.sessions.lease import Lease
 from convengine.sessions.sql import dialect
 
 #: Where the newest committed turns of an epoch come from; rows with a blank side are no history (R61).
 _HISTORY = """
     SELECT user_input, assistant_output FROM ce_conversation_history
-     WHERE conversation_id = %s AND status IN ('OK', 'BLOCKED') AND context_epoch = %s
+     WHERE conversation_id = %s AND status = 'OK' AND context_epoch = %s
      ORDER BY turn_no DESC LIMIT %s"""
 
 
@@ -91,7 +90,7 @@ def commit_conversation(turn: Turn, lease: Lease, session: Session) -> None:
                        context_epoch = %s, preferences = {here.json}, context_summary = %s, updated_at = {here.now()},
                        version = version + 1, turn_count = turn_count + 1,
                        lease_token = NULL, lease_expires_at = NULL, lease_info = NULL
-                 WHERE conversation_id = %s AND lease_token = %s AND version = %s""",  # noqa: S608
+                 WHERE conversation_id = %s AND lease_token = %s AND version = %s""",
             [
                 session.status,
                 session.intent or "UNKNOWN",
@@ -129,11 +128,11 @@ def release(turn: Turn, lease: Lease, session: Session) -> bool:
         params.append(session.epoch)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE ce_conversation SET {reset}lease_token = NULL, lease_expires_at = NULL, lease_info = NULL "  # noqa: S608
+            f"UPDATE ce_conversation SET {reset}lease_token = NULL, lease_expires_at = NULL, lease_info = NULL "
             "WHERE conversation_id = %s AND lease_token = %s",
             [*params, here.uuid(session.conversation_id), here.uuid(lease.token)],
         )
-        return cursor.rowcount == 1
+        return bool(cursor.rowcount == 1)
 
 
 def insert_record(turn: Turn, record: TurnRecord) -> None:
@@ -168,8 +167,11 @@ def insert_record(turn: Turn, record: TurnRecord) -> None:
     places = ", ".join(here.json if name in json_columns else "%s" for name in values)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO ce_conversation_history ({', '.join(values)}) VALUES ({places})",  # noqa: S608
+            f"INSERT INTO ce_conversation_history ({', '.join(values)}) VALUES ({places})",
             list(values.values()),
         )
 
 
+def new_id() -> str:
+    """The id of a conversation that the caller did not name."""
+    return str(uuid.uuid4())

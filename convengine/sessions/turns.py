@@ -19,7 +19,8 @@ from convengine.domain.trail import Trail
 from convengine.domain.turn import Turn, TurnRequest
 from convengine.errors import ConvEngineError, ConversationPersistFailed, TurnConflict
 from convengine.pipeline.engine import EngineOutcome
-from convengine.sessions import idempotency, lease as leases, store
+from convengine.sessions import idempotency, store
+from convengine.sessions import lease as leases
 from convengine.sessions.clock import TurnClock
 from convengine.sessions.idempotency import IdempotencyKey
 from convengine.sessions.keeper import keeper
@@ -73,8 +74,9 @@ def take_turn(
 
 def _run(request: TurnRequest, lease: leases.Lease, key: IdempotencyKey | None, wire: Wire | None) -> TurnAnswer:
     turn, tape = _opened(request, lease)
-    with keeper.keeping(lease.token), structlog.contextvars.bound_contextvars(
-        conversation_id=request.conversation_id, turn_no=turn.turn_no
+    with (
+        keeper.keeping(lease.token),
+        structlog.contextvars.bound_contextvars(conversation_id=request.conversation_id, turn_no=turn.turn_no),
     ):
         outcome = wiring.engine().run(turn)
     answer = _answer(turn, outcome)

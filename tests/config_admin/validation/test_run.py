@@ -10,7 +10,7 @@ from config_admin.validation.world import World
 from convengine.domain import rows
 from convengine.domain.snapshot import Snapshot, Table
 from tests.config_admin.validation import shop
-from tests.config_admin.validation.shop import WORLD, check_row as _check_row  # noqa: F401
+from tests.config_admin.validation.shop import WORLD
 
 
 @pytest.mark.parametrize("row", shop.ROWS, ids=lambda row: f"{row.table}-{row.pk}")

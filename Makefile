@@ -1,0 +1,57 @@
+# The commands of the project. `make demo` and `make test` are the two that matter.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 8000
+HOST ?= 127.0.0.1
+export PYTHONDONTWRITEBYTECODE ?= 1
+
+.PHONY: help setup setup-dev setup-browser demo talk serve check test bench lock
+
+help:  ## Show this list.
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+$(VENV)/runtime: requirements.lock
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing what the product runs on …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+$(VENV)/develop: requirements-dev.lock $(VENV)/runtime
+	@echo "Installing what the tests need …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@touch $@
+
+setup: $(VENV)/runtime  ## Make .venv with what the product runs on.
+
+setup-dev: $(VENV)/develop  ## The same with what the tests need.
+
+setup-browser: $(VENV)/develop  ## Chromium for the browser tests, where apt can install it.
+	@$(BIN)/python -m tests.browser_setup
+
+var/secret_key:
+	@mkdir -p var
+	@$(PYTHON) -c "import secrets; print(secrets.token_urlsafe(48))" > $@
+
+demo: $(VENV)/runtime var/secret_key  ## A help desk at http://127.0.0.1:8000 (PORT=… for another port).
+	@$(BIN)/python manage.py demo --host $(HOST) --port $(PORT)
+
+talk: $(VENV)/runtime var/secret_key  ## A conversation with the demo in this terminal, decisions beside it.
+	@$(BIN)/python manage.py demo_talk
+
+serve: $(VENV)/runtime  ## Serve with the settings of the environment (CE_SECRET_KEY, DATABASE_URL, …).
+	@$(BIN)/python manage.py serve --host $(HOST) --port $(PORT)
+
+check: $(VENV)/develop  ## Format, lint, types, arrows, system checks.
+	@CE_DEBUG=true $(BIN)/python -m tests.check
+
+test: $(VENV)/develop setup-browser  ## Everything that must hold: check, then all tests on SQLite and on PostgreSQL.
+	@CE_DEBUG=true $(BIN)/python -m tests.check
+	@CE_DEBUG=true $(BIN)/python -m tests.run
+
+bench: $(VENV)/develop  ## Speed, as ratios of one run, beside the goals.
+	@CE_DEBUG=true $(BIN)/python -m bench
+
+lock: $(VENV)/develop  ## Compile the locks from pyproject.toml.
+	@$(BIN)/python -m tests.lock --write

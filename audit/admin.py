@@ -1,0 +1,140 @@
+"""Admin pages of the record: audit events, the rows that decided, model calls; all to read."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import DropdownFilter
+from unfold.decorators import display
+
+from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
+from convengine.domain.stages import Stage, is_error
+from convengine.read_only import ByConversation
+from convengine.record_columns import beginning, json_column, link, release_link, row_link, shortened, text_column
+
+
+class StageFilter(DropdownFilter):
+    """One stage, from whichever step it came; the index on stages finds it."""
+
+    title = "stage"
+    parameter_name = "of_stage"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, str]]:
+        """Every stage there is."""
+        return [(stage.value, stage.value) for stage in sorted(Stage)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Events of the stage, with or without a source."""
+        name = self.value()
+        return queryset.filter(Q(stage=name) | Q(stage__startswith=f"{name} (")) if name else queryset
+
+
+@admin.register(CeAudit)
+class AuditAdmin(ByConversation):
+    """Audit events: the newest first, those of one turn in their order."""
+
+    list_display = ("stage_label", "turn", "conversation_page", "payload_beginning", "release", "created_at")
+    list_filter = (StageFilter,)
+    fields = ("stage", "conversation_page", "turn", "seq", "release", "created_at", "payload")
+    readonly_fields = ("conversation_page", "turn", "release", "payload")
+    payload = json_column("payload_json", "payload")
+
+    def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
+        """The order that an index gives for what is asked."""
+        if "turn_no" in request.GET:
+            return ("seq", "audit_id")
+        return ("-created_at", "-audit_id") if request.GET.get(StageFilter.parameter_name) else ("-audit_id",)
+
+    @display(description="stage", label={"error": "danger"})
+    def stage_label(self, row: CeAudit) -> tuple[str, str]:
+        """The stage; those that tell of a failure stand out."""
+        return "error" if is_error(row.stage) else "plain", row.stage
+
+    @admin.display(description="turn")
+    def turn(self, row: CeAudit) -> SafeString | str:
+        """A link to the turn and the place of the event in it."""
+        if row.turn_id is None:
+            return "outside of turns"
+        place = f"{row.turn_no}.{row.seq}"
+        return link("ce_sessions_ceconversationhistory_changelist", place, query=f"?turn_id={row.turn_id}")
+
+    @admin.display(description="payload")
+    def payload_beginning(self, row: CeAudit) -> str:
+        """The beginning of what the event says."""
+        said = {name: value for name, value in row.payload_json.items() if name != "_meta"}
+        return shortened(said or "", 70)
+
+    @admin.display(description="configuration")
+    def release(self, row: CeAudit) -> SafeString:
+        """The release that the turn ran on."""
+        return release_link(row.config_version)
+
+
+@admin.register(CeTurnRow)
+class TurnRowAdmin(ByConversation):
+    """Configuration rows that decided something."""
+
+    list_display = ("row", "role", "turn", "created_at")
+    search_fields = ("turn_id",)
+    search_help_text = "Turn id"
+    fields = ("row", "role", "turn", "created_at")
+    readonly_fields = ("row", "turn")
+
+    def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
+        """The order that an index gives for what is asked."""
+        return ("-created_at", "-id") if "row_pk" in request.GET else ("-id",)
+
+    @admin.display(description="row")
+    def row(self, row: CeTurnRow) -> SafeString:
+        """A link to the row as it is now."""
+        return row_link(row.table_name, row.row_pk)
+
+    @admin.display(description="turn")
+    def turn(self, row: CeTurnRow) -> SafeString:
+        """A link to the turn."""
+        return link("ce_sessions_ceconversationhistory_changelist", row.turn_id, query=f"?turn_id={row.turn_id}")
+
+
+@admin.register(CeLlmCallLog)
+class ModelCallAdmin(ByConversation):
+    """Calls to models, failed ones too."""
+
+    list_display = (
+        "asked_for",
+        "outcome",
+        "model",
+        "answer_beginning",
+        "latency_ms",
+        "conversation_page",
+        "created_at",
+    )
+    ordering = ("-llm_call_id",)
+    fieldsets = (
+        (None, {"fields": ("purpose", "conversation_page", "turn_no", "attempt", "created_at", "release")}),
+        ("Model", {"fields": ("provider", "model", "temperature", "latency_ms", "input_tokens", "output_tokens")}),
+        ("Asked and answered", {"fields": ("prompt", "context", "answer", "success", "error_message")}),
+        ("Where", {"fields": ("intent_code", "state_code", "template_id", "turn_id")}),
+    )
+    readonly_fields = ("conversation_page", "release", "prompt", "context", "answer")
+    prompt = text_column("prompt_text", "prompt")
+    context = text_column("user_context", "context")
+    answer = text_column("response_text", "answer")
+    answer_beginning = beginning("response_text", "answer")
+
+    @admin.display(description="purpose")
+    def asked_for(self, row: CeLlmCallLog) -> str:
+        """What the model was asked for, and in which turn."""
+        return f"{row.purpose or 'Call'} · turn {row.turn_no or '-'}"
+
+    @display(description="outcome", label={"ok": "success", "failed": "danger"})
+    def outcome(self, row: CeLlmCallLog) -> str:
+        """Whether it answered."""
+        return "ok" if row.success else "failed"
+
+    @admin.display(description="configuration")
+    def release(self, row: CeLlmCallLog) -> SafeString:
+        """The release that the turn ran on."""
+        return release_link(row.config_version)

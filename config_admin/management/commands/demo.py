@@ -1,0 +1,109 @@
+"""`manage.py demo`: a help desk that runs at once, with no model, no network and nothing to set up."""
+
+import json
+import secrets
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+
+from config_admin.management.commands.serve import become_server
+from config_admin.models import CeIntent
+from config_admin.snapshot.transfer import load
+from convengine.api.models import CeApiKey
+
+CONFIGURATION = Path(settings.BASE_DIR) / "fixtures" / "demo" / "configuration.json"
+#: The people of the demo: name, group, superuser.
+PEOPLE = (("analyst", "analyst", False), ("qa", "qa", False), ("admin", "config_admin", True))
+
+
+class Command(BaseCommand):
+    """Migrates, loads the demonstration once, prints how to talk to it, and serves."""
+
+    help = "Serve the demonstration: a help desk with its rows, its people and an API key."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Where to serve."""
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--no-serve", action="store_true", help="Prepare everything, print it, and end.")
+
+    def handle(self, *args: Any, host: str, port: int, no_serve: bool, **options: Any) -> None:
+        """Prepare, print, serve."""
+        settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
+        call_command("migrate", verbosity=0, interactive=False)
+        if not CeIntent.objects.exists():
+            load(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration's own rows")
+        facts = _facts(f"http://{host}:{port}")
+        self._print(facts)
+        if not no_serve:
+            become_server(host, port, workers=1, threads=4)
+
+    def _print(self, facts: dict[str, Any]) -> None:
+        logins = "\n".join(
+            f"    {person['username']:<10} {person['password']}   ({person['group']})" for person in facts["users"]
+        )
+        self.stdout.write(
+            f"""
+ConvEngine demo: a help desk
+
+  Admin     {facts["url"]}/admin/
+{logins}
+  API docs  {facts["url"]}/api/docs/
+  API key   {facts["api_key"]}
+
+  Say something:
+
+    {curl(facts)}
+
+  These facts are in {settings.VAR_DIR / "demo.json"}. `make talk` is a conversation in the terminal.
+"""
+        )
+
+
+def curl(facts: dict[str, Any]) -> str:
+    """A line that says hello."""
+    return (
+        f"curl -s {facts['url']}/api/v1/conversation/message "
+        f"-H 'Authorization: Api-Key {facts['api_key']}' -H 'Content-Type: application/json' "
+        '-d \'{"message": "Hello"}\''
+    )
+
+
+def _facts(url: str) -> dict[str, Any]:
+    """URL, API key and people, made at the first start and kept in `demo.json`."""
+    path = Path(settings.VAR_DIR) / "demo.json"
+    known: dict[str, Any] = json.loads(path.read_text()) if path.is_file() else {}
+    facts = {"url": url, "api_key": _api_key(known.get("api_key")), "users": _people(known.get("users") or [])}
+    text = json.dumps(facts, indent=2) + "\n"
+    path.touch(mode=0o600)
+    path.write_text(text)
+    return facts
+
+
+def _api_key(known: str | None) -> str:
+    if known and CeApiKey.objects.filter(prefix=known.partition(".")[0], revoked=False).exists():
+        return known
+    _, secret = CeApiKey.objects.create_key(name="demo", scopes=["turns", "sessions", "audit", "config"])
+    return str(secret)
+
+
+def _people(known: list[dict[str, str]]) -> list[dict[str, str]]:
+    passwords = {person["username"]: person["password"] for person in known}
+    people = []
+    for name, group, superuser in PEOPLE:
+        user, made = get_user_model().objects.get_or_create(
+            username=name, defaults={"is_staff": True, "is_superuser": superuser}
+        )
+        if made or name not in passwords:
+            passwords[name] = secrets.token_urlsafe(9)
+            user.set_password(passwords[name])
+            user.save()
+        user.groups.add(Group.objects.get(name=group))
+        people.append({"username": name, "password": passwords[name], "group": group})
+    return people

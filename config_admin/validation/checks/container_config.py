@@ -1,0 +1,56 @@
+"""Save checks of `ce_container_config` (tables 3.4)."""
+
+from collections.abc import Iterator
+
+from config_admin.validation import relations
+from config_admin.validation.checks import common
+from config_admin.validation.draft import Check, Draft
+from config_admin.validation.findings import Finding
+from config_admin.validation.wording import listed
+from convengine.domain import rows
+from convengine.domain.params import KEY_SHAPE
+
+Container = Draft[rows.ContainerConfig]
+
+
+def _param_name(draft: Container) -> Iterator[Finding]:
+    if KEY_SHAPE.match(draft.row.input_param_name or "") is None:
+        yield draft.error("PARAM_NAME", "input_param_name", "Letters, digits, _ . - only.")
+
+
+def _provider(draft: Container) -> Iterator[Finding]:
+    row = draft.row
+    address = (row.page_id, row.section_id, row.container_id)
+    if address not in draft.world.providers:
+        known = listed("/".join(map(str, provider)) for provider in draft.world.providers)
+        yield draft.error(
+            "PROVIDER_UNKNOWN",
+            "container_id",
+            f"No data provider is registered for page {row.page_id}, section {row.section_id}, container "
+            f"{row.container_id}. Registered: {known}.",
+        )
+
+
+def _in_schema(draft: Container) -> Iterator[Finding]:
+    """Told only where the intent collects fields at all: elsewhere sending the user's text is what is meant."""
+    fields = relations.schema_fields(draft.snapshot, draft.row.intent_code)
+    name = draft.row.input_param_name
+    if fields and name not in fields:
+        yield draft.warning(
+            "PARAM_NOT_IN_SCHEMA",
+            "input_param_name",
+            f"{name} is not a field of this intent's schema; the user's text will be sent instead.",
+        )
+
+
+def _same_key(draft: Container) -> Iterator[Finding]:
+    for other in draft.others(relations.same_scope(draft.snapshot, draft.row)):
+        if draft.row.enabled and other.input_param_name == draft.row.input_param_name:
+            yield draft.warning(
+                "DUPLICATE", "input_param_name", f"Row {other.pk} writes the same key; the later one wins."
+            )
+            return
+
+
+FORM: tuple[Check, ...] = (common.scope, _param_name, common.priority, _provider)
+FIT: tuple[Check, ...] = (common.scope_fit, _in_schema, common.duplicate_row, _same_key)

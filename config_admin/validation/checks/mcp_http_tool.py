@@ -1,0 +1,124 @@
+"""Save checks of `ce_mcp_http_tool`, an HTTP call behind a tool (tables 4.7, pipeline-2 4.8)."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from config_admin.validation import relations
+from config_admin.validation.checks import common, programs
+from config_admin.validation.checks.mcp_db_tool import argument_schema, of_group
+from config_admin.validation.checks.tool import texts
+from config_admin.validation.draft import Check, Draft
+from config_admin.validation.findings import Finding
+from config_admin.validation.relations import as_json
+from config_admin.validation.wording import did_you_mean, listed
+from convengine.domain import rows, settings
+from convengine.domain.catalogue import executors
+from convengine.domain.enums import HttpMethod, MappingMode, ToolGroup
+from convengine.domain.scope import ANY
+from convengine.domain.text import blank, code, truthy
+from convengine.prompts import render
+
+HttpTool = Draft[rows.HttpTool]
+_BODILESS = (HttpMethod.GET, HttpMethod.HEAD, HttpMethod.DELETE)
+_REPEATABLE = (HttpMethod.GET, HttpMethod.HEAD, HttpMethod.PUT, HttpMethod.DELETE)
+_CREDENTIAL_HEADER = re.compile(r"authorization|cookie|api[-_]?key|token|secret|password|credential", re.IGNORECASE)
+#: What `policy_json` may set: the settings of HTTP calls, in lower case.
+POLICY_KEYS = frozenset(
+    {setting.key.lower() for setting in settings.CATALOGUE.values() if setting.type == executors.HTTP_FAMILY}
+    | {"retry_non_idempotent"}
+)
+
+
+def _tool(draft: HttpTool) -> Iterator[Finding]:
+    yield from of_group(draft, ToolGroup.HTTP_API, "{tool} is of group {group}; only HTTP_API tools make an HTTP call.")
+
+
+def _connection(draft: HttpTool) -> Iterator[Finding]:
+    name, known = draft.row.connection_name, draft.world.http_connections
+    if name not in known:
+        hint = did_you_mean(str(name), known)
+        yield draft.error(
+            "CONNECTION_UNKNOWN",
+            "connection_name",
+            f"There is no connection {name}.{hint} Known: {listed(known)}.",
+        )
+
+
+def _address(draft: HttpTool) -> Iterator[Finding]:
+    yield from common.required(draft, "url_template", "Enter the path below the connection's address.")
+    if re.match(r"\s*(?:[a-z][a-z0-9+.-]*:)?//", draft.row.url_template or "", re.IGNORECASE):
+        yield draft.error(
+            "SHAPE_INVALID", "url_template", "Enter the path only; the address comes from the connection."
+        )
+
+
+def _method(draft: HttpTool) -> Iterator[Finding]:
+    yield from common.choice(draft, "method", list(HttpMethod))
+    method = code(draft.row.method)
+    if method in _BODILESS and not blank(draft.row.body_template):
+        yield draft.error("CONFLICT", "body_template", f"{method} sends no body.")
+
+
+def _objects(draft: HttpTool) -> Iterator[Finding]:
+    for field in ("headers_json", "query_json", "policy_json", "mapping_json"):
+        yield from programs.shape(draft, field, dict, "This must be a JSON object.")
+    for name in _object(draft.row.headers_json):
+        if _CREDENTIAL_HEADER.search(name):
+            yield draft.error("CONFLICT", "headers_json", "Credentials belong to the connection.")
+    for name in _object(draft.row.policy_json):
+        if str(name).lower().replace("-", "_") not in POLICY_KEYS:
+            hint = did_you_mean(str(name), POLICY_KEYS)
+            yield draft.error("CHOICE_UNKNOWN", "policy_json", f"{name} is no setting of HTTP calls.{hint}")
+
+
+def _object(value: Any) -> dict[str, Any]:
+    found = as_json(value)
+    return found if isinstance(found, dict) else {}
+
+
+def _templates(draft: HttpTool) -> Iterator[Finding]:
+    row, declared = draft.row, relations.properties(draft.row.param_schema)
+    places = [("url_template", row.url_template), ("body_template", row.body_template)]
+    for field in ("headers_json", "query_json"):
+        places += [(field, text) for text in texts(_object(getattr(row, field)))]
+    for field, text in places:
+        found = [finding for finding in programs.template(draft, field, text, intent=ANY) if finding.is_error]
+        yield from found
+        if found or not text:
+            continue
+        for name in sorted({name.split(".")[0] for name in render.names(text)} - declared.keys()):
+            yield draft.error("CHOICE_UNKNOWN", field, f"{name} is not in the parameter schema.")
+
+
+def _mapping(draft: HttpTool) -> Iterator[Finding]:
+    yield from common.choice(draft, "mapping_mode", list(MappingMode))
+    mode, mapping = code(draft.row.mapping_mode), _object(draft.row.mapping_json)
+    if mode == MappingMode.JSON_PATH:
+        yield from programs.json_path(draft, "mapping_json", mapping.get("jsonPath"))
+    elif mode == MappingMode.FIELD_TEMPLATE:
+        paths = mapping.get("fieldPaths")
+        if not isinstance(paths, dict) or not paths or not all(isinstance(path, str) for path in paths.values()):
+            yield draft.error(
+                "SHAPE_INVALID", "mapping_json", 'Use JSON like {"fieldPaths":{"status":"$.status"}}: a path a field.'
+            )
+            return
+        for path in paths.values():
+            yield from programs.json_path(draft, "mapping_json", path)
+    elif mode == MappingMode.MAPPER_CLASS and mapping.get("mapper") not in draft.world.mappers:
+        yield draft.error(
+            "NOT_REGISTERED",
+            "mapping_json",
+            f"There is no registered mapper {mapping.get('mapper')}. Registered: {listed(draft.world.mappers)}.",
+        )
+
+
+def _repeats(draft: HttpTool) -> Iterator[Finding]:
+    policy = {str(name).lower().replace("-", "_"): value for name, value in _object(draft.row.policy_json).items()}
+    repeats = truthy(policy.get("retry_non_idempotent")) and policy.get("max_attempts") != 1
+    if repeats and code(draft.row.method) not in _REPEATABLE:
+        yield draft.warning("CONFLICT", "policy_json", "A retried call may act twice.")
+
+
+FORM: tuple[Check, ...] = (_tool, _connection, _address, _method, argument_schema, _objects, _templates, _mapping)
+FIT: tuple[Check, ...] = (_repeats,)

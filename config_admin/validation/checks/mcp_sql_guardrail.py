@@ -1,0 +1,62 @@
+"""Save checks of `ce_mcp_sql_guardrail` (tables 4.6; R71)."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from config_admin.validation import relations
+from config_admin.validation.checks import common
+from config_admin.validation.draft import Check, Draft
+from config_admin.validation.findings import Finding
+from convengine.domain import rows
+from convengine.domain.enums import GuardrailType
+from convengine.domain.text import code
+
+Guardrail = Draft[rows.SqlGuardrail]
+_NAME = re.compile(r"[A-Za-z0-9_]+")
+_EVERYWHERE = frozenset({"select", "with", "from"})
+
+
+def _type(draft: Guardrail) -> Iterator[Finding]:
+    yield from common.choice(draft, "rule_type", list(GuardrailType))
+
+
+def _value(draft: Guardrail) -> Iterator[Finding]:
+    if _NAME.fullmatch((draft.row.match_value or "").strip()) is None:
+        yield draft.error("MATCH_VALUE", "match_value", "Enter one name, letters, digits and underscore only.")
+
+
+def _key(row: Any) -> str:
+    return (row.match_value or "").strip().lower()
+
+
+def _against(draft: Guardrail) -> Iterator[Finding]:
+    kind, value = code(draft.row.rule_type), _key(draft.row)
+    for other in draft.others(relations.all_by(draft.snapshot, rows.SqlGuardrail, _key).get(value, ())):
+        pair = (kind, code(other.rule_type))
+        if pair[0] == pair[1]:
+            yield draft.error("DUPLICATE", "match_value", f"This entry exists already (row {other.pk}).")
+        elif not other.enabled or not draft.row.enabled:
+            continue
+        elif pair == (GuardrailType.ALLOW_FUNCTION, GuardrailType.BLOCK_FUNCTION):
+            yield draft.error(
+                "CONFLICT",
+                "match_value",
+                f"{value} is also blocked by row {other.pk}; blocking wins, so this row would do nothing.",
+            )
+        elif pair == (GuardrailType.BLOCK_FUNCTION, GuardrailType.ALLOW_FUNCTION):
+            yield draft.error(
+                "CONFLICT",
+                "match_value",
+                f"{value} is also allowed by row {other.pk}; blocking wins, so that row would do nothing. Disable it "
+                "first.",
+            )
+
+
+def _blocks_all(draft: Guardrail) -> Iterator[Finding]:
+    if code(draft.row.rule_type) == GuardrailType.BLOCK_KEYWORD and _key(draft.row) in _EVERYWHERE:
+        yield draft.warning("CONFLICT", "match_value", "This blocks every query.")
+
+
+FORM: tuple[Check, ...] = (_type, _value, _against)
+FIT: tuple[Check, ...] = (_blocks_all,)

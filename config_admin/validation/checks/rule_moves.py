@@ -1,0 +1,148 @@
+"""Checks of rules that change intent or state: where they lead, and whether they can be caught in a loop (tables 2.3)."""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import chain
+from typing import Any
+
+from config_admin.validation import graph, relations
+from config_admin.validation.checks.patterns import catches_all
+from config_admin.validation.draft import Draft
+from config_admin.validation.findings import Finding
+from convengine.domain import rows
+from convengine.domain.enums import RuleType
+from convengine.domain.scope import ANY, INTENT_COLLISION
+from convengine.domain.text import code
+from convengine.rules.json_path import PathError
+from convengine.rules.json_path.nodes import Compare, Condition, Every, Literal, Path, Where, written
+from convengine.rules.json_path.parser import parse_path
+
+Rule = Draft[rows.Rule]
+#: Actions that move, with the column that says from where, and the other column of the scope.
+_MOVES: Mapping[str, tuple[str, str]] = {
+    "SET_STATE": ("state_code", "intent_code"),
+    "SET_INTENT": ("intent_code", "state_code"),
+}
+
+
+def moves(rule: rows.Rule, action: str | None = None) -> bool:
+    """True for an enabled rule that changes intent or state (or does just this `action`)."""
+    return rule.enabled and rule.action in _MOVES and action in (None, rule.action)
+
+
+def _mover_key(rule: Any) -> tuple[str, str, str] | None:
+    if rule.action not in _MOVES:
+        return None
+    return code(rule.phase), rule.action, code(getattr(rule, _MOVES[rule.action][0]))
+
+
+def flip_flop(draft: Rule) -> Iterator[Finding]:
+    """Another rule of the phase can move back what this one moves, as often as passes allow."""
+    rule = draft.row
+    if not moves(rule):
+        return
+    by_start = draft.snapshot.index(rows.Rule, _mover_key, relations.rank)
+    starts = dict.fromkeys((code(rule.action_value), ANY))
+    others = chain.from_iterable(by_start.get((code(rule.phase), rule.action, start), ()) for start in starts)
+    for other in draft.others(others):
+        if _move_back_and_forth(rule, other):
+            yield draft.warning(
+                "RULE_FLIP_FLOP",
+                None,
+                f"Together with rule {other.pk} this can go back and forth; it stops after 5 passes.",
+            )
+            return
+
+
+def _move_back_and_forth(one: rows.Rule, other: rows.Rule) -> bool:
+    _, beside = _MOVES[one.action]
+    ends = code(one.action_value), code(other.action_value)
+    return (
+        ends[0] != ends[1]
+        and relations.scope_fits(code(getattr(one, beside)), code(getattr(other, beside)))
+        and _applies_at(one, ends[1])
+        and _applies_at(other, ends[0])
+        and _can_hold_together(one, other)
+    )
+
+
+def _applies_at(rule: rows.Rule, place: str) -> bool:
+    start, _ = _MOVES[rule.action]
+    demanded = _demands(rule).get("@.state" if start == "state_code" else "@.intent", place)
+    return code(getattr(rule, start)) in (place, ANY) and code(demanded) == place
+
+
+def _can_hold_together(one: rows.Rule, other: rows.Rule) -> bool:
+    """False only where it is certain: two different texts, or one path that must have two values."""
+    if code(one.rule_type) != code(other.rule_type):
+        return True
+    if code(one.rule_type) == RuleType.EXACT and one.match_target == other.match_target:
+        texts = {(rule.match_pattern or "").strip().casefold() for rule in (one, other)}
+        return len(texts) == 1 or ANY.casefold() in texts
+    wanted, also = _demands(one), _demands(other)
+    places = {"@.state", "@.intent"}
+    return all(wanted[path] == also[path] for path in (wanted.keys() & also.keys()) - places)
+
+
+def _demands(rule: rows.Rule) -> Mapping[str, str]:
+    """The values that paths must have for a rule's filter to hold; empty where nothing is certain."""
+    by_path = code(rule.rule_type) in (RuleType.JSON_PATH, RuleType.CONTEXT_JSON_PATH)
+    return _demanded(rule.match_pattern or "") if by_path else {}
+
+
+@lru_cache(maxsize=4096)
+def _demanded(path: str) -> Mapping[str, str]:
+    try:
+        steps = parse_path(path).steps
+    except PathError:
+        return {}
+    return dict(_equalities(steps[0].condition)) if len(steps) == 1 and isinstance(steps[0], Where) else {}
+
+
+def _equalities(condition: Condition) -> Iterator[tuple[str, str]]:
+    if isinstance(condition, Every):
+        for term in condition.terms:
+            yield from _equalities(term)
+    elif isinstance(condition, Compare) and condition.op == "==":
+        if isinstance(condition.left, Path) and isinstance(condition.right, Literal):
+            # As text: a number and the same number as text are equal in the dialect.
+            yield written(condition.left), str(condition.right.value)
+
+
+def always_true(draft: Rule) -> Iterator[Finding]:
+    """A move without any condition, everywhere."""
+    rule = draft.row
+    unconditional = (code(rule.rule_type) == RuleType.EXACT and code(rule.match_pattern) == ANY) or catches_all(
+        rule.rule_type, rule.match_pattern
+    )
+    if moves(rule) and unconditional and relations.scope_key(rule) == (ANY, ANY):
+        yield draft.warning("RULE_ALWAYS_TRUE", None, "This applies to every conversation on every turn.")
+
+
+def missing_edge(draft: Rule) -> Iterator[Finding]:
+    """The intent has a state graph, and it does not allow the move."""
+    rule = draft.row
+    if not moves(rule, "SET_STATE"):
+        return
+    edges = graph.edges(draft.snapshot, rule.intent_code)
+    start, end = code(rule.state_code), code(rule.action_value)
+    if edges and not graph.allows(edges, start, end):
+        yield draft.warning(
+            "STATE_GRAPH_MISSING_EDGE",
+            "action_value",
+            f"The state graph does not allow {start} -> {end}; the turn will be flagged.",
+        )
+
+
+def without_response(draft: Rule) -> Iterator[Finding]:
+    """No response row can answer where the rule leads; a collision is answered without one."""
+    rule = draft.row
+    end = code(rule.action_value)
+    if not moves(rule, "SET_STATE") or end == INTENT_COLLISION:
+        return
+    if not any(relations.sharing_scope(draft.snapshot, rows.Response, rule.intent_code, end)):
+        yield draft.warning(
+            "STATE_WITHOUT_RESPONSE",
+            "action_value",
+            f"No response row can answer {code(rule.intent_code)} in state {end}.",
+        )

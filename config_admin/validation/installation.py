@@ -1,0 +1,14 @@
+"""What this process has installed, as the save checks ask for it."""
+
+from config_admin.validation.world import World
+from convengine import wiring
+from convengine.extensions.registry import registry
+
+
+def installed() -> World:
+    """The world of this deployment: what its extension modules registered."""
+    wiring.load_extensions()
+    return World(
+        tasks={name: tuple(entry.methods) for name, entry in registry.tasks.items()},
+        providers=frozenset(registry.providers),
+    )

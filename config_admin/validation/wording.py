@@ -1,0 +1,29 @@
+"""Words in messages: lists of what there is, and what the author may have meant."""
+
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+from typing import Any
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that is most like this one; null when none is close."""
+    by_lower = {name.lower(): name for name in known}
+    found = get_close_matches(word.lower(), by_lower, n=1)
+    return by_lower[found[0]] if found else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """` Did you mean X?`, or nothing."""
+    found = nearest(word, known)
+    return f" Did you mean {found}?" if found else ""
+
+
+def listed(names: Iterable[Any]) -> str:
+    """The names in order, `A, B, C`; `none` when there are none."""
+    return ", ".join(sorted(str(name) for name in names)) or "none"
+
+
+def one_of(names: Collection[str]) -> str:
+    """`A, B or C`."""
+    *most, last = names
+    return f"{', '.join(most)} or {last}" if most else last

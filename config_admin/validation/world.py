@@ -1,0 +1,67 @@
+"""What a deployment has installed: the names that rows may refer to without a row of their own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+#: Names that verbose rows may match on: the steps (R1), and the parts of steps that speak for themselves
+#: (pipeline-2 14.3).
+STEPS = frozenset(
+    {
+        "LoadOrCreateConversationStep", "CacheInspectAuditStep", "ResetConversationStep",
+        "PersistConversationBootstrapStep", "AuditUserInputStep", "PolicyEnforcementStep", "DialogueActStep",
+        "InteractionPolicyStep", "CorrectionStep", "ActionLifecycleStep", "DisambiguationStep", "GuardrailStep",
+        "IntentResolutionStep", "ResetResolvedIntentStep", "FallbackIntentStateStep", "AddContainerDataStep",
+        "SchemaExtractionStep", "AutoAdvanceStep", "PendingActionStep", "ToolOrchestrationStep", "McpToolStep",
+        "RulesStep", "StateGraphStep", "ResponseResolutionStep", "MemoryStep", "PersistConversationStep",
+        "PipelineEndGuardStep", "AgentIntentResolver", "RuleActionResolverFactory", "McpPlanner", "McpDbExecutor",
+        "ResponseTypeResolverFactory", "OutputFormatResolverFactory", "TextOutputFormatResolver",
+        "JsonOutputFormatResolver",
+    }
+)  # fmt: skip
+
+#: Events that verbose rows may match on (tables 5.2).
+DETERMINANTS = frozenset(
+    {
+        "STEP_ENTER", "STEP_EXIT", "STEP_ERROR", "AGENT_INTENT_START", "AGENT_INTENT_ACCEPTED",
+        "AGENT_INTENT_REJECTED", "AGENT_INTENT_COLLISION", "AGENT_INTENT_NEEDS_CLARIFICATION",
+        "INTENT_AGENT_LLM_INPUT", "INTENT_AGENT_LLM_OUTPUT", "INTENT_AGENT_LLM_ERROR", "INTENT_RESOLVED",
+        "DIALOGUE_ACT_LLM_INPUT", "DIALOGUE_ACT_LLM_OUTPUT", "DIALOGUE_ACT_LLM_ERROR", "RULE_MATCH", "RULE_APPLIED",
+        "RULE_NO_MATCH", "SCHEMA_EXTRACTION_START", "SCHEMA_EXTRACTION_LLM_INPUT", "SCHEMA_EXTRACTION_LLM_OUTPUT",
+        "SCHEMA_EXTRACTION_LLM_ERROR", "SCHEMA_STATUS", "CONFIRM_ACCEPT", "CORRECTION_PATCH_APPLIED",
+        "RETRY_REQUESTED", "MCP_PLAN_LLM_INPUT", "MCP_PLAN_LLM_OUTPUT", "MCP_PLAN_LLM_ERROR", "MCP_TOOL_CALL",
+        "MCP_TOOL_RESULT", "MCP_TOOL_ERROR", "MCP_FINAL_ANSWER", "MCP_DUPLICATE_TOOL_CALL_SUPPRESSED",
+        "MCP_DB_SQL_EXECUTION", "TOOL_ORCHESTRATION_REQUEST", "TOOL_ORCHESTRATION_RESULT",
+        "TOOL_ORCHESTRATION_ERROR", "RESOLVE_RESPONSE", "RESOLVE_RESPONSE_SELECTED", "RESOLVE_RESPONSE_LLM_INPUT",
+        "RESOLVE_RESPONSE_LLM_OUTPUT", "RESOLVE_RESPONSE_LLM_ERROR", "RULE_ACTION_RESOLVER_SELECTED",
+        "RULE_ACTION_RESOLVER_NOT_FOUND", "RESPONSE_TYPE_RESOLVER_SELECTED", "RESPONSE_TYPE_RESOLVER_NOT_FOUND",
+        "OUTPUT_FORMAT_RESOLVER_SELECTED", "OUTPUT_FORMAT_RESOLVER_NOT_FOUND",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class World:
+    """The installation that rows are judged against. Empty defaults: nothing but the engine itself is installed."""
+
+    #: Registered tasks and their methods.
+    tasks: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: Addresses (page, section, container) that a data provider is registered for.
+    providers: frozenset[tuple[int, int, int]] = frozenset()
+    #: Tool groups that an executor is installed for.
+    executors: frozenset[str] = frozenset()
+    #: Codes of tools that have a handler in code.
+    tool_handlers: frozenset[str] = frozenset()
+    #: Registered mappers of HTTP answers.
+    mappers: frozenset[str] = frozenset()
+    http_connections: frozenset[str] = frozenset()
+    #: Commands that an MCP server row may start.
+    stdio_commands: frozenset[str] = frozenset()
+    #: Models that the deployment allows.
+    models: frozenset[str] = frozenset()
+    steps: frozenset[str] = STEPS
+    determinants: frozenset[str] = DETERMINANTS
+    #: Rule types and actions that extensions added.
+    rule_types: frozenset[str] = frozenset()
+    rule_actions: frozenset[str] = frozenset()
+    model_configured: bool = False
+    unsafe_sql_allowed: bool = False

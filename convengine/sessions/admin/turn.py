@@ -1,0 +1,92 @@
+"""A turn: what was said, answered and decided, and on which release."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from convengine.read_only import ByConversation
+from convengine.record_columns import (
+    beginning,
+    json_column,
+    link,
+    release_link,
+    shortened,
+    spoken,
+    status_column,
+    text_column,
+)
+from convengine.sessions.models import CeConversationHistory
+
+
+@admin.register(CeConversationHistory)
+class TurnAdmin(ByConversation):
+    """Turns of all conversations, the newest first."""
+
+    list_display = ("turn", "ended", "said", "answered", "intent_code", "state_code", "conversation_page", "created_at")
+    ordering = ("-history_id",)
+    search_fields = ("turn_id", "conversation_id")
+    search_help_text = "Turn id or conversation id"
+    fieldsets = (
+        (None, {"fields": ("turn_no", "conversation_page", "status", "created_at", "duration", "release", "trail")}),
+        ("Said and answered", {"fields": ("question", "answer", "answer_json")}),
+        ("Where it led", {"fields": ("intent_code", "state_code", "error_code", "error_message")}),
+        ("Details", {"fields": ("turn_id", "source", "context_epoch", "turn_facts", "audit_incomplete", "replay")}),
+    )
+    readonly_fields = (
+        *("conversation_page", "duration", "release", "trail"),
+        *("question", "answer", "answer_json", "turn_facts", "replay"),
+    )
+    ended = status_column()
+    said = beginning("user_input", "user")
+    question = text_column("user_input", "user")
+    answer_json = json_column("assistant_output", "answer as sent")
+    turn_facts = json_column("facts", "facts of this turn")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Without what is large and only for replay."""
+        return super().get_queryset(request).defer("recording", "trace_graph", "request_meta")
+
+    @admin.display(description="turn")
+    def turn(self, row: CeConversationHistory) -> str:
+        """Its number in the conversation."""
+        return f"Turn {row.turn_no}"
+
+    @admin.display(description="answer")
+    def answered(self, row: CeConversationHistory) -> str:
+        """The beginning of the answer."""
+        return shortened(spoken(row.assistant_output), 60)
+
+    @admin.display(description="answer")
+    def answer(self, row: CeConversationHistory) -> SafeString:
+        """The answer as the user saw it."""
+        return format_html('<div class="ce-said">{}</div>', spoken(row.assistant_output) or "-")
+
+    @admin.display(description="took")
+    def duration(self, row: CeConversationHistory) -> str:
+        """How long the turn ran."""
+        return "-" if row.duration_ms is None else f"{row.duration_ms} ms"
+
+    @admin.display(description="configuration")
+    def release(self, row: CeConversationHistory) -> SafeString:
+        """The release that the turn ran on."""
+        return release_link(row.config_version)
+
+    @admin.display(description="trail")
+    def trail(self, row: CeConversationHistory) -> SafeString:
+        """Where the events of the turn, the rows that decided it and its model calls are listed."""
+        of_turn = f"?conversation_id={row.conversation_id}&turn_no={row.turn_no}"
+        return format_html(
+            "{} · {} · {}",
+            link("audit_ceaudit_changelist", "Audit events", query=of_turn),
+            link("audit_ceturnrow_changelist", "Deciding rows", query=f"?turn_id={row.turn_id}"),
+            link("audit_cellmcalllog_changelist", "Model calls", query=of_turn),
+        )
+
+    @admin.display(description="replay")
+    def replay(self, row: CeConversationHistory) -> str:
+        """Whether the turn can be run again from its recording."""
+        return "possible" if row.replayable else f"not possible: {row.replay_note or 'the recording is not complete'}"

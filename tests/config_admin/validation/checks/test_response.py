@@ -1,0 +1,91 @@
+"""Save checks of responses."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from convengine.domain import rows
+from tests.config_admin.validation.shop import CANCELLED, CONFIRMATION, CONFIRMING, FALLBACK, codes, said
+
+AS_JSON = replace(CANCELLED, output_format="JSON")
+
+
+def test_an_exact_answer_has_a_text() -> None:
+    assert said(replace(CANCELLED, exact_text="")) == [("EXACT_TEXT_REQUIRED", "Enter the text to send.")]
+    assert codes(replace(CONFIRMING, exact_text=None)) == []
+
+
+@pytest.mark.parametrize("change", [{"output_format": "XML"}, {"response_type": "GUESSED"}])
+def test_format_and_type_are_of_the_list(change: dict[str, Any]) -> None:
+    assert codes(replace(CANCELLED, **change)) == ["CHOICE_UNKNOWN"]
+
+
+@pytest.mark.parametrize("text", ["Done.", '{"a": {{orderNumber}}', "[1,]"])
+def test_a_json_answer_is_json_once_filled_in(text: str) -> None:
+    assert ("SHAPE_INVALID", "For JSON the text must be JSON once filled in.") in said(
+        replace(AS_JSON, exact_text=text)
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"order": "{{orderNumber}}", "n": {{turnNo}}}',
+        "{{context}}",
+        "[{% for field in missing_fields %}1{% endfor %}]",
+        '{"#": "{{ state }}"}',
+    ],
+)
+def test_expressions_stand_for_values_in_a_json_answer(text: str) -> None:
+    assert codes(replace(AS_JSON, exact_text=text)) == []
+
+
+@pytest.mark.parametrize("row", [AS_JSON, CONFIRMING])
+def test_a_schema_only_applies_to_json_that_the_model_writes(row: rows.Response) -> None:
+    assert ("JSON_SCHEMA_FOR_TEXT", "A schema only applies to DERIVED JSON answers.") in said(
+        replace(row, exact_text="{}", json_schema={"type": "object"})
+    )
+
+
+def test_the_schema_of_an_answer_is_a_json_schema() -> None:
+    derived = replace(CONFIRMING, output_format="JSON")
+    prompt = replace(CONFIRMATION, template_id=9, response_type="JSON")
+    assert codes(replace(derived, json_schema={"type": "nothing"}), prompt) == ["SHAPE_INVALID"]
+    assert codes(replace(derived, json_schema={"type": "object"}), prompt) == []
+
+
+@pytest.mark.parametrize("change", [{"enabled": False}, {"state_code": "IDLE"}, {"intent_code": "FAQ"}])
+def test_the_last_answer_to_what_nothing_understands_stays(change: dict[str, Any]) -> None:
+    assert said(replace(FALLBACK, **change)) == [
+        (
+            "LAST_FALLBACK",
+            "This is the only answer for messages that nothing else understands. Add another first.",
+        )
+    ]
+    assert "LAST_FALLBACK" not in codes(replace(FALLBACK, **change), replace(FALLBACK, response_id=99))
+
+
+def test_a_written_answer_needs_a_prompt_template_of_its_format() -> None:
+    assert said(CONFIRMING, without=[CONFIRMATION]) == [
+        ("DERIVED_NO_PROMPT", "No enabled TEXT prompt template fits CANCEL_ORDER/CONFIRM; the turn would fail.")
+    ]
+    assert codes(replace(CONFIRMING, output_format="JSON")) == ["DERIVED_NO_PROMPT"]
+
+
+def test_a_hint_helps_the_model() -> None:
+    assert said(replace(CONFIRMING, derivation_hint=" ")) == [
+        ("DERIVED_NO_HINT", "Without a hint the model only has the template.")
+    ]
+
+
+def test_without_a_model_a_written_answer_falls_back_to_its_text_or_fails() -> None:
+    assert said(CONFIRMING, model_configured=False) == [
+        (
+            "DERIVED_WITHOUT_MODEL",
+            "No model is configured, so the turn fails; give the row a text to fall back to.",
+        )
+    ]
+    assert said(replace(CONFIRMING, exact_text="Really?"), model_configured=False) == [
+        ("DERIVED_WITHOUT_MODEL", "No model is configured, so the text of the row is sent instead.")
+    ]
