@@ -5,6 +5,7 @@ Key functions are module-level: the snapshot keeps one index per table and pair 
 
 import json
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 from convengine.domain import rows
@@ -86,11 +87,12 @@ def as_json(value: Any) -> Any:
 
 def does_the_same(one: Row, other: Row) -> bool:
     """True when two rows of a table differ in nothing that matters but their order."""
-    return all(
-        _plain(getattr(one, name)) == _plain(getattr(other, name))
-        for name in rows.columns(type(one))
-        if name not in _SILENT and name != one.key
-    )
+    return all(_plain(getattr(one, name)) == _plain(getattr(other, name)) for name in _telling(type(one)))
+
+
+@cache
+def _telling(row_type: type[Row]) -> tuple[str, ...]:
+    return tuple(name for name in rows.columns(row_type) if name not in _SILENT and name != row_type.key)
 
 
 def _plain(value: Any) -> Any:

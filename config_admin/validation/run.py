@@ -23,6 +23,7 @@ from config_admin.validation.checks import (
     rule,
     state_graph,
     tool,
+    types,
     verbose,
 )
 from config_admin.validation.draft import Draft
@@ -59,13 +60,16 @@ def check_row(row: Row, snapshot: Snapshot, world: World, *, replaces: Row | Non
     """Everything that is wrong with a row that is about to be saved; errors keep it from being saved.
 
     `snapshot` is the configuration in force. A new row has a null key. `replaces` is the stored row when its key
-    changes with this edit. How the row goes with the others is asked only once the row itself is well formed.
+    changes with this edit. Each kind of check is made only once the one before found no error: values of the right
+    kinds, a well-formed row, a row that goes with the others.
     """
     module, draft = _CHECKS[type(row)], Draft(row, snapshot, world, replaces)
-    found = [finding for check in module.FORM for finding in check(draft)]
-    if not any(finding.is_error for finding in found):
-        found += [finding for check in module.FIT for finding in check(draft)]
-    return list(dict.fromkeys(found))
+    found: list[Finding] = []
+    for checks in ((types.of_columns,), module.FORM, module.FIT):
+        found += [finding for check in checks for finding in check(draft)]
+        if any(finding.is_error for finding in found):
+            break
+    return list({(each.code, each.field, each.message): each for each in found}.values())
 
 
 def check_delete(row: Row, snapshot: Snapshot) -> list[Finding]:
@@ -73,7 +77,9 @@ def check_delete(row: Row, snapshot: Snapshot) -> list[Finding]:
     draft = Draft(row, snapshot, World())
     found: list[Finding] = []
     if naming := references.referring(snapshot, row):
-        name = row.tool_code if isinstance(row, rows.Tool) else f"rule {row.pk}" if isinstance(row, rows.Rule) else row.pk
+        name = (
+            row.tool_code if isinstance(row, rows.Tool) else f"rule {row.pk}" if isinstance(row, rows.Rule) else row.pk
+        )
         found.append(
             draft.error(
                 "IN_USE",

@@ -20,20 +20,28 @@ _TOKEN = re.compile(
 )
 
 BLOCKED_WORDS = frozenset(
-    "insert update delete drop truncate alter create merge grant revoke comment vacuum analyze call execute do copy "
-    "refresh reindex cluster discard lock".split()
-)
+    {
+        "insert", "update", "delete", "drop", "truncate", "alter", "create", "merge", "grant", "revoke", "comment",
+        "vacuum", "analyze", "call", "execute", "do", "copy", "refresh", "reindex", "cluster", "discard", "lock",
+    }
+)  # fmt: skip
 FUNCTIONS = frozenset(
-    "abs avg ceil ceiling coalesce concat count current_date current_time current_timestamp date_trunc extract floor "
-    "greatest least length lower ltrim max min now nullif replace round rtrim split_part string_agg substring substr "
-    "sum to_char to_date to_timestamp trim upper".split()
-)
+    {
+        "abs", "avg", "ceil", "ceiling", "coalesce", "concat", "count", "current_date", "current_time",
+        "current_timestamp", "date_trunc", "extract", "floor", "greatest", "least", "length", "lower", "ltrim",
+        "max", "min", "now", "nullif", "replace", "round", "rtrim", "split_part", "string_agg", "substring",
+        "substr", "sum", "to_char", "to_date", "to_timestamp", "trim", "upper",
+    }
+)  # fmt: skip
 #: Words that may stand before a bracket without being a function.
 _SYNTAX = frozenset(
-    "in exists any all some and or not on using as over filter from where select distinct case when then else end "
-    "values cast interval by with join lateral union intersect except having limit offset between like ilike is array "
-    "row materialized numeric decimal varchar char character".split()
-)
+    {
+        "in", "exists", "any", "all", "some", "and", "or", "not", "on", "using", "as", "over", "filter", "from",
+        "where", "select", "distinct", "case", "when", "then", "else", "end", "values", "cast", "interval", "by",
+        "with", "join", "lateral", "union", "intersect", "except", "having", "limit", "offset", "between", "like",
+        "ilike", "is", "array", "row", "materialized", "numeric", "decimal", "varchar", "char", "character",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -75,7 +83,9 @@ def scan(sql: str) -> Statement:
     return Statement(tokens[:-1] if tokens and tokens[-1][1] == ";" else tokens)
 
 
-def writes(statement: Statement, *, keywords: Collection[str], allowed: Collection[str], blocked: Collection[str]) -> str:
+def writes(
+    statement: Statement, *, keywords: Collection[str], allowed: Collection[str], blocked: Collection[str]
+) -> str:
     """Why the statement is not read-only; blank when nothing speaks against it.
 
     `keywords`, `allowed` and `blocked` are the values of the guardrail rows; blocking wins.

@@ -45,8 +45,8 @@ class World:
 
     #: Registered tasks and their methods.
     tasks: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    #: Addresses (page, section, container) that a data provider is registered for.
-    providers: frozenset[tuple[int, int, int]] = frozenset()
+    #: Addresses (page, section, container) that a data provider is registered for; null stands for any number.
+    providers: frozenset[tuple[int | None, int | None, int | None]] = frozenset()
     #: Tool groups that an executor is installed for.
     executors: frozenset[str] = frozenset()
     #: Codes of tools that have a handler in code.

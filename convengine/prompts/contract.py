@@ -1,4 +1,4 @@
-"""What the user may do in a state: the mode of its prompt template, overruled by the template's contract (tables 3.2)."""
+"""What the user may do in a state: the mode of its prompt template, overruled by its contract (tables 3.2)."""
 
 from collections.abc import Mapping
 
@@ -31,7 +31,7 @@ def named(contract: object, part: str) -> frozenset[str] | None:
 
 
 def capabilities(template: PromptTemplate) -> frozenset[str]:
-    """The words of ALLOWS and EXPECTS that hold: a list of the contract decides alone, an absent one leaves the mode's."""
+    """The words of ALLOWS and EXPECTS that hold: a contract's list decides alone, an absent one leaves the mode."""
     default, found = of_mode(template.interaction_mode), set[str]()
     for part, words in (("allows", ALLOWS), ("expects", EXPECTS)):
         listed = named(template.interaction_contract, part)

@@ -191,7 +191,9 @@ def _known(draft: Config) -> Iterator[Finding]:
         hint = f" Use {here} instead." if here else did_you_mean(written, names)
         yield draft.warning("CONFIG_KEY_UNKNOWN", "config_key", f"Nothing reads {written}.{hint}")
     elif (family, key) in ALIASES:
-        yield draft.warning("CONFIG_KEY_RENAMED", "config_key", f"{key} is an older name; it is stored as {setting.key}.")
+        yield draft.warning(
+            "CONFIG_KEY_RENAMED", "config_key", f"{key} is an older name; it is stored as {setting.key}."
+        )
 
 
 def _qualifier(draft: Config) -> Iterator[Finding]:

@@ -21,8 +21,9 @@ def _param_name(draft: Container) -> Iterator[Finding]:
 def _provider(draft: Container) -> Iterator[Finding]:
     row = draft.row
     address = (row.page_id, row.section_id, row.container_id)
-    if address not in draft.world.providers:
-        known = listed("/".join(map(str, provider)) for provider in draft.world.providers)
+    providers = draft.world.providers
+    if not any(all(part in (None, wanted) for part, wanted in zip(each, address, strict=True)) for each in providers):
+        known = listed("/".join("*" if part is None else str(part) for part in each) for each in providers)
         yield draft.error(
             "PROVIDER_UNKNOWN",
             "container_id",

@@ -99,9 +99,7 @@ def _names(draft: DbTool) -> Iterator[Finding]:
         yield draft.error("SQL_PARAM_UNDECLARED", "sql_template", f":{name} is not in the parameter schema.")
     lists = as_json(draft.row.allowed_identifiers)
     for name in sorted(statement.identifiers - (lists.keys() if isinstance(lists, dict) else set())):
-        yield draft.error(
-            "IDENTIFIER_UNLISTED", "allowed_identifiers", f"${name} needs a list in allowed identifiers."
-        )
+        yield draft.error("IDENTIFIER_UNLISTED", "allowed_identifiers", f"${name} needs a list in allowed identifiers.")
 
 
 def _unused(draft: DbTool) -> Iterator[Finding]:

@@ -55,9 +55,7 @@ def _named_tools(draft: Planner) -> Iterator[Finding]:
 def _two(draft: Planner) -> Iterator[Finding]:
     for other in draft.others(relations.same_scope(draft.snapshot, draft.row)):
         if draft.row.enabled:
-            yield draft.warning(
-                "TWO_PLANNERS", None, f"Row {other.pk} has the same scope; the newer one is used."
-            )
+            yield draft.warning("TWO_PLANNERS", None, f"Row {other.pk} has the same scope; the newer one is used.")
             return
 
 

@@ -33,18 +33,15 @@ def _transport(draft: Server) -> Iterator[Finding]:
     transport = code(draft.row.transport)
     if transport == McpTransport.STDIO:
         yield from _command(draft)
-    elif transport in (McpTransport.HTTP, McpTransport.SSE):
-        if re.match(r"https?://[^\s/]+", draft.row.url or "") is None:
-            yield draft.error("FIELD_REQUIRED", "url", "Enter the server's address, beginning with https:// or http://.")
+    elif transport in (McpTransport.HTTP, McpTransport.SSE) and not re.match(r"https?://[^\s/]+", draft.row.url or ""):
+        yield draft.error("FIELD_REQUIRED", "url", "Enter the server's address, beginning with https:// or http://.")
 
 
 def _command(draft: Server) -> Iterator[Finding]:
     allowed = draft.world.stdio_commands
     yield from common.required(draft, "command", f"Choose the command to start. Allowed: {listed(allowed)}.")
     if draft.row.command and draft.row.command not in allowed:
-        yield draft.error(
-            "NOT_REGISTERED", "command", f"This command is not allowed here. Allowed: {listed(allowed)}."
-        )
+        yield draft.error("NOT_REGISTERED", "command", f"This command is not allowed here. Allowed: {listed(allowed)}.")
 
 
 def _documents(draft: Server) -> Iterator[Finding]:

@@ -81,9 +81,7 @@ def _backed(draft: Tool) -> Iterator[Finding]:
             "DB_TOOL_WITHOUT_SQL", None, f"No SQL template and no handler is registered for {row.tool_code}."
         )
     if code(row.tool_group) == ToolGroup.HTTP_API and draft.snapshot.row(rows.HttpTool, row.pk) is None:
-        yield draft.warning(
-            "HTTP_TOOL_WITHOUT_HANDLER", None, f"No handler is registered for {row.tool_code}."
-        )
+        yield draft.warning("HTTP_TOOL_WITHOUT_HANDLER", None, f"No handler is registered for {row.tool_code}.")
 
 
 FORM: tuple[Check, ...] = (_code, group, common.scope, _input_schema)

@@ -17,16 +17,11 @@ from convengine.domain.facts import RESERVED_FACTS
 from convengine.domain.scope import ANY
 from convengine.domain.text import code
 from convengine.prompts.contract import capabilities
+from convengine.rules.actions.context_paths import ENGINE_BRANCHES
 
 Schema = Draft[rows.OutputSchema]
-#: Branches of the context that belong to the engine (pipeline-1 1.11).
-ENGINE_BRANCHES = frozenset(
-    {
-        "pending_clarification", "intent_lock", "pending_action", "pendingAction", "pending_action_key",
-        "pendingActionKey", "pending_action_runtime", "pending_slot", "pendingSlot", "approval", "container_data",
-        "mcp", "memory",
-    }
-)  # fmt: skip
+#: Names that no field may have; rules write `pending_slot`, but no schema may (pipeline-1 1.11, R97).
+RESERVED = ENGINE_BRANCHES | RESERVED_FACTS | {"pending_slot", "pendingSlot"}
 
 
 def _intent(draft: Schema) -> Iterator[Finding]:
@@ -62,7 +57,9 @@ def valid_schema(draft: Draft[Any], field: str, schema: Any) -> Iterator[Finding
     """A JSON Schema in the language's own terms."""
     for problem in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema):
         where = "/".join(str(step) for step in problem.absolute_path)
-        yield draft.error("SHAPE_INVALID", field, f"This is no JSON Schema: {problem.message} ({where or 'top level'}).")
+        yield draft.error(
+            "SHAPE_INVALID", field, f"This is no JSON Schema: {problem.message} ({where or 'top level'})."
+        )
         return
 
 
@@ -79,7 +76,9 @@ def _required_declared(draft: Schema, part: Mapping[str, Any]) -> Iterator[Findi
     listed = part.get("required")
     for name in listed if isinstance(listed, list) else ():
         if name not in relations.properties(part):
-            yield draft.error("SCHEMA_REQUIRED", "json_schema", f'"required" names {name}, which is not in "properties".')
+            yield draft.error(
+                "SCHEMA_REQUIRED", "json_schema", f'"required" names {name}, which is not in "properties".'
+            )
 
 
 def _patterns(draft: Schema, part: Mapping[str, Any]) -> Iterator[Finding]:
@@ -91,7 +90,7 @@ def _patterns(draft: Schema, part: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _reserved(draft: Schema) -> Iterator[Finding]:
     for name in relations.properties(draft.row.json_schema):
-        if name in ENGINE_BRANCHES | RESERVED_FACTS:
+        if name in RESERVED:
             yield draft.error(
                 "SCHEMA_RESERVED_FIELD",
                 "json_schema",

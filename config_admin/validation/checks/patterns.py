@@ -1,4 +1,4 @@
-"""Checks that classifiers and policies share: how broad a pattern is, judged by texts that it hits (pipeline-1 1.13)."""
+"""Checks that classifiers and policies share: how broad a pattern is, judged by what it hits (pipeline-1 1.13)."""
 
 from collections.abc import Iterator
 

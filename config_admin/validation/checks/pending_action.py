@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 
 from config_admin.validation import relations
-from config_admin.validation.checks import common, tasks
+from config_admin.validation.checks import common
 from config_admin.validation.draft import Check, Draft
 from config_admin.validation.findings import Finding
 from convengine.domain import rows
 from convengine.domain.scope import ANY
 from convengine.domain.text import blank, code
+from convengine.rules.actions import set_task
+from convengine.rules.actions.contract import ActionValueError
 
 Action = Draft[rows.PendingAction]
 
@@ -27,14 +29,12 @@ def _methods(row: rows.PendingAction) -> list[str]:
 
 
 def _task(draft: Action) -> Iterator[Finding]:
-    if not blank(draft.row.bean_name):
-        yield from tasks.registered(
-            draft,
-            draft.row.bean_name.strip(),
-            _methods(draft.row),
-            task_field="bean_name",
-            method_field="method_names",
-        )
+    task, methods, registered = (draft.row.bean_name or "").strip(), _methods(draft.row), draft.world.tasks
+    if task and methods:
+        try:
+            set_task.check(set_task.TaskReference(task, tuple(methods)), registered)
+        except ActionValueError as error:
+            yield draft.error(error.code, "method_names" if task in registered else "bean_name", error.message)
 
 
 def _ambiguous(draft: Action) -> Iterator[Finding]:

@@ -84,10 +84,11 @@ def _contract_words(draft: Template) -> Iterator[Finding]:
                 f"{word} is not a capability the engine knows; it will be ignored.",
             )
         for word in sorted(of_mode(draft.row.interaction_mode) & set(words) - listed):
+            mode = draft.row.interaction_mode
             yield draft.warning(
                 "CONTRACT_CONTRADICTS_MODE",
                 "interaction_contract",
-                f"Mode {draft.row.interaction_mode} usually allows {word}; the contract does not name it, so it is off.",
+                f"Mode {mode} usually allows {word}; the contract does not name it, so it is off.",
             )
 
 

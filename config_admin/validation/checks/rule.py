@@ -2,15 +2,26 @@
 
 from collections.abc import Iterator
 
-from config_admin.validation.checks import common, programs, rule_moves
+from config_admin.validation.checks import common, programs, rule_actions, rule_moves
 from config_admin.validation.draft import Check, Draft
 from config_admin.validation.findings import Finding
 from config_admin.validation.wording import did_you_mean
 from convengine.domain import rows
 from convengine.domain.enums import MatchTarget, RulePhase, RuleType
+from convengine.domain.facts import SESSION_KEYS
 from convengine.domain.text import code
+from convengine.rules.json_path.nodes import Members
+from convengine.rules.json_path.parser import parse_path
 
 Rule = Draft[rows.Rule]
+#: Facts that every turn has and that are no truth values.
+_ALWAYS_THERE = frozenset(SESSION_KEYS) - {
+    "schemaComplete",
+    "hasContainerData",
+    "hasAnySchemaValue",
+    "intentLocked",
+    "postIntentRule",
+}
 
 
 def _phase(draft: Rule) -> Iterator[Finding]:
@@ -43,9 +54,27 @@ def _condition(draft: Rule) -> Iterator[Finding]:
         yield from programs.json_path(draft, "match_pattern", row.match_pattern)
 
 
-FORM: tuple[Check, ...] = (_phase, common.scope, _condition, common.priority)
+def _always_there(draft: Rule) -> Iterator[Finding]:
+    """A plain path to a fact that every turn has, and that is no yes or no, holds always (pipeline-2 0.8)."""
+    row = draft.row
+    if code(row.rule_type) != RuleType.JSON_PATH or not row.null_leaf_matches:
+        return
+    match parse_path(row.match_pattern or "").steps:
+        case (Members((name,)),) if name in _ALWAYS_THERE:
+            yield draft.warning(
+                "PATH_ALWAYS_MATCHES",
+                "match_pattern",
+                f"Every turn has {name}, be it empty, so this always holds. Compare it with something, or let an empty "
+                "value not count.",
+            )
+
+
+FORM: tuple[Check, ...] = (_phase, common.scope, _condition, rule_actions.action, common.priority)
 FIT: tuple[Check, ...] = (
     common.scope_fit,
+    _always_there,
+    rule_actions.engine_key,
+    rule_actions.pointless,
     rule_moves.flip_flop,
     rule_moves.always_true,
     rule_moves.missing_edge,

@@ -1,4 +1,4 @@
-"""Checks of rules that change intent or state: where they lead, and whether they can be caught in a loop (tables 2.3)."""
+"""Checks of rules that change intent or state: where they lead, and whether they go round in circles (tables 2.3)."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -103,10 +103,11 @@ def _equalities(condition: Condition) -> Iterator[tuple[str, str]]:
     if isinstance(condition, Every):
         for term in condition.terms:
             yield from _equalities(term)
-    elif isinstance(condition, Compare) and condition.op == "==":
-        if isinstance(condition.left, Path) and isinstance(condition.right, Literal):
+        return
+    match condition:
+        case Compare(Path() as path, "==", Literal(value)):
             # As text: a number and the same number as text are equal in the dialect.
-            yield written(condition.left), str(condition.right.value)
+            yield written(path), str(value)
 
 
 def always_true(draft: Rule) -> Iterator[Finding]:

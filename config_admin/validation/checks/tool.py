@@ -32,7 +32,9 @@ def _tool(draft: DirectTool) -> Iterator[Finding]:
     if found is None:
         yield tool_unknown(draft)
     elif code(found.tool_group) != code(row.tool_group):
-        yield draft.error("TOOL_GROUP_MISMATCH", "tool_group", f"{found.tool_code} belongs to group {found.tool_group}.")
+        yield draft.error(
+            "TOOL_GROUP_MISMATCH", "tool_group", f"{found.tool_code} belongs to group {found.tool_group}."
+        )
 
 
 def tool_unknown(draft: Draft[Any]) -> Finding:
@@ -44,10 +46,8 @@ def tool_unknown(draft: Draft[Any]) -> Finding:
 
 def param_schema(snapshot: Snapshot, tool: rows.Tool) -> Any:
     """The schema of a tool's arguments, wherever it is kept; null when there is none (R70)."""
-    for row_type in (rows.DbTool, rows.HttpTool):
-        if found := snapshot.row(row_type, tool.tool_id):
-            return as_json(found.param_schema)
-    return as_json(tool.input_schema)
+    found = snapshot.row(rows.DbTool, tool.tool_id) or snapshot.row(rows.HttpTool, tool.tool_id)
+    return as_json(found.param_schema if found else tool.input_schema)
 
 
 def _args(draft: DirectTool) -> Iterator[Finding]:
@@ -86,7 +86,9 @@ def _tool_scope(draft: DirectTool) -> Iterator[Finding]:
     if tool is None:
         return
     if not tool.enabled:
-        yield draft.warning("TOOL_SCOPE", "tool_code", f"{tool.tool_code} is disabled; this row would always be skipped.")
+        yield draft.warning(
+            "TOOL_SCOPE", "tool_code", f"{tool.tool_code} is disabled; this row would always be skipped."
+        )
         return
     fits = relations.scope_fits(code(tool.intent_code), code(row.intent_code)) and relations.scope_fits(
         code(tool.state_code), code(row.state_code)

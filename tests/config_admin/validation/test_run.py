@@ -6,13 +6,128 @@ from time import perf_counter
 import pytest
 
 from config_admin.validation.run import check_delete, check_row, stale_edit
-from config_admin.validation.world import World
 from convengine.domain import rows
 from convengine.domain.snapshot import Snapshot, Table
-from tests.config_admin.validation import shop
-from tests.config_admin.validation.shop import WORLD
+from tests.config_admin.validation.shop import (
+    CANCEL,
+    CLASSIFIER,
+    CONFIG,
+    DB,
+    FALLBACK,
+    FAQ,
+    ROWS,
+    RULE,
+    STATUS,
+    TOOL,
+    VERBOSE,
+    WORLD,
+    codes,
+    said,
+    shop,
+)
 
 
-@pytest.mark.parametrize("row", shop.ROWS, ids=lambda row: f"{row.table}-{row.pk}")
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.table}-{row.pk}")
 def test_nothing_is_said_about_a_good_row(row: rows.Row) -> None:
-    assert shop.said(row) == []
+    assert said(row) == []
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.table}-{row.pk}")
+def test_every_row_can_be_judged_in_an_empty_configuration(row: rows.Row) -> None:
+    assert isinstance(check_row(row, Snapshot(0, {}), WORLD), list)
+
+
+def test_how_a_row_goes_with_others_is_asked_once_it_is_well_formed() -> None:
+    twin = replace(RULE, rule_id=2)
+    assert codes(twin) == ["DUPLICATE_ROW"]
+    assert codes(replace(twin, priority=-1)) == ["PRIORITY_RANGE"]
+
+
+def test_nothing_is_said_twice() -> None:
+    found = check_row(replace(CLASSIFIER, pattern="("), shop(), WORLD)
+    assert len(found) == len(set(found)) == 1
+
+
+def test_an_intent_that_rows_name_cannot_be_deleted() -> None:
+    extra = (
+        replace(
+            RULE, rule_id=2, intent_code="FAQ", state_code="IDLE", action="SET_INTENT", action_value="ORDER_STATUS"
+        ),
+        replace(
+            CONFIG,
+            config_id=9,
+            config_type="ResetResolvedIntentStep",
+            config_key="RESET_INTENT_CODES",
+            config_value="FAQ",
+        ),
+    )
+    (found,) = check_delete(FAQ, shop(*extra))
+    assert (found.code, found.row, found.is_error) == ("IN_USE", "FAQ", True)
+    assert found.message == (
+        "4 rows refer to FAQ: ce_rule 2, ce_response 6, ce_container_config 1, ce_config 9. "
+        "Disable it instead, or change those rows first."
+    )
+    (found,) = check_delete(STATUS, shop(*extra))
+    assert "ce_rule 2" in found.message
+
+
+def test_a_long_list_of_rows_is_cut() -> None:
+    many = [replace(RULE, rule_id=100 + number, match_pattern=f"$.a{number}") for number in range(20)]
+    (found,) = check_delete(CANCEL, shop(*many))
+    assert found.message.startswith("32 rows refer to CANCEL_ORDER: ce_intent_classifier 1, ce_rule 1, ce_rule 100, ")
+    assert " …. Disable it instead" in found.message
+
+
+def test_a_tool_and_a_rule_that_rows_name_cannot_be_deleted() -> None:
+    (found,) = check_delete(TOOL, shop())
+    assert found.message.startswith("2 rows refer to order.status: ce_tool 1, ce_verbose 1. ")
+    (found,) = check_delete(RULE, shop(replace(VERBOSE, rule_id=1)))
+    assert found.message.startswith("1 row refers to rule 1: ce_verbose 1. ")
+
+
+def test_what_nothing_names_can_be_deleted() -> None:
+    unused = replace(FAQ, intent_code="UNUSED")
+    assert [check_delete(row, shop(unused)) for row in (unused, RULE, DB, CLASSIFIER)] == [[], [], [], []]
+
+
+def test_the_last_fallback_answer_cannot_be_deleted() -> None:
+    (found,) = check_delete(FALLBACK, shop())
+    assert (found.code, found.message) == (
+        "LAST_FALLBACK",
+        "This is the only answer for messages that nothing else understands. Add another first.",
+    )
+    assert check_delete(FALLBACK, shop(replace(FALLBACK, response_id=50))) == []
+
+
+def test_an_edit_that_somebody_overtook_is_refused() -> None:
+    found = stale_edit(RULE, shop(), who="ann", when="10:15")
+    assert (found.code, found.is_error, found.field) == ("STALE_EDIT", True, None)
+    assert found.message == (
+        "Somebody (ann, 10:15) changed this row while you were editing. Reload to see the change; your text is kept in "
+        "the form."
+    )
+
+
+@pytest.mark.parametrize("scopes", [100, 1])
+def test_checking_one_rule_among_ten_thousand_is_quick(scopes: int) -> None:
+    many = [
+        replace(RULE, rule_id=number, state_code=f"S{number % scopes}", match_pattern=f"$.a{number}", action_value="X")
+        for number in range(10_000)
+    ]
+    tables = {**shop().tables, "ce_rule": Table("ce_rule", many)}
+    check_row(many[5000], Snapshot(1, tables), WORLD)
+
+    def once() -> float:
+        started = perf_counter()
+        check_row(replace(many[5000], priority=5), Snapshot(1, tables), WORLD)
+        return perf_counter() - started
+
+    assert min(once() for _ in range(5)) < 0.05
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.table}-{row.pk}")
+@pytest.mark.parametrize("value", [None, "", "{", 7, True, [], {"a": 1}, {"a": None}], ids=repr)
+def test_no_value_of_any_column_upsets_a_check(row: rows.Row, value: object) -> None:
+    for column in rows.columns(type(row)):
+        if column != "enabled":
+            assert isinstance(check_row(replace(row, **{column: value}), shop(), WORLD), list)

@@ -1,0 +1,59 @@
+"""Save checks of the registry of tools."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.config_admin.validation.shop import DB, DB_TOOL, HTTP_TOOL, TOOL, codes, said
+
+
+@pytest.mark.parametrize("code", ["", "order status", "é", "x" * 121])
+def test_a_tool_code_has_a_shape(code: str) -> None:
+    assert ("CODE_FORMAT", "Use letters, digits, _ . - only, at most 120 (for example order.status).") in said(
+        replace(TOOL, tool_code=code)
+    )
+
+
+def test_a_tool_code_stands_once_ignoring_case() -> None:
+    assert said(replace(TOOL, tool_id=50, tool_code="ORDER.Status")) == [
+        ("DUPLICATE", "Tool ORDER.Status exists already (row 9).")
+    ]
+    assert codes(replace(TOOL, tool_id=50), replace(TOOL, enabled=False)) == ["DUPLICATE"]
+
+
+def test_the_group_is_of_the_list() -> None:
+    assert codes(replace(TOOL, tool_group="MCP_SERVER")) == ["CHOICE_UNKNOWN"]
+
+
+def test_the_description_of_the_arguments_is_a_json_schema() -> None:
+    assert codes(replace(TOOL, input_schema=[])) == ["SHAPE_INVALID"]
+    assert codes(replace(TOOL, input_schema={"type": "thing"})) == ["SHAPE_INVALID"]
+    assert codes(replace(TOOL, input_schema={"type": "object"})) == []
+
+
+def test_the_planner_chooses_by_the_description() -> None:
+    assert said(replace(TOOL, description=None)) == [
+        ("TOOL_NO_DESCRIPTION", "The planner only knows this text about the tool.")
+    ]
+
+
+def test_a_tool_for_everything_is_questioned() -> None:
+    assert said(replace(TOOL, intent_code="ANY")) == [("TOOL_SCOPE_ANY", "Every intent and state may call this tool.")]
+
+
+def test_a_database_tool_has_sql_or_a_handler() -> None:
+    assert said(DB, without=[DB_TOOL]) == [
+        ("DB_TOOL_WITHOUT_SQL", "No SQL template and no handler is registered for orders.find.")
+    ]
+    assert codes(DB, without=[DB_TOOL], tool_handlers=frozenset({"orders.find"})) == []
+
+
+def test_an_http_tool_has_a_row_or_a_handler() -> None:
+    assert said(TOOL, without=[HTTP_TOOL]) == [
+        ("HTTP_TOOL_WITHOUT_HANDLER", "No handler is registered for order.status.")
+    ]
+    assert codes(TOOL, without=[HTTP_TOOL], tool_handlers=frozenset({"order.status"})) == []
+
+
+def test_a_group_without_an_executor_is_told() -> None:
+    assert codes(TOOL, executors=frozenset({"DB"})) == ["NO_EXECUTOR"]
