@@ -1,0 +1,42 @@
+"""Which moves a state graph allows (pipeline-2 8.3)."""
+
+import pytest
+
+from config_admin.validation.graph import allows, edges, leads_to
+from convengine.domain.rows import StateEdge
+from tests.config_admin.validation.shop import EDGES, shop
+
+
+def edge(start: str, end: str, intent: str = "ANY") -> StateEdge:
+    return StateEdge(edge_id=50, intent_code=intent, from_state=start, to_state=end)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "allowed"),
+    [
+        ("IDLE", "CONFIRM", True),
+        ("idle", "Confirm", True),
+        ("IDLE", "CANCELLED", False),
+        ("X", "ERROR", True),
+        ("DONE", "X", True),
+        ("X", "X", True),
+        ("ANY", "CONFIRM", True),
+        ("ANY", "CANCELLED", True),
+        ("CONFIRM", "CANCELLED", False),
+    ],
+)
+def test_a_move_needs_an_edge(start: str, end: str, allowed: bool) -> None:
+    graph = [edge("IDLE", "CONFIRM"), edge("ANY", "ERROR"), edge("DONE", "ANY")]
+    assert allows(graph, start, end) is allowed
+
+
+def test_the_edges_of_an_intent_are_its_own_and_those_of_any() -> None:
+    everywhere = edge("ANY", "ERROR")
+    assert edges(shop(everywhere), "cancel_order") == (*EDGES, everywhere)
+    assert edges(shop(everywhere), "FAQ") == edges(shop(everywhere), "ANY") == (everywhere,)
+
+
+def test_an_edge_from_the_state_itself_does_not_lead_to_it() -> None:
+    assert leads_to([edge("A", "B")], "b")
+    assert leads_to([edge("A", "ANY")], "B")
+    assert not leads_to([edge("B", "ANY")], "B")

@@ -1,0 +1,22 @@
+"""Names that templates may use."""
+
+import json
+
+import pytest
+
+import convengine.domain.catalogue  # noqa: F401  (completes the catalogue)
+from convengine.domain.rows import Config
+from convengine.domain.settings import CATALOGUE, Setting
+from tests.config_admin.validation.shop import said
+
+_AS_TEXT = ("prompt", "template", "regex", "json", "text")
+
+
+@pytest.mark.parametrize("setting", CATALOGUE.values(), ids=lambda setting: setting.name)
+def test_every_shipped_text_pattern_and_prompt_would_pass_the_checks_of_a_row(setting: Setting[object]) -> None:
+    default = setting.default
+    if setting.kind.name not in _AS_TEXT or setting.name == "IntentResolutionStep/STICKY_INTENT":
+        return
+    text = json.dumps(default) if setting.kind.name == "json" else str(default)
+    row = Config(config_id=70, config_type=setting.type, config_key=setting.key, config_value=text)
+    assert said(row) == []
