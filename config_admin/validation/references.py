@@ -47,7 +47,7 @@ def _rule(verbose: rows.Verbose) -> int | None:
 
 
 def _target_intent(rule: rows.Rule) -> str | None:
-    return code(rule.action_value) if rule.action == "SET_INTENT" else None
+    return code(rule.action_value) if code(rule.action) == "SET_INTENT" else None
 
 
 def _of_tool(snapshot: Snapshot, tool_code: str) -> Iterator[Row]:

@@ -87,11 +87,12 @@ def as_json(value: Any) -> Any:
 
 def does_the_same(one: Row, other: Row) -> bool:
     """True when two rows of a table differ in nothing that matters but their order."""
-    return all(_plain(getattr(one, name)) == _plain(getattr(other, name)) for name in _telling(type(one)))
+    return all(_plain(getattr(one, name)) == _plain(getattr(other, name)) for name in _telling(one.table))
 
 
 @cache
-def _telling(row_type: type[Row]) -> tuple[str, ...]:
+def _telling(table: str) -> tuple[str, ...]:
+    row_type = rows.ROW_TYPE_OF[table]
     return tuple(name for name in rows.columns(row_type) if name not in _SILENT and name != row_type.key)
 
 

@@ -37,15 +37,21 @@ def _key(row: Any) -> tuple[str, str]:
     return (row.config_type or "").strip().upper(), (row.config_key or "").strip().upper()
 
 
+def _canonical_key(row: Any) -> tuple[str, str, str]:
+    """Family, key under its present name, and qualifier: what one row may stand for."""
+    family, key = _key(row)
+    plain, _, qualifier = key.partition(".")
+    return family, ALIASES.get((family, plain), plain), qualifier
+
+
 def _plain_key(row: rows.Config) -> tuple[str, str]:
     family, key = _key(row)
-    return family, key.split(".", 1)[0]
+    return family, key.partition(".")[0]
 
 
 def setting_of(row: rows.Config) -> Setting[Any] | None:
     """The setting that a row gives a value to, also under an older name; null when nothing reads it."""
-    family, key = _plain_key(row)
-    return CATALOGUE.get((family, ALIASES.get((family, key), key)))
+    return CATALOGUE.get(_canonical_key(row)[:2])
 
 
 def _filled(draft: Config) -> Iterator[Finding]:
@@ -54,7 +60,8 @@ def _filled(draft: Config) -> Iterator[Finding]:
 
 
 def _duplicate(draft: Config) -> Iterator[Finding]:
-    for other in draft.others(relations.all_by(draft.snapshot, rows.Config, _key).get(_key(draft.row), ())):
+    same = relations.all_by(draft.snapshot, rows.Config, _canonical_key)
+    for other in draft.others(same.get(_canonical_key(draft.row), ())):
         yield draft.error(
             "DUPLICATE",
             "config_key",
@@ -197,7 +204,7 @@ def _known(draft: Config) -> Iterator[Finding]:
 
 
 def _qualifier(draft: Config) -> Iterator[Finding]:
-    setting, (_, _, qualifier) = setting_of(draft.row), _key(draft.row)[1].partition(".")
+    setting, (_, _, qualifier) = setting_of(draft.row), _canonical_key(draft.row)
     if setting is None or not qualifier:
         return
     if setting.qualifier is None:

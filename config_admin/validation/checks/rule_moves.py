@@ -27,13 +27,12 @@ _MOVES: Mapping[str, tuple[str, str]] = {
 
 def moves(rule: rows.Rule, action: str | None = None) -> bool:
     """True for an enabled rule that changes intent or state (or does just this `action`)."""
-    return rule.enabled and rule.action in _MOVES and action in (None, rule.action)
+    return rule.enabled and code(rule.action) in _MOVES and action in (None, code(rule.action))
 
 
 def _mover_key(rule: Any) -> tuple[str, str, str] | None:
-    if rule.action not in _MOVES:
-        return None
-    return code(rule.phase), rule.action, code(getattr(rule, _MOVES[rule.action][0]))
+    action = code(rule.action)
+    return (code(rule.phase), action, code(getattr(rule, _MOVES[action][0]))) if action in _MOVES else None
 
 
 def flip_flop(draft: Rule) -> Iterator[Finding]:
@@ -43,7 +42,7 @@ def flip_flop(draft: Rule) -> Iterator[Finding]:
         return
     by_start = draft.snapshot.index(rows.Rule, _mover_key, relations.rank)
     starts = dict.fromkeys((code(rule.action_value), ANY))
-    others = chain.from_iterable(by_start.get((code(rule.phase), rule.action, start), ()) for start in starts)
+    others = chain.from_iterable(by_start.get((code(rule.phase), code(rule.action), start), ()) for start in starts)
     for other in draft.others(others):
         if _move_back_and_forth(rule, other):
             yield draft.warning(
@@ -55,7 +54,7 @@ def flip_flop(draft: Rule) -> Iterator[Finding]:
 
 
 def _move_back_and_forth(one: rows.Rule, other: rows.Rule) -> bool:
-    _, beside = _MOVES[one.action]
+    _, beside = _MOVES[code(one.action)]
     ends = code(one.action_value), code(other.action_value)
     return (
         ends[0] != ends[1]
@@ -67,7 +66,7 @@ def _move_back_and_forth(one: rows.Rule, other: rows.Rule) -> bool:
 
 
 def _applies_at(rule: rows.Rule, place: str) -> bool:
-    start, _ = _MOVES[rule.action]
+    start, _ = _MOVES[code(rule.action)]
     demanded = _demands(rule).get("@.state" if start == "state_code" else "@.intent", place)
     return code(getattr(rule, start)) in (place, ANY) and code(demanded) == place
 

@@ -61,7 +61,7 @@ def _unreachable(draft: Edge) -> Iterator[Finding]:
 
 
 def _moving_key(rule: Any) -> tuple[str, str]:
-    return rule.action, code(rule.intent_code)
+    return code(rule.action), code(rule.intent_code)
 
 
 def _rules_outside(draft: Edge) -> Iterator[Finding]:

@@ -6,14 +6,14 @@ from typing import Any, get_type_hints
 
 from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding
-from convengine.domain.rows import Row
+from convengine.domain.rows import ROW_TYPE_OF
 
 _WORDS: Mapping[type, str] = {str: "a text", int: "a whole number", bool: "true or false"}
 
 
 def of_columns(draft: Draft[Any]) -> Iterator[Finding]:
     """Texts, keys and switches; numbers with bounds have checks of their own, and null is for those to judge too."""
-    for column, wanted in _wanted(type(draft.row)).items():
+    for column, wanted in _wanted(draft.row.table).items():
         value = getattr(draft.row, column)
         fits = isinstance(value, wanted) and not (wanted is int and isinstance(value, bool))
         if value is not None and not fits:
@@ -21,9 +21,9 @@ def of_columns(draft: Draft[Any]) -> Iterator[Finding]:
 
 
 @cache
-def _wanted(row_type: type[Row]) -> Mapping[str, type]:
+def _wanted(table: str) -> Mapping[str, type]:
     found = {}
-    for column, hint in get_type_hints(row_type).items():
+    for column, hint in get_type_hints(ROW_TYPE_OF[table]).items():
         for wanted in _WORDS:
             if hint in (wanted, wanted | None) and (wanted is not int or column.endswith("id")):
                 found[column] = wanted

@@ -21,6 +21,10 @@ def test_a_setting_has_one_row_ignoring_case() -> None:
     assert said(row("intentresolutionstep/sticky_intent", "true")) == [
         ("DUPLICATE", "There is already a row for intentresolutionstep / sticky_intent (row 1).")
     ]
+    assert codes(
+        row("LLM/TURN_BUDGET_MS", "1"),
+        rows.Config(config_id=8, config_type="LLM", config_key="MAX_MS_PER_TURN", config_value="2"),
+    ) == ["DUPLICATE"]
     assert codes(row("Session/RESUME_MODE.whatsapp", "offer_resume"), row("Session/RESUME_MODE", "new_session")) == []
 
 
