@@ -29,7 +29,9 @@ def selected(reply: str | None, options: Sequence[tuple[str, str]]) -> int | Non
     by_label = [
         index
         for index, (key, label) in enumerate(options)
-        if all(word in match_text(f"{_words(key)} {label}").replace("(", " ").replace(")", " ").split() for word in left)
+        if all(
+            word in match_text(f"{_words(key)} {label}").replace("(", " ").replace(")", " ").split() for word in left
+        )
     ]
     return by_label[0] if len(by_label) == 1 else None
 

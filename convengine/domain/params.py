@@ -78,7 +78,12 @@ PARAMS: Mapping[str, Param] = {
         ("response_hint", "ER", "SET_RESPONSE_HINT", "ResponseResolutionStep"),
         ("reset_reason", "E", "reset steps", "responses"),
         # schema and prompt material
-        ("schema_id missing_fields missing_field_options", "E", "CorrectionStep, SchemaExtractionStep", "prompts, rules"),
+        (
+            "schema_id missing_fields missing_field_options",
+            "E",
+            "CorrectionStep, SchemaExtractionStep",
+            "prompts, rules",
+        ),
         (
             "schema_description schema_field_details schema_invalid_fields",
             "E",

@@ -48,9 +48,7 @@ def reset(session: Session, turn: Turn, reason: ResetReason, *, only: bool, **pa
 
 def _fresh(session: Session, reason: ResetReason, only: bool) -> Session:
     blank = Session(session.conversation_id)
-    kept = {
-        key: value for key, value in session.user_input_params.items() if key.strip().lower() not in RESET_KEYS
-    }
+    kept = {key: value for key, value in session.user_input_params.items() if key.strip().lower() not in RESET_KEYS}
     return session.evolve(
         **{name: getattr(blank, name) for name in RESET_FIELDS},
     ).evolve(

@@ -1,4 +1,5 @@
 """Every audit stage, named once (api-and-audit 9, pipeline-1 18). Writing an unknown stage is an error."""
+
 from enum import StrEnum
 
 
@@ -139,7 +140,7 @@ class Stage(StrEnum):
     RULE_APPLIED = "RULE_APPLIED"
     RULE_NO_MATCH = "RULE_NO_MATCH"
     RULE_ERROR = "RULE_ERROR"
-    RULE_PASS_CAP_REACHED = "RULE_PASS_CAP_REACHED"
+    RULE_PASS_CAP_REACHED = "RULE_PASS_CAP_REACHED"  # noqa: S105
     SET_INTENT = "SET_INTENT"
     SET_STATE = "SET_STATE"
     SET_DIALOGUE_ACT = "SET_DIALOGUE_ACT"

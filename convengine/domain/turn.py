@@ -94,6 +94,8 @@ class Turn:
     trail: Trail
     decided_rows: dict[DecidingRow, None] = field(default_factory=dict)
     timings: list[StepTiming] = field(default_factory=list)
+    #: Milliseconds after which no further step begins and nothing is committed; null for no limit.
+    time_limit_ms: float | None = None
     #: Called by the runner after each step, when events are stored step by step.
     flush_step: "StepFlush | None" = None
     _told: set[tuple[str, str]] = field(default_factory=set)

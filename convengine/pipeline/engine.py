@@ -3,12 +3,13 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from convengine.domain.outcome import Continue, Outcome, Stop
 from convengine.domain.session import FIELDS, FinalResult, Session, StepInfo
 from convengine.domain.stages import Stage
 from convengine.domain.turn import StepTiming, Turn
-from convengine.errors import ConvEngineError, PipelineNoFinalResult, PipelineStepFailed
+from convengine.errors import ConvEngineError, PipelineNoFinalResult, PipelineStepFailed, TurnTimeout
 from convengine.pipeline.hooks import Hooks
 from convengine.pipeline.step import Step
 from convengine.pipeline.timing import audit_timing
@@ -45,6 +46,7 @@ class Engine:
             if not step.active(session, turn):
                 continue
             try:
+                self._in_time(turn)
                 outcome = self._step(step, session, turn)
             except Exception as error:
                 return self._failed(session, turn, error)
@@ -56,6 +58,11 @@ class Engine:
         if session.final_result is None:
             return self._failed(session, turn, PipelineNoFinalResult())
         return EngineOutcome(session, session.final_result)
+
+    @staticmethod
+    def _in_time(turn: Turn) -> None:
+        if turn.time_limit_ms is not None and turn.ports.clock.elapsed_ms() > turn.time_limit_ms:
+            raise TurnTimeout()
 
     def _step(self, step: Step, session: Session, turn: Turn) -> Outcome:
         name, clock = step.name, turn.ports.clock
@@ -100,7 +107,7 @@ class Engine:
 
     @staticmethod
     def _audit_error(session: Session, turn: Turn, name: str, label: str, took: float, error: Exception) -> None:
-        meta = {"_errorMeta": error.meta} if isinstance(error, ConvEngineError) and error.meta else {}
+        meta: dict[str, Any] = {"_errorMeta": error.meta} if isinstance(error, ConvEngineError) and error.meta else {}
         turn.audit(
             session,
             Stage.STEP_ERROR,
@@ -115,13 +122,14 @@ class Engine:
     @staticmethod
     def _failed(session: Session, turn: Turn, error: Exception) -> EngineOutcome:
         if isinstance(error, ConvEngineError):
+            meta: dict[str, Any] = {"_errorMeta": error.meta} if error.meta else {}
             turn.audit(
                 session,
                 Stage.ENGINE_KNOWN_FAILURE,
                 errorCode=error.code,
                 message=error.message,
                 recoverable=error.recoverable,
-                **({"_errorMeta": error.meta} if error.meta else {}),
+                **meta,
             )
             known = error
         else:

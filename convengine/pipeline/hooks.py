@@ -1,6 +1,7 @@
 """Hooks around steps. The do-nothing base class is the specification (pipeline-1 1.6)."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import ClassVar
 
 from convengine.domain.outcome import Outcome
@@ -42,35 +43,22 @@ class Hooks:
     def before(self, name: str, session: Session, turn: Turn) -> Session:
         """Run `before_step` of all that support the step."""
         for hook in self._hooks:
-            session = self._guarded(
-                hook, "beforeStep", name, session, turn, lambda hook=hook, now=session: hook.before_step(name, now, turn)
-            )
+            call = partial(hook.before_step, name, session, turn)
+            session = self._guarded(hook, "beforeStep", name, session, turn, call)
         return session
 
     def after(self, name: str, session: Session, turn: Turn, outcome: Outcome) -> Session:
         """Run `after_step` of all that support the step."""
         for hook in self._hooks:
-            session = self._guarded(
-                hook,
-                "afterStep",
-                name,
-                session,
-                turn,
-                lambda hook=hook, now=session: hook.after_step(name, now, turn, outcome),
-            )
+            call = partial(hook.after_step, name, session, turn, outcome)
+            session = self._guarded(hook, "afterStep", name, session, turn, call)
         return session
 
     def error(self, name: str, session: Session, turn: Turn, error: BaseException) -> None:
         """Run `on_step_error` of all that support the step."""
         for hook in self._hooks:
-            self._guarded(
-                hook,
-                "onStepError",
-                name,
-                session,
-                turn,
-                lambda hook=hook: hook.on_step_error(name, session, turn, error),
-            )
+            call = partial(hook.on_step_error, name, session, turn, error)
+            self._guarded(hook, "onStepError", name, session, turn, call)
 
     @staticmethod
     def _guarded(

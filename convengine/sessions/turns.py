@@ -17,7 +17,7 @@ from convengine.domain.recording import Recording
 from convengine.domain.session import Session
 from convengine.domain.trail import Trail
 from convengine.domain.turn import Turn, TurnRequest
-from convengine.errors import ConvEngineError, ConversationPersistFailed, TurnConflict
+from convengine.errors import ConvEngineError, ConversationPersistFailed, TurnConflict, TurnTimeout
 from convengine.pipeline.engine import EngineOutcome
 from convengine.sessions import idempotency, store
 from convengine.sessions import lease as leases
@@ -99,6 +99,7 @@ def _opened(request: TurnRequest, lease: leases.Lease) -> tuple[Turn, Recording]
     ports = wiring.ports(clock, store.LiveConversations(lease, request, snapshot), tape)
     trail = Trail(clock.elapsed_ms, tuple(conf.load_all("TRAIL_LISTENERS")))
     turn = Turn(lease.turn_id, lease.turn_no, request, snapshot, ports, trail)
+    turn.time_limit_ms = conf.get("TURN_TIMEOUT_SECONDS") * 1000
     if settings.read(snapshot, catalogue.FLUSH).value == "STEP":
         turn.flush_step = _StepFlush(turn)
     return turn, tape
@@ -145,6 +146,8 @@ def _write_record(turn: Turn, outcome: EngineOutcome, tape: Recording, status: T
     already = turn.flush_step.stored if turn.flush_step else 0
     redact = frozenset(name.lower() for name in settings.read(turn.snapshot, catalogue.REDACT_KEYS).value)
     data, note = record(turn, tape, redact)
+    if isinstance(outcome.error, TurnTimeout):
+        note = "The turn ended because its time was over, which a replay does not repeat."
     written = writer.write(turn, after_seq=already, careful=careful)
     writer.write_deciding_rows(turn)
     store.insert_record(

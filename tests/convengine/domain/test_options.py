@@ -2,7 +2,10 @@ import pytest
 
 from convengine.domain.options import selected
 
-OPTIONS = [("cancel_flight", "cancel_flight (Cancel the flight)"), ("cancel_hotel", "cancel_hotel (Cancel the hotel booking)")]
+OPTIONS = [
+    ("cancel_flight", "cancel_flight (Cancel the flight)"),
+    ("cancel_hotel", "cancel_hotel (Cancel the hotel booking)"),
+]
 
 
 @pytest.mark.parametrize(

@@ -233,3 +233,20 @@ def test_ENG_V17_the_resolved_input_follows_the_query() -> None:
     assert session.resolved_user_input == "x"
     assert (asked.resolved_user_input, asked.input_params["resolved_user_input"]) == ("y", "y")
     assert (cleared.resolved_user_input, cleared.input_params["resolved_user_input"]) == ("x", "x")
+
+
+def test_a_turn_past_its_time_limit_begins_no_further_step() -> None:
+    clock = FrozenClock()
+
+    class Slow(Passes):
+        def execute(self, session: Session, turn: Turn) -> Continue:
+            clock.elapsed += 2000
+            return Continue(session)
+
+    turn = make_turn(clock=clock)
+    turn.time_limit_ms = 1000
+    outcome = Engine([Slow(), Ends()]).run(turn)
+
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.recoverable) == ("TURN_TIMEOUT", True)
+    assert [e.payload["step"] for e in turn.trail.events if e.stage == "STEP_ENTER"] == ["Slow"]

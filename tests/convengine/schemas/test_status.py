@@ -36,7 +36,9 @@ VECTORS = [
 ]
 
 
-@pytest.mark.parametrize(("document", "context", "expected"), [v[1:] for v in VECTORS], ids=[f"P2_5_6_{v[0]}" for v in VECTORS])
+@pytest.mark.parametrize(
+    ("document", "context", "expected"), [v[1:] for v in VECTORS], ids=[f"P2_5_6_{v[0]}" for v in VECTORS]
+)
 def test_complete_any_and_missing(document: Any, context: Any, expected: tuple[bool, bool, list[str]]) -> None:
     status = evaluate(document, context)
 
@@ -77,7 +79,9 @@ def test_what_is_no_object_schema_is_never_complete(broken: Any) -> None:
     assert not evaluate(broken, {}).complete
 
 
-@pytest.mark.parametrize(("value", "says"), [(0, True), (False, True), (" ", False), ([], False), ({}, False), (None, False)])
+@pytest.mark.parametrize(
+    ("value", "says"), [(0, True), (False, True), (" ", False), ([], False), ({}, False), (None, False)]
+)
 def test_meaningful(value: Any, says: bool) -> None:
     assert meaningful(value) is says
 

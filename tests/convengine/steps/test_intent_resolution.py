@@ -249,7 +249,12 @@ def asked() -> Clarification:
 
 @pytest.mark.parametrize(
     ("reply", "intent", "state"),
-    [("1", "ORDER", "COLLECT"), ("2", "BILLING", "IDLE"), ("billing", "BILLING", "IDLE"), ("Orders, please", "ORDER", "COLLECT")],
+    [
+        ("1", "ORDER", "COLLECT"),
+        ("2", "BILLING", "IDLE"),
+        ("billing", "BILLING", "IDLE"),
+        ("Orders, please", "ORDER", "COLLECT"),
+    ],
 )
 def test_the_question_is_answered_by_number_or_name(reply: str, intent: str, state: str) -> None:
     session, turn = run(reply, *ORDER_OR_BILLING, state="INTENT_COLLISION", clarification=asked())

@@ -31,9 +31,7 @@ def test_LOC_V2_a_stored_conversation_goes_on_where_it_stood() -> None:
 
 
 def test_LOC_V4_params_of_the_request_win_over_stored_ones() -> None:
-    turn = make_turn(
-        conversation={"input_params_json": {"tier": "gold"}}, input_params={"tier": "silver", "x": 1}
-    )
+    turn = make_turn(conversation={"input_params_json": {"tier": "gold"}}, input_params={"tier": "silver", "x": 1})
 
     session = run(turn)
 

@@ -1,0 +1,290 @@
+import json
+import uuid
+
+import pytest
+from django.db import DataError
+
+from audit import writer
+from audit.expand import expanded
+from audit.models import CeAudit
+from audit.queries import whole_turns
+from audit.rate_limit import RateLimiter
+from config_admin.models import CeConfig, CeResponse
+from convengine.codec import loads
+from convengine.sessions.models import CeConversationHistory
+from tests.api import Caller
+from tests.worlds import desk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def caller() -> Caller:
+    desk()
+    return Caller()
+
+
+def setting(key: str, value: str) -> None:
+    CeConfig.objects.create(config_type="AUDIT", config_key=key, config_value=value)
+
+
+def test_events_are_numbered_without_a_gap(caller: Caller) -> None:
+    caller.say("hours")
+
+    assert list(CeAudit.objects.order_by("audit_id").values_list("seq", flat=True)) == list(
+        range(1, CeAudit.objects.count() + 1)
+    )
+
+
+def test_readers_see_whole_payloads_where_the_writer_kept_references(caller: Caller) -> None:
+    caller.say("hours", inputParams={"tier": "gold"})
+
+    stored = CeAudit.objects.get(stage="ASSISTANT_OUTPUT").payload_json
+    (shown,) = caller.get(stage="ASSISTANT_OUTPUT").json()["results"]
+    assert stored["context"] == {"$folded": "context"}
+    assert shown["payload"]["context"] == {}
+    meta = shown["payload"]["_meta"]
+    assert (meta["stage"], meta["turnNo"], meta["intent"], meta["step"]) == (
+        "ASSISTANT_OUTPUT",
+        1,
+        "HOURS",
+        "ResponseResolutionStep",
+    )
+
+
+def test_large_parts_are_shown_on_the_anchor_events_only(caller: Caller) -> None:
+    caller.say("hours", inputParams={"tier": "gold"})
+
+    by_stage = {event["stage"]: event["payload"]["_meta"] for event in caller.get(turn=1).json()["results"]}
+
+    assert by_stage["USER_INPUT"]["userInputParams"] == {"tier": "gold"}
+    assert by_stage["ENGINE_RETURN"]["session"]["intent"] == "HOURS"
+    assert "session" not in by_stage["RESOLVE_RESPONSE"]
+
+
+def test_pages_follow_one_another_without_gap_or_double(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("audit.views._PAGE", 7)
+    for _ in range(3):
+        caller.say("hours")
+
+    seen, cursor = [], ""
+    while True:
+        page = caller.get(cursor=cursor).json()
+        seen += [(event["turnNo"], event["seq"]) for event in page["results"]]
+        cursor = page["next"]
+        if not cursor:
+            break
+    back = caller.get(cursor=page["previous"]).json()
+
+    assert seen == list(CeAudit.objects.order_by("turn_no", "seq").values_list("turn_no", "seq"))
+    assert [(e["turnNo"], e["seq"]) for e in back["results"]] == seen[-len(page["results"]) - 7 : -len(page["results"])]
+
+
+def test_stages_are_filtered_with_their_sources_and_by_stars(caller: Caller) -> None:
+    caller.say("hours", inputParams={"vip": True})
+
+    assert {e["stage"] for e in caller.get(stage="RULE_MATCH").json()["results"]} == {"RULE_MATCH (RulesStep)"}
+    assert {e["stage"] for e in caller.get(stage="*_RESOLVED_BY_*").json()["results"]} == {
+        "INTENT_RESOLVED_BY_CLASSIFIER"
+    }
+
+
+def test_the_trace_shows_steps_in_order_with_their_stages(caller: Caller) -> None:
+    caller.say("hours")
+
+    trace = caller.get("/trace").json()
+
+    (turn,) = trace["turns"]
+    assert [step["step"] for step in turn["steps"]][:3] == [
+        "LoadOrCreateConversationStep",
+        "ResetConversationStep",
+        "PersistConversationBootstrapStep",
+    ]
+    assert (turn["intentFrom"], turn["intentTo"], turn["userText"], turn["status"]) == (
+        "UNKNOWN",
+        "HOURS",
+        "hours",
+        "OK",
+    )
+    policy = next(step for step in turn["steps"] if step["step"] == "PolicyEnforcementStep")
+    assert [stage["stage"] for stage in policy["stages"]] == ["DECISION"]
+    assert policy["sourceFile"] == "convengine/steps/policy_enforcement.py"
+    assert trace["steps"] == turn["steps"]
+
+
+def test_a_failed_step_is_marked_in_the_trace(caller: Caller) -> None:
+    CeResponse.objects.filter(intent_code="HOURS").delete()
+    caller.say("hours")
+
+    steps = caller.get("/trace", turn=1).json()["steps"]
+
+    assert (steps[-1]["step"], steps[-1]["status"]) == ("ResponseResolutionStep", "ERROR")
+    assert "HOURS" in steps[-1]["error"]
+
+
+def test_the_original_shape_is_an_array_with_payloads_as_text(caller: Caller) -> None:
+    caller.say("hours")
+
+    rows = caller.get(compat="1").json()
+
+    assert set(rows[0]) == {"auditId", "conversationId", "stage", "payloadJson", "createdAt"}
+    assert json.loads(rows[0]["payloadJson"])["step"] == "LoadOrCreateConversationStep"
+    caller.conversation_id = str(uuid.uuid4())
+    assert caller.get(compat="1").json() == []
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [({"turn": "x"}, "turn"), ({"turn": "0"}, "turn"), ({"cursor": "zz"}, "cursor"), ({"from": "soon"}, "from")],
+)
+def test_query_parameters_that_are_wrong_are_named(caller: Caller, query: dict[str, str], field: str) -> None:
+    caller.say("hours")
+
+    response = caller.get(**query)
+
+    assert (response.status_code, list(response.json()["fields"])) == (400, [field])
+
+
+def test_an_id_that_is_no_uuid_is_refused_and_an_unknown_one_not_found(caller: Caller) -> None:
+    assert caller.get().status_code == 404
+    caller.conversation_id = "nonsense"
+    assert caller.get().status_code == 400
+
+
+# --- what is recorded -------------------------------------------------------------------------------------------
+
+
+def test_CIA_V3_the_inspection_shows_the_values_before_a_reset(caller: Caller) -> None:
+    caller.say("hours")
+    setting("CACHE_INSPECTOR", "true")
+
+    caller.say("/reset")
+
+    stages = caller.stages(2)
+    assert stages.index("CACHE_INSPECTION") < stages.index("CONVERSATION_RESET")
+    inspected = CeAudit.objects.get(stage="CACHE_INSPECTION").payload_json
+    assert inspected["cache_snapshot"]["intent_code"] == "HOURS"
+
+
+def test_CIA_V4_keys_to_be_redacted_are_masked_everywhere(caller: Caller) -> None:
+    setting("CACHE_INSPECTOR", "true")
+    caller.say("hours", inputParams={"card_number": "4111", "nested": {"Password": "x"}})
+    caller.say("hours")
+
+    stored = " ".join(json.dumps(payload) for payload in CeAudit.objects.values_list("payload_json", flat=True))
+    assert "4111" not in stored
+    assert '"x"' not in stored
+    assert "***" in stored
+    record = CeConversationHistory.objects.get(turn_no=2)
+    assert (record.replayable, bool(record.replay_note)) == (False, True)
+
+
+def test_CIA_V5_the_level_applies_to_the_inspection(caller: Caller) -> None:
+    setting("CACHE_INSPECTOR", "true")
+    setting("LEVEL", "ERROR_ONLY")
+
+    caller.say("hours")
+
+    assert not CeAudit.objects.filter(stage="CACHE_INSPECTION").exists()
+
+
+def test_errors_only_still_keeps_the_evidence_and_every_reference_resolves(caller: Caller) -> None:
+    setting("LEVEL", "ERROR_ONLY")
+    CeResponse.objects.filter(intent_code="HOURS").delete()
+
+    caller.say("hours")
+
+    assert caller.stages(1) == ["USER_INPUT", "STEP_ERROR", "ENGINE_KNOWN_FAILURE"]
+    events = list(expanded(whole_turns(uuid.UUID(caller.conversation_id), [1])))
+    assert events[-1].payload["_meta"]["session"]["intent"] == "HOURS"
+
+
+def test_the_standard_level_leaves_steps_out_and_the_trace_derives_them(caller: Caller) -> None:
+    setting("LEVEL", "STANDARD")
+
+    caller.say("hours")
+
+    assert "STEP_ENTER" not in caller.stages(1)
+    step = caller.get("/trace").json()["steps"][0]
+    assert (step["step"], step["derived"]) == ("LoadOrCreateConversationStep", True)
+    timing = CeAudit.objects.get(stage="PIPELINE_TIMING").payload_json
+    assert timing["auditFiltered"] > 10
+
+
+def test_stages_and_intents_can_be_excluded(caller: Caller) -> None:
+    setting("EXCLUDE_STAGES", "STEP_*, DECISION")
+
+    caller.say("hours")
+
+    assert not {"STEP_ENTER", "DECISION"} & set(caller.stages(1))
+
+
+def test_without_meta_no_event_has_it_and_payloads_stay_whole(caller: Caller) -> None:
+    setting("PERSIST_META", "false")
+
+    caller.say("hours", inputParams={"tier": "gold"})
+
+    assert not any("_meta" in payload for payload in CeAudit.objects.values_list("payload_json", flat=True))
+    events = caller.get(turn=1).json()["results"]
+    assert not any("_meta" in event["payload"] for event in events)
+    answer = next(event for event in events if event["stage"] == "ASSISTANT_OUTPUT")
+    assert isinstance(answer["payload"]["context"], dict)
+    assert "$folded" not in json.dumps(events)
+
+
+def test_AUI_V6_the_rate_limit_never_drops_what_the_user_said(caller: Caller, settings: object) -> None:
+    limit = {"max_events": 0, "window_ms": 1000, "per_conversation": True, "per_stage": True, "max_tracked_buckets": 9}
+    settings.CONVENGINE = {**settings.CONVENGINE, "AUDIT_RATE_LIMIT": limit}  # type: ignore[attr-defined]
+
+    caller.say("hours")
+
+    assert caller.stages(1) == ["USER_INPUT"]
+
+
+def test_the_rate_limiter_counts_in_windows(settings: object) -> None:
+    limit = {"max_events": 2, "window_ms": 1000, "per_conversation": True, "per_stage": True, "max_tracked_buckets": 2}
+    settings.CONVENGINE = {**settings.CONVENGINE, "AUDIT_RATE_LIMIT": limit}  # type: ignore[attr-defined]
+    now = [0.0]
+    limiter = RateLimiter(lambda: now[0])
+
+    first = [limiter.admits("c", "SET_STATE") for _ in range(3)]
+    now[0] = 1.0
+
+    assert first == [True, True, False]
+    assert limiter.admits("c", "SET_STATE")
+
+
+def test_an_event_that_the_database_refuses_leaves_a_marker(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = writer._store
+
+    def refuses(turn: object, rows: object) -> int:
+        if any(row.stage == "RESPONSE_EXACT" for row in rows):  # type: ignore[attr-defined]
+            raise DataError("value out of range")
+        return store(turn, rows)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(writer, "_store", refuses)
+
+    assert caller.say("hours")["success"] is True
+
+    marker = CeAudit.objects.get(stage="AUDIT_EVENT_LOST").payload_json
+    assert (marker["stage"], marker["reason"]) == ("RESPONSE_EXACT", "value out of range")
+    assert CeConversationHistory.objects.get().audit_incomplete is True
+
+
+def test_the_audit_is_append_only(caller: Caller) -> None:
+    caller.say("hours")
+    event = CeAudit.objects.first()
+    assert event is not None
+
+    with pytest.raises(TypeError, match="append-only"):
+        event.save()
+    with pytest.raises(TypeError, match="append-only"):
+        event.delete()
+
+
+def test_stored_payloads_are_json_objects(caller: Caller) -> None:
+    caller.say("hours")
+
+    rows = [loads(json.dumps(payload)) for payload in CeAudit.objects.values_list("payload_json", flat=True)]
+
+    assert all(isinstance(row, dict) for row in rows)

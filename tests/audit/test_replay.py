@@ -1,0 +1,133 @@
+import uuid
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from audit.models import CeAudit
+from audit.replay import NotReplayable, replay
+from config_admin.models import CeConfig, CeResponse, CeRule
+from convengine.extensions.registry import TaskEntry, registry
+from convengine.extensions.tasks import TaskCall
+from convengine.sessions.models import CeConversationHistory
+from tests.api import Caller
+from tests.worlds import desk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def caller() -> Caller:
+    desk()
+    return Caller()
+
+
+def record(turn: int = 1) -> CeConversationHistory:
+    return CeConversationHistory.objects.get(turn_no=turn)
+
+
+def test_a_turn_replays_equal_also_after_the_configuration_changed(caller: Caller) -> None:
+    caller.say("hours", inputParams={"vip": True})
+    caller.say("fees")
+    caller.say("/reset")
+    caller.say("my cvv")
+    CeResponse.objects.update(exact_text="Changed.")
+    CeRule.objects.all().delete()
+
+    assert [replay(record(turn)) for turn in (1, 2, 3, 4)] == [None] * 4
+
+
+def test_a_failed_turn_replays_equal_as_well(caller: Caller) -> None:
+    CeResponse.objects.filter(intent_code="HOURS").delete()
+    caller.say("hours")
+
+    assert replay(record()) is None
+
+
+def test_a_difference_names_the_first_event(caller: Caller) -> None:
+    caller.say("hours")
+    event = CeAudit.objects.get(stage="RESPONSE_EXACT")
+    CeAudit.objects.filter(pk=event.pk).update(payload_json={**event.payload_json, "text": "Forged."})
+
+    difference = replay(record())
+
+    assert difference is not None
+    assert difference.seq == event.seq
+    assert difference.recorded is not None
+    assert difference.recorded[1]["text"] == "Forged."
+
+
+class Counter:
+    """A task with an effect."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def run(self, call: TaskCall) -> Any:
+        self.calls += 1
+        call.set_context("count", self.calls)
+        return {"count": self.calls}
+
+
+@pytest.fixture
+def counter() -> Any:
+    task = Counter()
+    registry.add_task("counter", TaskEntry({"run": task.run}))
+    yield task
+    del registry.tasks["counter"]
+
+
+def test_a_replay_asks_the_recording_and_never_the_task(caller: Caller, counter: Counter) -> None:
+    CeRule.objects.create(
+        phase="PRE_RESPONSE_RESOLUTION", intent_code="ANY", state_code="ANY", rule_type="EXACT", match_pattern="ANY",
+        action="SET_TASK", action_value="counter:run",
+    )  # fmt: skip
+    answer = caller.say("hours")
+
+    assert answer["context"]["count"] == 1
+    assert replay(record()) is None
+    assert counter.calls == 1
+
+
+def test_a_replay_after_the_task_is_gone_is_equal_too(caller: Caller) -> None:
+    registry.add_task("gone", TaskEntry({"run": lambda call: 7}))
+    CeRule.objects.create(
+        phase="PRE_RESPONSE_RESOLUTION", intent_code="ANY", state_code="ANY", rule_type="EXACT", match_pattern="ANY",
+        action="SET_TASK", action_value="gone:run",
+    )  # fmt: skip
+    caller.say("hours")
+    del registry.tasks["gone"]
+
+    assert replay(record()) is None
+
+
+def test_a_masked_recording_is_not_replayed(caller: Caller) -> None:
+    caller.say("hours", inputParams={"token": "secret"})
+
+    with pytest.raises(NotReplayable, match="REDACT_KEYS"):
+        replay(record())
+
+
+@pytest.mark.parametrize("level", ["STANDARD", "ERROR_ONLY", "NONE"])
+def test_filters_apply_to_both_sides(caller: Caller, level: str) -> None:
+    CeConfig.objects.create(config_type="AUDIT", config_key="LEVEL", config_value=level)
+    caller.say("hours")
+
+    assert replay(record()) is None
+
+
+def test_the_command_says_equal_or_what_differs(caller: Caller) -> None:
+    caller.say("hours")
+    out = StringIO()
+    call_command("replay", caller.conversation_id, "1", stdout=out)
+    CeAudit.objects.filter(stage="RESPONSE_EXACT").update(payload_json={})
+
+    assert out.getvalue().strip() == "equal"
+    with pytest.raises(CommandError, match="differs"):
+        call_command("replay", caller.conversation_id, "1", stdout=out)
+    with pytest.raises(CommandError, match="no turn 9"):
+        call_command("replay", caller.conversation_id, "9", stdout=out)
+    with pytest.raises(CommandError, match="no turn 1"):
+        call_command("replay", str(uuid.uuid4()), "1", stdout=out)

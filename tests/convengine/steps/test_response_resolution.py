@@ -1,0 +1,181 @@
+from typing import Any
+
+import pytest
+
+from convengine.domain.payload import JsonPayload, TextPayload
+from convengine.domain.rows import Row
+from convengine.domain.session import Clarification, ReplyOverride, Session
+from convengine.domain.turn import Turn
+from convengine.errors import LlmNotConfigured, NoResponseConfigured, ResponseMappingNotFound
+from convengine.steps.response_resolution import ResponseResolutionStep
+from tests.builders import (
+    CONVERSATION,
+    make_config,
+    make_intent,
+    make_response,
+    make_snapshot,
+    make_turn,
+    payload,
+    stages,
+)
+
+LOAN = make_intent("LOAN")
+
+
+def run(*rows: Row, **fields: Any) -> tuple[Session, Turn]:
+    turn = make_turn(make_snapshot(LOAN, *rows))
+    session = Session(CONVERSATION, **{"intent": "LOAN", "state": "CONFIRM", "user_text": "hi", **fields})
+    return ResponseResolutionStep().execute(session, turn).session, turn
+
+
+def said(*rows: Row, **fields: Any) -> Any:
+    answer = run(*rows, **fields)[0].payload
+    assert answer is not None
+    return answer.value
+
+
+EXACT = make_response("exact", intent_code="LOAN", state_code="CONFIRM", priority=100)
+
+
+def test_P2_9_8_V1_the_row_of_this_state_wins() -> None:
+    assert said(EXACT, make_response("any", intent_code="LOAN", priority=1)) == "exact"
+
+
+def test_P2_9_8_V2_a_large_number_does_not_overturn_that() -> None:
+    late = make_response("exact", intent_code="LOAN", state_code="CONFIRM", priority=2000)
+
+    assert said(late, make_response("any", intent_code="LOAN", priority=1)) == "exact"
+
+
+def test_P2_9_8_V3_a_row_for_everything_is_found() -> None:
+    assert said(make_response("everything")) == "everything"
+
+
+@pytest.mark.amended("R11")
+def test_P2_9_8_V4_without_a_row_the_turn_fails() -> None:
+    with pytest.raises(ResponseMappingNotFound) as failed:
+        run(make_response("other", intent_code="FEES"))
+
+    assert (failed.value.code, failed.value.recoverable) == ("RESPONSE_MAPPING_NOT_FOUND", False)
+
+
+def test_P2_9_8_V5_names_are_filled_in() -> None:
+    row = make_response("Hi [(${name})], {{state}}")
+
+    assert said(row, state="IDLE", input_params={"name": "Al"}) == "Hi Al, IDLE"
+
+
+def test_P2_9_8_V6_a_broken_template_falls_back_to_a_final_answer() -> None:
+    session, turn = run(make_response("{{ 1 / 0 }}"), context={"mcp": {"finalAnswer": "safe"}})
+
+    assert session.payload == TextPayload("safe")
+    told = payload(turn, "EXACT_RESPONSE_RENDERING")
+    assert (told["fallbackUsed"], told["templatePreview"]) == ("context.mcp.finalAnswer", "{{ 1 / 0 }}")
+
+
+def test_P2_9_8_V7_json_is_a_document() -> None:
+    session, _ = run(make_response('{"a":1}', output_format="JSON"))
+
+    assert session.payload == JsonPayload({"a": 1})
+    assert session.last_assistant == {"a": 1}
+
+
+def test_a_text_that_is_no_json_is_told_apart() -> None:
+    session, _ = run(make_response("oops", output_format="JSON"))
+
+    assert session.last_assistant == {"type": "JSON_TEXT", "value": "oops"}
+
+
+def test_a_template_never_shows_its_source() -> None:
+    text = said(make_response("{{ broken"))
+
+    assert "{{" not in text
+    assert text.strip()
+
+
+def test_a_row_for_this_state_beats_one_for_this_intent() -> None:
+    rows = (
+        make_response("of the state", state_code="CONFIRM", response_id=1),
+        make_response("of the intent", intent_code="LOAN", response_id=2),
+    )
+
+    assert said(*rows) == "of the state"
+
+
+def test_the_decision_tells_who_was_outranked_and_why() -> None:
+    _, turn = run(
+        make_response("b", intent_code="LOAN", state_code="CONFIRM", response_id=2, priority=9),
+        make_response("a", intent_code="LOAN", state_code="CONFIRM", response_id=1, priority=5),
+        make_response("c", response_id=3),
+        make_response("d", intent_code="FEES", response_id=4),
+        make_response("e", response_id=5, enabled=False),
+    )
+
+    told = payload(turn, "DECISION")
+    assert told["winner"] == 1
+    assert told["candidates"] == [
+        {"id": 1, "matched": True},
+        {"id": 2, "matched": False, "reason": "LOWER_PRIORITY"},
+        {"id": 3, "matched": False, "reason": "LESS_SPECIFIC"},
+    ]
+    assert told["cut"] == {"DISABLED": 1, "INTENT_DISABLED": 1}
+
+
+def test_the_trail_of_an_exact_answer() -> None:
+    _, turn = run(EXACT)
+
+    assert stages(turn) == ["DECISION", "RESOLVE_RESPONSE", "RESPONSE_EXACT", "ASSISTANT_OUTPUT"]
+    assert payload(turn, "ASSISTANT_OUTPUT")["responseType"] == "EXACT"
+
+
+def test_a_configured_fallback_answers_where_a_row_is_missing() -> None:
+    rows = (
+        make_config("ResponseResolutionStep/ON_MISSING", "FALLBACK"),
+        make_config("ResponseResolutionStep/FALLBACK_TEXT", "Hm."),
+    )
+
+    session, turn = run(*rows)
+
+    assert session.payload == TextPayload("Hm.")
+    assert "RESPONSE_MAPPING_NOT_FOUND" in stages(turn)
+
+
+def test_a_derived_answer_without_a_model_falls_back_to_its_text_or_fails() -> None:
+    assert said(make_response("plan B", response_type="DERIVED")) == "plan B"
+    with pytest.raises(LlmNotConfigured):
+        run(make_response(None, response_type="DERIVED"))
+
+
+@pytest.mark.parametrize("values", [{"response_type": "POEM"}, {"output_format": "XML"}])
+def test_a_kind_that_nothing_produces_fails(values: dict[str, str]) -> None:
+    with pytest.raises(NoResponseConfigured):
+        run(make_response("x", **values))
+
+
+@pytest.mark.parametrize("source", ["RESET", "RESUME", "GUARDRAIL", "DISAMBIGUATION", "AGENT", "SESSION"])
+def test_an_override_wins_over_the_row(source: str) -> None:
+    session, turn = run(EXACT, reply_override=ReplyOverride("listen", source))
+
+    assert session.payload == TextPayload("listen")
+    assert stages(turn) == ["ASSISTANT_OUTPUT"]
+    assert (payload(turn, "ASSISTANT_OUTPUT")["responseType"], payload(turn, "ASSISTANT_OUTPUT")["source"]) == (
+        "OVERRIDE",
+        source,
+    )
+
+
+@pytest.mark.parametrize(("source", "answer"), [("GUARDRAIL", "listen"), ("AGENT", "A or B?")])
+def test_the_question_of_a_collision_stands_between_the_overrides(source: str, answer: str) -> None:
+    fields = {"state": "INTENT_COLLISION", "clarification": Clarification("A or B?", "CLASSIFIER")}
+
+    assert said(EXACT, reply_override=ReplyOverride("listen", source), **fields) == answer
+
+
+def test_a_collision_looks_at_no_row() -> None:
+    _, turn = run(make_response("row"), state="INTENT_COLLISION", clarification=Clarification("A or B?", "CLASSIFIER"))
+
+    assert stages(turn) == ["INTENT_COLLISION_DETECTED", "INTENT_COLLISION_RESOLVED", "ASSISTANT_OUTPUT"]
+
+
+def test_a_bare_reset_without_a_row_is_acknowledged() -> None:
+    assert said(intent="UNKNOWN", state="UNKNOWN", reset_only=True) == "Starting fresh. How can I help you?"

@@ -1,0 +1,49 @@
+"""The manual is true: files that it names exist, variables that it lists are read, commands are there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from convengine.pipeline.order import DEFAULT_PIPELINE
+
+ROOT = Path(__file__).resolve().parent.parent
+ARCHITECTURE = (ROOT / "docs/architecture.md").read_text()
+README = (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"`([\w/]+(?:/|\.py|\.md))`", ARCHITECTURE))))
+def test_every_file_of_the_map_exists(path: str) -> None:
+    assert (ROOT / path).exists()
+
+
+def test_the_map_lists_the_steps_in_their_order() -> None:
+    named = re.findall(r"- `convengine/steps/(\w+)\.py`", ARCHITECTURE)
+
+    assert named == [path.split(".")[-2] for path in DEFAULT_PIPELINE]
+
+
+def test_every_variable_that_the_settings_read_is_documented() -> None:
+    source = "".join((ROOT / f"convengine/{name}.py").read_text() for name in ("settings", "environment"))
+    text = (ROOT / "docs/deployment.md").read_text()
+    read = set(re.findall(r'"((?:CE|DATABASE)_[A-Z_]+)"', source)) - {"CE_CFG__"}
+
+    missing = {name for name in read if name not in text and not name.startswith("CE_AUDIT_RATE_LIMIT_")}
+    assert missing == set()
+
+
+def test_the_make_targets_that_the_readme_names_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+
+    for target in set(re.findall(r"`?make (\w+)`?", README)):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_every_runtime_dependency_is_explained() -> None:
+    import tomllib
+
+    text = (ROOT / "docs/dependencies.md").read_text().lower()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = [re.split(r"[\[<>=~ ;]", line)[0].lower() for line in project["dependencies"]]
+
+    assert [name for name in names if name not in text] == []

@@ -1,0 +1,26 @@
+"""The locks say what pyproject.toml says, and name no host."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.lock import EXTRAS, ROOT, compiled
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXTRAS)
+def test_a_lock_is_what_compiling_gives(name: str, tmp_path: Path) -> None:
+    copy = tmp_path / name
+    copy.write_text((ROOT / name).read_text())
+
+    assert compiled(name, copy) == (ROOT / name).read_text()
+
+
+@pytest.mark.parametrize("name", EXTRAS)
+def test_a_lock_names_no_host_and_hashes_everything(name: str) -> None:
+    lines = (ROOT / name).read_text().splitlines()
+    pinned = [line for line in lines if line and not line.startswith((" ", "#"))]
+
+    assert not [line for line in lines if "://" in line]
+    assert all("==" in line for line in pinned)
+    assert len(pinned) <= sum("--hash=" in line for line in lines)

@@ -1,0 +1,81 @@
+"""A table of the specification's vectors: how many each chapter has, how many tests carry them, and which were amended.
+
+A test carries a vector when its name, or the id of one of its cases, does: `test_POL_V3_…`, `[P2_0_8_3-…]`. One name may
+carry several (`test_FB_V1_V2_…`). The marker `amended("R13")` says that a ruling changed it.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+#: Chapter: (prefix of the vectors, title, numbers that this version holds).
+CHAPTERS: dict[str, tuple[str, range]] = {
+    "ENG": ("pipeline-1 1 engine", range(1, 18)),
+    "LOC": ("pipeline-1 2 load or create", range(1, 9)),
+    "CIA": ("pipeline-1 3 cache inspection", range(1, 6)),
+    "RST": ("pipeline-1 4 reset", range(1, 11)),
+    "PCB": ("pipeline-1 5 bootstrap", range(1, 6)),
+    "AUI": ("pipeline-1 6 user input", range(1, 7)),
+    "POL": ("pipeline-1 7 policies", range(1, 13)),
+    "IR": ("pipeline-1 14 intent, without a model", range(1, 12)),
+    "RRI": ("pipeline-1 15 reset intent", range(1, 8)),
+    "FB": ("pipeline-1 16 fallback", range(1, 7)),
+    "P2_0_8": ("pipeline-2 0.8 JSON paths", range(0)),
+    "P2_7_6": ("pipeline-2 7 rules", range(1, 16)),
+    "P2_9_8": ("pipeline-2 9 responses, EXACT", range(1, 8)),
+    "P2_12": ("pipeline-2 12 end guard", range(1, 6)),
+}
+_NAME = re.compile(r"(?<![A-Z0-9])(P2_\d+_\d+|P2_\d+|[A-Z]{2,4})((?:_V\d+)+)")
+_CASE = re.compile(r"P2_0_8_\w+")
+
+_seen: dict[str, dict[str, bool]] = defaultdict(dict)
+_amended: dict[str, set[str]] = defaultdict(set)
+
+
+def vectors_of(nodeid: str) -> Iterator[tuple[str, str]]:
+    """(chapter, vector) for each vector that a test's id names."""
+    name = nodeid.rpartition("::")[2]
+    for chapter, numbers in _NAME.findall(name):
+        if chapter in CHAPTERS:
+            for number in re.findall(r"\d+", numbers):
+                yield chapter, f"V{number}"
+    if case := _CASE.search(name):
+        yield "P2_0_8", case.group(0)
+
+
+def pytest_configure(config: Any) -> None:
+    config.addinivalue_line("markers", "amended(ruling): a vector that a ruling changed")
+
+
+def pytest_runtest_logreport(report: Any) -> None:
+    if report.when != "call" and not report.failed:
+        return
+    for chapter, vector in vectors_of(report.nodeid):
+        _seen[chapter][vector] = _seen[chapter].get(vector, True) and report.passed
+        if "amended" in report.keywords:
+            _amended[chapter].add(vector)
+
+
+def missing() -> dict[str, list[str]]:
+    """Vectors that no test carried in this run, by chapter."""
+    return {
+        chapter: [f"V{n}" for n in numbers if f"V{n}" not in _seen[chapter]]
+        for chapter, (_, numbers) in CHAPTERS.items()
+    }
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    if not any(_seen.values()):
+        return
+    write = terminalreporter.write_line
+    terminalreporter.section("vectors of the specification")
+    write(f"{'chapter':<42} vectors  carried  passing  amended")
+    for chapter, (title, numbers) in CHAPTERS.items():
+        found = _seen[chapter]
+        total = len(numbers) or len(found)
+        passing = sum(found.values())
+        write(f"{title:<42} {total:>7}  {len(found):>7}  {passing:>7}  {len(_amended[chapter]):>7}")
+    lacking = {chapter: names for chapter, names in missing().items() if names}
+    if lacking:
+        write("not run: " + "; ".join(f"{chapter} {', '.join(names)}" for chapter, names in lacking.items()))
