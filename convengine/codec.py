@@ -25,9 +25,6 @@ def _plain(value: Any) -> Any:
         return float(value)
     if isinstance(value, (UUID, date, datetime)):
         return str(value)
-    if isinstance(value, int):
-        # Beyond 64 bits: orjson has no such numbers.
-        return float(value)
     return f"<unserializable {type(value).__name__}>"
 
 
@@ -50,6 +47,7 @@ def dumps(value: Any) -> str:
             return text.decode()
         return orjson.dumps(_cleaned(orjson.loads(text))).decode()
     except TypeError:
+        # Lone surrogates, and whole numbers beyond 64 bits, which orjson does not take.
         return json.dumps(_cleaned(value), default=_plain, separators=(",", ":"), ensure_ascii=False)
 
 

@@ -19,7 +19,7 @@ SECRET_KEY = environment.text("CE_SECRET_KEY")
 if not SECRET_KEY and _DEMO_KEY.is_file():
     SECRET_KEY = _DEMO_KEY.read_text().strip()
 if not SECRET_KEY and DEBUG:
-    SECRET_KEY = "only-for-development"
+    SECRET_KEY = "only-for-development"  # noqa: S105
 if not SECRET_KEY:
     raise ImproperlyConfigured("CE_SECRET_KEY must be set to a long random text (or CE_DEBUG=true for development).")
 ALLOWED_HOSTS = environment.words("CE_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
@@ -126,7 +126,17 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
 
-UNFOLD = {"SITE_TITLE": "ConvEngine", "SITE_HEADER": "ConvEngine", "SITE_SYMBOL": "forum"}
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": "ConvEngine",
+    "SITE_HEADER": "ConvEngine",
+    "SITE_SYMBOL": "forum",
+    "SITE_URL": None,
+    "SHOW_VIEW_ON_SITE": False,
+    "STYLES": ["convengine.admin_site.style_sheet"],
+    "SCRIPTS": ["convengine.admin_site.script"],
+    "SIDEBAR": {"navigation": "convengine.admin_site.sidebar"},
+    "DASHBOARD_CALLBACK": "config_admin.admin.home.dashboard",
+}
 
 CONVENGINE: dict[str, Any] = {
     "EXTENSIONS": environment.words("CE_EXTENSIONS"),

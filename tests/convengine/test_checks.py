@@ -1,0 +1,43 @@
+from typing import Any
+
+import pytest
+
+from convengine import checks, conf, wiring
+from convengine.errors import MissingDagCycle
+
+
+def test_an_unknown_key_of_the_settings_is_an_error(settings: Any) -> None:
+    settings.CONVENGINE = {**settings.CONVENGINE, "SNAPSHOTT": 1}
+
+    (found,) = checks.check_keys(None)
+
+    assert found.id == "convengine.E001"
+    assert "SNAPSHOTT" in found.msg
+
+
+def test_an_order_that_cannot_be_kept_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def circle() -> None:
+        raise MissingDagCycle("A waits for B.")
+
+    monkeypatch.setattr(wiring, "steps", circle)
+
+    (found,) = checks.check_pipeline(None)
+
+    assert (found.id, found.msg) == ("convengine.E002", "MISSING_DAG_CYCLE: A waits for B.")
+
+
+def test_a_path_that_leads_nowhere_is_an_error(settings: Any) -> None:
+    settings.CONVENGINE = {**settings.CONVENGINE, "AUDIT_WRITER": "audit.nowhere"}
+
+    (found,) = checks.check_paths(None)
+
+    assert found.id == "convengine.E003"
+
+
+def test_the_installation_passes_its_own_checks() -> None:
+    assert [*checks.check_keys(None), *checks.check_pipeline(None), *checks.check_paths(None)] == []
+
+
+def test_a_key_that_nothing_declares_cannot_be_read() -> None:
+    with pytest.raises(Exception, match="no key NONSENSE"):
+        conf.get("NONSENSE")

@@ -1,0 +1,50 @@
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convengine.codec import dumps, loads, packed, unpacked
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+)
+
+
+@given(JSON)
+def test_what_json_can_say_comes_back(value: object) -> None:
+    assert loads(dumps(value)) == value
+    assert unpacked(packed(value)) == value
+
+
+@given(st.text())
+def test_no_text_is_refused(text: str) -> None:
+    assert "\\u0000" not in dumps({"a": text, text: 1})
+
+
+def test_what_json_cannot_say_becomes_something_that_it_can() -> None:
+    value = {
+        "when": datetime(2026, 1, 2, tzinfo=UTC),
+        "id": UUID(int=1),
+        "sum": Decimal("1.5"),
+        "huge": 10**30,
+        "set": {1},
+        "tuple": (1, 2),
+        "object": object(),
+        3: "number",
+    }
+
+    found = json.loads(dumps(value))
+
+    assert (found["sum"], found["huge"], found["set"], found["tuple"], found["3"]) == (
+        1.5,
+        10**30,
+        [1],
+        [1, 2],
+        "number",
+    )
+    assert found["object"] == "<unserializable object>"
