@@ -47,8 +47,14 @@ def _json_text(draft: Response) -> Iterator[Finding]:
 
 
 def json_shaped(text: str) -> bool:
-    """True when the text is JSON with a value in place of each expression; blocks may build anything."""
-    plain = convert.convert(text).text
+    """True when the text is JSON with a value in place of each expression.
+
+    Blocks may build anything, and a template that does not parse is told as such.
+    """
+    try:
+        plain = convert.convert(text).text
+    except convert.ConversionError:
+        return True
     if "{%" in plain:
         return True
     try:

@@ -41,6 +41,14 @@ def test_expressions_stand_for_values_in_a_json_answer(text: str) -> None:
     assert codes(replace(AS_JSON, exact_text=text)) == []
 
 
+def test_a_json_answer_that_is_no_template_is_told_once() -> None:
+    assert codes(replace(AS_JSON, exact_text='{"a": "#{T(java.lang.Runtime)}"}')) == ["TEMPLATE_INVALID"]
+
+
+def test_older_forms_stand_for_values_as_well() -> None:
+    assert codes(replace(AS_JSON, exact_text='{"a": [[${orderNumber}]], "b": "#{state}"}')) == []
+
+
 @pytest.mark.parametrize("row", [AS_JSON, CONFIRMING])
 def test_a_schema_only_applies_to_json_that_the_model_writes(row: rows.Response) -> None:
     assert ("JSON_SCHEMA_FOR_TEXT", "A schema only applies to DERIVED JSON answers.") in said(
