@@ -7,18 +7,21 @@ from typing import Any
 
 from django.db import connection
 
-from convengine.codec import dumps, loaded
+from convengine.codec import dumps, loaded, plain
 from convengine.domain import settings
 from convengine.domain.catalogue.memory import HISTORY_MAX_TURNS
 from convengine.domain.conversation import Loaded
 from convengine.domain.enums import TurnStatus
 from convengine.domain.params import facts_of_turn, persistent
 from convengine.domain.payload import spoken
+from convengine.domain.scope import UNKNOWN
 from convengine.domain.session import Exchange, Session
 from convengine.domain.snapshot import Snapshot
+from convengine.domain.stages import Stage
 from convengine.domain.turn import Turn, TurnRequest
 from convengine.errors import ConvEngineError, TurnConflict
 from convengine.sessions.lease import Lease
+from convengine.sessions.models import CeConversation
 from convengine.sessions.sql import dialect
 
 #: Where the newest committed turns of an epoch come from; rows with a blank side are no history (R61).
@@ -76,10 +79,11 @@ class TurnRecord:
     audit_incomplete: bool = False
 
 
-def commit_conversation(turn: Turn, lease: Lease, session: Session) -> None:
+def commit_conversation(turn: Turn, lease: Lease, session: Session) -> bool:
     """Write the conversation row and give the lease back. Needs an open transaction.
 
-    Raises TurnConflict when the lease was lost or the row changed under the turn: nothing of the turn may stand then.
+    True when the row had to be made anew, because somebody deleted it while the turn ran (pipeline-1 5). Raises
+    TurnConflict when the lease was lost or the row changed under the turn: nothing of the turn may stand then.
     """
     here = dialect()
     with connection.cursor() as cursor:
@@ -107,8 +111,37 @@ def commit_conversation(turn: Turn, lease: Lease, session: Session) -> None:
                 lease.conversation.version,
             ],
         )
-        if cursor.rowcount != 1:
-            raise TurnConflict()
+        if cursor.rowcount == 1:
+            return False
+    if CeConversation.objects.filter(pk=session.conversation_id).exists():
+        raise TurnConflict()
+    _recreate(turn, lease, session)
+    return True
+
+
+def _recreate(turn: Turn, lease: Lease, session: Session) -> None:
+    row, now = lease.conversation, turn.ports.clock.now()
+    CeConversation.objects.create(
+        conversation_id=session.conversation_id,
+        status=session.status,
+        intent_code=session.intent or UNKNOWN,
+        state_code=session.state or UNKNOWN,
+        context_json=plain(session.context),
+        input_params_json=plain(persistent(session.input_params)),
+        last_user_text=session.user_text,
+        last_assistant_json=plain(session.last_assistant),
+        created_at=now,
+        updated_at=now,
+        version=row.version + 1,
+        last_turn_no=turn.turn_no,
+        turn_count=row.turn_count + 1,
+        context_epoch=session.epoch,
+        workspace_id=row.workspace_id,
+        channel=row.channel,
+        remote_jid=row.remote_jid,
+        last_message_at=now,
+    )
+    turn.audit(session, Stage.CONVERSATION_CREATED, conversationId=session.conversation_id, reason="recreated")
 
 
 def release(turn: Turn, lease: Lease, session: Session) -> bool:

@@ -123,8 +123,9 @@ def _commit(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Recor
     status = TurnStatus.BLOCKED if outcome.stopped else TurnStatus.OK
 
     def write(careful: bool) -> None:
-        store.commit_conversation(turn, lease, outcome.session)
-        _write_record(turn, outcome, tape, status, careful)
+        recreated = store.commit_conversation(turn, lease, outcome.session)
+        note = "The conversation was deleted while the turn ran, which a replay does not repeat." if recreated else None
+        _write_record(turn, outcome, tape, status, careful=careful, note=note)
         keep()
 
     _in_one_transaction(write)
@@ -136,18 +137,28 @@ def _record_failure(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tap
     def write(careful: bool) -> None:
         if not store.release(turn, lease, outcome.session):
             raise TurnConflict()
-        _write_record(turn, outcome, tape, TurnStatus.FAILED, careful)
+        _write_record(turn, outcome, tape, TurnStatus.FAILED, careful=careful)
 
     _in_one_transaction(write)
 
 
-def _write_record(turn: Turn, outcome: EngineOutcome, tape: Recording, status: TurnStatus, careful: bool) -> None:
+def _write_record(
+    turn: Turn,
+    outcome: EngineOutcome,
+    tape: Recording,
+    status: TurnStatus,
+    *,
+    careful: bool,
+    note: str | None = None,
+) -> None:
+    """The turn record and its trail. `note` says why the turn cannot be replayed, if it cannot."""
     writer = conf.load("AUDIT_WRITER")
     already = turn.flush_step.stored if turn.flush_step else 0
     redact = frozenset(name.lower() for name in settings.read(turn.snapshot, catalogue.REDACT_KEYS).value)
-    data, note = record(turn, tape, redact)
+    data, masked = record(turn, tape, redact)
     if isinstance(outcome.error, TurnTimeout):
         note = "The turn ended because its time was over, which a replay does not repeat."
+    note = note or masked
     written = writer.write(turn, after_seq=already, careful=careful)
     writer.write_deciding_rows(turn)
     store.insert_record(

@@ -1,5 +1,7 @@
 """FallbackIntentStateStep: rules and responses always find an intent and a state (pipeline-1 16)."""
 
+from typing import Any
+
 from convengine.domain.outcome import Continue
 from convengine.domain.scope import UNKNOWN
 from convengine.domain.session import Session
@@ -19,7 +21,7 @@ class FallbackIntentStateStep(Step):
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Values before the fill-in go into the events."""
-        before = {
+        before: dict[str, Any] = {
             "intent": session.intent,
             "state": session.state,
             "context": session.context,

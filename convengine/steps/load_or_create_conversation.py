@@ -40,9 +40,7 @@ class LoadOrCreateConversationStep(Step):
             )
         _, problem = restored_context(loaded)
         if problem:
-            turn.audit(
-                session, Stage.CONTEXT_REPAIRED, reason=problem, raw_excerpt=excerpt(str(row.context_json), 200)
-            )
+            turn.audit(session, Stage.CONTEXT_REPAIRED, reason=problem, raw_excerpt=excerpt(str(row.context_json), 200))
         if request.ignored_params:
             turn.audit(session, Stage.INPUT_PARAM_IGNORED, keys=list(request.ignored_params))
         return Continue(session)

@@ -27,16 +27,17 @@ class PersistConversationStep(Step):
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Raises PipelineNoResponsePayload when no step produced an answer."""
-        if session.payload is None:
+        payload = session.payload
+        if payload is None:
             raise PipelineNoResponsePayload()
         session = session.evolve(
             intent=UNKNOWN if blank(session.intent) else session.intent,
             state=UNKNOWN if blank(session.state) else session.state,
             context=closing_context(session),
-            last_assistant=stored(session.payload),
+            last_assistant=stored(payload),
         )
         session = _trimmed(session, turn)
-        result = FinalResult(str(session.intent), str(session.state), session.payload, session.context)
+        result = FinalResult(str(session.intent), str(session.state), payload, session.context)
         session = session.evolve(final_result=result)
         turn.audit(
             session,

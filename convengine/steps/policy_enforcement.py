@@ -1,5 +1,7 @@
 """PolicyEnforcementStep: refuse prohibited input before any model sees it (pipeline-1 7)."""
 
+from typing import Any
+
 from convengine.domain.catalogue.policy import BLOCK_IS_TERMINAL, DEFAULT_RESPONSE, ENABLE_LLM, LLM_FAIL_MODE
 from convengine.domain.enums import ConversationStatus, DecisionKind
 from convengine.domain.outcome import Continue, Outcome, Stop
@@ -72,16 +74,18 @@ def _judged_by_model(session: Session, turn: Turn) -> Policy | None:
     if not judged or not turn.config(session, ENABLE_LLM):
         return None
     turn.audit(
-        session, Stage.POLICY_LLM_ERROR, policyId=judged[0].policy_id, message="no model", exception="LLM_NOT_CONFIGURED"
+        session,
+        Stage.POLICY_LLM_ERROR,
+        policyId=judged[0].policy_id,
+        message="no model",
+        exception="LLM_NOT_CONFIGURED",
     )
     return judged[0] if turn.config(session, LLM_FAIL_MODE) == "CLOSED" else None
 
 
-def _blocked(session: Session, turn: Turn, text: str, **about: int) -> Stop:
+def _blocked(session: Session, turn: Turn, text: str, **about: Any) -> Stop:
     payload = TextPayload(text)
-    session = session.evolve(
-        status=ConversationStatus.BLOCKED.value, payload=payload, last_assistant=stored(payload)
-    )
+    session = session.evolve(status=ConversationStatus.BLOCKED.value, payload=payload, last_assistant=stored(payload))
     result = FinalResult(session.intent or "", session.state or "", payload, session.context)
     turn.audit(
         session,

@@ -1,5 +1,7 @@
 """ResponseResolutionStep: choose the answer and produce it (pipeline-2 9)."""
 
+from typing import Any
+
 from convengine.domain.catalogue.response import FALLBACK_TEXT, ON_MISSING
 from convengine.domain.catalogue.session import FRESH_START_TEXT
 from convengine.domain.enums import DecisionKind, OutputFormat, ResponseType
@@ -68,9 +70,7 @@ def _by_row(session: Session, turn: Turn) -> Session:
     row = choice.winner
     if row is None:
         return _missing(session, turn)
-    turn.audit(
-        session, Stage.RESOLVE_RESPONSE, responseId=row.response_id, intent=session.intent, state=session.state
-    )
+    turn.audit(session, Stage.RESOLVE_RESPONSE, responseId=row.response_id, intent=session.intent, state=session.state)
     _check_kind(row)
     if row.response_type == ResponseType.DERIVED and blank(row.exact_text):
         raise LlmNotConfigured(
@@ -105,7 +105,7 @@ def _missing(session: Session, turn: Turn) -> Session:
     )
 
 
-def _say(session: Session, turn: Turn, payload: Payload, response_type: str, **about: object) -> Session:
+def _say(session: Session, turn: Turn, payload: Payload, response_type: str, **about: Any) -> Session:
     session = session.evolve(payload=payload, last_assistant=stored(payload))
     turn.audit(
         session,

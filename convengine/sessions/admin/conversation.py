@@ -1,15 +1,22 @@
 """A session with its state and its newest turns."""
 
 from django.contrib import admin
-from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
-from unfold.decorators import display
 
 from convengine.read_only import ByConversation
-from convengine.record_columns import STATUS_LOOKS, as_json, conversation_link, json_column, shortened, spoken, status
+from convengine.record_columns import (
+    STATUS_LOOKS,
+    as_json,
+    conversation_link,
+    json_column,
+    labelled,
+    shortened,
+    spoken,
+    status,
+)
 from convengine.sessions.models import CeConversation
 
 NEWEST_TURNS = 20
@@ -45,7 +52,7 @@ class ConversationAdmin(ByConversation):
     preference_list = json_column("preferences", "preferences")
     lifecycle_facts = json_column("lifecycle_detail", "lifecycle facts")
 
-    @display(description="status", label=STATUS_LOOKS)
+    @labelled(STATUS_LOOKS, "status")
     def stands(self, row: CeConversation) -> tuple[str, str]:
         """The engine's status where it blocks, else the lifecycle, which says more."""
         return status(row.status if row.status == "BLOCKED" else row.lifecycle)
@@ -67,7 +74,3 @@ class ConversationAdmin(ByConversation):
     def running(self, row: CeConversation) -> SafeString:
         """Which turn holds the conversation now."""
         return as_json(row.lease_info if row.lease_token else None)
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        """Whoever may see conversations sees the section."""
-        return self.has_view_permission(request)

@@ -9,7 +9,7 @@ from convengine.sessions.models import CeIdempotency, CePendingActionExecution, 
 
 @admin.register(CePendingActionExecution)
 class ExecutionAdmin(ByConversation):
-    """Actions that ran, at most once each. One left CLAIMED never runs again by itself: a person decides (tables 6.7)."""
+    """Actions that ran, at most once each. One left CLAIMED is for a person to decide (tables 6.7)."""
 
     list_display = ("action_key", "ended", "action_ref", "conversation_page", "started_at", "finished_at")
     ordering = ("-id",)

@@ -48,7 +48,8 @@ class TurnAdmin(ByConversation):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Without what is large and only for replay."""
-        return super().get_queryset(request).defer("recording", "trace_graph", "request_meta")
+        turns: QuerySet[Any] = super().get_queryset(request).defer("recording", "trace_graph", "request_meta")
+        return turns
 
     @admin.display(description="turn")
     def turn(self, row: CeConversationHistory) -> str:

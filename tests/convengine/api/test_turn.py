@@ -78,6 +78,7 @@ def test_POL_V10_a_block_is_a_success_and_the_next_turn_runs(caller: Caller) -> 
     assert list(CeConversationHistory.objects.order_by("turn_no").values_list("status", flat=True)) == ["BLOCKED", "OK"]
 
 
+@pytest.mark.amended("R62")
 def test_P2_12_V3_a_block_leaves_its_timing_and_its_turn_record(caller: Caller) -> None:
     caller.say("my cvv is 1")
 
@@ -107,6 +108,7 @@ def test_a_failed_turn_is_recorded_and_changes_nothing(caller: Caller) -> None:
     assert stages.index("STEP_ERROR") < stages.index("ENGINE_KNOWN_FAILURE")
 
 
+@pytest.mark.amended("R38")
 def test_RST_V9_a_bare_reset_is_acknowledged_without_any_response_row(caller: Caller) -> None:
     CeResponse.objects.filter(intent_code="UNKNOWN").delete()
 
@@ -148,6 +150,7 @@ def test_AUI_V4_a_text_that_no_database_takes_is_stored_all_the_same(caller: Cal
     assert CeConversationHistory.objects.get().user_input == "hours\ufffd and \ufffd"
 
 
+@pytest.mark.amended("R61")
 def test_P2_12_V4_a_turn_without_a_text_leaves_its_record_too(caller: Caller) -> None:
     caller.say(None, inputParams={"button": "x"})
 

@@ -152,6 +152,7 @@ def test_a_dead_turn_leaves_its_record_and_the_conversation_goes_on(conversation
 
 
 @IN_ONE_TRANSACTION
+@pytest.mark.amended("R3")
 def test_ENG_V11_a_second_turn_is_refused_at_once_where_that_is_wanted(conversation_id: str) -> None:
     CeConfig.objects.create(config_type="Session", config_key="ON_CONCURRENT_TURN", config_value="reject")
     say(conversation_id)
@@ -250,3 +251,49 @@ def test_LOC_V3_two_first_messages_make_one_conversation() -> None:
     assert errors == []
     assert sorted(answers) == list(range(1, 9))
     assert CeConversation.objects.count() == 1
+
+
+@IN_ONE_TRANSACTION
+def test_PCB_V3_a_conversation_deleted_under_a_turn_is_made_anew(
+    conversation_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(conversation_id, "hours", input_params={"tier": "gold"})
+
+    class Purges(StepHook):
+        def before_step(self, step_name: str, session: Any, turn: Any) -> Any:
+            if step_name == "ResetConversationStep":
+                CeConversation.objects.all().delete()
+            return session
+
+    monkeypatch.setattr(wiring.engine(), "_hooks", Hooks([Purges()]))
+    say(conversation_id, "fees")
+
+    row = CeConversation.objects.get()
+    assert (row.intent_code, row.last_turn_no, row.input_params_json["tier"]) == ("FEES", 2, "gold")
+    assert CeAudit.objects.get(turn_no=2, stage="CONVERSATION_CREATED").payload_json["reason"] == "recreated"
+    assert CeConversationHistory.objects.get().replayable is False
+
+
+@IN_ONE_TRANSACTION
+def test_PCB_V5_nothing_that_needs_the_row_begins_before_it_is_sure(conversation_id: str) -> None:
+    say(conversation_id)
+
+    events = CeAudit.objects.order_by("seq").values_list("stage", "payload_json")
+    marks = [(stage, payload.get("step")) for stage, payload in events]
+    sure = marks.index(("STEP_EXIT", "PersistConversationBootstrapStep"))
+    needing = [step.name for step in wiring.engine().steps if step.requires_persisted]
+    assert needing
+    assert all(marks.index(("STEP_ENTER", name)) > sure for name in needing)
+
+
+@IN_ONE_TRANSACTION
+def test_RRI_V7_a_reset_intent_added_between_two_turns_resets_the_next(conversation_id: str) -> None:
+    before = say(conversation_id)
+    CeConfig.objects.create(
+        config_type="ResetResolvedIntentStep", config_key="RESET_INTENT_CODES", config_value="RESET_SESSION, HOURS"
+    )
+
+    after = say(conversation_id)
+
+    assert before.session.intent == "HOURS"
+    assert (after.session.intent, after.session.reset_reason) == ("UNKNOWN", "INTENT_RESOLVED_RESET")
