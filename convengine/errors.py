@@ -185,6 +185,18 @@ class LlmNotConfigured(ConvEngineError):
     code = "LLM_NOT_CONFIGURED"
 
 
+class PromptRenderFailed(ConvEngineError):
+    """A prompt could not be rendered."""
+
+    code, recoverable = "PROMPT_RENDER_FAILED", True
+
+
+class UnresolvedPromptVariable(ConvEngineError):
+    """A prompt names a variable that does not exist."""
+
+    code = "UNRESOLVED_PROMPT_VARIABLE"
+
+
 # --- replay -----------------------------------------------------------------------------------------------------
 
 

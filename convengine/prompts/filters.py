@@ -1,0 +1,200 @@
+"""The filters and tests that templates have: a chosen few, each of which pays for what it looks at.
+
+Left out on purpose: everything random, everything that makes HTML, and whatever can make much of little
+(`center`, `indent`, `format`, `batch`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, MappingView
+from functools import wraps
+from itertools import islice
+from typing import Any
+
+from jinja2 import filters as jinja_filters
+from jinja2 import pass_context
+from jinja2 import tests as jinja_tests
+from jinja2.runtime import Context, LoopContext
+
+from convengine.prompts.values import Missing, is_blank, json_of, text_of
+from convengine.prompts.work import MAX_ITEMS, MAX_OUTPUT, RenderLimit, cost, limited, work_of
+
+Json = Any
+Filter = Callable[..., Any]
+
+_JINJA_FILTERS = (
+    "abs", "d", "default", "dictsort", "first", "float", "int", "items", "last", "map", "max", "min", "reject",
+    "rejectattr", "reverse", "select", "selectattr", "sort", "unique",
+)  # fmt: skip
+#: Those that look at a text: null is a text of nothing to them, not the word None.
+_JINJA_TEXT_FILTERS = ("capitalize", "lower", "title", "trim", "truncate", "upper", "wordcount")
+_JINJA_TESTS = (
+    "boolean", "defined", "divisibleby", "even", "false", "float", "in", "integer", "iterable", "lower", "mapping",
+    "none", "number", "odd", "sequence", "string", "true", "undefined", "upper", "eq", "equalto", "==", "ne", "!=",
+    "gt", "greaterthan", ">", "ge", ">=", "lt", "lessthan", "<", "le", "<=",
+)  # fmt: skip
+
+
+def _length(value: Json) -> int:
+    return 0 if value is None or isinstance(value, Missing) else len(value)
+
+
+def _joined(value: Iterable[Json], separator: str = "") -> str:
+    texts = [text_of(item) for item in value]
+    if sum(map(len, texts)) + len(texts) * len(separator) > MAX_OUTPUT:
+        raise RenderLimit(f"A text grew longer than {MAX_OUTPUT} characters.")
+    return text_of(separator).join(texts)
+
+
+def _replaced(value: Json, old: str, new: str, count: int = -1) -> str:
+    text = text_of(value)
+    if len(text) + text.count(str(old)) * len(str(new)) > MAX_OUTPUT:
+        raise RenderLimit(f"A text grew longer than {MAX_OUTPUT} characters.")
+    return text.replace(str(old), str(new), count)
+
+
+def _sum(value: Iterable[Json]) -> float:
+    return sum(item for item in value if isinstance(item, (int, float)))
+
+
+def _rounded(value: Json, digits: int = 0) -> float:
+    # Beyond these, Python would compute powers as large as it is asked for.
+    return round(float(value), max(-15, min(15, int(digits))))
+
+
+def _if_blank(value: Json, other: Json) -> Json:
+    """Elvis: null and a text of nothing give way; 0 and false stay."""
+    return other if value is None or value == "" or isinstance(value, Missing) else value
+
+
+_OWN: Mapping[str, Filter] = {
+    "length": _length,
+    "count": _length,
+    "join": _joined,
+    "replace": _replaced,
+    "sum": _sum,
+    "round": _rounded,
+    "if_blank": _if_blank,
+    "string": text_of,
+    "tojson": json_of,
+    "list": lambda value: list(islice(value, MAX_ITEMS + 1)),
+}
+
+
+def _paid(function: Filter, read: Callable[[Json], Json] = lambda value: value) -> Filter:
+    """The filter, paying for its value and for what it makes; a lazy result becomes a list."""
+    # Jinja's own filters say so when they want the context, the environment, or its settings first.
+    wants = getattr(getattr(function, "jinja_pass_arg", None), "name", "")
+
+    @pass_context
+    @wraps(function, updated=())
+    def run(context: Context, value: Json, *args: Json, **kwargs: Json) -> Json:
+        work = work_of(context)
+        # A long argument (a dotted path, a separator) may be read again for every entry.
+        longest = max((len(text) for text in (*args, *kwargs.values()) if isinstance(text, str)), default=0)
+        work.spend(cost(value) * (1 + longest // 16))
+        value = read(value)
+        first = {"context": context, "eval_context": context.eval_ctx, "environment": context.environment}.get(wants)
+        result = function(value, *args, **kwargs) if first is None else function(first, value, *args, **kwargs)
+        if isinstance(result, Iterator):
+            result = list(islice(result, MAX_ITEMS + 1))
+        work.spend(cost(result))
+        return limited(result)
+
+    return run
+
+
+#: Methods that a template may call, by the type that has them.
+METHODS: Mapping[type[Any], frozenset[str]] = {
+    str: frozenset(
+        {
+            "capitalize", "count", "endswith", "find", "isalnum", "isalpha", "isdigit", "lower", "lstrip", "rstrip",
+            "split", "splitlines", "startswith", "strip", "title", "upper",
+        }
+    ),
+    Mapping: frozenset({"get", "items", "keys", "values"}),
+    list: frozenset({"count", "index"}),
+    LoopContext: frozenset({"changed", "cycle"}),
+}  # fmt: skip
+METHOD_NAMES = frozenset().union(*METHODS.values())
+
+
+# --- what the compiler puts in ----------------------------------------------------------------------------------
+
+
+@pass_context
+def each(context: Context, value: Json, weight: int) -> Iterator[Json]:
+    """The entries of what a loop goes through, each paying for one run of the loop's body."""
+    work = work_of(context)
+    for item in () if value is None else value:
+        work.spend(weight)
+        yield item
+
+
+@pass_context
+def together(context: Context, value: Json, *others: Json) -> str:
+    """`a ~ b ~ …`: the texts of the values, one after the other."""
+    result: str = limited(_joined((value, *others)))
+    work_of(context).spend(cost(result))
+    return result
+
+
+@pass_context
+def called(context: Context, value: Json, method: str, *args: Json) -> Json:
+    """`value.method(…)`: one of the listed methods of the value's type. Raises TypeError for any other."""
+    work = work_of(context)
+    work.spend(cost(value))
+    if isinstance(value, Missing):
+        return value
+    for kind, methods in METHODS.items():
+        if isinstance(value, kind) and method in methods:
+            result = getattr(value, method)(*args)
+            if isinstance(result, MappingView):
+                result = list(result)  # type: ignore[call-overload]
+            work.spend(cost(result))
+            return limited(result)
+    raise TypeError(f"{type(value).__name__} has no method {method}.")
+
+
+@pass_context
+def sized(context: Context, value: Json) -> Json:
+    """An operand of a comparison, paid for."""
+    work_of(context).spend(cost(value))
+    return value
+
+
+@pass_context
+def named(context: Context, value: Json, path: str) -> Json:
+    """The value of a plain name or dotted path that is printed; a missing one is noted down."""
+    if isinstance(value, Missing):
+        work_of(context).missing[path] = None
+    return value
+
+
+def _paid_test(function: Any) -> Any:
+    """The test, paying for all that it is given."""
+
+    @pass_context
+    @wraps(function, updated=())
+    def run(context: Context, *values: Json) -> bool:
+        work_of(context).spend(sum(map(cost, values)))
+        return bool(function(*values))
+
+    return run
+
+
+FILTERS: Mapping[str, Filter] = {
+    **{name: _paid(jinja_filters.FILTERS[name]) for name in _JINJA_FILTERS},
+    **{name: _paid(jinja_filters.FILTERS[name], text_of) for name in _JINJA_TEXT_FILTERS},
+    **{name: _paid(function) for name, function in _OWN.items()},
+}
+#: Filters under names that no template can say.
+INTERNAL: Mapping[str, Filter] = {
+    " each": each,
+    " together": together,
+    " called": called,
+    " sized": sized,
+    " named": named,
+}
+TESTS: Mapping[str, Any] = {
+    **{name: _paid_test(jinja_tests.TESTS[name]) for name in _JINJA_TESTS},
+    "blank": _paid_test(is_blank),
+}

@@ -1,0 +1,122 @@
+"""Where templates run: Jinja2's sandbox, closed further (dependencies 5.3).
+
+Jinja2's own sandbox bounds neither time nor output. Here, what a template may name is listed, not what it may not;
+loops, filters, operators and printing pay from one count; and nothing outside the values given can be reached.
+"""
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jinja2 import pass_context
+from jinja2.runtime import Context, LoopContext
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import Namespace
+
+from convengine.prompts.filters import FILTERS, INTERNAL, TESTS
+from convengine.prompts.values import Missing, text_of
+from convengine.prompts.work import MAX_ITEMS, RenderLimit, cost, limited, work_of
+
+Json = Any
+
+#: What a loop tells about itself.
+LOOP_NAMES = frozenset(
+    {
+        "depth", "depth0", "first", "index", "index0", "last", "length", "nextitem", "previtem", "revindex",
+        "revindex0",
+    }
+)  # fmt: skip
+
+_NUMERIC: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+}
+_MAX_BITS = 256
+
+
+@pass_context
+def _range(context: Context, *bounds: int) -> list[int]:
+    numbers = range(*bounds)
+    if len(numbers) > MAX_ITEMS:
+        raise RenderLimit(f"range() makes {MAX_ITEMS} numbers at most.")
+    work_of(context).spend(len(numbers))
+    return list(numbers)
+
+
+FUNCTIONS: Mapping[str, Any] = {"range": _range, "namespace": Namespace}
+GLOBALS: Mapping[str, Any] = {**FUNCTIONS, "null": None}
+
+
+@pass_context
+def _printed(context: Context, value: Json) -> str:
+    work = work_of(context)
+    work.spend(cost(value))
+    text: str = limited(text_of(value))
+    work.spend(len(text) // 256)
+    return text
+
+
+class Sandbox(ImmutableSandboxedEnvironment):
+    """The environment of all templates."""
+
+    intercepted_binops = frozenset(_NUMERIC)
+
+    def __init__(self) -> None:
+        super().__init__(
+            undefined=Missing,
+            autoescape=False,
+            finalize=_printed,
+            keep_trailing_newline=True,
+            cache_size=0,
+        )
+        self.filters = {**FILTERS, **INTERNAL}
+        self.tests = dict(TESTS)
+        self.globals = dict(GLOBALS)
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """`a.b`: a member of an object. Nothing else has members but loops and namespaces; methods are `called`."""
+        if isinstance(obj, Mapping):
+            return obj[attribute] if attribute in obj else self.undefined(name=attribute)
+        if isinstance(obj, LoopContext) and attribute in LOOP_NAMES:
+            return getattr(obj, attribute)
+        if isinstance(obj, Namespace) and not attribute.startswith("_"):
+            return getattr(obj, attribute, self.undefined(name=attribute))
+        return self.undefined(name=attribute)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        """`a[b]`: a member, element or slice; never an attribute."""
+        if isinstance(obj, (Mapping, str, list, tuple)):
+            try:
+                return obj[argument]
+            except (TypeError, LookupError, ValueError):
+                return self.undefined(name=str(argument))
+        return self.undefined(name=str(argument)[:100])
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        """Arithmetic on numbers of a bounded size; `+` joins texts and lists, null counting as nothing."""
+        if _is_number(left) and _is_number(right):
+            return _calculated(operator, left, right)
+        if operator != "+":
+            raise TypeError(f"{operator} is for numbers.")
+        work_of(context).spend(cost(left) + cost(right))
+        if isinstance(left, list) and isinstance(right, list):
+            return limited(left + right)
+        return limited(text_of(left) + text_of(right))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _calculated(sign: str, left: Any, right: Any) -> Any:
+    if sign == "**" and (abs(right) > 64 or abs(left) > 1_000_000):
+        raise RenderLimit("A power grew too large.")
+    result = _NUMERIC[sign](left, right)
+    if isinstance(result, complex) or (isinstance(result, int) and result.bit_length() > _MAX_BITS):
+        raise RenderLimit("A number grew too large.")
+    return result

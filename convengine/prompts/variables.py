@@ -1,0 +1,123 @@
+"""What templates may name: facts, params, context, and the names of the call (settings 7.2, pipeline-2 9.5, R68)."""
+
+from datetime import datetime
+from typing import Any
+
+from convengine.domain.facts import schema_values, session_dict
+from convengine.domain.params import shown
+from convengine.domain.session import Session
+from convengine.domain.snapshot import Snapshot
+from convengine.domain.turn import Turn
+
+Json = Any
+
+#: Names for one and the same thing; a call gives it under the first, or under any.
+ALIASES: tuple[tuple[str, ...], ...] = (
+    (
+        "user_input", "userInput", "user_text", "userText", "input_text", "inputText", "input", "user_message",
+        "userMessage",
+    ),
+    (
+        "resolved_user_input", "resolvedUserInput", "resolved_input", "resolvedInput", "effective_input",
+        "effectiveInput", "effective_user_input", "effectiveUserInput", "final_user_input", "finalUserInput",
+    ),
+    (
+        "standalone_query", "standaloneQuery", "rewritten_query", "rewrittenQuery", "query_rewrite", "queryRewrite",
+    ),
+    ("context", "contextJson", "context_json"),
+    ("json_schema", "jsonSchema", "data_schema", "dataSchema"),
+    ("schema", "schemaJson", "schema_json"),
+    ("container_data", "containerData"),
+    ("allowed_intents", "allowedIntents"),
+    ("pending_clarification", "pendingClarification"),
+    ("conversation_history", "conversationHistory", "history"),
+    ("mcp_tools", "tools", "available_tools", "tool_list", "mcpTools"),
+    ("mcp_observations", "observations", "mcpObservations"),
+    ("current_date", "currentDate"),
+    ("current_datetime", "currentDatetime", "currentDateTime"),
+    ("current_year", "currentYear"),
+    ("current_timezone", "currentTimezone"),
+    ("current_system_datetime", "currentSystemDatetime", "currentSystemDateTime"),
+    ("current_system_timezone", "currentSystemTimezone"),
+    ("context_summary", "contextSummary"),
+    ("session_units", "sessionUnits"),
+    ("derivation_hint", "derivationHint"),
+)  # fmt: skip
+_GROUP_OF = {name: group for group in ALIASES for name in group}
+#: Names that every template has, beside facts, params, context and schema fields.
+FIXED = ("session", "inputParams", "safeInputParams", "rawInputParams", "metadata", "promptVars", "conversationId")
+
+
+def known_names() -> frozenset[str]:
+    """Every name that the engine itself provides."""
+    return frozenset({*FIXED, *_GROUP_OF})
+
+
+def template_variables(session: Session, turn: Turn, **call: Json) -> dict[str, Json]:
+    """The names of one rendering. `call` adds what only the caller knows, under any of its names.
+
+    The names of the call win, then those below under their aliases, then session facts, input params, context
+    fields, schema fields: the first that has a name gives its value.
+    """
+    params, facts = session.input_params, session_dict(session)
+    variables: dict[str, Json] = {
+        **schema_values(session),
+        **session.context,
+        **params,
+        **facts,
+        "session": facts,
+        "inputParams": shown(params),
+        "safeInputParams": shown(params),
+        "rawInputParams": params,
+        "metadata": {},
+    }
+    for given in (_own(session, turn), call):
+        for name, value in given.items():
+            variables.update(dict.fromkeys(_GROUP_OF.get(name, (name,)), value))
+    variables["promptVars"] = dict(variables)
+    return variables
+
+
+def _own(session: Session, turn: Turn) -> dict[str, Json]:
+    schema = session.resolved_schema
+    question = session.clarification
+    return {
+        "user_input": session.user_text,
+        "resolved_user_input": session.resolved_user_input,
+        "standalone_query": session.standalone_query,
+        "context": session.context,
+        "json_schema": schema.json_schema if schema else None,
+        "schema": schema_values(session),
+        "container_data": session.context.get("container_data", session.container_data),
+        "allowed_intents": allowed_intents(turn.snapshot),
+        "pending_clarification": question and {"question": question.question, "reason": question.reason},
+        "conversation_history": [{"user": past.user, "assistant": past.assistant} for past in session.history],
+        "mcp_observations": session.input_params.get("mcp_observations", []),
+        "context_summary": session.context_summary,
+        "derivation_hint": "",
+        **_time(turn.ports.clock.now()),
+    }
+
+
+def allowed_intents(snapshot: Snapshot) -> list[Json]:
+    """The intents that there are to choose from, as prompts list them."""
+    return snapshot.memo.get(
+        "allowed_intents",
+        lambda: [
+            {"code": intent.intent_code, "name": intent.name, "description": intent.description}
+            for intent in snapshot.allowed_intents
+        ],
+    )
+
+
+def _time(now: datetime) -> dict[str, Json]:
+    zone = now.tzname() or ""
+    moment = now.isoformat(timespec="seconds")
+    return {
+        "current_date": now.date().isoformat(),
+        "current_datetime": moment,
+        "current_year": now.year,
+        "current_timezone": zone,
+        "current_system_datetime": moment,
+        "current_system_timezone": zone,
+    }
