@@ -1,7 +1,6 @@
 """Cheap deterministic routing: patterns that mean an intent (pipeline-1 14.4, tables 2.2)."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from convengine.domain import rows
@@ -52,6 +51,23 @@ def ordered_classifiers(snapshot: Snapshot) -> tuple[rows.Classifier, ...]:
     )
 
 
+def _places(snapshot: Snapshot) -> Mapping[Hashable, int]:
+    """Where each row stands in that order, by its id: hits are put in order without looking at the others."""
+    return snapshot.memo.get(
+        "classifier places",
+        lambda: {row.classifier_id: place for place, row in enumerate(ordered_classifiers(snapshot))},
+    )
+
+
+def _invalid(snapshot: Snapshot) -> Mapping[rows.Classifier, str]:
+    """The unusable rows of that order, and why; found once a snapshot."""
+    invalid = classifier_bank(snapshot).invalid
+    return snapshot.memo.get(
+        "invalid classifiers",
+        lambda: {r: invalid[r.classifier_id] for r in ordered_classifiers(snapshot) if r.classifier_id in invalid},
+    )
+
+
 def classifier_bank(snapshot: Snapshot) -> TextBank:
     """All classifier patterns at once; the rows' intents are looked at afterwards, so one table makes one bank."""
     return snapshot.table(rows.Classifier).memo.get(
@@ -62,13 +78,12 @@ def classifier_bank(snapshot: Snapshot) -> TextBank:
 
 def classify(session: Session, turn: Turn, text: str | None) -> Classified:
     """Test all rows on the text; tell what hit in one DECISION event, then in the stage of the result."""
-    snapshot, bank = turn.snapshot, classifier_bank(turn.snapshot)
-    ordered = ordered_classifiers(snapshot)
-    found = bank.hits(text)
-    hits = tuple(row for row in ordered if row.classifier_id in found)
-    for row in ordered:
-        if row.classifier_id in bank.invalid:
-            turn.row_invalid(session, row, bank.invalid[row.classifier_id])
+    snapshot = turn.snapshot
+    ordered, places = ordered_classifiers(snapshot), _places(snapshot)
+    found = classifier_bank(snapshot).hits(text)
+    hits = tuple(ordered[place] for place in sorted(places[key] for key in found if key in places))
+    for row, reason in _invalid(snapshot).items():
+        turn.row_invalid(session, row, reason)
     result = Classified(hits, _winner(hits, turn.config(session, COLLISION_BY_PRIORITY)))
     if snapshot.rows(rows.Classifier):
         turn.decide(
@@ -77,7 +92,7 @@ def classify(session: Session, turn: Turn, text: str | None) -> Classified:
             key={"queryRewritten": text != session.user_text},
             winner=result.winner,
             candidates=[_candidate(row, result) for row in hits],
-            cut=_cut(snapshot, ordered, bank, len(hits)),
+            cut=_cut(snapshot, len(hits)),
         )
     _tell(session, turn, result)
     return result
@@ -111,17 +126,15 @@ def _candidate(row: rows.Classifier, result: Classified) -> Candidate:
     return Candidate(row.classifier_id, False, reason)
 
 
-def _cut(snapshot: Snapshot, ordered: Sequence[rows.Classifier], bank: TextBank, hits: int) -> dict[str, int]:
-    enabled = snapshot.enabled(rows.Classifier)
-    invalid = sum(row.classifier_id in bank.invalid for row in ordered) if bank.invalid else 0
-    return dict(
-        Counter(
-            DISABLED=len(snapshot.rows(rows.Classifier)) - len(enabled),
-            INTENT_DISABLED=len(enabled) - len(ordered),
-            **{ROW_INVALID: invalid},
-            PATTERN=len(ordered) - hits - invalid,
-        )
-    )
+def _cut(snapshot: Snapshot, hits: int) -> dict[str, int]:
+    enabled, ordered = len(snapshot.enabled(rows.Classifier)), len(ordered_classifiers(snapshot))
+    invalid = len(_invalid(snapshot))
+    return {
+        "DISABLED": len(snapshot.rows(rows.Classifier)) - enabled,
+        "INTENT_DISABLED": enabled - ordered,
+        ROW_INVALID: invalid,
+        "PATTERN": ordered - hits - invalid,
+    }
 
 
 def _tell(session: Session, turn: Turn, result: Classified) -> None:

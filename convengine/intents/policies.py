@@ -1,6 +1,6 @@
 """Which policy forbids a text (pipeline-1 7): all patterns at once, the first hit by priority wins."""
 
-from collections import Counter
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from convengine.domain import rows
@@ -19,7 +19,7 @@ class PolicyChoice:
     hits: tuple[rows.Policy, ...]
     cut: dict[str, int]
     #: Unusable rows and why.
-    invalid: dict[rows.Policy, str]
+    invalid: Mapping[rows.Policy, str]
 
     @property
     def winner(self) -> rows.Policy | None:
@@ -44,12 +44,35 @@ def ordered_policies(snapshot: Snapshot) -> tuple[rows.Policy, ...]:
     )
 
 
+def _by_text(snapshot: Snapshot) -> tuple[rows.Policy, ...]:
+    """Those that are tested on the text."""
+    return snapshot.table(rows.Policy).memo.get(
+        "by text", lambda: tuple(policy for policy in ordered_policies(snapshot) if policy.rule_type != "LLM")
+    )
+
+
+def _places(snapshot: Snapshot) -> Mapping[Hashable, int]:
+    """Where each of them stands, by its id: hits are put in order without looking at the others."""
+    return snapshot.table(rows.Policy).memo.get(
+        "places", lambda: {policy.policy_id: place for place, policy in enumerate(_by_text(snapshot))}
+    )
+
+
+def _invalid(snapshot: Snapshot) -> Mapping[rows.Policy, str]:
+    """The unusable ones of them, and why; found once a table."""
+    invalid = policy_bank(snapshot).invalid
+    return snapshot.table(rows.Policy).memo.get(
+        "invalid",
+        lambda: {policy: invalid[policy.policy_id] for policy in _by_text(snapshot) if policy.policy_id in invalid},
+    )
+
+
 def policy_bank(snapshot: Snapshot) -> TextBank:
     """The text patterns of all enabled policies, tested on the raw text and on its normal form."""
     return snapshot.table(rows.Policy).memo.get(
         "bank",
         lambda: TextBank(
-            [(p.policy_id, p.rule_type, p.pattern) for p in ordered_policies(snapshot) if p.rule_type != "LLM"],
+            [(p.policy_id, p.rule_type, p.pattern) for p in _by_text(snapshot)],
             normalised=True,
         ),
     )
@@ -57,17 +80,15 @@ def policy_bank(snapshot: Snapshot) -> TextBank:
 
 def choose_policy(snapshot: Snapshot, text: str | None) -> PolicyChoice:
     """The policies that the text hits, in order. A blank text hits none."""
-    bank = policy_bank(snapshot)
-    found = bank.hits(text)
-    by_text = [p for p in ordered_policies(snapshot) if p.rule_type != "LLM"]
-    hits = tuple(policy for policy in by_text if policy.policy_id in found)
-    invalid = {policy: bank.invalid[policy.policy_id] for policy in by_text if policy.policy_id in bank.invalid}
-    cut = Counter(
-        DISABLED=len(snapshot.rows(rows.Policy)) - len(ordered_policies(snapshot)),
-        **{ROW_INVALID: len(invalid)},
-        PATTERN=len(by_text) - len(hits) - len(invalid),
-    )
-    return PolicyChoice(hits, dict(cut), invalid)
+    by_text, invalid = _by_text(snapshot), _invalid(snapshot)
+    found = policy_bank(snapshot).hits(text)
+    hits = tuple(by_text[place] for place in sorted(_places(snapshot)[key] for key in found))
+    cut = {
+        "DISABLED": len(snapshot.rows(rows.Policy)) - len(ordered_policies(snapshot)),
+        ROW_INVALID: len(invalid),
+        "PATTERN": len(by_text) - len(hits) - len(invalid),
+    }
+    return PolicyChoice(hits, cut, invalid)
 
 
 def matched_excerpt(policy: rows.Policy, text: str | None) -> str:
