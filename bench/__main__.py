@@ -1,0 +1,113 @@
+"""`python -m bench`: measure everything, print it beside the goals. `--quick` is rougher and takes a minute."""
+
+import argparse
+import json
+import os
+import platform
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from bench import flatness, postgres, report, storage, throughput
+from bench.postgres import Postgres
+from bench.product import Product, products
+from bench.report import Result, Samples
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long everything is measured."""
+
+    rounds: int
+    seconds: float
+    turns: int
+    edits: int
+
+
+FULL = Effort(rounds=6, seconds=2.0, turns=400, edits=7)
+QUICK = Effort(rounds=2, seconds=0.7, turns=80, edits=3)
+
+
+def main() -> int:
+    """0 when every goal that is a promise of this version holds."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="about a minute, rougher numbers")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there too")
+    options = parser.parse_args()
+    # Servers and database end with this process, also when it is told to end.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    started = time.monotonic()
+    with postgres.running() as server:
+        about = _about(server)
+        print(about)
+        samples, results = _measure(
+            server, QUICK if options.quick else FULL, lambda text: print(f"  … {text}", flush=True)
+        )
+    print(f"\n{report.throughput_table(samples)}\n\n{report.goal_table(results)}")
+    print(f"\n{time.monotonic() - started:.0f} s. Medians; read ratios, not times: all ran on this machine at once.")
+    if options.json:
+        options.json.write_text(json.dumps(_document(about, samples, results), indent=2) + "\n")
+    return 0
+
+
+def _measure(server: Postgres, effort: Effort, say: Callable[[str], None]) -> tuple[Samples, list[Result]]:
+    with products(server) as every:
+        say("a world of 1,000 rules and 100 message patterns")
+        with every.world(1_000, 100) as product:
+            samples = throughput.measure(server, product, effort.rounds, effort.seconds, say)
+            results = throughput.results(samples)
+            say("in process: pipeline, statements, the look for a new release")
+            results += _in_process(product, effort)
+            say("turn 5, 500 and 5,000")
+            results += flatness.lengths(product, effort.turns)
+            say("stored bytes")
+            results.append(storage.of_a_turn(server, product, effort.turns))
+        results.append(storage.of_an_edit(every, effort.edits))
+        say("10 and 10,000 rules, 10 and 1,000 message patterns, edits")
+        results += flatness.sizes(every, effort.turns, effort.edits)
+    return samples, sorted(results, key=_order)
+
+
+def _in_process(product: Product, effort: Effort) -> list[Result]:
+    times = product.call("pipeline", secret=product.secret, rounds=effort.turns)
+    statements = product.call("statements", secret=product.secret)
+    live = product.call("live", rounds=effort.turns)
+    ratio = times["pipeline"] / times["empty"]
+    what = f"pipeline alone ({times['pipeline']:.2f} ms) against an empty DRF request"
+    extra = sum("ce_config_head" in sql and "ce_conversation" not in sql for sql in statements)
+    return [
+        Result("P4", what, ratio, 4, 2, "×"),
+        Result("P8", "SQL statements of a turn", len(statements), 8, 6),
+        Result("P9", "extra cost of the look for a new release", live["with"] - live["without"], 0.15, 0.15, "ms"),
+        Result("P9", "extra round trips for it", extra, 1, 0),
+    ]
+
+
+def _order(result: Result) -> tuple[bool, int]:
+    return result.goal == "bytes", int(result.goal[1:]) if result.goal != "bytes" else 0
+
+
+def _about(server: Postgres) -> str:
+    durable = ", ".join(f"{name} {value}" for name, value in server.settings().items())
+    return (
+        f"Python {platform.python_version()}, PostgreSQL {server.version()} ({durable}), "
+        f"{len(os.sched_getaffinity(0))} cores; server 2 processes × 4 threads"
+    )
+
+
+def _document(about: str, samples: Samples, results: list[Result]) -> dict[str, object]:
+    return {
+        "about": about,
+        "throughput": {
+            name: {str(level): [asdict(one) for one in found] for level, found in by_level.items()}
+            for name, by_level in samples.items()
+        },
+        "goals": [result.document() for result in results],
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

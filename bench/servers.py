@@ -1,0 +1,73 @@
+"""Granian servers for one run: started on a free port of 127.0.0.1, and ended with the run."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+_START_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that answers."""
+
+    name: str
+    pid: int
+    port: int
+
+
+@contextmanager
+def serving(
+    name: str, app: str, environment: Mapping[str, str], *, workers: int = 2, threads: int = 4
+) -> Iterator[Server]:
+    """Start a WSGI application, wait until it accepts connections, and end it at the end."""
+    port = _free_port()
+    command = [
+        str(Path(sys.executable).parent / "granian"), "--interface", "wsgi", "--host", "127.0.0.1",
+        "--port", str(port), "--workers", str(workers), "--blocking-threads", str(threads),
+        "--log-level", "warning", app,
+    ]  # fmt: skip
+    process = subprocess.Popen(command, env={**os.environ, **environment}, start_new_session=True)
+    try:
+        _wait(process, port, name)
+        yield Server(name, process.pid, port)
+    finally:
+        _end(process)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait(process: subprocess.Popen[bytes], port: int, name: str) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise RuntimeError(f"The server of {name} ended with {process.returncode}.")
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise RuntimeError(f"The server of {name} does not answer.")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """The server and its workers are one process group of our making."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()

@@ -1,0 +1,179 @@
+"""What `bench.inside` can be asked for. Arguments and answers are JSON values."""
+
+import json
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from statistics import median
+from typing import Any
+
+from django.core.handlers.wsgi import WSGIHandler
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client, override_settings
+
+from bench import worlds
+from bench.statements import counted
+from config_admin.models import CeRule
+from config_admin.releases.change_set import change_set
+from convengine import conf, wiring
+from convengine.api.models import CeApiKey
+from convengine.domain.turn import Turn
+from convengine.pipeline.engine import Engine, EngineOutcome
+
+PATH = "/api/v1/conversation/message"
+
+
+def prepare() -> str:
+    """Migrate, and make an API key; gives its secret."""
+    call_command("migrate", verbosity=0, interactive=False)
+    _, secret = CeApiKey.objects.create_key(name="bench")
+    return str(secret)
+
+
+def load(rules: int, patterns: int) -> None:
+    """Put a world into the database."""
+    worlds.load(rules, patterns)
+
+
+def talk(secret: str, count: int, turns: int) -> list[str]:
+    """Open conversations and take some turns in each; gives their ids."""
+    client = Client(SERVER_NAME="127.0.0.1")
+    ids = []
+    for _ in range(count):
+        one = str(uuid.uuid4())
+        for turn in range(turns):
+            _say(client, secret, one, turn)
+        ids.append(one)
+    return ids
+
+
+def lengthen(conversation_id: str, turns: int) -> None:
+    """Let a conversation of some turns look like one of many: its last record, again and again."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT column_name FROM information_schema.columns WHERE table_name = 'ce_conversation_history' "
+            "AND column_name NOT IN ('history_id', 'turn_no', 'turn_id') ORDER BY 1"
+        )
+        columns = ", ".join(name for (name,) in cursor.fetchall())
+        cursor.execute(
+            f"""INSERT INTO ce_conversation_history (turn_no, turn_id, {columns})
+                SELECT number, gen_random_uuid(), {columns} FROM ce_conversation_history,
+                       generate_series(turn_no + 1, %s) AS number
+                 WHERE conversation_id = %s
+                   AND turn_no = (SELECT last_turn_no FROM ce_conversation WHERE conversation_id = %s)""",
+            [turns, conversation_id, conversation_id],
+        )
+        cursor.execute(
+            "UPDATE ce_conversation SET last_turn_no = %s, turn_count = %s, version = %s WHERE conversation_id = %s",
+            [turns, turns, turns, conversation_id],
+        )
+        cursor.execute("ANALYZE ce_conversation_history")
+
+
+def messages() -> list[str]:
+    """What is said in turn."""
+    return list(worlds.MESSAGES)
+
+
+def edit(scoped: bool) -> None:
+    """Change one rule among all: of a scope of its own, or of the bucket of texts that every turn tests."""
+    rules = CeRule.objects.filter(rule_type="REGEX").order_by("rule_id")
+    rule = rules.exclude(intent_code="ANY").first() if scoped else rules.filter(intent_code="ANY").last()
+    assert rule
+    with change_set(author="bench", reason="an edit"):
+        rule.match_pattern = f"edited {time.time_ns()}"
+        rule.save()
+
+
+def statements(secret: str) -> list[str]:
+    """The statements of an ordinary turn's whole request (R78)."""
+    client, one = Client(SERVER_NAME="127.0.0.1"), str(uuid.uuid4())
+    for turn in range(3):
+        _say(client, secret, one, turn)
+    with counted() as work:
+        _say(client, secret, one, 3)
+    return work.statements
+
+
+def live(rounds: int) -> dict[str, float]:
+    """What it costs a turn to look for a new release: milliseconds with the head in a statement, and without."""
+    snapshots: Any = conf.load("SNAPSHOT")
+    snapshots.current()
+    with_head, without = [], []
+    with connection.cursor() as cursor:
+        for _ in range(rounds):
+            start = time.perf_counter()
+            cursor.execute("SELECT 1")
+            cursor.fetchone()
+            middle = time.perf_counter()
+            cursor.execute(f"SELECT {snapshots.head_sql}")
+            snapshots.pin(cursor.fetchone()[0])
+            with_head.append(time.perf_counter() - middle)
+            without.append(middle - start)
+    return {"with": median(with_head) * 1000, "without": median(without) * 1000}
+
+
+def pipeline(secret: str, rounds: int) -> dict[str, float]:
+    """Milliseconds of the pipeline alone, on a turn as it really is, and of a DRF request that does nothing."""
+    turns: list[Turn] = []
+    engine = wiring.engine()
+
+    class Watched(Engine):
+        def run(self, turn: Turn) -> EngineOutcome:
+            turns.append(turn)
+            return super().run(turn)
+
+    engine.__class__ = Watched
+    client, one = Client(SERVER_NAME="127.0.0.1"), str(uuid.uuid4())
+    for number in range(4):
+        _say(client, secret, one, number)
+    engine.__class__ = Engine
+    ours, theirs = [], []
+    with _empty_request() as empty:
+        for _ in range(rounds):
+            turn = _again(turns[-1])
+            start = time.perf_counter()
+            engine.run(turn)
+            middle = time.perf_counter()
+            empty()
+            theirs.append(time.perf_counter() - middle)
+            ours.append(middle - start)
+    return {"pipeline": median(ours) * 1000, "empty": median(theirs) * 1000}
+
+
+def _again(turn: Turn) -> Turn:
+    """The same turn before it ran: what it loaded is kept by its port."""
+    trail = type(turn.trail)(turn.ports.clock.elapsed_ms)
+    return Turn(turn.turn_id, turn.turn_no, turn.request, turn.snapshot, turn.ports, trail)
+
+
+@contextmanager
+def _empty_request() -> Iterator[Callable[[], None]]:
+    """Gives the call that sends a JSON body to a DRF view that does nothing, past no middleware."""
+    body = json.dumps({"conversationId": str(uuid.uuid4()), "message": worlds.MESSAGES[0]}).encode()
+    about = {
+        "REQUEST_METHOD": "POST", "PATH_INFO": "/empty", "SERVER_NAME": "127.0.0.1", "SERVER_PORT": "80",
+        "CONTENT_TYPE": "application/json", "CONTENT_LENGTH": str(len(body)), "wsgi.url_scheme": "http",
+    }  # fmt: skip
+    with override_settings(MIDDLEWARE=[], ROOT_URLCONF="bench.rivals.empty"):
+        handler = WSGIHandler()
+
+        def call() -> None:
+            answer = handler(
+                {**about, "wsgi.input": BytesIO(body)}, lambda status, headers, exc_info=None: bytes.__len__
+            )
+            b"".join(answer)
+            answer.close()
+
+        yield call
+
+
+def _say(client: Client, secret: str, conversation_id: str, turn: int) -> None:
+    body = {"conversationId": conversation_id, "message": worlds.MESSAGES[turn % len(worlds.MESSAGES)]}
+    headers = {"Authorization": f"Api-Key {secret}"}
+    answer = client.post(PATH, body, content_type="application/json", headers=headers)
+    if answer.status_code != 200:
+        raise RuntimeError(answer.content.decode())

@@ -1,0 +1,92 @@
+"""The work of one turn, counted: statements, rows fetched, rules tested, lines of Python that ran. No clocks."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+from unittest.mock import patch
+
+import convengine
+from bench.statements import counted
+from bench.worlds import MESSAGES
+from convengine.rules import apply, bank
+from convengine.rules.conditions import evaluate
+from tests.api import Caller
+
+_OURS = str(Path(convengine.__file__).parent.parent)
+
+
+@dataclass
+class TurnWork:
+    """What a turn did."""
+
+    statements: list[str] = field(default_factory=list)
+    rows: int = 0
+    #: Rules whose condition was evaluated one by one.
+    rules: int = 0
+    #: Texts given to a set of patterns, each time for all its patterns at once.
+    pattern_sets: int = 0
+    #: Lines of this project that ran, each round of a loop anew.
+    lines: int = 0
+
+
+def work_of(caller: Caller, turn: int) -> TurnWork:
+    """Take the turn of that number in the usual conversation, and count."""
+    work = TurnWork()
+    with counted() as asked, _rules(work), _patterns(work), _lines(work):
+        say(caller, turn)
+    work.statements, work.rows = asked.statements, asked.rows
+    return work
+
+
+def say(caller: Caller, turn: int) -> Any:
+    """Take the turn of that number."""
+    answer = caller.say(MESSAGES[turn % len(MESSAGES)])
+    assert (answer["success"], answer["turnNo"]) == (True, turn), answer
+    return answer
+
+
+@contextmanager
+def _rules(work: TurnWork) -> Iterator[None]:
+    def seen(*args: Any) -> Any:
+        work.rules += 1
+        return evaluate(*args)
+
+    with patch.object(apply, "evaluate", seen):
+        yield
+
+
+@contextmanager
+def _patterns(work: TurnWork) -> Iterator[None]:
+    hits = bank._Together.hits
+
+    def seen(*args: Any) -> Any:
+        work.pattern_sets += 1
+        return hits(*args)
+
+    def never(*args: Any) -> Any:
+        raise AssertionError("patterns were tested one by one")
+
+    with patch.object(bank._Together, "hits", seen), patch.object(bank._OneByOne, "hits", never):
+        yield
+
+
+@contextmanager
+def _lines(work: TurnWork) -> Iterator[None]:
+    before = sys.gettrace()
+
+    def ours(frame: FrameType, event: str, argument: Any) -> Any:
+        return line if frame.f_code.co_filename.startswith(_OURS) else None
+
+    def line(frame: FrameType, event: str, argument: Any) -> Any:
+        work.lines += event == "line"
+        return line
+
+    sys.settrace(ours)
+    try:
+        yield
+    finally:
+        sys.settrace(before)

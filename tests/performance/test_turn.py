@@ -1,0 +1,129 @@
+"""P5, P6, P8 and the size of what is stored, by counted work (performance.md)."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection
+
+from bench import worlds
+from config_admin.models import CeRule
+from config_admin.releases.change_set import change_set
+from convengine.sessions.models import CeConversation, CeConversationHistory
+from tests.api import Caller
+from tests.performance.counting import TurnWork, say, work_of
+
+pytestmark = pytest.mark.django_db
+
+#: Where every byte of a turn, or of an edit, ends up.
+_STORED_BY_TURNS = ("ce_conversation", "ce_conversation_history", "ce_audit", "ce_turn_row", "ce_memory")
+_STORED_BY_EDITS = ("ce_release", "ce_release_blob", "ce_rule_history")
+
+
+def after_a_while(rules: int, patterns: int) -> TurnWork:
+    """The work of turn 6 of a conversation in a world of that size."""
+    worlds.load(rules, patterns)
+    caller = Caller()
+    for turn in range(1, 6):
+        say(caller, turn)
+    return work_of(caller, 6)
+
+
+def flat(little: TurnWork, much: TurnWork) -> None:
+    """The same work, line by line; a few lines more where a number has more digits."""
+    assert much.statements == little.statements
+    assert (much.rows, much.rules, much.pattern_sets) == (little.rows, little.rules, little.pattern_sets)
+    assert much.lines == pytest.approx(little.lines, rel=0.01)
+
+
+def test_P8_an_ordinary_turn_asks_at_most_eight_statements() -> None:
+    work = after_a_while(rules=50, patterns=20)
+
+    assert len(work.statements) <= 8, "\n".join(work.statements)
+    assert work.rules > 0
+    assert work.pattern_sets > 0
+
+
+@pytest.mark.slow
+def test_P5_a_turn_does_the_same_work_with_10_000_rules_as_with_10() -> None:
+    few = after_a_while(rules=10, patterns=10)
+    many = after_a_while(rules=10_000, patterns=10)
+
+    flat(few, many)
+
+
+def test_P5_a_turn_does_the_same_work_with_1_000_message_patterns_as_with_10() -> None:
+    few = after_a_while(rules=10, patterns=10)
+    many = after_a_while(rules=10, patterns=1_000)
+
+    flat(few, many)
+
+
+def test_P6_turn_500_does_the_same_work_as_turn_30_and_asks_no_more_than_turn_5() -> None:
+    worlds.load(rules=10, patterns=10)
+    caller = Caller()
+    for turn in range(1, 5):
+        say(caller, turn)
+    turn_5 = work_of(caller, 5)
+    lengthen(caller, 29)
+    turn_30 = work_of(caller, 30)
+    lengthen(caller, 497)
+    turn_498 = work_of(caller, 498)
+
+    assert turn_30.statements == turn_5.statements
+    flat(turn_30, turn_498)
+
+
+def test_an_ordinary_turn_stores_less_than_20_KB() -> None:
+    worlds.load(rules=1_000, patterns=100)
+    caller = Caller()
+    for turn in range(1, 25):
+        say(caller, turn)
+    before = stored(*_STORED_BY_TURNS)
+    for turn in range(25, 29):
+        say(caller, turn)
+
+    assert (stored(*_STORED_BY_TURNS) - before) / 4 < 20_000
+
+
+def test_an_edit_of_one_rule_among_5_000_stores_less_than_100_KB() -> None:
+    worlds.load(rules=5_000, patterns=10)
+    before = stored(*_STORED_BY_EDITS)
+    with change_set(author="ana", reason="one rule"):
+        rule = CeRule.objects.order_by("rule_id")[2_500]
+        rule.match_pattern = "something else"
+        rule.save()
+
+    assert 0 < stored(*_STORED_BY_EDITS) - before < 100_000
+
+
+def lengthen(caller: Caller, turns: int) -> None:
+    """Let the conversation look like one of that many turns."""
+    last = (
+        CeConversationHistory.objects.filter(conversation_id=UUID(caller.conversation_id)).order_by("-turn_no").first()
+    )
+    assert last
+    values = {field.attname: getattr(last, field.attname) for field in last._meta.fields}
+    for name in ("history_id", "turn_id", "turn_no"):
+        del values[name]
+    CeConversationHistory.objects.bulk_create(
+        CeConversationHistory(**values, turn_no=number) for number in range(last.turn_no + 1, turns + 1)
+    )
+    CeConversation.objects.filter(pk=caller.conversation_id).update(last_turn_no=turns)
+
+
+def stored(*tables: str) -> int:
+    """The bytes of all values in these tables."""
+    with connection.cursor() as cursor:
+        total = 0
+        for table in tables:
+            cursor.execute(f"SELECT * FROM {table}")
+            total += sum(size(value) for row in cursor.fetchall() for value in row)
+    return total
+
+
+def size(value: Any) -> int:
+    """The bytes of one value, numbers and times as eight."""
+    if isinstance(value, str):
+        return len(value.encode())
+    return len(value) if isinstance(value, (bytes, memoryview)) else 8
