@@ -7,7 +7,7 @@ FALLBACK = (
     "{% if reset_reason is defined and reset_reason %}Starting fresh. How can I help you?"
     "{% else %}Sorry, I did not understand that. Please say in other words what you would like to do."
     "{% if allowed_intents is defined and allowed_intents and allowed_intents is not string %} You can ask for: "
-    "{% for intent in allowed_intents %}{{ intent.display_name | default(intent.code, true) }}"
+    "{% for intent in allowed_intents %}{{ intent.name }}"
     "{% if not loop.last %}, {% endif %}{% endfor %}.{% endif %}{% endif %}"
 )
 

@@ -62,6 +62,7 @@ PARAMS: Mapping[str, Param] = {
             "caller, rules",
             "IntentResolutionStep",
         ),
+        ("intent_resolved_by", "E", "IntentResolutionStep: CLASSIFIER or AGENT, absent when kept", "rules"),
         ("agentResolver", "E", "AgentIntentResolver", "rules"),
         ("intent_scores intent_top3 followups", "E", "AgentIntentResolver", "prompts, rules"),
         ("intent_collision_candidates", "E", "AgentIntentResolver, classifier", "prompts"),

@@ -115,7 +115,9 @@ def _by_classifier(session: Session, turn: Turn, row: rows.Classifier) -> Sessio
     moved = session.moved(
         intent=code(row.intent_code), state=state_after(session, turn, row), cause="INTENT_RESOLUTION"
     )
-    moved = moved.evolve(intent_source="CLASSIFIER", clarification=None)
+    moved = moved.evolve(intent_source="CLASSIFIER", clarification=None).with_params(
+        {"intent_resolved_by": "CLASSIFIER"}
+    )
     after = run_phase(RulePhase.POST_CLASSIFIER_INTENT, "IntentResolutionStep Classifier", moved, turn)
     turn.audit(
         after,

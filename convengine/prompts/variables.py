@@ -104,7 +104,13 @@ def allowed_intents(snapshot: Snapshot) -> list[Json]:
     return snapshot.memo.get(
         "allowed_intents",
         lambda: [
-            {"code": intent.intent_code, "name": intent.name, "description": intent.description}
+            {
+                "code": intent.intent_code,
+                "name": intent.name,
+                "description": intent.description,
+                "llmHint": intent.llm_hint,
+                "priority": intent.priority,
+            }
             for intent in snapshot.allowed_intents
         ],
     )

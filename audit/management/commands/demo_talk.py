@@ -61,7 +61,8 @@ class Command(BaseCommand):
         assert isinstance(answer, TurnAnswer)  # Without a key nothing is replayed.
         self._say(answer)
         events = list(expanded(whole_turns(uuid.UUID(conversation_id), [answer.turn_no])))
-        for line in _reasons(events):
+        # A second pass of the same rules says the same.
+        for line in dict.fromkeys(_reasons(events)):
             self.stdout.write(f"        · {line}")
         self.stdout.write("")
 

@@ -83,7 +83,9 @@ def test_history_question_and_intents_are_there() -> None:
 
     assert found["history"][0] == {"user": "hi", "assistant": "Hello."}
     assert found["pending_clarification"] == {"question": "Which one?", "reason": "AGENT"}
-    assert found["allowed_intents"] == [{"code": "LOAN", "name": "Loan", "description": "Apply for a loan"}]
+    assert found["allowed_intents"] == [
+        {"code": "LOAN", "name": "Loan", "description": "Apply for a loan", "llmHint": None, "priority": 100}
+    ]
 
 
 def test_container_data_is_what_the_context_holds() -> None:
