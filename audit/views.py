@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Iterable
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,7 +14,12 @@ from audit import parameters, queries
 from audit.expand import Event, expanded
 from audit.models import CeAudit
 from audit.parameters import Cursor
-from audit.serializers import EventPageSerializer, TraceSerializer, WhySerializer
+from audit.serializers import (
+    EventPageSerializer,
+    FailureSerializer,
+    TraceSerializer,
+    WhySerializer,
+)
 from audit.timeline import trace
 from audit.why import why
 from convengine.codec import dumps
@@ -24,7 +30,11 @@ _PAGE = 500
 _FILTERED_PAGE = 100
 _WHOLE = 20_000
 _TURNS = 50
-_TURN = OpenApiParameter("turn", int, description="Only this turn.")
+_NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
+_ID = OpenApiParameter("conversation_id", OpenApiTypes.UUID, OpenApiParameter.PATH)
+_TURN = OpenApiParameter("turn", _NUMBER, description="Only this turn.")
+_FAILURES = dict.fromkeys((400, 401, 403, 404, 429), FailureSerializer)
+_CURSOR = {"type": "string", "pattern": r"^[ab]\d{1,9}\.\d{1,9}$"}
 
 
 class EventsView(APIView):
@@ -35,19 +45,25 @@ class EventsView(APIView):
     @extend_schema(
         operation_id="read_audit",
         parameters=[
+            _ID,
             _TURN,
             OpenApiParameter("stage", str, many=True, description="Stage names; * stands for any characters."),
-            OpenApiParameter("from", str, description="ISO 8601 time."),
-            OpenApiParameter("to", str, description="ISO 8601 time."),
+            OpenApiParameter("from", OpenApiTypes.DATETIME, description="Events since."),
+            OpenApiParameter("to", OpenApiTypes.DATETIME, description="Events until."),
             OpenApiParameter("q", str, description="Text in the payload."),
-            OpenApiParameter("cursor", str, description="From `next` or `previous` of a page."),
-            OpenApiParameter("page", str, description="off: all events at once, at most 20,000."),
-            OpenApiParameter("compat", str, description="1: the original's array, payloads as JSON text."),
+            OpenApiParameter("cursor", _CURSOR, description="From `next` or `previous` of a page."),
         ],
-        responses=EventPageSerializer,
+        responses={
+            200: EventPageSerializer,
+            **_FAILURES,
+        },
     )
     def get(self, request: Request, conversation_id: str) -> Response:
-        """The stored events in the order in which they happened."""
+        """The stored events in the order in which they happened.
+
+        `?page=off` gives all of them at once as an array, at most 20,000; `?compat=1` gives the original's array, with
+        `payloadJson` as JSON text.
+        """
         if _compat(request):
             return Response(_original(request, conversation_id))
         key = parameters.conversation(request, conversation_id).pk
@@ -77,8 +93,8 @@ class TraceView(APIView):
 
     @extend_schema(
         operation_id="read_trace",
-        parameters=[_TURN, OpenApiParameter("before", int, description="Turns in front of this number.")],
-        responses=TraceSerializer,
+        parameters=[_ID, _TURN, OpenApiParameter("before", _NUMBER, description="Turns in front of this number.")],
+        responses={200: TraceSerializer, **_FAILURES},
     )
     def get(self, request: Request, conversation_id: str) -> Response:
         """The newest turns, oldest first, as steps with their stages; `previous` leads to the turns before."""
@@ -103,10 +119,11 @@ class WhyView(APIView):
     @extend_schema(
         operation_id="read_why",
         parameters=[
-            OpenApiParameter("turn", int, required=True),
-            OpenApiParameter("limit", int, description="Rows a decision, default 1000; the rest is counted by reason."),
+            _ID,
+            OpenApiParameter("turn", _NUMBER, required=True),
+            OpenApiParameter("limit", _NUMBER, description="Rows a decision, default 1000; the rest is counted."),
         ],
-        responses=WhySerializer,
+        responses={200: WhySerializer, **_FAILURES},
     )
     def get(self, request: Request, conversation_id: str) -> Response:
         """For each decision of the turn every candidate row with its reason, stored or derived from the release."""

@@ -122,16 +122,23 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.1",
     "COMPONENT_SPLIT_REQUEST": True,
     "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "convengine.api.schema.close_turn_request",
+    ],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
 
+LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "ConvEngine",
     "SITE_HEADER": "ConvEngine",
     "SITE_SYMBOL": "forum",
     "SITE_URL": None,
     "SHOW_VIEW_ON_SITE": False,
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "convengine.admin_site.icon"}],
     "STYLES": ["convengine.admin_site.style_sheet"],
     "SCRIPTS": ["convengine.admin_site.script"],
     "SIDEBAR": {"navigation": "convengine.admin_site.sidebar"},

@@ -9,17 +9,17 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from unfold.admin import ModelAdmin
-from unfold.decorators import display
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminTextInputWidget
 
-from convengine.api.models import SCOPES, CeApiKey
+from convengine.api.models import SCOPES, CeApiKey, every_scope_but_config
+from convengine.record_columns import labelled
 
 
 class ApiKeyForm(forms.ModelForm):
     """A key's name, workspace, scopes and last day."""
 
     workspace_id = forms.CharField(
-        label="workspace",
+        label="Workspace",
         initial="default",
         max_length=120,
         widget=UnfoldAdminTextInputWidget(),
@@ -27,6 +27,7 @@ class ApiKeyForm(forms.ModelForm):
     )
     scopes = forms.MultipleChoiceField(
         choices=SCOPES,
+        initial=every_scope_but_config,
         widget=UnfoldAdminCheckboxSelectMultipleWidget(),
         help_text="What the key may be used for.",
         error_messages={"required": "Choose at least one scope; a key without any opens nothing."},
@@ -46,19 +47,25 @@ class ApiKeyAdmin(ModelAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: CeApiKey | None = None) -> Any:
         """A new key has no prefix yet, and nothing to revoke."""
-        made = ("prefix", "created", "usable") if obj else ()
+        made = ("prefix", "created", "standing") if obj else ()
         return [(None, {"fields": ("name", "workspace_id", "scopes", "expiry_date", *made)})]
 
     def get_readonly_fields(self, request: HttpRequest, obj: CeApiKey | None = None) -> tuple[str, ...]:
         """What the key is made of does not change."""
-        return ("prefix", "created", "usable") if obj else ()
+        return ("prefix", "created", "standing") if obj else ()
 
-    @display(description="status", label={"revoked": "danger", "out of date": "warning", "valid": "success"})
-    def usable(self, key: CeApiKey) -> str:
+    @labelled({"revoked": "danger", "late": "warning", "valid": "success"}, "status")
+    def usable(self, key: CeApiKey) -> tuple[str, str]:
         """Whether the key opens anything."""
         if key.revoked:
-            return "revoked"
-        return "out of date" if key.expiry_date and key.expiry_date <= timezone.now() else "valid"
+            return "revoked", "revoked"
+        late = key.expiry_date and key.expiry_date <= timezone.now()
+        return ("late", "out of date") if late else ("valid", "valid")
+
+    @admin.display(description="status")
+    def standing(self, key: CeApiKey) -> str:
+        """The same, in words."""
+        return self.usable(key)[1]
 
     @admin.display(description="scopes")
     def scope_list(self, key: CeApiKey) -> str:
@@ -74,19 +81,19 @@ class ApiKeyAdmin(ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: CeApiKey, form: Any, change: bool) -> None:
         """Store the key; a new one gets its secret, which the next page shows."""
-        if change:
-            obj.save()
-        else:
-            _, request.session_key_secret = type(obj).objects.create_key_for(obj)  # type: ignore[attr-defined]
+        key: Any = obj
+        if not change:
+            key.secret = type(obj).objects.assign_key(obj)
+        obj.save()
 
-    def response_add(self, request: HttpRequest, obj: CeApiKey, post_url_continue: str | None = None) -> HttpResponse:
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
         """The one page that shows the secret. It is kept nowhere, also not in the session or a cookie."""
         context = {
             **self.admin_site.each_context(request),
             "title": "API key created",
             "opts": self.opts,
             "key": obj,
-            "secret": request.session_key_secret,  # type: ignore[attr-defined]
+            "secret": obj.secret,
         }
         response = TemplateResponse(request, "convengine/api_key_created.html", context)
         response["Cache-Control"] = "no-store"

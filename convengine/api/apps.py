@@ -9,3 +9,7 @@ class ApiConfig(AppConfig):
     name = "convengine.api"
     label = "ce_api"
     verbose_name = "API"
+
+    def ready(self) -> None:
+        """Let the API's description know its authentication."""
+        from convengine.api import schema  # noqa: F401

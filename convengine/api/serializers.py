@@ -113,13 +113,28 @@ class PayloadSerializer(serializers.Serializer[Any]):
     value = serializers.JSONField(help_text="A text, a document, or {errorCode, message, recoverable}.")
 
 
+class ClarificationSerializer(serializers.Serializer[Any]):
+    """An open question to the user."""
+
+    question = serializers.CharField()
+    reason = serializers.CharField()
+    options = serializers.ListField(child=serializers.CharField(allow_null=True))
+
+
+class PendingActionSerializer(serializers.Serializer[Any]):
+    """An action that waits for a yes."""
+
+    actionKey = serializers.CharField(allow_null=True)
+    status = serializers.CharField()
+
+
 class StateReportSerializer(serializers.Serializer[Any]):
     """What a form needs to know without reading the context."""
 
     lifecycle = serializers.CharField()
     missingFields = serializers.ListField(child=serializers.CharField())
-    pendingClarification = serializers.JSONField(allow_null=True)
-    pendingAction = serializers.JSONField(allow_null=True)
+    pendingClarification = ClarificationSerializer(allow_null=True)
+    pendingAction = PendingActionSerializer(allow_null=True)
 
 
 class TurnResponseSerializer(serializers.Serializer[Any]):
@@ -130,7 +145,7 @@ class TurnResponseSerializer(serializers.Serializer[Any]):
     intent = serializers.CharField()
     state = serializers.CharField()
     payload = PayloadSerializer(allow_null=True)
-    context = serializers.JSONField(allow_null=True)  # type: ignore[assignment]
+    context = serializers.DictField(allow_null=True)  # type: ignore[assignment]
     errorCode = serializers.CharField(allow_null=True)
     recoverable = serializers.BooleanField(allow_null=True)
     message = serializers.CharField(allow_null=True)

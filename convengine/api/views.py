@@ -22,7 +22,7 @@ from convengine.sessions.turns import Replayed, TurnAnswer, take_turn
 _HEADERS = [
     OpenApiParameter(
         "Idempotency-Key",
-        str,
+        {"type": "string", "minLength": 1, "maxLength": 128},
         OpenApiParameter.HEADER,
         description="At most 128 characters. The same key and body within 24 hours returns the stored answer.",
     ),

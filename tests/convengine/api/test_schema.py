@@ -1,0 +1,50 @@
+"""The API against its own description."""
+
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+
+from tests.api import Caller, make_key
+from tests.worlds import desk
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+FOR_REAL = pytest.mark.django_db(transaction=True)
+
+
+@FOR_REAL
+def test_every_answer_fits_the_description(live_server: Any) -> None:
+    desk()
+    headers = {"Authorization": f"Api-Key {make_key()}"}
+    schema = schemathesis.openapi.from_url(f"{live_server.url}/api/schema/?format=json")
+    operations = [found.ok() for found in schema.include(path_regex="^/api/v1/").get_all_operations()]
+
+    for operation in operations:
+
+        @given(case=operation.as_strategy())
+        @settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+        def check(case: Any) -> None:
+            case.call_and_validate(headers=headers)
+
+        check()
+
+    assert len(operations) >= 4
+
+
+@pytest.mark.django_db
+def test_the_description_names_what_an_integrator_needs() -> None:
+    document = Caller("none").client.get("/api/schema/?format=json").json()
+
+    turn = document["paths"]["/api/v1/conversation/message"]["post"]
+    assert document["openapi"] == "3.1.1"
+    assert {p["name"] for p in turn["parameters"]} == {"Idempotency-Key", "X-ConvEngine-Compat"}
+    assert set(turn["responses"]) >= {"200", "400", "401", "404", "409", "413", "422", "429", "500"}
+
+
+@pytest.mark.django_db
+def test_the_page_of_the_description_comes_from_this_host() -> None:
+    page = Caller("none").client.get("/api/docs/").content.decode()
+
+    assert "http://" not in page.replace("http://testserver", "")
+    assert "https://" not in page
