@@ -1,5 +1,6 @@
 """Admin pages of the record: audit events, the rows that decided, model calls; all to read."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,12 +9,20 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import DropdownFilter
-from unfold.decorators import display
 
 from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
 from convengine.domain.stages import Stage, is_error
 from convengine.read_only import ByConversation
-from convengine.record_columns import beginning, json_column, link, release_link, row_link, shortened, text_column
+from convengine.record_columns import (
+    beginning,
+    json_column,
+    labelled,
+    link,
+    release_link,
+    row_link,
+    shortened,
+    text_column,
+)
 
 
 class StageFilter(DropdownFilter):
@@ -48,7 +57,7 @@ class AuditAdmin(ByConversation):
             return ("seq", "audit_id")
         return ("-created_at", "-audit_id") if request.GET.get(StageFilter.parameter_name) else ("-audit_id",)
 
-    @display(description="stage", label={"error": "danger"})
+    @labelled({"error": "danger", "plain": "default"}, "stage")
     def stage_label(self, row: CeAudit) -> tuple[str, str]:
         """The stage; those that tell of a failure stand out."""
         return "error" if is_error(row.stage) else "plain", row.stage
@@ -65,7 +74,7 @@ class AuditAdmin(ByConversation):
     def payload_beginning(self, row: CeAudit) -> str:
         """The beginning of what the event says."""
         said = {name: value for name, value in row.payload_json.items() if name != "_meta"}
-        return shortened(said or "", 70)
+        return shortened(json.dumps(said, ensure_ascii=False) if said else "", 70)
 
     @admin.display(description="configuration")
     def release(self, row: CeAudit) -> SafeString:
@@ -129,10 +138,10 @@ class ModelCallAdmin(ByConversation):
         """What the model was asked for, and in which turn."""
         return f"{row.purpose or 'Call'} · turn {row.turn_no or '-'}"
 
-    @display(description="outcome", label={"ok": "success", "failed": "danger"})
-    def outcome(self, row: CeLlmCallLog) -> str:
+    @labelled({"ok": "success", "failed": "danger"}, "outcome")
+    def outcome(self, row: CeLlmCallLog) -> tuple[str, str]:
         """Whether it answered."""
-        return "ok" if row.success else "failed"
+        return ("ok", "ok") if row.success else ("failed", "failed")
 
     @admin.display(description="configuration")
     def release(self, row: CeLlmCallLog) -> SafeString:

@@ -34,11 +34,11 @@ class TurnAdmin(ByConversation):
         (None, {"fields": ("turn_no", "conversation_page", "status", "created_at", "duration", "release", "trail")}),
         ("Said and answered", {"fields": ("question", "answer", "answer_json")}),
         ("Where it led", {"fields": ("intent_code", "state_code", "error_code", "error_message")}),
-        ("Details", {"fields": ("turn_id", "source", "context_epoch", "turn_facts", "audit_incomplete", "replay")}),
+        ("Details", {"fields": ("turn_id", "source", "context_epoch", "turn_facts", "record", "replay")}),
     )
     readonly_fields = (
         *("conversation_page", "duration", "release", "trail"),
-        *("question", "answer", "answer_json", "turn_facts", "replay"),
+        *("question", "answer", "answer_json", "turn_facts", "record", "replay"),
     )
     ended = status_column()
     said = beginning("user_input", "user")
@@ -86,6 +86,11 @@ class TurnAdmin(ByConversation):
             link("audit_ceturnrow_changelist", "Deciding rows", query=f"?turn_id={row.turn_id}"),
             link("audit_cellmcalllog_changelist", "Model calls", query=of_turn),
         )
+
+    @admin.display(description="audit")
+    def record(self, row: CeConversationHistory) -> str:
+        """Whether every event of the turn could be written."""
+        return "incomplete: an event could not be written" if row.audit_incomplete else "complete"
 
     @admin.display(description="replay")
     def replay(self, row: CeConversationHistory) -> str:

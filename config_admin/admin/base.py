@@ -1,0 +1,190 @@
+"""What the admin pages of all configuration rows share: forms, lists, and that every change is one release."""
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from types import MethodType
+from typing import Any, ClassVar
+
+from django.contrib import admin, messages
+from django.db.models import Case, JSONField, Model, QuerySet, Value, When
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse
+from django.utils import formats, timezone
+from django.utils.html import format_html
+from unfold.admin import ModelAdmin
+
+from config_admin.admin import deleting, switching
+from config_admin.admin.desk import desk_of
+from config_admin.admin.fields import field_of
+from config_admin.admin.filters import IntentFilter, InUseFilter, StateFilter, with_activity
+from config_admin.admin.forms import RowForm
+from config_admin.admin.history import HistoryAdmin
+from config_admin.admin.pickers import Source, intents, states
+from config_admin.admin.recording import recorded, told
+from config_admin.validation.findings import Finding
+from convengine.domain.rows import Row
+from convengine.domain.scope import ANY, UNKNOWN
+from convengine.domain.snapshot import Snapshot
+from convengine.record_columns import json_column, labelled
+
+#: A title, and fields; those in brackets stand on one line.
+Section = tuple[str | None, Sequence[str | tuple[str, ...]]]
+SCOPE: Mapping[str, Source] = {"intent_code": intents(ANY, UNKNOWN), "state_code": states(ANY, UNKNOWN)}
+
+
+class RowAdmin(HistoryAdmin, ModelAdmin):
+    """Admin of one control-plane table."""
+
+    form = RowForm
+    change_form_template = "config_admin/change_form.html"
+    delete_confirmation_template = "config_admin/delete.html"
+    delete_selected_confirmation_template = "config_admin/delete.html"
+    save_as = True
+    list_per_page = 100
+    list_filter: Any = (InUseFilter,)
+    list_filter_submit = True
+    show_facets = admin.ShowFacets.NEVER
+    actions: Any = ("enable_selected", "disable_selected")
+
+    #: The form, section by section.
+    sections: ClassVar[Sequence[Section]] = ()
+    #: What a field offers.
+    pickers: ClassVar[Mapping[str, Source]] = {}
+    #: The field that decides which suggestions of another fit.
+    depends: ClassVar[Mapping[str, str]] = {}
+    #: Fields that hold patterns, paths, templates or code.
+    code_fields: ClassVar[Sequence[str]] = ()
+    #: Fields that are set once.
+    fixed_fields: ClassVar[Sequence[str]] = ()
+    #: True where rows belong to an intent, and take part only while it does.
+    is_scoped: ClassVar[bool] = False
+
+    def __init__(self, model: type[Model], admin_site: Any) -> None:
+        super().__init__(model, admin_site)
+        #: Columns of pages for readers, where the column of the form would show JSON on one line.
+        self._shown = {
+            column.name: f"shown_{column.name}" for column in model._meta.fields if isinstance(column, JSONField)
+        }
+        for name, shown in self._shown.items():
+            label = str(model._meta.get_field(name).verbose_name)
+            setattr(self, shown, MethodType(json_column(name, label), self))
+
+    # --- the form -----------------------------------------------------------------------------------------------
+
+    def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        """The sections of the table, and the reason for whoever may change the row."""
+        may_save = self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
+        saving = [*(["reason"] if may_save else []), *(["last_change"] if obj else [])]
+        shown: dict[Any, str] = {} if may_save else self._shown
+        return [
+            (title, {"fields": [shown.get(name, name) for name in fields]})
+            for title, fields in (*self.sections, ("Saving", saving))
+        ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Sequence[str]:
+        """What names a row does not change: others may refer to it."""
+        return (*(self.fixed_fields if obj else ()), "last_change")
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> type[ModelForm]:
+        """The form class of this request."""
+        form: type[ModelForm] = super().get_form(request, obj, change, **options)
+        return type(form.__name__, (form,), {"request": request, "forbidden": partial(self.forbidden, request)})
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        """A field that offers what there is, and leaves judging to the save checks."""
+        name = db_field.name
+        source = self.pickers.get(name)
+        found = field_of(
+            db_field,
+            list(source(desk_of(request))) if source else None,
+            depends=self.depends.get(name, ""),
+            code=name in self.code_fields,
+        )
+        return found or super().formfield_for_dbfield(db_field, request, **options)
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
+        """A page for readers offers no copy of what it does not let them fill in."""
+        page = super().render_change_form(request, context, *args, **options)
+        page.context_data["save_as"] = self.save_as and page.context_data["has_change_permission"]
+        return page
+
+    @admin.display(description="last change")
+    def last_change(self, row: Any) -> str:
+        """When the row was changed, and by whom."""
+        moment = formats.date_format(timezone.localtime(row.updated_at), "DATETIME_FORMAT")
+        return f"{moment} by {row.updated_by}" if row.updated_by else moment
+
+    # --- the list -----------------------------------------------------------------------------------------------
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """The rows, knowing whether they take part."""
+        found = super().get_queryset(request)
+        return with_activity(found) if self.is_scoped else found
+
+    @labelled({"on": "success", "off": "default", "inactive": "warning"}, "use", "enabled")
+    def in_use(self, row: Any) -> tuple[str, str]:
+        """Whether the engine looks at the row (tables 1.6)."""
+        if not row.enabled:
+            return "off", "off"
+        return ("on", "on") if getattr(row, "intent_active", True) else ("inactive", "inactive: intent disabled")
+
+    # --- what changes rows --------------------------------------------------------------------------------------
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
+        """The form; what it saves is one release."""
+        with recorded(request):
+            response: HttpResponse = super().changeform_view(request, *args, **options)
+        return response
+
+    def delete_view(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
+        """The question whether to delete; the answer is one release."""
+        with recorded(request):
+            response: HttpResponse = super().delete_view(request, *args, **options)
+        return response
+
+    def changelist_view(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
+        """The list; what its actions change is one release."""
+        with recorded(request):
+            response: HttpResponse = super().changelist_view(request, *args, **options)
+        return response
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """What would go along, and what forbids it."""
+        return deleting.deleted(self, objs, request)
+
+    def forbidden(self, request: HttpRequest, row: Row) -> str:
+        """Why this user may not have such a row, or change it; blank when nothing forbids it."""
+        return ""
+
+    def check_together(self, snapshot: Snapshot, leaving: Collection[Any]) -> Sequence[Finding]:
+        """What forbids that rows leave, or are switched off, all at once, though each alone could."""
+        return ()
+
+    @admin.action(description="Enable selected", permissions=["change"])
+    def enable_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+        """Switch rows on, after a look at what the checks say."""
+        return switching.switch(self, request, queryset, enabled=True)
+
+    @admin.action(description="Disable selected", permissions=["change"])
+    def disable_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+        """Switch rows off, after a look at what the checks say."""
+        return switching.switch(self, request, queryset, enabled=False)
+
+    def message_user(
+        self, request: HttpRequest, message: Any, level: Any = messages.INFO, *rest: Any, **more: Any
+    ) -> None:
+        """Say which release a change made, whichever way it was made."""
+        told_too = format_html("{} {}", message, told()) if level == messages.SUCCESS else message
+        super().message_user(request, told_too, level, *rest, **more)
+
+
+class ScopedAdmin(RowAdmin):
+    """Admin of rows that apply to an intent and a state."""
+
+    is_scoped = True
+    list_filter: Any = (InUseFilter, IntentFilter, StateFilter)
+
+
+def any_last(column: str) -> tuple[Any, str]:
+    """An order in which concrete codes come before ANY, as they win over it."""
+    return Case(When(**{column: ANY}, then=Value(1)), default=Value(0)).asc(), column

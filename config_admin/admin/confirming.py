@@ -1,0 +1,107 @@
+"""The page that asks before something happens: what would change, what forbids it, what to consider, and why."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
+
+from config_admin.admin.differences import FieldChange, changes
+from config_admin.admin.forms import REASON_KEY
+from config_admin.admin.links import row_name, row_url
+from config_admin.releases.tree import Difference
+from config_admin.validation.findings import Finding
+from convengine.domain.rows import Row
+
+#: How many rows such a page spells out.
+SHOWN = 200
+
+
+class Refusal(NamedTuple):
+    """Why it cannot be done, and the rows that stand in the way, as (address, name)."""
+
+    message: str
+    rows: Sequence[tuple[str, str]] = ()
+
+
+class ChangedRow(NamedTuple):
+    """A row that differs, with what differs in it."""
+
+    name: str
+    url: str
+    #: `added`, `changed` or `removed`.
+    how: str
+    changes: Sequence[FieldChange]
+
+
+@dataclass
+class Question:
+    """What the page asks."""
+
+    title: str
+    intro: str
+    #: What the button says.
+    answer: str
+    back_url: str
+    danger: bool = False
+    refusals: Sequence[Refusal] = ()
+    warnings: Sequence[str] = ()
+    #: Rows with what changes in each.
+    rows: Sequence[ChangedRow] = ()
+    #: Rows by (address, name), where what changes is the same for all.
+    named: Sequence[tuple[str, str]] = ()
+    #: How many rows there are beyond those that are spelt out.
+    more: int = 0
+    #: Inputs that the answer carries along.
+    inputs: Sequence[tuple[str, Any]] = field(default_factory=list)
+
+
+def ask(request: HttpRequest, question: Question, opts: Any) -> TemplateResponse:
+    """The page."""
+    context = {
+        **admin.site.each_context(request),
+        "title": question.title,
+        "question": question,
+        "reason": request.POST.get("reason", request.session.get(REASON_KEY, "")),
+        "opts": opts,
+    }
+    return TemplateResponse(request, "config_admin/confirm.html", context)
+
+
+def changed_rows(table: str, differences: Iterable[Difference]) -> list[ChangedRow]:
+    """Differences as the page shows them."""
+    return [_changed_row(table, row) for row in differences]
+
+
+def _changed_row(table: str, row: Difference) -> ChangedRow:
+    how = "added" if row.before is None else "removed" if row.after is None else "changed"
+    return ChangedRow(
+        row_name(table, row.pk), row_url(table, row.pk, "history"), how, changes(table, row.before, row.after)
+    )
+
+
+def refused(model_admin: Any, request: HttpRequest, rows: Iterable[Row]) -> list[Refusal]:
+    """What this user may not do to the rows."""
+    messages = (model_admin.forbidden(request, row) for row in rows)
+    return [Refusal(message) for message in dict.fromkeys(messages) if message]
+
+
+def refusals_of(findings: Iterable[Finding]) -> list[Refusal]:
+    """The errors among findings, each once, naming its row."""
+    return [Refusal(text) for text in dict.fromkeys(_text(finding) for finding in findings if finding.is_error)]
+
+
+def warnings_of(findings: Iterable[Finding]) -> list[str]:
+    """The warnings among findings, each once, naming its row."""
+    return list(dict.fromkeys(_text(finding) for finding in findings if not finding.is_error))
+
+
+def _text(finding: Finding) -> str:
+    return f"{row_name(finding.table, finding.row)}: {finding.message}"
+
+
+def named(rows: Iterable[Row]) -> list[tuple[str, str]]:
+    """Rows as (address, name)."""
+    return [(row_url(row.table, row.pk), row_name(row.table, row.pk)) for row in rows]

@@ -1,0 +1,51 @@
+"""Admin of `ce_rule` (tables 2.3)."""
+
+from django.contrib import admin
+from django.db.models import Case, Value, When
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+
+from config_admin.admin.base import SCOPE, ScopedAdmin, any_last
+from config_admin.admin.filters import IntentFilter, InUseFilter, StateFilter
+from config_admin.admin.pickers import action_values, rule_actions, words
+from config_admin.models import CeRule
+from convengine.domain.enums import MatchTarget, RulePhase, RuleType
+from convengine.record_columns import beginning
+
+#: Phases in the order of a turn.
+_PHASE = Case(*(When(phase=phase.value, then=Value(place)) for place, phase in enumerate(RulePhase)), default=Value(99))
+
+
+@admin.register(CeRule)
+class RuleAdmin(ScopedAdmin):
+    """When a condition holds, do one thing. The list is in the order in which a turn looks at the rules."""
+
+    sections = (
+        ("Where", ("phase", "intent_code", "state_code")),
+        ("When", ("rule_type", "match_pattern", "match_target", "null_leaf_matches")),
+        ("Then", ("action", "action_value", "stop_processing")),
+        ("In force", ("priority", "enabled", "description")),
+    )
+    pickers = {
+        **SCOPE,
+        "phase": words(RulePhase),
+        "rule_type": words(RuleType),
+        "match_target": words(MatchTarget),
+        "action": rule_actions,
+        "action_value": action_values,
+    }
+    depends = {"action_value": "action"}
+    code_fields = ("match_pattern",)
+    list_display = ("rule", "in_use", "phase", "intent_code", "state_code", "condition", "action", "value", "priority")
+    list_filter = (
+        *(InUseFilter, IntentFilter, StateFilter),
+        *(("phase", ChoicesDropdownFilter), ("rule_type", ChoicesDropdownFilter), ("action", ChoicesDropdownFilter)),
+    )
+    search_fields = ("match_pattern", "action_value", "description")
+    ordering = (_PHASE.asc(), *any_last("intent_code"), *any_last("state_code"), "priority", "rule_id")
+    condition = beginning("match_pattern", "condition", 40)
+    value = beginning("action_value", "value", 30)
+
+    @admin.display(description="rule", ordering="rule_id")
+    def rule(self, row: CeRule) -> str:
+        """Its number, and what it is for."""
+        return f"{row.pk} · {row.description}" if row.description else str(row.pk)

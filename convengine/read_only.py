@@ -1,0 +1,129 @@
+"""Admin pages of what the engine writes and nobody edits: newest first, paged by key, never counted (law 8)."""
+
+from typing import Any
+
+from django.contrib.admin import ShowFacets, display
+from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
+from django.db.models import Model, Q, QuerySet
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+from unfold.admin import ModelAdmin
+from unfold.views import ChangeList
+
+from convengine.record_columns import conversation_link
+
+#: The query parameter that names the row behind which a page begins.
+BEFORE = "before"
+
+
+class PageByKey(Paginator):
+    """The rows of one page, which are all that was read."""
+
+    template_name = "convengine/older.html"
+    #: Where the next page is; blank when there is none.
+    older = ""
+    #: Where the first page is; blank on the first page.
+    newest = ""
+
+
+class NewestFirst(ChangeList):
+    """A list that reads one page and one row more, from the place that the last page ended at."""
+
+    def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        self.request = request
+        super().__init__(request, *args, **kwargs)
+
+    def get_filters_params(self, params: Any = None) -> dict[str, Any]:
+        """The filters without the place in the list."""
+        return {name: value for name, value in super().get_filters_params(params).items() if name != BEFORE}
+
+    def get_results(self, request: HttpRequest) -> None:
+        """Read the page; `paginator` knows where the neighbours are."""
+        size = self.list_per_page
+        rows = list(self._behind(request.GET.get(BEFORE))[: size + 1])
+        self.result_list = rows[:size]
+        self.paginator = PageByKey(self.result_list, size)
+        if len(rows) > size:
+            self.paginator.older = self.get_query_string({BEFORE: rows[size - 1].pk})
+        if BEFORE in request.GET:
+            self.paginator.newest = self.get_query_string(remove=[BEFORE])
+        self.result_count = self.full_result_count = len(self.result_list)
+        self.show_full_result_count = self.show_admin_actions = False
+        self.can_show_all = self.multi_page = False
+
+    def _behind(self, pk: str | None) -> Any:
+        """The rows that follow one in the order of the list; all of them when there is no such row."""
+        try:
+            last = self.root_queryset.filter(pk=pk).first() if pk else None
+        except (ValueError, ValidationError):
+            last = None
+        if last is None:
+            return self.queryset
+        wanted, level = Q(), Q()
+        for name in self.model_admin.get_ordering(self.request):
+            column, way = name.removeprefix("-"), "lt" if name.startswith("-") else "gt"
+            value = getattr(last, column)
+            wanted |= level & Q(**{f"{column}__{way}": value})
+            level &= Q(**{column: value})
+        return self.queryset.filter(wanted)
+
+
+class ReadOnlyAdmin(ModelAdmin):
+    """No adding, changing or deleting. `ordering` names columns that an index has, the primary key last."""
+
+    actions = None
+    list_per_page = 50
+    show_full_result_count = False
+    show_facets = ShowFacets.NEVER
+    sortable_by = ()
+    list_filter_submit = True
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        """The list that counts nothing."""
+        return NewestFirst
+
+    def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
+        """A row's page; people do not change it, so there is no history of that."""
+        return super().change_view(request, object_id, form_url, {"show_history": False} | (extra_context or {}))
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Nobody adds rows."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Nobody changes rows."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Nobody deletes rows; retention does."""
+        return False
+
+
+class ByConversation(ReadOnlyAdmin):
+    """Rows of conversations. The search box takes an id, which an index finds, and nothing that would need a scan."""
+
+    #: Indexed columns that an id is compared with, in turn.
+    search_fields: tuple[str, ...] = ("conversation_id",)
+    search_help_text = "Conversation id"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """The rows of exactly this id; none for a text that is no id."""
+        wanted = search_term.strip()
+        if not wanted:
+            return queryset, False
+        try:
+            for column in self.search_fields:
+                found = queryset.filter(**{column: wanted})
+                if found.exists():
+                    return found, False
+        except ValidationError:
+            pass
+        return queryset.none(), False
+
+    @display(description="conversation")
+    def conversation_page(self, row: Any) -> SafeString:
+        """A link to the conversation."""
+        return conversation_link(row.conversation_id)

@@ -1,0 +1,147 @@
+"use strict";
+// Pickers with suggestions, choices that explain themselves, and copying. Without this script the fields still work:
+// the browser's own list of suggestions, and plain selects.
+
+(() => {
+    const LIMIT = 200;
+    let pickers = 0;
+
+    class Picker {
+        constructor(input) {
+            this.input = input;
+            this.options = [...input.list.options].map((option) => ({
+                value: option.value, label: option.textContent, help: option.dataset.help || "", group: option.dataset.group || "",
+            }));
+            input.removeAttribute("list");
+            this.list = document.createElement("ul");
+            this.list.className = "ce-suggestions";
+            this.list.id = `ce-suggestions-${++pickers}`;
+            this.list.setAttribute("role", "listbox");
+            this.list.setAttribute("aria-label", "Suggestions");
+            this.list.hidden = true;
+            this.help = document.createElement("p");
+            this.help.className = "ce-help";
+            this.help.setAttribute("aria-live", "polite");
+            input.after(this.list);
+            input.closest(".ce-picker").append(this.help);
+            for (const [name, value] of Object.entries({role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": this.list.id})) {
+                input.setAttribute(name, value);
+            }
+            this.depends = input.dataset.depends ? document.getElementById(input.dataset.depends) : null;
+            this.depends?.addEventListener("change", () => this.explain());
+            this.depends?.addEventListener("input", () => this.explain());
+            input.addEventListener("click", () => this.open(""));
+            input.addEventListener("input", () => { this.open(input.value); this.explain(); });
+            input.addEventListener("keydown", (event) => this.key(event));
+            input.addEventListener("blur", () => this.close());
+            this.list.addEventListener("mousedown", (event) => {
+                event.preventDefault();
+                const item = event.target.closest("li");
+                if (item) this.choose(item.dataset.value);
+            });
+            if (!("quiet" in input.dataset)) this.explain();
+        }
+
+        get fitting() {
+            const group = this.depends?.value.trim().toUpperCase();
+            return this.options.filter((option) => !option.group || option.group.toUpperCase() === group);
+        }
+
+        open(text) {
+            const wanted = text.trim().toLowerCase();
+            const found = this.fitting.filter((option) => `${option.value} ${option.label}`.toLowerCase().includes(wanted)).slice(0, LIMIT);
+            this.list.replaceChildren(...found.map((option, place) => {
+                const item = document.createElement("li");
+                item.id = `${this.list.id}-${place}`;
+                item.setAttribute("role", "option");
+                item.setAttribute("aria-selected", "false");
+                item.dataset.value = option.value;
+                item.textContent = option.value;
+                if (option.label) item.append(Object.assign(document.createElement("small"), {textContent: option.label}));
+                return item;
+            }));
+            this.at = -1;
+            this.list.hidden = !found.length;
+            this.input.setAttribute("aria-expanded", String(!this.list.hidden));
+            this.input.removeAttribute("aria-activedescendant");
+        }
+
+        close() {
+            this.list.hidden = true;
+            this.input.setAttribute("aria-expanded", "false");
+            this.input.removeAttribute("aria-activedescendant");
+        }
+
+        move(step) {
+            const items = this.list.children;
+            if (!items.length) return;
+            items[this.at]?.setAttribute("aria-selected", "false");
+            this.at = (this.at + step + items.length) % items.length;
+            items[this.at].setAttribute("aria-selected", "true");
+            items[this.at].scrollIntoView({block: "nearest"});
+            this.input.setAttribute("aria-activedescendant", items[this.at].id);
+        }
+
+        key(event) {
+            if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+                event.preventDefault();
+                if (this.list.hidden) this.open("");
+                this.move(event.key === "ArrowDown" ? 1 : -1);
+            } else if (event.key === "Enter" && !this.list.hidden && this.at >= 0) {
+                event.preventDefault();
+                this.choose(this.list.children[this.at].dataset.value);
+            } else if (event.key === "Escape" && !this.list.hidden) {
+                event.stopPropagation();
+                this.close();
+            }
+        }
+
+        choose(value) {
+            this.input.value = value;
+            this.input.dispatchEvent(new Event("change", {bubbles: true}));
+            this.close();
+            this.explain();
+        }
+
+        explain() {
+            const value = this.input.value.trim().toUpperCase();
+            const chosen = this.fitting.find((option) => option.value.toUpperCase() === value);
+            this.help.textContent = chosen ? chosen.help : "";
+        }
+    }
+
+    function explainChoice(select) {
+        const help = Object.assign(document.createElement("p"), {className: "ce-help"});
+        help.setAttribute("aria-live", "polite");
+        select.parentElement.after(help);
+        const show = () => { help.textContent = select.selectedOptions[0]?.dataset.help || ""; };
+        select.addEventListener("change", show);
+        show();
+    }
+
+    function copy(button) {
+        const source = document.getElementById(button.dataset.copy);
+        const told = document.querySelector("[data-copied]");
+        button.addEventListener("click", async () => {
+            source.select();
+            try {
+                await navigator.clipboard.writeText(source.value);
+                told.textContent = "Copied.";
+            } catch {
+                told.textContent = "Press Ctrl+C to copy.";
+            }
+        });
+    }
+
+    document.addEventListener("DOMContentLoaded", () => {
+        document.querySelectorAll(".ce-picker input[list]").forEach((input) => new Picker(input));
+        document.querySelectorAll("select[data-choice]").forEach(explainChoice);
+        document.querySelectorAll("[data-copy]").forEach(copy);
+        document.querySelectorAll("[data-select]").forEach((input) => input.select());
+        const told = document.querySelector("[data-focus], .errornote");
+        if (told) {
+            told.tabIndex = -1;
+            told.focus();
+        }
+    });
+})();
