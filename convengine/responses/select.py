@@ -1,6 +1,5 @@
 """Which response row answers: this state before ANY, then this intent, then priority, then id (pipeline-2 9.2)."""
 
-from collections import Counter
 from dataclasses import dataclass
 
 from convengine.domain import rows
@@ -44,30 +43,12 @@ def choose_response(snapshot: Snapshot, intent: str | None, state: str | None) -
         if snapshot.is_active(bucket[0]):
             ranked.extend(by_scope.get(bucket, ()))
     return ResponseChoice(
-        tuple(ranked), {**_cut(snapshot, one, len(ranked)), OUTRANKED: max(0, len(ranked) - 1 - _LISTED)}
+        tuple(ranked),
+        {
+            **cuts.scope_cuts(snapshot, rows.Response, one, len(ranked)),
+            OUTRANKED: max(0, len(ranked) - 1 - _LISTED),
+        },
     )
-
-
-def _cut(snapshot: Snapshot, intent: str, in_scope: int) -> dict[str, int]:
-    """How many rows each reason keeps out, from counts that are kept: no row is looked at."""
-    counts = snapshot.memo.get("response counts", lambda: _counts(snapshot))
-    enabled = len(snapshot.enabled(rows.Response))
-    of_intent = sum(counts[one] for one in dict.fromkeys((intent, ANY)))
-    return {
-        cuts.DISABLED: len(snapshot.rows(rows.Response)) - enabled,
-        cuts.INTENT_DISABLED: enabled - counts[""],
-        cuts.SCOPE_INTENT: counts[""] - of_intent,
-        cuts.SCOPE_STATE: of_intent - in_scope,
-    }
-
-
-def _counts(snapshot: Snapshot) -> Counter[str]:
-    """Active rows by intent code, and all of them under the empty text."""
-    counts: Counter[str] = Counter()
-    for row in snapshot.enabled(rows.Response):
-        if snapshot.is_active(row.intent_code):
-            counts.update((code(row.intent_code), ""))
-    return counts
 
 
 def _scope(row: rows.Response) -> tuple[str, str]:

@@ -60,6 +60,29 @@ def rule_cuts(snapshot: Snapshot, phase: str, intent: str | None, state: str | N
     }
 
 
+def scope_cuts(snapshot: Snapshot, row_type: type[Row], intent: str | None, in_scope: int) -> dict[str, int]:
+    """How many rows of a scoped table each reason keeps out, `in_scope` of them being in; no row is looked at."""
+    counts = snapshot.memo.get(("scope counts", row_type), lambda: _scope_counts(snapshot, row_type))
+    enabled = len(snapshot.enabled(row_type))
+    of_intent = sum(counts[one] for one in dict.fromkeys((code(intent), ANY)))
+    return {
+        DISABLED: len(snapshot.rows(row_type)) - enabled,
+        INTENT_DISABLED: enabled - counts[None],
+        SCOPE_INTENT: counts[None] - of_intent,
+        SCOPE_STATE: of_intent - in_scope,
+    }
+
+
+def _scope_counts(snapshot: Snapshot, row_type: type[Row]) -> Counter[str | None]:
+    """Active rows by intent code, and all of them under null."""
+    counts: Counter[str | None] = Counter()
+    for row in snapshot.enabled(row_type):
+        intent = getattr(row, "intent_code", ANY)
+        if snapshot.is_active(intent):
+            counts.update((code(intent), None))
+    return counts
+
+
 def _counts(snapshot: Snapshot) -> tuple[Counter[str], Counter[tuple[str, str]]]:
     """How many active rules there are of a phase, and of a phase and intent code."""
     active = [rule for rule in snapshot.enabled(Rule) if snapshot.is_active(rule.intent_code)]

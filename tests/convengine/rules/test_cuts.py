@@ -3,7 +3,8 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convengine.rules.cuts import cut_rule, rule_cuts
+from convengine.domain.rows import Rule
+from convengine.rules.cuts import cut_rule, inactive, out_of_scope, rule_cuts, scope_cuts
 from tests.builders import make_intent, make_rule, make_snapshot
 
 CODES = st.sampled_from(["ANY", "LOAN", "CLAIM", "OFF", "UNKNOWN", "", "loan"])
@@ -24,3 +25,14 @@ def test_the_counts_of_a_turn_are_those_of_the_rows_one_by_one(rules: list[objec
 
     assert {reason: count for reason, count in rule_cuts(snapshot, phase, intent, state).items() if count} == expected
     assert in_scope == len(snapshot.rules(phase, intent, state))
+
+
+@settings(max_examples=100, deadline=None)
+@given(RULES, CODES, STATES)
+def test_the_counts_of_a_scoped_table_are_those_of_its_rows_too(rules: list[Rule], intent: str, state: str) -> None:
+    snapshot = make_snapshot(make_intent("LOAN"), make_intent("CLAIM"), make_intent("OFF", enabled=False), *rules)
+    expected = Counter(inactive(snapshot, rule) or out_of_scope(rule, intent, state) for rule in rules)
+    in_scope = expected.pop(None, 0)
+
+    found = scope_cuts(snapshot, Rule, intent, in_scope)
+    assert {reason: count for reason, count in found.items() if count} == expected
