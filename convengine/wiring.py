@@ -1,23 +1,50 @@
 """The composition root: one Engine and its ports, built from the settings."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 
 from django.utils.module_loading import import_string
 
 from convengine import conf
-from convengine.domain.ports import Clock, ConversationPort, Ports
+from convengine.domain.ports import Clock, ConversationPort, ModelPort, Ports, ToolPort
 from convengine.domain.recording import Tape
 from convengine.extensions.containers import Containers
-from convengine.extensions.registry import registry
+from convengine.extensions.registry import Registry, registry
 from convengine.extensions.tasks import Tasks
 from convengine.llm.none import NoModel
+from convengine.llm.taped import TapedModel
 from convengine.pipeline.engine import Engine
 from convengine.pipeline.hooks import Hooks
 from convengine.pipeline.order import DEFAULT_PIPELINE, ordered
 from convengine.pipeline.step import Step
 from convengine.tools.none import NoTools
+from convengine.tools.taped import TapedTools
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What the ports of a turn lead to: registered code, a model, executors of tools."""
+
+    registry: Registry = field(default_factory=lambda: registry)
+    model: ModelPort = field(default_factory=NoModel)
+    tools: ToolPort = field(default_factory=NoTools)
+
+
+_instead: ContextVar[Outside | None] = ContextVar("outside", default=None)
+
+
+@contextmanager
+def using(outside: Outside) -> Iterator[None]:
+    """Let the turns of this thread meet another outside world for a while: a scripted one, in scenarios and tests."""
+    token = _instead.set(outside)
+    try:
+        yield
+    finally:
+        _instead.reset(token)
 
 
 @cache
@@ -44,11 +71,12 @@ def engine() -> Engine:
 def ports(clock: Clock, conversations: ConversationPort, tape: Tape) -> Ports:
     """The ports of one turn: live behind a Recording, answering from the past behind a Playback."""
     load_extensions()
+    outside = _instead.get() or Outside()
     return Ports(
         clock=clock,
         conversations=conversations,
-        tasks=Tasks(registry, tape),
-        containers=Containers(registry, tape),
-        model=NoModel(),
-        tools=NoTools(),
+        tasks=Tasks(outside.registry, tape),
+        containers=Containers(outside.registry, tape),
+        model=TapedModel(outside.model, tape),
+        tools=TapedTools(outside.tools, tape),
     )

@@ -1,0 +1,34 @@
+from convengine import wiring
+from convengine.domain.ports import LlmRequest, Ports
+from convengine.domain.recording import Recording
+from convengine.extensions.registry import Registry, TaskEntry
+from convengine.llm.scripted import Line, ScriptedModel
+from convengine.tools.scripted import ScriptedTools, Stub
+from convengine.wiring import Outside
+from tests.builders import make_session
+from tests.fakes.clock import FrozenClock
+from tests.fakes.ports import StoredConversation
+
+
+def ports() -> Ports:
+    return wiring.ports(FrozenClock(), StoredConversation(None), Recording())  # type: ignore[arg-type]
+
+
+def test_a_deployment_without_anything_has_no_model_and_no_tools() -> None:
+    plain = ports()
+
+    assert not plain.model.configured
+    assert plain.tools.run("stock", "DB", {}, make_session()).error_type == "NO_EXECUTOR"
+
+
+def test_another_outside_world_is_met_for_a_while() -> None:
+    registry = Registry(tasks={"send": TaskEntry({"now": lambda call: 1})})
+    script = ScriptedModel([Line({"POLICY"}, "yes")])
+
+    with wiring.using(Outside(registry, script, ScriptedTools([Stub("stock", result=1)]))):
+        inside = ports()
+        assert inside.tasks.methods("send") == ("now",)
+        assert inside.model.complete(LlmRequest("POLICY", "", "")).text == "yes"
+        assert inside.tools.run("stock", "DB", {}, make_session()).result == 1
+
+    assert ports().tasks.methods("send") is None
