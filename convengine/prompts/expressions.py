@@ -171,7 +171,7 @@ class _Parser:
                 self._at += 1
                 said = _Said(f"{said.text}({', '.join(self._arguments(')'))})")
             elif self._take("|"):
-                said = _Said(f"{said.operand}|{self._filter()}", is_text=said.is_text)
+                said = _Said(f"{said.operand}|{self._filter()}")
             else:
                 return said
 

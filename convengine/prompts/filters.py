@@ -111,7 +111,7 @@ METHODS: Mapping[type[Any], frozenset[str]] = {
         }
     ),
     Mapping: frozenset({"get", "items", "keys", "values"}),
-    list: frozenset({"count", "index"}),
+    list: frozenset({"count", "get", "index"}),
     LoopContext: frozenset({"changed", "cycle"}),
 }  # fmt: skip
 METHOD_NAMES = frozenset().union(*METHODS.values())
@@ -144,6 +144,8 @@ def called(context: Context, value: Json, method: str, *args: Json) -> Json:
     work.spend(cost(value))
     if isinstance(value, Missing):
         return value
+    if method == "get" and isinstance(value, (list, tuple)):
+        return context.environment.getitem(value, *args)
     for kind, methods in METHODS.items():
         if isinstance(value, kind) and method in methods:
             result = getattr(value, method)(*args)

@@ -45,7 +45,6 @@ METHODS: Mapping[str, tuple[int, Callable[..., str]]] = {
     "equalsIgnoreCase": (1, lambda it, other: f"({it}|lower == {other}|lower)"),
     "startsWith": (1, lambda it, part: f"{it}.startswith({part})"),
     "endsWith": (1, lambda it, part: f"{it}.endswith({part})"),
-    "get": (1, lambda it, key: f"{it}[{key}]"),
     "replace": (2, lambda it, old, new: f"{it}|replace({old}, {new})"),
 }
 #: `#strings.isEmpty(x)` and the like: the helper's method, applied to its first argument.

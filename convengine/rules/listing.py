@@ -7,7 +7,7 @@ visited. All others (paths, other targets, custom types) are tested one by one.
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 from convengine.domain.enums import MatchTarget, RuleType
 from convengine.domain.rows import Rule
@@ -15,6 +15,7 @@ from convengine.domain.snapshot import Snapshot
 from convengine.domain.text import code
 from convengine.rules.bank import REGEX, RULE_EXACT, TextBank, bank_of
 from convengine.rules.conditions import target, unusable
+from convengine.rules.cuts import rule_cuts
 
 _BANK_TYPES = {RuleType.EXACT: RULE_EXACT, RuleType.REGEX: REGEX}
 
@@ -57,9 +58,15 @@ class Listing:
     """The rules of a pass, in the order in which they are tried (pipeline-2 7.2)."""
 
     buckets: tuple[Bucket, ...]
+    #: How many rules of the table are not in the list, by reason.
+    cuts: Mapping[str, int]
+
+    @cached_property
+    def _size(self) -> int:
+        return sum(len(bucket.rules) for bucket in self.buckets)
 
     def __len__(self) -> int:
-        return sum(len(bucket.rules) for bucket in self.buckets)
+        return self._size
 
     def __iter__(self) -> Iterator[Rule]:
         return (rule for bucket in self.buckets for rule in bucket.rules)
@@ -90,7 +97,15 @@ class Listing:
 
 
 def listing(snapshot: Snapshot, phase: str, intent: str | None, state: str | None) -> Listing:
-    """The prepared rules of a phase for (intent, state). A bucket is prepared once for each version of the table."""
-    memo = snapshot.table(Rule).memo
-    found = snapshot.rule_buckets(phase, intent, state)
-    return Listing(tuple(memo.get(("bucket", key), partial(_bucket, rules)) for key, rules in found.items()))
+    """The prepared rules of a phase for (intent, state), made once for each release.
+
+    A bucket is prepared once for each version of the table, whichever intents and states share it.
+    """
+
+    def build() -> Listing:
+        memo = snapshot.table(Rule).memo
+        found = snapshot.rule_buckets(phase, intent, state)
+        prepared = tuple(memo.get(("bucket", key), partial(_bucket, rules)) for key, rules in found.items())
+        return Listing(prepared, rule_cuts(snapshot, phase, intent, state))
+
+    return snapshot.memo.get(("listing", phase, intent, state), build)

@@ -140,16 +140,16 @@ def subject(text: str) -> bytes:
     return text[:MAX_INPUT].encode("utf-8", "replace")
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16384)
 def compile_pattern(text: str, *, ignore_case: bool = True) -> Pattern:
     """The pattern that an analyst wrote (tables 1.7). Raises PatternError."""
     if len(text) > MAX_PATTERN:
         raise PatternError("REGEX_INVALID", f"it is longer than {MAX_PATTERN} characters", MAX_PATTERN + 1)
     translated = _translate(text)
+    pattern = Pattern(text, translated.wide, ignore_case)
     try:
-        narrow = _compile(translated.narrow, ignore_case, captures=False)
-        pattern = Pattern(text, translated.wide, ignore_case)
-        too_large = narrow.programsize > MAX_SIZE or pattern.size > MAX_WIDE_SIZE
+        narrow = pattern.size if translated.narrow == translated.wide else _size(translated.narrow, ignore_case)
+        too_large = narrow > MAX_SIZE or pattern.size > MAX_WIDE_SIZE
     except re2.error as error:
         raise _explained(text, error) from None
     if too_large:
@@ -164,6 +164,10 @@ def double_backslash(text: str) -> bool:
 
 def _compile(source: str, ignore_case: bool, *, captures: bool) -> Any:
     return re2.compile(source, options(ignore_case=ignore_case, captures=captures))
+
+
+def _size(source: str, ignore_case: bool) -> int:
+    return int(_compile(source, ignore_case, captures=False).programsize)
 
 
 def _translate(text: str) -> _Translated:

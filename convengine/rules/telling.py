@@ -162,7 +162,7 @@ class Teller:
     def _cut(self, done: Pass) -> Mapping[str, int]:
         hits = sum(by_user_text(tested.rule) for tested in done.tested)
         return {
-            **cuts.rule_cuts(self._turn.snapshot, self._phase, done.intent, done.state),
+            **done.listing.cuts,
             ROW_INVALID: sum(place < done.end for place, _, _ in done.listing.invalid()),
             cuts.PATTERN: done.listing.texts_before(done.end) - hits,
             cuts.STOPPED: len(done.listing) - done.end,

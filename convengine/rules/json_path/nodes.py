@@ -179,7 +179,8 @@ def _step(step: Step, *, after_dots: bool) -> str:
         case Elements(indexes):
             return "[" + ",".join(map(str, indexes)) + "]"
         case Slice(start, stop, size):
-            return "[" + ":".join("" if part is None else str(part) for part in (start, stop, size)) + "]"
+            parts = (start, stop) if size is None else (start, stop, size)
+            return "[" + ":".join("" if part is None else str(part) for part in parts) + "]"
         case Children():
             return "[*]"
         case Descendants():

@@ -34,7 +34,7 @@ from convengine.prompts.words import ExpressionError
         ("s.equalsIgnoreCase('bob')", "(s|lower == 'bob'|lower)"),
         ("s.startsWith('a') ? 1 : 2", "1 if s.startswith('a') else 2"),
         ("s.replace('a', 'b')", "s|replace('a', 'b')"),
-        ("l.get(0).name", "l[0].name"),
+        ("l.get(0).name", "l.get(0).name"),
         ("#strings.isEmpty(x)", "((x) is blank)"),
         ("#lists.size(x) == 3", "((x)|length) == 3"),
         ("7 mod 2", "7 % 2"),

@@ -40,6 +40,7 @@ VARIABLES: dict[str, Any] = {
         ("{{ rows|selectattr('q', 'gt', 1)|list }}", '[{"q":2,"name":"B"}]'),
         ("{{ context.items() }}", '[["k","v"],["items",{"a":1}],["mcp",{"finalAnswer":"ok"}],["nothing",null]]'),
         ("{{ context.get('k') }}{{ context['k'] }}{{ rows[0].q }}{{ rows[-1]['name'] }}{{ rows[9] }}", "vv1B"),
+        ("{{ context.get('gone', 'x') }}{{ rows.get(1).name }}{{ rows.get(9) }}", "xB"),
         ("{% if nope == null %}a{% endif %}{% if nope %}b{% endif %}{% if not nope %}c{% endif %}", "ac"),
         ("{{ rows.size() }}{{ rows|length }}{{ nope|length }}{{ nothing|length }}", "2200"),
         ("{{ nothing|upper }}{{ name.toUpperCase() }}{{ name.upper() }}", "ALAL"),
