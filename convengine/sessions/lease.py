@@ -27,15 +27,13 @@ from convengine.domain.catalogue.session import (
 from convengine.domain.conversation import Conversation
 from convengine.domain.turn import TurnRequest
 from convengine.errors import ConversationClosed, ConversationNotFound, TurnInProgress
-from convengine.sessions import idempotency
+from convengine.sessions import idempotency, tickets
 from convengine.sessions.failed import record_dead_turn
 from convengine.sessions.idempotency import IdempotencyKey
 from convengine.sessions.sql import dialect
 
 #: Seconds that a waiting turn sleeps between two looks, for each place in the queue, and at most.
 _POLL, _LONGEST_POLL = 0.005, 0.25
-#: Seconds that a ticket lives without being refreshed: a waiter that died holds nobody up for longer.
-_TICKET_SECONDS = 3.0
 _WORKER = f"{socket.gethostname()}:{os.getpid()}"
 _READ = (
     "conversation_id, workspace_id, channel, remote_jid, status, intent_code, state_code, context_json, "
@@ -243,64 +241,41 @@ def _bury(request: TurnRequest) -> bool:
 
 def _wait(claim: Claim) -> Lease:
     """Draw a ticket and poll with short statements; neither transaction nor connection is held in between (R28)."""
-    request = claim.request
+    conversation_id = claim.request.conversation_id
     limit = settings.read(conf.load("SNAPSHOT").current(), LEASE_WAIT_SECONDS).value
-    ticket = _draw(request)
-    deadline = time.monotonic() + limit
-    refresh = time.monotonic() + _TICKET_SECONDS / 3
+    ticket = tickets.draw(conversation_id)
+    arrived = refreshed = moved = time.monotonic()
+    place: int | None = None
     try:
-        while time.monotonic() < deadline:
-            ahead = _ahead(request, ticket)
-            if ahead == 0 and (lease := _take_free(claim, ticket)):
+        while (now := time.monotonic()) < arrived + limit:
+            seen = tickets.look(conversation_id, ticket)
+            if seen.ahead == 0 and (lease := _take_next(claim, ticket, seen)):
                 return lease
             claim.look_up()
-            if time.monotonic() > refresh:
-                refresh = time.monotonic() + _TICKET_SECONDS / 3
-                _refresh(ticket)
-                if ahead == 0:
-                    _bury(request)
+            if now > refreshed + tickets.LIFE / 3:
+                refreshed = now
+                tickets.refresh(ticket)
+            if seen.ahead != place:
+                place, moved = seen.ahead, now
             release_connection()
-            time.sleep(min(_POLL * (ahead + 1), _LONGEST_POLL))
+            # Quick while the queue moves; a turn that lasts is looked at ever more seldom.
+            time.sleep(min(max(_POLL * (seen.ahead + 1), (now - moved) / 8), _LONGEST_POLL))
         raise TurnInProgress()
     finally:
-        with connection.cursor() as cursor:
-            cursor.execute("DELETE FROM ce_turn_ticket WHERE id = %s", [ticket])
+        tickets.discard(conversation_id, ticket)
+
+
+def _take_next(claim: Claim, ticket: int, seen: tickets.Look) -> Lease | None:
+    """Nobody is ahead: take the lease if it is free, also from a dead turn."""
+    if seen.held and not (seen.expired and _bury(claim.request)):
+        return None
+    return _take_free(claim, ticket)
 
 
 def release_connection() -> None:
     """Give the connection back to the pool: whoever waits holds none."""
     if not connection.in_atomic_block:
         connection.close()
-
-
-def _draw(request: TurnRequest) -> int:
-    here = dialect()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"INSERT INTO ce_turn_ticket (conversation_id, arrived_at, expires_at) "
-            f"VALUES (%s, {here.now()}, {here.now(_TICKET_SECONDS)}) RETURNING id",
-            [here.uuid(request.conversation_id)],
-        )
-        return int(cursor.fetchone()[0])
-
-
-def _refresh(ticket: int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"UPDATE ce_turn_ticket SET expires_at = {dialect().now(_TICKET_SECONDS)} WHERE id = %s",
-            [ticket],
-        )
-
-
-def _ahead(request: TurnRequest, ticket: int) -> int:
-    """How many live tickets are older."""
-    here = dialect()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT count(*) FROM ce_turn_ticket WHERE conversation_id = %s AND id < %s AND expires_at > {here.now()}",
-            [here.uuid(request.conversation_id), ticket],
-        )
-        return int(cursor.fetchone()[0])
 
 
 def _conversation(columns: list[Any]) -> Conversation:
