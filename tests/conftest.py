@@ -1,1 +1,20 @@
 """What all tests share. The database is chosen in `tests.database`, before this file is read."""
+
+import os
+
+import pytest
+
+_DATABASE_FIXTURES = {"db", "transactional_db", "django_db_reset_sequences", "django_db_setup", "live_server"}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """`CE_TEST_DATABASE_ONLY=true` leaves out what says the same on every database."""
+    if os.environ.get("CE_TEST_DATABASE_ONLY") != "true":
+        return
+    kept, left_out = [], []
+    for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        uses_database = bool(item.get_closest_marker("django_db")) or bool(fixtures & _DATABASE_FIXTURES)
+        (kept if uses_database and not item.get_closest_marker("browser") else left_out).append(item)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = kept
