@@ -17,7 +17,7 @@ from convengine import environment
 
 database = environment.database(os.environ["DATABASE_URL"], "")
 # Persistent connections, one a thread, as Django's own manual advises.
-database["OPTIONS"].pop("pool")
+database["OPTIONS"] = {}
 settings.configure(
     SECRET_KEY="bench",
     ALLOWED_HOSTS=["127.0.0.1"],

@@ -17,8 +17,7 @@ from bench.rivals.tables import ANSWER, CONTEXT, payloads
 from convengine import environment
 
 database = environment.database(os.environ["DATABASE_URL"], "")
-database["OPTIONS"].pop("pool")
-database["OPTIONS"].update(server_side_binding=True, prepare_threshold=0)
+database["OPTIONS"] = {"server_side_binding": True, "prepare_threshold": 0}
 settings.configure(
     SECRET_KEY="bench",
     ALLOWED_HOSTS=["127.0.0.1"],

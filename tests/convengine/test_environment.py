@@ -13,6 +13,15 @@ def test_a_postgresql_address_is_read_whole() -> None:
     assert (found["HOST"], found["PORT"], found["OPTIONS"]["sslmode"]) == ("db.example", "5433", "require")
 
 
+def test_statements_are_prepared_unless_a_pooler_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = environment.database("postgresql://db.example/desk", "x")["OPTIONS"]
+    monkeypatch.setenv("CE_DATABASE_PREPARE", "false")
+    pooled = environment.database("postgresql://db.example/desk", "x")["OPTIONS"]
+
+    assert (usual["server_side_binding"], usual["prepare_threshold"]) == (True, 5)
+    assert pooled["prepare_threshold"] is None
+
+
 def test_a_socket_folder_can_be_the_host() -> None:
     assert environment.database("postgresql://postgres@/desk?host=/tmp/s", "x")["HOST"] == "/tmp/s"
 
