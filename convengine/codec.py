@@ -14,7 +14,8 @@ from convengine.domain.text import storable
 _OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_SUBCLASS
 
 
-def _plain(value: Any) -> Any:
+def _known(value: Any) -> Any:
+    """What orjson does not know and JSON can say all the same. Raises TypeError for the rest."""
     if isinstance(value, dict):
         return {str(key): item for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -25,7 +26,14 @@ def _plain(value: Any) -> Any:
         return float(value)
     if isinstance(value, (UUID, date, datetime)):
         return str(value)
-    return f"<unserializable {type(value).__name__}>"
+    raise TypeError(f"A {type(value).__name__} is no JSON value.")
+
+
+def _plain(value: Any) -> Any:
+    try:
+        return _known(value)
+    except TypeError:
+        return f"<unserializable {type(value).__name__}>"
 
 
 def _cleaned(value: Any) -> Any:
@@ -64,6 +72,12 @@ def loaded(value: Any) -> Any:
 def plain(value: Any) -> Any:
     """The value as it comes back from storage: tuples are lists, keys are texts."""
     return orjson.loads(dumps(value))
+
+
+def strict(value: Any) -> Any:
+    """The value as `plain` gives it. Raises TypeError for what JSON cannot say."""
+    json.dumps(value, default=_known)
+    return plain(value)
 
 
 def packed(value: Any) -> bytes:

@@ -158,6 +158,33 @@ class PipelineNoResponsePayload(ConvEngineError):
     code = "PIPELINE_NO_RESPONSE_PAYLOAD"
 
 
+# --- registered code ---------------------------------------------------------------------------------------------
+
+
+class InvalidContainerInterceptor(ConvEngineError):
+    """A class is registered as a container interceptor and cannot be one."""
+
+    code = "INVALID_CONTAINER_INTERCEPTOR"
+
+
+class InvalidContainerTransformer(ConvEngineError):
+    """A class is registered as a container transformer and cannot be one."""
+
+    code = "INVALID_CONTAINER_TRANSFORMER"
+
+
+class InvalidResponseTransformer(ConvEngineError):
+    """A class is registered as a response transformer and cannot be one."""
+
+    code = "INVALID_RESPONSE_TRANSFORMER"
+
+
+class InvalidMemoryStore(ConvEngineError):
+    """A class is registered as a memory store and cannot be one."""
+
+    code = "INVALID_MEMORY_STORE"
+
+
 # --- configuration ----------------------------------------------------------------------------------------------
 
 

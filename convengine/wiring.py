@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 
+from django.db import connections
 from django.utils.module_loading import import_string
 
 from convengine import conf
@@ -76,7 +77,7 @@ def ports(clock: Clock, conversations: ConversationPort, tape: Tape) -> Ports:
         clock=clock,
         conversations=conversations,
         tasks=Tasks(outside.registry, tape),
-        containers=Containers(outside.registry, tape),
+        containers=Containers(outside.registry, tape, connections.close_all),
         model=TapedModel(outside.model, tape),
         tools=TapedTools(outside.tools, tape),
     )

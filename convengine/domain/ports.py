@@ -37,14 +37,24 @@ class TaskAnswer:
     context_removed: Sequence[str] = ()
     #: Input params it wrote.
     input_params: Mapping[str, Json] = field(default_factory=dict)
-    #: Type and text of the exception it raised, null when it ended well.
+    #: Type and text of the exception it raised, or what it said of its failure; null when it ended well.
     error_type: str | None = None
     error_message: str | None = None
+    #: NULL_RESULT or RETURNED_FALSE: a bare nothing, or `False`, which for a confirmed action is a failure (2.3).
+    refusal: str | None = None
 
     @property
     def failed(self) -> bool:
-        """True when the method raised."""
+        """True when the method raised, or said that it failed."""
         return self.error_type is not None
+
+
+@dataclass(frozen=True)
+class ActionRun:
+    """For which confirmed action a task runs, and how long each of its methods may take."""
+
+    idempotency_key: str
+    timeout_ms: int
 
 
 class TaskPort(Protocol):
@@ -53,30 +63,81 @@ class TaskPort(Protocol):
     def methods(self, task: str) -> Sequence[str] | None:
         """The method names of a registered task; null when there is no such task."""
 
-    def run(self, task: str, method: str, session: Session, rule: Rule | None = None) -> TaskAnswer:
-        """Run one method of a registered task."""
+    def allowed_from_context(self, task: str) -> bool:
+        """True when what the context names may run this task (pipeline-2 2.1)."""
+
+    def run(
+        self, task: str, method: str, session: Session, rule: Rule | None = None, action: ActionRun | None = None
+    ) -> TaskAnswer:
+        """Run one method of a registered task, for a rule or for a confirmed action."""
 
 
 @dataclass(frozen=True)
+class ExecutionClaim:
+    """The right to run an opened action: one for each conversation and nonce, whoever asks (R81)."""
+
+    conversation_id: str
+    turn_id: str
+    nonce: str
+    action_key: str
+    action_ref: str
+    #: What was confirmed, as a digest.
+    request_hash: str
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What became of a claim."""
+
+    #: True when it was made now: the task may run. False when an earlier turn had made it.
+    claimed: bool
+    execution_id: int
+    #: CLAIMED, EXECUTED or FAILED.
+    status: str
+    #: What the earlier turn stored when its task had ended.
+    result: Json = None
+    request_hash: str = ""
+
+
+class ExecutionPort(Protocol):
+    """The book of executed actions. Both calls stand at once, whatever becomes of the turn (pipeline-2 2.4)."""
+
+    def claim(self, claim: ExecutionClaim) -> Execution:
+        """Make the claim, or find it made. Raises ConversationPersistFailed: without a claim nothing may run."""
+
+    def finish(self, claim: ExecutionClaim, status: str, result: Json) -> None:
+        """Note how the run ended. Raises ConversationPersistFailed; the claim then stays open."""
+
+
+@dataclass
 class ContainerRequest:
-    """What a container provider is asked for (pipeline-2 1.1)."""
+    """What a container provider is asked for (pipeline-2 1.1). An interceptor may change it before it is sent."""
 
     page_id: int
     section_id: int
     container_id: int
-    input_params: Mapping[str, Json]
+    input_params: dict[str, Json]
+    user_id: str = "convengine"
+    logged_in_user_id: str = "convengine"
+    request_types: tuple[str, ...] = ("CONTAINER",)
     conversation_id: str = ""
     intent: str = ""
     state: str = ""
+    #: How long the fetch may take, and how large its result may be.
+    timeout_ms: int = 3000
+    max_bytes: int = 65_536
 
 
 @dataclass(frozen=True)
 class ContainerAnswer:
-    """What a container provider gave."""
+    """What a container provider gave, interceptors and transformer included."""
 
     value: Json = None
     error_type: str | None = None
     error_message: str | None = None
+    duration_ms: int = 0
+    #: The input params that were really sent; null when nothing changed them.
+    sent: Mapping[str, Json] | None = None
 
 
 class ContainerPort(Protocol):
@@ -156,6 +217,7 @@ class Ports:
     clock: Clock
     conversations: ConversationPort
     tasks: TaskPort
+    executions: ExecutionPort
     containers: ContainerPort
     model: ModelPort
     tools: ToolPort

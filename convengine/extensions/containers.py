@@ -1,36 +1,95 @@
-"""Asking registered container providers: on the tape, faults as answers (pipeline-2 1.1)."""
+"""Asking registered container providers: on the tape, within limits, faults as answers (pipeline-2 1.1)."""
 
+import copy
+import time
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from convengine.codec import plain
+from convengine.codec import dumps, plain, strict
 from convengine.domain.facts import session_dict
 from convengine.domain.ports import ContainerAnswer, ContainerRequest
 from convengine.domain.recording import Tape
 from convengine.domain.session import Session
+from convengine.extensions.bounded import call_within
 from convengine.extensions.registry import Registry
+from convengine.extensions.scoped import interceptors_for, transformer_for
 
 
 class Containers:
-    """The containers port."""
+    """The containers port. `afterwards` is called in the thread of each fetch when it ends."""
 
-    def __init__(self, registry: Registry, tape: Tape) -> None:
+    def __init__(self, registry: Registry, tape: Tape, afterwards: Callable[[], None] = lambda: None) -> None:
         self._registry = registry
         self._tape = tape
+        self._afterwards = afterwards
 
     def fetch(self, request: ContainerRequest, session: Session) -> ContainerAnswer:
-        """Ask the provider that is registered for the request's address."""
-        return ContainerAnswer(
-            **self._tape.ask("container", plain(asdict(request)), lambda: self._call(request, session))
-        )
+        """Ask the provider of the request's address, between the interceptors, and transform what it gives."""
 
-    def _call(self, request: ContainerRequest, session: Session) -> dict[str, Any]:
+        def call() -> dict[str, Any]:
+            answer: dict[str, Any] = plain(asdict(self._timed(request, session)))
+            return answer
+
+        return ContainerAnswer(**self._tape.ask("container", plain(asdict(request)), call))
+
+    def _timed(self, request: ContainerRequest, session: Session) -> ContainerAnswer:
+        started = time.monotonic()
+        sent = copy.deepcopy(request)
+        value, error = self._within_limits(sent, session)
+        took = int((time.monotonic() - started) * 1000)
+        if error is None:
+            return ContainerAnswer(value, duration_ms=took, sent=_changed(request, sent))
+        code = error.code if isinstance(error, _Refused) else type(error).__name__
+        # Whoever overran may still be changing what was sent.
+        told = None if isinstance(error, TimeoutError) else _changed(request, sent)
+        return ContainerAnswer(None, code, str(error), took, told)
+
+    def _within_limits(self, request: ContainerRequest, session: Session) -> tuple[Any, Exception | None]:
+        try:
+            value = call_within(request.timeout_ms, lambda: self._call(request, session), self._afterwards)
+            _check_size(value, request.max_bytes)
+        except Exception as error:
+            return None, error
+        return value, None
+
+    def _call(self, request: ContainerRequest, session: Session) -> Any:
+        """The value as JSON. Raises whatever the registered code raises, and _Refused."""
+        facts = plain(session_dict(session))
+        around = interceptors_for(self._registry.interceptors, request.intent, request.state)
+        for each in around:
+            if each.before:
+                each.before(request, facts)
         provider = self._registry.provider(request.page_id, request.section_id, request.container_id)
         if provider is None:
-            return asdict(ContainerAnswer(error_type="NO_PROVIDER", error_message="NO_PROVIDER"))
+            raise _Refused("NO_PROVIDER", "NO_PROVIDER")
+        value = provider(request, facts)
+        for each in around:
+            if each.after and (changed := each.after(value, facts)) is not None:
+                value = changed
+        found = transformer_for(self._registry.container_transformers, request.intent, request.state)
+        if found and (changed := found.transform(value, facts, request.input_params)) is not None:
+            value = changed
         try:
-            value = provider(request, plain(session_dict(session)))
-        except Exception as error:
-            return asdict(ContainerAnswer(error_type=type(error).__name__, error_message=str(error)))
-        answer: dict[str, Any] = plain(asdict(ContainerAnswer(value)))
-        return answer
+            return strict(value)
+        except (TypeError, ValueError) as error:
+            raise _Refused("NOT_JSON", f"The result is no JSON value: {error}") from error
+
+
+class _Refused(Exception):
+    """A result, or a lack of one, that has a code of its own."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def _changed(asked: ContainerRequest, sent: ContainerRequest) -> dict[str, Any] | None:
+    """The input params that interceptors made of those asked for; null when they are the same."""
+    return None if sent.input_params == asked.input_params else sent.input_params
+
+
+def _check_size(value: Any, limit: int) -> None:
+    size = len(dumps(value).encode())
+    if size > limit:
+        raise _Refused("RESULT_TOO_LARGE", f"RESULT_TOO_LARGE: {size} bytes, {limit} are allowed.")

@@ -4,6 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from convengine.errors import (
+    InvalidContainerInterceptor,
+    InvalidContainerTransformer,
+    InvalidMemoryStore,
+    InvalidResponseTransformer,
+)
+from convengine.extensions.scoped import Interceptor, Transformer, interceptor, transformer
 from convengine.pipeline.hooks import StepHook
 
 
@@ -26,6 +33,12 @@ class Registry:
 
     tasks: dict[str, TaskEntry] = field(default_factory=dict)
     providers: dict[Address, Callable[..., Any]] = field(default_factory=dict)
+    interceptors: list[Interceptor] = field(default_factory=list)
+    container_transformers: list[Transformer] = field(default_factory=list)
+    #: By stage: LLM, FINAL.
+    response_transformers: dict[str, list[Transformer]] = field(default_factory=lambda: {"LLM": [], "FINAL": []})
+    #: Memory stores by name, in the order of their registration.
+    memory_stores: dict[str, Any] = field(default_factory=dict)
     hooks: list[StepHook] = field(default_factory=list)
 
     def add_task(self, name: str, entry: TaskEntry) -> None:
@@ -81,6 +94,69 @@ def container_provider(
             raise ValueError(f"There is already a container provider for {address}.")
         registry.providers[address] = fetch
         return fetch
+
+    return register
+
+
+def container_interceptor(intent: str = "*", state: str = "*", order: int = 0) -> Callable[[type], type]:
+    """Register a class with `before(request, session)` and/or `after(response, session)` around fetches.
+
+    All that apply run, by `order`, then class name. Raises InvalidContainerInterceptor when it has neither method.
+    """
+
+    def register(target: type) -> type:
+        registry.interceptors.append(interceptor(target, intent, state, order, InvalidContainerInterceptor))
+        return target
+
+    return register
+
+
+def container_transformer(intent: str, state: str) -> Callable[[type], type]:
+    """Register a class with `transform(response, session, input_params)` for what is fetched in an intent and state.
+
+    The most specific one applies. Raises InvalidContainerTransformer without the method, or when the place is taken.
+    """
+
+    def register(target: type) -> type:
+        others = registry.container_transformers
+        others.append(transformer(target, intent, state, others, InvalidContainerTransformer))
+        return target
+
+    return register
+
+
+def response_transformer(intent: str, state: str, stage: str = "LLM") -> Callable[[type], type]:
+    """Register a class with `transform(payload, session, input_params)` for the answers of an intent and state.
+
+    Stage LLM sees what a response row produced, FINAL every answer; both run before anything is stored. The most
+    specific one applies. Raises InvalidResponseTransformer without the method, for another stage, or when the place
+    is taken.
+    """
+
+    def register(target: type) -> type:
+        others = registry.response_transformers.get(stage.strip().upper())
+        if others is None:
+            raise InvalidResponseTransformer(f"{target.__qualname__}: a stage is LLM or FINAL, not {stage!r}.")
+        others.append(transformer(target, intent, state, others, InvalidResponseTransformer))
+        return target
+
+    return register
+
+
+def memory_store(name: str) -> Callable[[type], type]:
+    """Register a class with `read(session)`, which gives a text or null, and `write(session, summary)`.
+
+    Raises InvalidMemoryStore without the two methods, or when the name is taken.
+    """
+
+    def register(target: type) -> type:
+        store = target()
+        if name in registry.memory_stores:
+            raise InvalidMemoryStore(f"There is already a memory store {name}.")
+        if not (callable(getattr(store, "read", None)) and callable(getattr(store, "write", None))):
+            raise InvalidMemoryStore(f"{target.__qualname__} needs the methods read(session) and write(session, text).")
+        registry.memory_stores[name] = store
+        return target
 
     return register
 

@@ -1,17 +1,18 @@
 """Running registered tasks: on the tape, with their effects as part of the answer."""
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from convengine.codec import plain
 from convengine.domain.facts import session_dict
-from convengine.domain.ports import TaskAnswer
+from convengine.domain.ports import ActionRun, TaskAnswer
 from convengine.domain.recording import Tape
 from convengine.domain.rows import Rule
 from convengine.domain.session import Session
-from convengine.extensions.registry import Registry
+from convengine.extensions.bounded import call_within
+from convengine.extensions.registry import Registry, TaskEntry
 
 
 @dataclass
@@ -42,12 +43,23 @@ class TaskCall:
         self.written_params[key] = value
 
 
-class Tasks:
-    """The tasks port."""
+@dataclass(frozen=True)
+class TaskResult:
+    """What a task may return to say how it went; a bare value counts as success, `False` as failure (2.3)."""
 
-    def __init__(self, registry: Registry, tape: Tape) -> None:
+    ok: bool
+    code: str = ""
+    message: str = ""
+    data: Any = None
+
+
+class Tasks:
+    """The tasks port. `afterwards` is called in the thread of each confirmed action's method when it ends."""
+
+    def __init__(self, registry: Registry, tape: Tape, afterwards: Callable[[], None] = lambda: None) -> None:
         self._registry = registry
         self._tape = tape
+        self._afterwards = afterwards
 
     def methods(self, task: str) -> Sequence[str] | None:
         """The method names of a registered task; null when there is no such task."""
@@ -58,12 +70,31 @@ class Tasks:
         entry = self._registry.tasks.get(task)
         return None if entry is None else sorted(entry.methods)
 
-    def run(self, task: str, method: str, session: Session, rule: Rule | None = None) -> TaskAnswer:
-        """Run one method. What it raises is part of the answer."""
-        request = {"task": task, "method": method, "ruleId": rule.rule_id if rule else None}
-        return TaskAnswer(**self._tape.ask("task", request, lambda: self._call(task, method, session, rule)))
+    def allowed_from_context(self, task: str) -> bool:
+        """True when the task was registered with `allow_from_context`."""
 
-    def _call(self, task: str, method: str, session: Session, rule: Rule | None) -> dict[str, Any]:
+        def known() -> bool:
+            entry = self._registry.tasks.get(task)
+            return entry is not None and entry.allow_from_context
+
+        return bool(self._tape.ask("task.allowed_from_context", task, known))
+
+    def run(
+        self, task: str, method: str, session: Session, rule: Rule | None = None, action: ActionRun | None = None
+    ) -> TaskAnswer:
+        """Run one method. What it raises is part of the answer.
+
+        For a confirmed action it runs in a thread of its own, and is waited for no longer than the action says: the
+        answer is then a TimeoutError, but the thread may still finish its work.
+        """
+        request = {"task": task, "method": method, "ruleId": rule.rule_id if rule else None}
+        if action:
+            request["idempotencyKey"] = action.idempotency_key
+        return TaskAnswer(**self._tape.ask("task", request, lambda: self._call(task, method, session, rule, action)))
+
+    def _call(
+        self, task: str, method: str, session: Session, rule: Rule | None, action: ActionRun | None
+    ) -> dict[str, Any]:
         entry = self._registry.tasks.get(task)
         if entry is None or method not in entry.methods:
             return asdict(TaskAnswer(error_type="NOT_REGISTERED", error_message=f"There is no task {task}:{method}."))
@@ -72,12 +103,33 @@ class Tasks:
             copy.deepcopy(dict(session.context)),
             copy.deepcopy(dict(session.input_params)),
             rule,
+            action.idempotency_key if action else None,
         )
         try:
-            value = entry.methods[method](call)
+            if action is None:
+                value = entry.methods[method](call)
+            else:
+                value = call_within(action.timeout_ms, lambda: entry.methods[method](call), self._afterwards)
         except Exception as error:
             return asdict(TaskAnswer(error_type=type(error).__name__, error_message=str(error)))
-        answer: dict[str, Any] = plain(
-            asdict(TaskAnswer(value, call.written_context, call.removed_context, call.written_params))
-        )
+        answer: dict[str, Any] = plain(asdict(_answer(value, call, entry)))
         return answer
+
+
+def _answer(value: Any, call: TaskCall, entry: TaskEntry) -> TaskAnswer:
+    said = value if isinstance(value, TaskResult) else TaskResult(True, data=value)
+    return TaskAnswer(
+        said.data,
+        call.written_context,
+        call.removed_context,
+        call.written_params,
+        None if said.ok else said.code or "TASK_FAILED",
+        None if said.ok else said.message,
+        _refusal(value, entry),
+    )
+
+
+def _refusal(value: Any, entry: TaskEntry) -> str | None:
+    if value is None:
+        return None if entry.returns_none else "NULL_RESULT"
+    return "RETURNED_FALSE" if value is False else None

@@ -27,6 +27,8 @@ DEFAULT_PIPELINE: tuple[str, ...] = (
     "convengine.steps.reset_resolved_intent.ResetResolvedIntentStep",
     # Nobody after this sees a missing intent or state.
     "convengine.steps.fallback_intent_state.FallbackIntentStateStep",
+    # Fetch reference data for the intent and state.
+    "convengine.steps.add_container_data.AddContainerDataStep",
     # The data-driven state machine.
     "convengine.steps.rules.RulesStep",
     # Choose and produce the answer.

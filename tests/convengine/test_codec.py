@@ -3,10 +3,11 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from uuid import UUID
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convengine.codec import dumps, loads, packed, unpacked
+from convengine.codec import dumps, loads, packed, plain, strict, unpacked
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
 JSON = st.recursive(
@@ -48,3 +49,11 @@ def test_what_json_cannot_say_becomes_something_that_it_can() -> None:
         "number",
     )
     assert found["object"] == "<unserializable object>"
+
+
+def test_a_strict_reading_takes_what_json_can_say_and_refuses_the_rest() -> None:
+    value = {"a": (1, Decimal("2.5")), "b": {"big": 2**70, "half": "\ud800"}, 3: UUID(int=1)}
+
+    assert strict(value) == plain(value)
+    with pytest.raises(TypeError, match="object"):
+        strict({"deep": [object()]})

@@ -5,7 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from convengine.domain.conversation import Loaded
-from convengine.domain.ports import ContainerAnswer, ContainerRequest, TaskAnswer
+from convengine.domain.ports import (
+    ActionRun,
+    ContainerAnswer,
+    ContainerRequest,
+    Execution,
+    ExecutionClaim,
+    TaskAnswer,
+)
 from convengine.domain.rows import Rule
 from convengine.domain.session import Session
 
@@ -30,25 +37,57 @@ class RecordingTasks:
 
     answers: Mapping[str, TaskAnswer | Callable[[Session], TaskAnswer]] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
+    #: For each call the confirmed action that it was made for.
+    actions: list[ActionRun | None] = field(default_factory=list)
+    #: Tasks that the context may name.
+    from_context: frozenset[str] = frozenset()
 
     def methods(self, task: str) -> Sequence[str] | None:
         found = [name.partition(":")[2] for name in self.answers if name.partition(":")[0] == task]
         return found or None
 
-    def run(self, task: str, method: str, session: Session, rule: Rule | None = None) -> TaskAnswer:
+    def allowed_from_context(self, task: str) -> bool:
+        return task in self.from_context
+
+    def run(
+        self, task: str, method: str, session: Session, rule: Rule | None = None, action: ActionRun | None = None
+    ) -> TaskAnswer:
         self.calls.append(f"{task}:{method}")
+        self.actions.append(action)
         answer = self.answers[f"{task}:{method}"]
         return answer if isinstance(answer, TaskAnswer) else answer(session)
 
 
 @dataclass
 class FixedContainers:
-    """Containers by (page, section, container)."""
+    """Containers by (page, section, container): a value, or a whole answer; requests are kept in order."""
 
     values: Mapping[tuple[int, int, int], Any] = field(default_factory=dict)
+    requests: list[ContainerRequest] = field(default_factory=list)
 
     def fetch(self, request: ContainerRequest, session: Session) -> ContainerAnswer:
+        self.requests.append(request)
         key = (request.page_id, request.section_id, request.container_id)
         if key not in self.values:
             return ContainerAnswer(error_type="NO_PROVIDER", error_message="NO_PROVIDER")
-        return ContainerAnswer(self.values[key])
+        value = self.values[key]
+        return value if isinstance(value, ContainerAnswer) else ContainerAnswer(value)
+
+
+@dataclass
+class BookOfExecutions:
+    """Claims in memory; the same book in several turns is the same database."""
+
+    #: By nonce: status, result, digest of what was confirmed.
+    claims: dict[str, tuple[str, Any, str]] = field(default_factory=dict)
+
+    def claim(self, claim: ExecutionClaim) -> Execution:
+        number = list(self.claims).index(claim.nonce) if claim.nonce in self.claims else len(self.claims)
+        if claim.nonce in self.claims:
+            status, result, digest = self.claims[claim.nonce]
+            return Execution(False, number, status, result, digest)
+        self.claims[claim.nonce] = ("CLAIMED", None, claim.request_hash)
+        return Execution(True, number, "CLAIMED", None, claim.request_hash)
+
+    def finish(self, claim: ExecutionClaim, status: str, result: Any) -> None:
+        self.claims[claim.nonce] = (status, result, claim.request_hash)
