@@ -110,7 +110,11 @@ def renew(token: str) -> bool:
 
 
 def _take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
-    """The one statement. Nobody overtakes a live ticket that is older than one's own."""
+    """The one statement. Nobody overtakes a live ticket that is older than one's own.
+
+    PostgreSQL takes the row as it is after waiting for its lock, but reads everything else as it was before. Comparing
+    the version as read with the row's own refuses such a mixture, in which a whole turn of another could be missing.
+    """
     here, token, request = dialect(), uuid.uuid4(), claim.request
     head = conf.load("SNAPSHOT").head_sql
     info = {
@@ -122,12 +126,15 @@ def _take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
     unanswered = (
         f"AND NOT EXISTS (SELECT 1 FROM ce_idempotency WHERE api_key = %s AND key = %s AND expires_at > {here.now()})"
     )
+    # A lease needs no disk: the turn's commit writes it out too, and a database that dies ends the turn anyway.
     told = here.merged("turnNo", "last_turn_no + 1", "head", head, "startedAt", here.now())
     sql = f"""
         UPDATE ce_conversation
            SET lease_token = %s, lease_expires_at = {here.now(seconds())}, last_turn_no = last_turn_no + 1,
                last_message_at = {here.now()}, lease_info = {told}
          WHERE conversation_id = %s AND workspace_id = %s AND lease_token IS NULL
+           AND version = (SELECT r.version FROM ce_conversation r
+                           WHERE r.conversation_id = ce_conversation.conversation_id)
            AND (channel = 'api' OR lifecycle NOT IN ('COMPLETE', 'ABORTED'))
            AND NOT EXISTS (SELECT 1 FROM ce_turn_ticket t
                             WHERE t.conversation_id = ce_conversation.conversation_id
@@ -136,7 +143,8 @@ def _take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
         RETURNING {_READ}, last_turn_no, {here.now()}, {head},
                   (SELECT h.facts FROM ce_conversation_history h
                     WHERE h.conversation_id = ce_conversation.conversation_id AND h.status IN ('OK', 'BLOCKED')
-                    ORDER BY h.turn_no DESC LIMIT 1)"""
+                    ORDER BY h.turn_no DESC LIMIT 1),
+                  {here.soon_durable()}"""
     params = [
         here.uuid(token),
         dumps(info),
@@ -150,7 +158,7 @@ def _take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
         row = cursor.fetchone()
     if row is None:
         return None
-    *columns, turn_no, now, pinned, facts = row
+    *columns, turn_no, now, pinned, facts, _ = row
     return Lease(
         str(token),
         claim.turn_id,
