@@ -22,6 +22,7 @@ from convengine.pipeline.engine import Engine
 from convengine.pipeline.hooks import Hooks
 from convengine.pipeline.order import DEFAULT_PIPELINE, ordered
 from convengine.pipeline.step import Step
+from convengine.sessions.executions import Executions
 from convengine.tools.none import NoTools
 from convengine.tools.taped import TapedTools
 
@@ -76,7 +77,8 @@ def ports(clock: Clock, conversations: ConversationPort, tape: Tape) -> Ports:
     return Ports(
         clock=clock,
         conversations=conversations,
-        tasks=Tasks(outside.registry, tape),
+        tasks=Tasks(outside.registry, tape, connections.close_all),
+        executions=Executions(tape),
         containers=Containers(outside.registry, tape, connections.close_all),
         model=TapedModel(outside.model, tape),
         tools=TapedTools(outside.tools, tape),

@@ -15,14 +15,16 @@ from convengine.domain.turn import Turn, TurnRequest
 from convengine.llm.none import NoModel
 from convengine.tools.none import NoTools
 from tests.fakes.clock import FrozenClock
-from tests.fakes.ports import FixedContainers, RecordingTasks, StoredConversation
+from tests.fakes.ports import BookOfExecutions, FixedContainers, RecordingTasks, StoredConversation
 
 CONVERSATION = "9bf7540a-b129-4685-a120-730e8a0cb94b"
 TURN = str(UUID(int=7))
 _ids = count(1)
 
 
-def make_snapshot(*all_rows: rows.Row, version: int = 1, defaults: Mapping[tuple[str, str], str] | None = None) -> Snapshot:
+def make_snapshot(
+    *all_rows: rows.Row, version: int = 1, defaults: Mapping[tuple[str, str], str] | None = None
+) -> Snapshot:
     """A snapshot of these rows."""
     tables: dict[str, list[rows.Row]] = {}
     for row in all_rows:
@@ -69,6 +71,17 @@ def make_schema(intent_code: str, properties: Mapping[str, Any], **values: Any) 
     return rows.OutputSchema(intent_code=intent_code, **{**defaults, **values})
 
 
+def make_action(action_key: str, **values: Any) -> rows.PendingAction:
+    defaults = {
+        "pending_action_id": next(_ids),
+        "intent_code": "ANY",
+        "state_code": "ANY",
+        "bean_name": "billing",
+        "method_names": "refund",
+    }
+    return rows.PendingAction(action_key=action_key, **{**defaults, **values})
+
+
 def make_config(name: str, value: str, **values: Any) -> rows.Config:
     """A setting by its `TYPE/KEY`."""
     config_type, _, config_key = name.partition("/")
@@ -88,6 +101,7 @@ def make_turn(
     conversation: Mapping[str, Any] | None = None,
     loaded: Mapping[str, Any] | None = None,
     tasks: RecordingTasks | None = None,
+    executions: BookOfExecutions | None = None,
     containers: FixedContainers | None = None,
     clock: FrozenClock | None = None,
     turn_no: int = 1,
@@ -100,6 +114,7 @@ def make_turn(
         clock=clock,
         conversations=StoredConversation(Loaded(row, **(loaded or {}))),
         tasks=tasks or RecordingTasks(),
+        executions=executions or BookOfExecutions(),
         containers=containers or FixedContainers(),
         model=NoModel(),
         tools=NoTools(),

@@ -45,6 +45,26 @@ class DialogueAct(Word):
     GREETING = "GREETING", "Greeting", "Says hello."
 
 
+class PolicyDecision(Word):
+    """How a turn is routed, from the act and from what the dialogue waits for (pipeline-1 9)."""
+
+    EXECUTE_PENDING_ACTION = "EXECUTE_PENDING_ACTION", "Run the pending action", "A yes to what was proposed."
+    REJECT_PENDING_ACTION = "REJECT_PENDING_ACTION", "Reject the pending action", "A no to what was proposed."
+    FILL_PENDING_SLOT = "FILL_PENDING_SLOT", "Fill the pending slot", "The message is the value that was asked for."
+    RECLASSIFY_INTENT = "RECLASSIFY_INTENT", "Find the intent anew", "Nothing is waiting for this message."
+
+
+class ActionStatus(Word):
+    """Where an opened action stands (pipeline-1 11, pipeline-2 2)."""
+
+    OPEN = "OPEN", "Open", "Proposed; a yes runs it."
+    IN_PROGRESS = "IN_PROGRESS", "In progress", "Confirmed; its task runs in this turn."
+    EXECUTED = "EXECUTED", "Executed", "Its task ended well. Final until the scope is left."
+    REJECTED = "REJECTED", "Rejected", "The user said no. Final until the scope is left."
+    EXPIRED = "EXPIRED", "Expired", "Nobody confirmed it in time. A later turn opens it anew."
+    FAILED = "FAILED", "Failed", "Its task failed. A later turn opens it anew."
+
+
 class RulePhase(Word):
     """When in a turn a rule is looked at."""
 

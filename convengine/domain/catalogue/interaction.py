@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from convengine.domain.enums import PolicyDecision
 from convengine.domain.settings import (
     boolean,
     declare,
@@ -22,7 +23,7 @@ GUARDRAIL_FAMILY = "GuardrailStep"
 #: What may be pending when a message comes; the left side of a matrix key.
 SUBJECTS = ("PENDING_ACTION", "PENDING_SLOT", "NONE")
 #: What the interaction policy may decide; the values of the matrix.
-DECISIONS = ("EXECUTE_PENDING_ACTION", "REJECT_PENDING_ACTION", "FILL_PENDING_SLOT", "RECLASSIFY_INTENT")
+DECISIONS = tuple(decision.value for decision in PolicyDecision)
 
 MATRIX = declare(
     POLICY_FAMILY,

@@ -1,0 +1,83 @@
+"""The book of executed actions: what lets a confirmed action run at most once, whatever dies (R81, tables 6.7)."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import structlog
+from django.db import DatabaseError, connection, transaction
+
+from convengine.codec import dumps, loaded
+from convengine.domain.ports import Execution, ExecutionClaim
+from convengine.domain.recording import Tape
+from convengine.errors import ConversationPersistFailed
+from convengine.sessions.sql import dialect
+
+log = structlog.get_logger(__name__)
+Json = Any
+
+
+class Executions:
+    """The executions port: each call is a transaction of its own, committed before it answers."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+
+    def claim(self, claim: ExecutionClaim) -> Execution:
+        """Make the claim, or find it made. Raises ConversationPersistFailed: without a claim nothing may run."""
+        return Execution(**self._asked("execution.claim", asdict(claim), lambda: _claimed(claim)))
+
+    def finish(self, claim: ExecutionClaim, status: str, result: Json) -> None:
+        """Note how the run ended. Raises ConversationPersistFailed; the claim then stays open."""
+        request = {"nonce": claim.nonce, "status": status}
+        self._asked("execution.finish", request, lambda: _finished(claim, status, result))
+
+    def _asked(self, port: str, request: Json, call: Callable[[], dict[str, Json]]) -> dict[str, Json]:
+        """The answer; a fault of the database is one too, so that the turn that failed for it can be replayed."""
+
+        def answer() -> dict[str, Json]:
+            try:
+                return call()
+            except DatabaseError as error:
+                log.error("action execution not stored", error=str(error), exc_info=True)
+                return {"fault": type(error).__name__}
+
+        found: dict[str, Json] = self._tape.ask(port, request, answer)
+        if "fault" in found:
+            raise ConversationPersistFailed()
+        return found
+
+
+def _claimed(claim: ExecutionClaim) -> dict[str, Json]:
+    here = dialect()
+    place = [here.uuid(claim.conversation_id), here.uuid(claim.nonce)]
+    with transaction.atomic(durable=True), connection.cursor() as cursor:
+        cursor.execute(
+            f"""INSERT INTO ce_pending_action_execution
+                    (conversation_id, runtime_nonce, turn_id, action_key, action_ref, request_hash, status, started_at)
+                VALUES (%s, %s, %s, %s, %s, %s, 'CLAIMED', {here.now()})
+                ON CONFLICT (conversation_id, runtime_nonce) DO NOTHING RETURNING id""",
+            [*place, here.uuid(claim.turn_id), claim.action_key, claim.action_ref, claim.request_hash],
+        )
+        if made := cursor.fetchone():
+            return asdict(Execution(True, made[0], "CLAIMED", None, claim.request_hash))
+        cursor.execute(
+            "SELECT id, status, result_json, request_hash FROM ce_pending_action_execution "
+            "WHERE conversation_id = %s AND runtime_nonce = %s",
+            place,
+        )
+        number, status, result, digest = cursor.fetchone()
+        return asdict(Execution(False, number, status, loaded(result), digest))
+
+
+def _finished(claim: ExecutionClaim, status: str, result: Json) -> dict[str, Json]:
+    here = dialect()
+    with transaction.atomic(durable=True), connection.cursor() as cursor:
+        # What a person has decided of an open claim in the meantime stands.
+        cursor.execute(
+            f"""UPDATE ce_pending_action_execution
+                   SET status = %s, result_json = {here.json}, finished_at = {here.now()}
+                 WHERE conversation_id = %s AND runtime_nonce = %s AND status = 'CLAIMED'""",
+            [status, dumps(result), here.uuid(claim.conversation_id), here.uuid(claim.nonce)],
+        )
+    return {}
