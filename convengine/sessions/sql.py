@@ -34,6 +34,10 @@ class Dialect:
         parsed = value if isinstance(value, datetime) else datetime.fromisoformat(value)
         return parsed.replace(tzinfo=UTC)
 
+    def soon_durable(self) -> str:
+        """An expression that lets the statement's own commit return before it is on disk."""
+        return "NULL"
+
     def merged(self, *pairs: str) -> str:
         """A JSON parameter with keys set from expressions: 'key', 'expression', …"""
         sets = ", ".join(f"'$.{key}', {expression}" for key, expression in zip(pairs[::2], pairs[1::2], strict=True))
@@ -62,6 +66,10 @@ class Postgres(Dialect):
     def read_time(self, value: Any) -> datetime:
         """A time as a cursor gives it."""
         return value.astimezone(UTC)  # type: ignore[no-any-return]
+
+    def soon_durable(self) -> str:
+        """The same; inside a transaction of somebody's it is that one's business."""
+        return "NULL" if connection.in_atomic_block else "set_config('synchronous_commit', 'off', true)"
 
     def merged(self, *pairs: str) -> str:
         """A JSON parameter with keys set from expressions."""
