@@ -1,24 +1,9 @@
-"""Is a form being filled in? The schema of an intent and state, and whether it holds the intent (pipeline-1 14.2)."""
+"""Is a form being filled in? Whether the schema of an intent and state holds the intent (pipeline-1 14.2)."""
 
-from convengine.domain import rows
-from convengine.domain.scope import ANY, resolved
 from convengine.domain.session import Session
-from convengine.domain.snapshot import Snapshot
-from convengine.domain.text import code
 from convengine.domain.turn import Turn
-from convengine.schemas.status import evaluate, usable
-
-
-def schema_of(snapshot: Snapshot, intent: str | None, state: str | None) -> rows.OutputSchema | None:
-    """The schema that applies: exact state before ANY, then priority, then id; the intent is always exact (R77)."""
-    if not resolved(intent):
-        return None
-    by_scope = snapshot.index(rows.OutputSchema, _scope, _order)
-    for wanted in (code(state), ANY):
-        for row in by_scope.get((code(intent), wanted), ()):
-            if row.schema_type == "SCHEMA_JSON" and snapshot.is_active(row.intent_code):
-                return row
-    return None
+from convengine.schemas.form import form_of
+from convengine.schemas.select import schema_of
 
 
 def collecting(session: Session, turn: Turn) -> bool:
@@ -26,15 +11,8 @@ def collecting(session: Session, turn: Turn) -> bool:
     schema = schema_of(turn.snapshot, session.intent, session.state)
     if schema is None:
         return False
-    if not usable(schema.json_schema):
-        turn.row_invalid(session, schema, "json_schema must be an object schema with properties")
+    form = form_of(turn.snapshot, schema)
+    if form.problem:
+        turn.row_invalid(session, schema, form.problem)
         return False
-    return not evaluate(schema.json_schema, session.context).complete
-
-
-def _scope(row: rows.OutputSchema) -> tuple[str, str]:
-    return code(row.intent_code), code(row.state_code)
-
-
-def _order(row: rows.OutputSchema) -> tuple[int, int]:
-    return row.priority, row.schema_id
+    return not form.status(session.context).complete

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
+from referencing import Registry
 
 from convengine.rules.patterns import PatternError, compile_pattern
 
@@ -43,15 +44,18 @@ def meaningful(value: Json) -> bool:
     return bool(value) if isinstance(value, (list, tuple, Mapping)) else True
 
 
-def evaluate(schema: Json, context: Json) -> SchemaStatus:
-    """The status of `schema` against `context`. A schema that cannot be collected is never complete."""
+def evaluate(schema: Json, context: Json, validator: Draft202012Validator | None = None) -> SchemaStatus:
+    """The status of `schema` against `context`. A schema that cannot be collected is never complete.
+
+    `validator` is the schema's own, where one is kept.
+    """
     values = context if isinstance(context, Mapping) else {}
     if not usable(schema):
         return SchemaStatus(False, False)
     properties = schema["properties"]
     has_any = any(meaningful(values.get(name)) for name in properties)
     absent = list(_missing(schema, values, ""))
-    invalid = _invalid(schema, values, set(absent))
+    invalid = _invalid(schema, values, set(absent), validator or validator_of(schema))
     ordered = _in_schema_order(properties, [*absent, *(path for path in invalid if path not in absent)])
     options = {path: choices for path in ordered if (choices := _enum_at(schema, path))}
     return SchemaStatus(not ordered, has_any, tuple(ordered), invalid, options)
@@ -59,7 +63,9 @@ def evaluate(schema: Json, context: Json) -> SchemaStatus:
 
 def validator_of(schema: Json) -> Draft202012Validator:
     """A validator for one schema: draft 2020-12, patterns by RE2 so that none can hang a turn (law 7)."""
-    return _Validator(schema, format_checker=_FORMATS)
+    # The empty registry: a reference to somewhere else is never fetched.
+    validator: Draft202012Validator = _Validator(schema, registry=Registry(), format_checker=_FORMATS)
+    return validator
 
 
 def field_details(schema: Json) -> dict[str, dict[str, Json]]:
@@ -106,11 +112,13 @@ def _missing_field(declared: Mapping[str, Json], value: Json, path: str, require
                     yield from _missing(items, item, f"{path}.{index}.")
 
 
-def _invalid(schema: Mapping[str, Json], values: Mapping[str, Json], absent: set[str]) -> dict[str, str]:
+def _invalid(
+    schema: Mapping[str, Json], values: Mapping[str, Json], absent: set[str], validator: Draft202012Validator
+) -> dict[str, str]:
     declared = set(schema["properties"])
     present = {name: value for name, value in values.items() if name in declared and value is not None}
     found: dict[str, str] = {}
-    for error in validator_of(schema).iter_errors(present):
+    for error in validator.iter_errors(present):
         path = ".".join(str(part) for part in error.absolute_path)
         if error.validator == "required" or not path or path in absent:
             continue
@@ -147,4 +155,6 @@ def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterat
 
 
 _FORMATS = FormatChecker()
-_Validator = validators.extend(Draft202012Validator, {"pattern": _pattern})
+_Validator = validators.extend(  # type: ignore[no-untyped-call]
+    Draft202012Validator, {"pattern": _pattern}
+)

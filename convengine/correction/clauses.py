@@ -1,0 +1,65 @@
+"""The phrases that change a value: "set FIELD to VALUE", and how a text is cut into them (pipeline-1 10.4 (1))."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from convengine.rules.patterns import MAX_INPUT
+
+#: How many joints of a sentence are looked at: nobody changes more values at once.
+_MAX_JOINTS = 20
+_VERB = r"(?:change|set|update|make|correct|replace)"
+_ARTICLE = r"(?:(?:the|my|our)\s+)?"
+_FIELD_IS_VALUE = rf"{_ARTICLE}(?P<field>\S.{{0,59}}?)(?:\s+(?:to|as|with)\s+|\s*[=:]\s*)(?P<value>\S.*)"
+_CLAUSE = re.compile(rf"\b{_VERB}\s+{_FIELD_IS_VALUE}", re.IGNORECASE | re.DOTALL)
+_WITHOUT_VERB = re.compile(_FIELD_IS_VALUE, re.IGNORECASE | re.DOTALL)
+_INNER_VERB = re.compile(rf"\b{_VERB}\s", re.IGNORECASE)
+_JOINT = re.compile(r",?\s+and\s+|,\s+", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.?!]+(?=\s|$)")
+#: Words whose full stop ends no sentence.
+_ABBREVIATED = re.compile(r"\b(?:st|mt|ft|mr|mrs|ms|dr|prof|jr|sr|ave|blvd|inc|ltd|co|\w)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One "set FIELD to VALUE", both as they stand in the text."""
+
+    field: str
+    value: str
+
+
+def edit_clauses(text: str | None) -> tuple[Clause, ...]:
+    """The explicit edits in a text, in order. After the first, a clause may leave out its verb."""
+    return tuple(clause for piece in sentences((text or "")[:MAX_INPUT]) for clause in _clauses(piece))
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The text cut at full stops, question and exclamation marks that are followed by a blank or the end."""
+    start = 0
+    for end in _SENTENCE_END.finditer(text):
+        if end.group() == "." and end.end() < len(text) and _ABBREVIATED.search(text[start : end.start()]):
+            continue
+        yield text[start : end.start()].strip()
+        start = end.end()
+    yield text[start:].strip()
+
+
+def _clauses(piece: str) -> Iterator[Clause]:
+    """The clauses of one sentence: cut at "and" and commas, but only where both sides are clauses."""
+    start, first = 0, True
+    for joint in islice(_JOINT.finditer(piece), _MAX_JOINTS):
+        left = _parsed(piece[start : joint.start()], verb_needed=first)
+        if left and _parsed(piece[joint.end() :], verb_needed=False):
+            yield left
+            start, first = joint.end(), False
+    if last := _parsed(piece[start:], verb_needed=first):
+        yield last
+
+
+def _parsed(part: str, *, verb_needed: bool) -> Clause | None:
+    found = _CLAUSE.search(part) or (None if verb_needed else _WITHOUT_VERB.match(part))
+    while found and (inner := _INNER_VERB.search(part, found.start("field"), found.end("field"))):
+        # "make sure to change the amount to 5": the clause begins at the last verb before its field.
+        found = _CLAUSE.match(part, inner.start()) or None
+    return Clause(found["field"].strip(), found["value"].strip()) if found else None
