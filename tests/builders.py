@@ -82,6 +82,10 @@ def make_action(action_key: str, **values: Any) -> rows.PendingAction:
     return rows.PendingAction(action_key=action_key, **{**defaults, **values})
 
 
+def make_edge(from_state: str, to_state: str, **values: Any) -> rows.StateEdge:
+    return rows.StateEdge(from_state=from_state, to_state=to_state, **{"edge_id": next(_ids), **values})
+
+
 def make_config(name: str, value: str, **values: Any) -> rows.Config:
     """A setting by its `TYPE/KEY`."""
     config_type, _, config_key = name.partition("/")

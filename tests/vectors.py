@@ -24,6 +24,7 @@ CHAPTERS: dict[str, tuple[str, Sequence[int]]] = {
     "P2_0_8": ("pipeline-2 0.8 JSON paths", range(0)),
     "P2_1_3": ("pipeline-2 1 container data", range(1, 11)),
     "P2_7_6": ("pipeline-2 7 rules", range(1, 16)),
+    "P2_8_3": ("pipeline-2 8 state graph", range(1, 11)),
     "P2_9_8": ("pipeline-2 9 responses, EXACT", range(1, 8)),
     "P2_12": ("pipeline-2 12 end guard", range(1, 6)),
 }

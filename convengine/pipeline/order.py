@@ -31,6 +31,8 @@ DEFAULT_PIPELINE: tuple[str, ...] = (
     "convengine.steps.add_container_data.AddContainerDataStep",
     # The data-driven state machine.
     "convengine.steps.rules.RulesStep",
+    # Were the moves of this turn allowed?
+    "convengine.steps.state_graph.StateGraphStep",
     # Choose and produce the answer.
     "convengine.steps.response_resolution.ResponseResolutionStep",
     # Make the result that is committed.

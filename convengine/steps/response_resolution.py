@@ -26,7 +26,7 @@ _FIRST = frozenset({"RESET", "RESUME", "GUARDRAIL"})
 class ResponseResolutionStep(Step):
     """An override, else the collision question, else the response row."""
 
-    after = ("RulesStep",)
+    after = ("StateGraphStep",)
     rank = 2400
     requires_persisted = True
     writes = frozenset({"payload", "last_assistant", "last_llm_output", "last_llm_stage"})

@@ -1,0 +1,98 @@
+"""Which moves of a turn the state graph allows (pipeline-2 8.2, R67)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.domain import rows
+from convengine.domain.scope import ANY
+from convengine.domain.session import Session, Transition
+from convengine.domain.snapshot import Snapshot
+from convengine.domain.text import code
+
+#: A graph says how one intent moves: hops of these causes are recorded and not checked.
+_UNCHECKED = frozenset({"RESET", "INTENT_RESOLUTION"})
+
+
+@dataclass(frozen=True)
+class Hop:
+    """One move of the turn, and what the graph says of it."""
+
+    from_state: str
+    to_state: str
+    intent: str
+    cause: str
+    checked: bool
+    allowed: bool
+
+    def stored(self) -> dict[str, Any]:
+        """The hop as the path of an event shows it."""
+        return {
+            "from": self.from_state,
+            "to": self.to_state,
+            "intent": self.intent,
+            "cause": self.cause,
+            "checked": self.checked,
+            "allowed": self.allowed,
+        }
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All hops of a turn, in order."""
+
+    path: tuple[Hop, ...]
+
+    @property
+    def checked(self) -> bool:
+        """True when there was anything to check."""
+        return any(hop.checked for hop in self.path)
+
+    @property
+    def bad(self) -> Hop | None:
+        """The first hop that no edge allows."""
+        return next((hop for hop in self.path if not hop.allowed), None)
+
+
+def judged(session: Session, snapshot: Snapshot) -> Verdict:
+    """What became of intent and state in this turn, hop by hop, against the edges of each hop's intent."""
+    return Verdict(tuple(_hop(move, snapshot) for move in _moves(session) if _differs(move)))
+
+
+def _moves(session: Session) -> Iterator[Transition]:
+    """The recorded transitions since the last reset; what changed between them unrecorded is a hop of its own."""
+    resets = [place for place, move in enumerate(session.transitions) if move.cause == "RESET"]
+    here: tuple[str | None, str | None] = (session.turn_start_intent, session.turn_start_state)
+    for move in session.transitions[resets[-1] + 1 if resets else 0 :]:
+        yield Transition(*here, move.from_intent, move.from_state, "UNRECORDED")
+        yield move
+        here = (move.to_intent, move.to_state)
+    yield Transition(*here, session.intent, session.state, "UNRECORDED")
+
+
+def _differs(move: Transition) -> bool:
+    return (code(move.from_intent), code(move.from_state)) != (code(move.to_intent), code(move.to_state))
+
+
+def _hop(move: Transition, snapshot: Snapshot) -> Hop:
+    intent, start, end = code(move.to_intent), code(move.from_state), code(move.to_state)
+    within = code(move.from_intent) == intent and move.cause not in _UNCHECKED and "" not in (start, end)
+    return Hop(start, end, intent, move.cause, within, not within or _allowed(snapshot, intent, start, end))
+
+
+def _allowed(snapshot: Snapshot, intent: str, start: str, end: str) -> bool:
+    """True when an edge leads there, or the intent has no edges at all."""
+    by_intent = snapshot.index(rows.StateEdge, _intent, _order)
+    codes = [one for one in dict.fromkeys((intent, ANY)) if snapshot.is_active(one)]
+    edges = [edge for one in codes for edge in by_intent.get(one, ())]
+    return not edges or any(
+        code(edge.from_state) in (start, ANY) and code(edge.to_state) in (end, ANY) for edge in edges
+    )
+
+
+def _intent(edge: rows.StateEdge) -> str:
+    return code(edge.intent_code)
+
+
+def _order(edge: rows.StateEdge) -> tuple[int, int]:
+    return edge.priority, edge.edge_id
