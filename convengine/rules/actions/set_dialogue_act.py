@@ -13,6 +13,8 @@ from convengine.domain.turn import Turn
 from convengine.rules.actions.contract import ActionValueError, audit, one_of, required
 
 VALUE = "a dialogue act"
+#: Where an act comes from that a rule has set.
+SOURCE = "RULE"
 USAGE = f'Use one of {one_of(list(DialogueAct))}, or JSON with "dialogueAct".'
 
 
@@ -50,11 +52,10 @@ def parse(value: str | None) -> ActOverride:
 def apply(rule: Rule, session: Session, turn: Turn) -> Session:
     """Write the act to the input params, the query to the session. Raises ActionValueError."""
     said = parse(rule.action_value)
-    params: dict[str, Any] = {"dialogue_act": said.act.value}
+    # With no source given it is the rule: the old one would claim an act that it did not find (pipeline-1 8.6).
+    params: dict[str, Any] = {"dialogue_act": said.act.value, "dialogue_act_source": said.source or SOURCE}
     if said.confidence is not None:
         params["dialogue_act_confidence"] = said.confidence
-    if said.source is not None:
-        params["dialogue_act_source"] = said.source
     session = session.with_params(params)
     if said.sets_query:
         session = session.with_query(said.query)

@@ -28,11 +28,18 @@ def test_P2_7_6_V13_json_sets_act_confidence_source_and_query() -> None:
     }
 
 
-def test_a_name_leaves_everything_else_as_it_is() -> None:
-    before = make_session(standalone_query="q", input_params={"dialogue_act": "RESET", "dialogue_act_confidence": 0.5})
+def test_a_name_sets_the_act_and_leaves_the_rest_as_it_is() -> None:
+    before = make_session(
+        standalone_query="q",
+        input_params={"dialogue_act": "RESET", "dialogue_act_confidence": 0.5, "dialogue_act_source": "REGEX"},
+    )
     session, _ = apply("SET_DIALOGUE_ACT", " negate ", before)
 
-    assert session.input_params == {"dialogue_act": "NEGATE", "dialogue_act_confidence": 0.5}
+    assert session.input_params == {
+        "dialogue_act": "NEGATE",
+        "dialogue_act_confidence": 0.5,
+        "dialogue_act_source": "RULE",
+    }
     assert session.standalone_query == "q"
 
 
