@@ -62,12 +62,12 @@ class RowAdmin(HistoryAdmin, ModelAdmin):
     def __init__(self, model: type[Model], admin_site: Any) -> None:
         super().__init__(model, admin_site)
         #: Columns of pages for readers, where the column of the form would show JSON on one line.
-        self._shown = {
-            column.name: f"shown_{column.name}" for column in model._meta.fields if isinstance(column, JSONField)
-        }
-        for name, shown in self._shown.items():
-            label = str(model._meta.get_field(name).verbose_name)
-            setattr(self, shown, MethodType(json_column(name, label), self))
+        self._shown: dict[Any, str] = {}
+        columns: Any = model._meta.concrete_fields
+        for column in columns:
+            if isinstance(column, JSONField):
+                self._shown[column.name] = shown = f"shown_{column.name}"
+                setattr(self, shown, MethodType(json_column(column.name, str(column.verbose_name)), self))
 
     # --- the form -----------------------------------------------------------------------------------------------
 

@@ -74,8 +74,10 @@ class JsonField(_Judged, forms.JSONField):
         self._empty = empty
 
     def to_python(self, value: Any) -> Any:
-        """The document; a blank text is the column's own idea of nothing."""
+        """The document; a blank text is the column's own idea of nothing. No column takes a mere text."""
         found = super().to_python(value)
+        if isinstance(found, str):
+            raise ValidationError("This must be a JSON object or list, not a text.", "SHAPE_INVALID")
         return self._empty() if found is None else found
 
     def bound_data(self, data: Any, initial: Any) -> Any:

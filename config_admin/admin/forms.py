@@ -52,7 +52,7 @@ class RowBoundField(BoundField):
     def _warnings(self) -> SafeString:
         found = self._found()
         if not found:
-            return format_html("")
+            return SafeString()
         items = format_html_join("", "<li>{}</li>", ((finding.message,) for finding in found))
         return format_html('<ul class="ce-warnings" id="{}_warning">{}</ul>', self.auto_id, items)
 

@@ -89,7 +89,8 @@ def _question(
     verb = "Enable" if enabled else "Disable"
     shown = list(drafts.values())[:SHOWN]
     across = request.POST.get("select_across") == "1"
-    selected = [] if across else [(ACTION_CHECKBOX_NAME, pk) for pk in request.POST.getlist(ACTION_CHECKBOX_NAME)]
+    # Django looks at an action only when a box is ticked; with `select_across` one box stands for all rows.
+    selected = request.POST.getlist(ACTION_CHECKBOX_NAME)[: 1 if across else None]
     return Question(
         title=f"{verb} {what}",
         intro=f"{verb} these rows? They change together, as one release.",
@@ -103,6 +104,6 @@ def _question(
             ("action", request.POST.get("action", "")),
             ("select_across", "1" if across else "0"),
             ("confirmed", "1"),
-            *selected,
+            *((ACTION_CHECKBOX_NAME, pk) for pk in selected),
         ],
     )

@@ -95,6 +95,4 @@ class ApiKeyAdmin(ModelAdmin):
             "key": obj,
             "secret": obj.secret,
         }
-        response = TemplateResponse(request, "convengine/api_key_created.html", context)
-        response["Cache-Control"] = "no-store"
-        return response
+        return TemplateResponse(request, "convengine/api_key_created.html", context)

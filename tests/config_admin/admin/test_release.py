@@ -1,0 +1,128 @@
+"""Releases: what each changed, and the ways back."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from config_admin import models as m
+from config_admin.releases.change_set import change_set
+from tests.config_admin.admin.pages import a_response, address, newest, told
+
+pytestmark = pytest.mark.django_db
+
+
+def way_back(name: str, version: int) -> str:
+    return reverse(f"admin:config_admin_cerelease_{name}", args=[version])
+
+
+def changed(row: Any, **values: Any) -> int:
+    with change_set():
+        for name, value in values.items():
+            setattr(row, name, value)
+        row.save()
+    return int(newest().pk)
+
+
+def test_a_release_shows_what_it_changed(ada: Client) -> None:
+    row = a_response()
+    version = changed(row, priority=7)
+
+    page = ada.get(address(m.CeRelease, "change", version))
+
+    (shown,) = page.context["tables"]["ce_response"]
+    assert (shown.name, shown.how) == (f"Response {row.pk}", "changed")
+    assert [change.label for change in shown.changes] == ["Priority"]
+
+
+def test_the_list_reads_one_page_and_counts_nothing(ada: Client, django_assert_max_num_queries: Any) -> None:
+    for priority in range(60):
+        changed(m.CeResponse.objects.get(), priority=priority)
+
+    with django_assert_max_num_queries(6) as queries:
+        first = ada.get(address(m.CeRelease))
+    second = ada.get(address(m.CeRelease) + first.context["cl"].paginator.older)
+
+    assert not [query for query in queries.captured_queries if "COUNT(" in query["sql"]]
+    versions = [release.pk for page in (first, second) for release in page.context["cl"].result_list]
+    assert versions == sorted(versions, reverse=True)
+    assert versions[-1] == 1
+
+
+def test_rolling_back_asks_and_shows_what_would_change(ada: Client) -> None:
+    row = a_response()
+    first = newest().pk
+    changed(row, priority=7)
+
+    page = ada.get(way_back("roll_back", first))
+
+    assert [shown.name for shown in page.context["question"].rows] == [f"Response {row.pk}"]
+    row.refresh_from_db()
+    assert row.priority == 7
+
+
+def test_rolling_back_makes_a_release_with_who_and_why(ada: Client) -> None:
+    row = a_response()
+    first = newest().pk
+    changed(row, priority=7)
+
+    response = ada.post(way_back("roll_back", first), {"reason": "Night shift"})
+
+    row.refresh_from_db()
+    assert row.priority == 100
+    assert (newest().origin, newest().author, newest().reason) == ("ROLLBACK", "ada", "Night shift")
+    assert f"Release {newest().pk}</a> is live" in told(response, ada)
+
+
+def test_taking_back_one_release_keeps_what_came_after(ada: Client) -> None:
+    row, other = a_response(), a_response(priority=50)
+    wrong = changed(row, priority=7)
+    changed(other, priority=51)
+
+    ada.post(way_back("take_back", wrong))
+
+    row.refresh_from_db()
+    other.refresh_from_db()
+    assert (row.priority, other.priority) == (100, 51)
+    assert newest().reason == f"Without the change of release {wrong}"
+
+
+def test_a_change_on_top_is_not_undone_in_silence(ada: Client) -> None:
+    row = a_response()
+    wrong = changed(row, priority=7)
+    changed(row, priority=8)
+
+    page = ada.post(way_back("take_back", wrong))
+
+    row.refresh_from_db()
+    assert row.priority == 8
+    assert "Changed again since" in page.content.decode()
+
+
+def test_rolling_back_to_what_is_in_force_is_refused(ada: Client) -> None:
+    before = newest().pk
+
+    page = ada.post(way_back("roll_back", before))
+
+    assert "Nothing is different" in page.content.decode()
+    assert newest().pk == before
+
+
+def test_analysts_read_releases_and_roll_nothing_back(ben: Client) -> None:
+    first = newest().pk
+    a_response()
+
+    assert "Roll back" not in ben.get(address(m.CeRelease, "change", first)).content.decode()
+    assert ben.post(way_back("roll_back", first)).status_code == 403
+    assert ben.get(way_back("take_back", first)).status_code == 403
+
+
+def test_releases_are_neither_made_nor_changed_by_hand(ada: Client) -> None:
+    assert ada.get(address(m.CeRelease, "add")).status_code == 403
+    assert ada.post(address(m.CeRelease, "change", 1), {"reason": "x"}).status_code == 403
+    assert ada.post(address(m.CeRelease, "delete", 1), {"post": "yes"}).status_code == 403
+
+
+def test_a_release_that_never_was_is_not_found(ada: Client) -> None:
+    assert ada.get(way_back("roll_back", 4711)).status_code == 404
