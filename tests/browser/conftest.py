@@ -1,0 +1,173 @@
+"""A real browser before the real demonstration: a server of its own, people who work there, and a key."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
+
+from tests.browser_setup import chromium
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+#: Seconds until the server must answer: it migrates and loads the demonstration first.
+PATIENCE = 90
+
+
+@dataclass(frozen=True)
+class Server:
+    """The demonstration, running."""
+
+    url: str
+    api_key: str
+    #: Passwords by user name: `analyst`, `qa`, and `admin`, who may everything.
+    passwords: dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """The browser that this machine has. Without one the tests are skipped, where CI=true they fail."""
+    found = chromium()
+    if found is None:
+        reason = "No Chromium: `make setup-browser` installs it, or CE_CHROMIUM names it."
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
+    return {**browser_type_launch_args, "executable_path": found, "args": list(FLAGS)}
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """`manage.py demo` on a port and a database of its own, until the session ends."""
+    folder = tmp_path_factory.mktemp("demo")
+    url = f"http://127.0.0.1:{_free_port()}"
+    environment = {
+        **{name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CE_TEST_DATABASE")},
+        "CE_VAR_DIR": str(folder),
+        "CE_DEBUG": "true",
+    }
+    command = [sys.executable, str(ROOT / "manage.py"), "demo", "--port", url.rpartition(":")[2]]
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+        try:
+            _wait(url, process, folder / "log")
+            facts = json.loads((folder / "demo.json").read_text())
+            yield Server(url, facts["api_key"], {user["username"]: user["password"] for user in facts["users"]})
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def _free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            urllib.request.urlopen(f"{url}/admin/login/", timeout=5).close()
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.3)
+        else:
+            return
+    pytest.fail(f"The server did not start:\n{log.read_text()}")
+
+
+class Visitor:
+    """Somebody at a browser of their own. What goes wrong on the way is kept, and told at the end."""
+
+    def __init__(self, server: Server, page: Page) -> None:
+        self.server = server
+        self.page = page
+        self.troubles: list[str] = []
+        page.set_default_timeout(15_000)
+        page.on("console", self._on_console)
+        page.on("pageerror", lambda error: self.troubles.append(f"script: {error}"))
+        page.on("request", self._on_request)
+        page.on("response", self._on_response)
+
+    def log_in(self, name: str = "admin") -> "Visitor":
+        """Sign in as one of the demonstration's people."""
+        self.go("/admin/login/")
+        self.page.get_by_label("Username").fill(name)
+        self.page.get_by_label("Password").fill(self.server.passwords[name])
+        self.page.get_by_role("button", name="Log in").click()
+        self.page.wait_for_url(f"{self.server.url}/admin/")
+        return self
+
+    def go(self, path: str) -> "Visitor":
+        """Open a page."""
+        self.page.goto(f"{self.server.url}{path}")
+        return self
+
+    def open_response(self, text: str) -> "Visitor":
+        """Open the form of the response that contains a text."""
+        self.go(f"/admin/config_admin/ceresponse/?q={text}")
+        self.page.locator("#result_list tbody th a, #result_list tbody .field-answer a").first.click()
+        self.page.get_by_label("Reason for this change").wait_for()
+        return self
+
+    def save(self) -> None:
+        """Press Save and wait for what comes."""
+        with self.page.expect_navigation():
+            self.page.get_by_role("button", name="Save", exact=True).click()
+
+    def make_key(self, name: str) -> str:
+        """Make an API key by the form; gives its secret."""
+        self.go("/admin/ce_api/ceapikey/add/")
+        self.page.get_by_label("Name").fill(name)
+        self.save()
+        return self.page.get_by_label("API key").input_value()
+
+    @property
+    def text(self) -> str:
+        """What the page says."""
+        return self.page.locator("#main").inner_text()
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.troubles.append(f"console: {message.text}")
+
+    def _on_request(self, request: Request) -> None:
+        if not request.url.startswith((self.server.url, "data:", "blob:")):
+            self.troubles.append(f"asked another host: {request.url}")
+
+    def _on_response(self, response: Response) -> None:
+        if response.status >= 400:
+            self.troubles.append(f"{response.status}: {response.url}")
+
+
+@pytest.fixture
+def somebody(server: Server, browser: Browser) -> Iterator[Callable[[], Visitor]]:
+    """Makes visitors, each with a browser context of their own; at the end none may have met trouble."""
+    visitors: list[Visitor] = []
+
+    def come() -> Visitor:
+        context = browser.new_context(viewport={"width": 1440, "height": 900})
+        visitors.append(Visitor(server, context.new_page()))
+        return visitors[-1]
+
+    yield come
+    for visitor in visitors:
+        visitor.page.context.close()
+    assert [trouble for visitor in visitors for trouble in visitor.troubles] == []
+
+
+@pytest.fixture
+def ada(somebody: Callable[[], Visitor]) -> Visitor:
+    """An administrator, signed in."""
+    return somebody().log_in()
