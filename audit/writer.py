@@ -110,7 +110,10 @@ def append(
 def audit_rows(
     turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool] = limiter.admits
 ) -> tuple[list[AuditRow], int]:
-    """The events as they are stored, after filters and redaction, and how many were left out."""
+    """The events beyond `after_seq` as they are stored, after filters and redaction, and how many the turn left out.
+
+    The rate limit is asked once for each event, however often the turn is stored: step by step, or again with care.
+    """
     wanted = AuditFilter.of(turn.snapshot)
     rows: list[AuditRow] = []
     filtered = 0
@@ -118,8 +121,11 @@ def audit_rows(
     state = folding.empty()
     step: str | None = None
     for event in turn.trail.events:
-        if not wanted.keeps(event) or not admits(turn.request.conversation_id, event.stage):
-            filtered += event.seq > after_seq
+        if event.seq not in turn.admitted:
+            kept = wanted.keeps(event) and admits(turn.request.conversation_id, event.stage)
+            turn.admitted[event.seq] = kept
+        if not turn.admitted[event.seq]:
+            filtered += 1
             continue
         # With STEP flushing, events that are stored already still move the state that later ones are told against.
         meta: dict[str, Any] = {}

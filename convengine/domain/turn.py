@@ -98,6 +98,8 @@ class Turn:
     time_limit_ms: float | None = None
     #: Called by the runner after each step, when events are stored step by step.
     flush_step: "StepFlush | None" = None
+    #: Whether the audit takes an event, by its number.
+    admitted: dict[int, bool] = field(default_factory=dict)
     _told: set[tuple[str, str]] = field(default_factory=set)
 
     def audit(self, session: Session, stage: Stage, /, *, caller: str | None = None, **payload: Json) -> AuditEvent:

@@ -37,12 +37,12 @@ def test_events_are_numbered_without_a_gap(caller: Caller) -> None:
 
 
 def test_readers_see_whole_payloads_where_the_writer_kept_references(caller: Caller) -> None:
-    caller.say("hours", inputParams={"tier": "gold"})
+    answer = caller.say("hours", inputParams={"tier": "gold"})
 
     stored = CeAudit.objects.get(stage="ASSISTANT_OUTPUT").payload_json
     (shown,) = caller.get(stage="ASSISTANT_OUTPUT").json()["results"]
     assert stored["context"] == {"$folded": "context"}
-    assert shown["payload"]["context"] == {}
+    assert shown["payload"]["context"]["mcp"] == answer["context"]["mcp"]
     meta = shown["payload"]["_meta"]
     assert (meta["stage"], meta["turnNo"], meta["intent"], meta["step"]) == (
         "ASSISTANT_OUTPUT",
@@ -239,6 +239,33 @@ def test_AUI_V6_the_rate_limit_never_drops_what_the_user_said(caller: Caller, se
     caller.say("hours")
 
     assert caller.stages(1) == ["USER_INPUT"]
+
+
+def test_what_was_left_out_is_counted_for_the_whole_turn_also_when_it_is_stored_step_by_step(caller: Caller) -> None:
+    setting("LEVEL", "STANDARD")
+    caller.say("hours")
+    at_once = CeAudit.objects.get(stage="PIPELINE_TIMING").payload_json["auditFiltered"]
+    setting("FLUSH", "STEP")
+    caller.say("hours", reset=True)
+
+    events = caller.get(turn=2).json()["results"]
+    timing = next(event for event in events if event["stage"] == "PIPELINE_TIMING")
+    assert timing["payload"]["auditFiltered"] == at_once
+
+
+def test_the_rate_limit_is_asked_once_for_each_event_also_when_they_are_stored_step_by_step(
+    caller: Caller, settings: object
+) -> None:
+    limit = {"max_events": 10, "window_ms": 60_000, "per_conversation": True, "per_stage": True}
+    settings.CONVENGINE = {  # type: ignore[attr-defined]
+        **settings.CONVENGINE,  # type: ignore[attr-defined]
+        "AUDIT_RATE_LIMIT": {**limit, "max_tracked_buckets": 99},
+    }
+    setting("FLUSH", "STEP")
+
+    caller.say("hours")
+
+    assert caller.stages(1).count("STEP_ENTER") == 10
 
 
 def test_the_rate_limiter_counts_in_windows(settings: object) -> None:
