@@ -7,7 +7,7 @@ from uuid import UUID
 
 from convengine.domain import rows
 from convengine.domain.conversation import Conversation, Loaded
-from convengine.domain.ports import Ports
+from convengine.domain.ports import ModelPort, Ports, ToolPort
 from convengine.domain.session import Session
 from convengine.domain.snapshot import Snapshot, Table
 from convengine.domain.trail import Trail
@@ -86,6 +86,17 @@ def make_edge(from_state: str, to_state: str, **values: Any) -> rows.StateEdge:
     return rows.StateEdge(from_state=from_state, to_state=to_state, **{"edge_id": next(_ids), **values})
 
 
+def make_tool(tool_code: str, **values: Any) -> rows.Tool:
+    defaults = {"tool_id": next(_ids), "tool_group": "HTTP_API", "intent_code": "ANY", "state_code": "ANY"}
+    return rows.Tool(tool_code=tool_code, **{**defaults, **values})
+
+
+def make_direct_tool(tool_code: str | None, **values: Any) -> rows.DirectTool:
+    """A row that calls a tool without a planner."""
+    defaults = {"ce_tool_id": next(_ids), "tool_group": "HTTP_API", "intent_code": "ANY", "state_code": "ANY"}
+    return rows.DirectTool(tool_code=tool_code, **{**defaults, **values})
+
+
 def make_config(name: str, value: str, **values: Any) -> rows.Config:
     """A setting by its `TYPE/KEY`."""
     config_type, _, config_key = name.partition("/")
@@ -107,6 +118,8 @@ def make_turn(
     tasks: RecordingTasks | None = None,
     executions: BookOfExecutions | None = None,
     containers: FixedContainers | None = None,
+    model: ModelPort | None = None,
+    tools: ToolPort | None = None,
     clock: FrozenClock | None = None,
     turn_no: int = 1,
     **request: Any,
@@ -120,8 +133,8 @@ def make_turn(
         tasks=tasks or RecordingTasks(),
         executions=executions or BookOfExecutions(),
         containers=containers or FixedContainers(),
-        model=NoModel(),
-        tools=NoTools(),
+        model=model or NoModel(),
+        tools=tools or NoTools(),
     )
     return Turn(
         turn_id=TURN,

@@ -23,6 +23,8 @@ CHAPTERS: dict[str, tuple[str, Sequence[int]]] = {
     "FB": ("pipeline-1 16 fallback", range(1, 7)),
     "P2_0_8": ("pipeline-2 0.8 JSON paths", range(0)),
     "P2_1_3": ("pipeline-2 1 container data", range(1, 11)),
+    "P2_3_4": ("pipeline-2 3 direct tools, but for executors", (*range(1, 5), *range(6, 11))),
+    "P2_4_11": ("pipeline-2 4 planner gates", (1, 9, 10, 11)),
     "P2_7_6": ("pipeline-2 7 rules", range(1, 16)),
     "P2_8_3": ("pipeline-2 8 state graph", range(1, 11)),
     "P2_9_8": ("pipeline-2 9 responses, EXACT", range(1, 8)),

@@ -29,6 +29,10 @@ DEFAULT_PIPELINE: tuple[str, ...] = (
     "convengine.steps.fallback_intent_state.FallbackIntentStateStep",
     # Fetch reference data for the intent and state.
     "convengine.steps.add_container_data.AddContainerDataStep",
+    # Run the one tool that was asked for by name.
+    "convengine.steps.tool_orchestration.ToolOrchestrationStep",
+    # May a planner choose tools in this turn?
+    "convengine.steps.mcp_tool.McpToolStep",
     # The data-driven state machine.
     "convengine.steps.rules.RulesStep",
     # Were the moves of this turn allowed?

@@ -11,7 +11,7 @@ from convengine.rules.apply import RULE_FIELDS, run_phase
 class RulesStep(Step):
     """Run the rules of phase PRE_RESPONSE_RESOLUTION; other steps call the same engine for other phases."""
 
-    after = ("AddContainerDataStep",)
+    after = ("McpToolStep",)
     rank = 2200
     requires_persisted = True
     writes = RULE_FIELDS

@@ -1,0 +1,78 @@
+"""How a direct tool call ended, as params, context and audit tell it (pipeline-2 3.3)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from convengine.codec import dumps
+from convengine.domain import rows
+from convengine.domain.session import Session
+
+Json = Any
+
+SUCCESS = "SUCCESS"
+ERROR = "ERROR"
+MISMATCH = "SKIPPED_SCOPE_MISMATCH"
+BY_GUARDRAIL = "SKIPPED_BY_GUARDRAIL"
+_PREVIEW = 1000
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one request."""
+
+    status: str
+    tool_code: str | None = None
+    tool_group: str | None = None
+    args: Mapping[str, Json] = field(default_factory=dict)
+    result: Json = None
+    error: str | None = None
+    tool: rows.Tool | None = None
+
+    def told(self, session: Session) -> dict[str, Json]:
+        """`tool_result`, and the payload of the closing stage."""
+        common = {"status": self.status, "tool_code": self.tool_code, "tool_group": self.tool_group}
+        if self.status == SUCCESS:
+            return {**common, "result": self.result, "_meta": meta(self.tool)}
+        if self.status == ERROR:
+            return {**common, "error": self.error, "_meta": meta(self.tool)}
+        return {**common, "intent": session.intent, "state": session.state, "_meta": meta(self.tool)}
+
+    def execution(self) -> dict[str, Json]:
+        """`context.mcp.toolExecution`. The arguments are kept for `ce_tool.run_once`."""
+        return {
+            "phase": "POST_TOOL_EXECUTION",
+            "finished": True,
+            "status": self.status,
+            "outcome": "SCOPE_MISMATCH" if self.status == MISMATCH else self.status,
+            "error": self.status == ERROR,
+            "scopeMismatch": self.status == MISMATCH,
+            "toolExecuted": self.status == SUCCESS,
+            "toolCode": self.tool_code,
+            "toolGroup": self.tool_group,
+            "args": dict(self.args),
+            **({"errorMessage": self.error} if self.error is not None else {}),
+            **({"result": self.result} if self.status == SUCCESS else {}),
+            "meta": meta(self.tool),
+        }
+
+
+def meta(tool: rows.Tool | None) -> dict[str, Json]:
+    """What is told of the tool's row; empty without one."""
+    if tool is None:
+        return {}
+    names = ("tool_id", "tool_code", "tool_group", "intent_code", "state_code", "enabled", "description")
+    return {name: getattr(tool, name) for name in names}
+
+
+def capped(result: Json, limit: int) -> Json:
+    """The result, or what stands for one of more than `limit` bytes."""
+    text = dumps(result)
+    size = len(text.encode())
+    return result if size <= limit else {"truncated": True, "bytes": size, "preview": text[:_PREVIEW]}
+
+
+def mcp_branch(session: Session) -> Mapping[str, Json]:
+    """The branch of the context that belongs to tools; empty when something else stands there."""
+    branch = session.context.get("mcp")
+    return branch if isinstance(branch, Mapping) else {}
