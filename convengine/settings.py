@@ -95,6 +95,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LANGUAGE_CODE = "en"
 TIME_ZONE = environment.text("CE_TIME_ZONE", "UTC")
 USE_I18N = True
+FORMAT_MODULE_PATH = ["convengine.formats"]
 USE_TZ = True
 
 STATIC_URL = "static/"

@@ -60,8 +60,9 @@ class RowBoundField(BoundField):
 class RowForm(forms.ModelForm):
     """A row with the reason for changing it.
 
-    Errors keep the row from being saved. Warnings hold it once, until whoever saves has seen them and says so. A row
-    that somebody else changed meanwhile is not overwritten: `_reload` shows the form on top of that change first.
+    Errors keep the row from being saved. Warnings that the stored row does not have already hold it once, until whoever
+    saves has seen them and says so. A row that somebody else changed meanwhile is not overwritten: `_reload` shows the
+    form on top of that change first.
     """
 
     request: HttpRequest
@@ -78,8 +79,9 @@ class RowForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        #: What may be wrong with the row as it was sent.
+        #: What may be wrong with the row as it was sent, and what of that is new.
         self.warnings: list[Finding] = []
+        self.new_warnings: list[Finding] = []
         #: Who changed the row since the form was made, if somebody did.
         self.intruder: Intruder | None = None
         #: What is said about that.
@@ -100,7 +102,7 @@ class RowForm(forms.ModelForm):
         if self.intruder or RELOAD in self.data:
             return True
         confirmed = set(self.data.get(CONFIRMED, "").split()) if CONFIRM in self.data else set()
-        return not {_key(finding) for finding in self.warnings} <= confirmed
+        return not {_key(finding) for finding in self.new_warnings} <= confirmed
 
     @property
     def is_reloaded(self) -> bool:
@@ -115,12 +117,12 @@ class RowForm(forms.ModelForm):
     @property
     def warning_keys(self) -> str:
         """What the form shall send back to say which warnings it showed."""
-        return " ".join(_key(finding) for finding in self.warnings)
+        return " ".join(_key(finding) for finding in self.new_warnings)
 
     @property
     def told_warnings(self) -> list[tuple[str, str, str]]:
-        """Field id, label and text of each warning, for the list at the top."""
-        return [self._told(finding, self.field_name(finding)) for finding in self.warnings]
+        """Field id, label and text of each new warning, for the list at the top."""
+        return [self._told(finding, self.field_name(finding)) for finding in self.new_warnings]
 
     def _told(self, finding: Finding, name: str | None) -> tuple[str, str, str]:
         return (self[name].id_for_label, str(self[name].label), finding.message) if name else ("", "", finding.message)
@@ -141,8 +143,9 @@ class RowForm(forms.ModelForm):
             del self.cleaned_data[name]
         if self._is_stale():
             self._tell_intruder()
+        known = [] if self._stored is None else self._findings(row_of(self.instance))
         construct_instance(self, self.instance, self._meta.fields, self._meta.exclude)
-        self._judge(unread)
+        self._judge(unread, known)
         for name, value in unread.items():
             if not self.has_error(name):
                 self.add_error(name, value.problem)
@@ -158,14 +161,18 @@ class RowForm(forms.ModelForm):
         self.intruder = found = intruder(self.instance, Seen.parse(self.data.get(SEEN, "")))
         self.stale = stale_edit(row_of(self.instance), desk_of(self.request).snapshot, who=found.who, when=found.when)
 
-    def _judge(self, unread: dict[str, Any]) -> None:
+    def _findings(self, row: Row) -> list[Finding]:
         desk = desk_of(self.request)
+        return check_row(row, desk.snapshot, desk.world)
+
+    def _judge(self, unread: dict[str, Any], known: list[Finding]) -> None:
         typed: dict[str, Any] = {name: str(text) for name, text in unread.items()}
         draft = replace(row_of(self.instance), **typed)
         if message := self.forbidden(draft):
             self.add_error(None, ValidationError(message, "FORBIDDEN"))
-        findings = check_row(draft, desk.snapshot, desk.world)
+        findings = self._findings(draft)
         self.warnings = [finding for finding in findings if not finding.is_error]
+        self.new_warnings = [finding for finding in self.warnings if finding not in known]
         for finding in findings:
             if finding.is_error:
                 self.add_error(self.field_name(finding), ValidationError(finding.message, finding.code))

@@ -134,6 +134,8 @@
     }
 
     document.addEventListener("DOMContentLoaded", () => {
+        // The names of icons are letters of a font; read out, they are noise.
+        document.querySelectorAll(".material-symbols-outlined").forEach((icon) => icon.setAttribute("aria-hidden", "true"));
         document.querySelectorAll(".ce-picker input[list]").forEach((input) => new Picker(input));
         document.querySelectorAll("select[data-choice]").forEach(explainChoice);
         document.querySelectorAll("[data-copy]").forEach(copy);

@@ -47,6 +47,17 @@ def test_an_analyst_sees_configuration_and_no_access() -> None:
     assert "Access" not in groups
 
 
+def test_quality_people_read_the_record() -> None:
+    groups = groups_of("qa")
+
+    assert {"Conversations", "Turns", "Audit events", "Deciding rows", "Model calls"} <= set(groups["Record"])
+    assert "Access" not in groups
+
+
+def test_operators_see_what_waits() -> None:
+    assert groups_of("operator")["Record"] == ["Action runs", "Waiting turns", "Stored answers"]
+
+
 def test_nothing_to_do_is_said_in_words(client: Client) -> None:
     client.force_login(User.objects.create_user("ada", is_staff=True))
 

@@ -176,6 +176,14 @@ def test_a_warning_that_nobody_has_seen_is_not_confirmed(ada: Client) -> None:
     assert again(ada, other, _confirm="1").status_code == 302
 
 
+def test_a_warning_that_the_row_has_already_is_not_asked_about_again(ada: Client) -> None:
+    row = a_response(state_code="NOWHERE")
+
+    response = fill(ada, address(m.CeResponse, "change", row.pk), exact_text="Hello again.")
+
+    assert response.status_code == 302
+
+
 def test_without_warnings_there_is_nothing_to_confirm(ada: Client) -> None:
     assert "Save anyway" not in ada.get(address(m.CeResponse, "add")).content.decode()
 

@@ -1,0 +1,3 @@
+"""English pages."""
+
+DATETIME_FORMAT = "j M Y, H:i:s"
