@@ -5,19 +5,15 @@ from typing import Any
 
 from convengine.domain import rows
 from convengine.domain.enums import DecisionKind
-from convengine.domain.scope import specificity
 from convengine.domain.session import Session
 from convengine.domain.text import code
-from convengine.domain.turn import Candidate, Turn
+from convengine.domain.turn import Turn
 from convengine.prompts.render import has_expressions, render_lenient
 from convengine.prompts.variables import template_variables
-from convengine.rules import cuts
-from convengine.rules.explain import OUTRANKED
+from convengine.rules.choice import choose
 from convengine.tools.request import InvalidToolRequest, ToolRequest, group_of
 
 Json = Any
-#: How many rows beside the winner a decision lists; the rest is counted.
-_LISTED = 10
 
 
 def tool_in_scope(session: Session, turn: Turn, tool_code: str | None) -> rows.Tool | None:
@@ -30,22 +26,18 @@ def tool_in_scope(session: Session, turn: Turn, tool_code: str | None) -> rows.T
 
 def direct_row(session: Session, turn: Turn) -> rows.DirectTool | None:
     """The row that calls a tool here: the most specific, then by priority and id. Tells the decision."""
-    snapshot = turn.snapshot
-    if not snapshot.rows(rows.DirectTool):
+    if not turn.snapshot.rows(rows.DirectTool):
         return None
-    ranked = snapshot.in_scope(rows.DirectTool, session.intent, session.state)
+    choice = choose(turn.snapshot, rows.DirectTool, session.intent, session.state, lambda row: None)
     turn.decide(
         session,
         DecisionKind.TOOL,
         key={"intent": session.intent, "state": session.state},
-        winner=ranked[0] if ranked else None,
-        candidates=_candidates(ranked[: _LISTED + 1]),
-        cut={
-            **cuts.scope_cuts(snapshot, rows.DirectTool, session.intent, len(ranked)),
-            OUTRANKED: max(0, len(ranked) - 1 - _LISTED),
-        },
+        winner=choice.winner,
+        candidates=choice.candidates(),
+        cut=choice.cut,
     )
-    return ranked[0] if ranked else None
+    return choice.winner
 
 
 def row_request(row: rows.DirectTool, session: Session, turn: Turn) -> ToolRequest:
@@ -54,12 +46,6 @@ def row_request(row: rows.DirectTool, session: Session, turn: Turn) -> ToolReque
     variables = template_variables(session, turn) if any(has_expressions(text) for text in _texts(args)) else {}
     group = None if row.tool_code else group_of(row.tool_group)
     return ToolRequest((row.tool_code or "").strip() or None, group, _filled(args, variables))
-
-
-def _candidates(ranked: tuple[rows.DirectTool, ...]) -> Iterator[Candidate]:
-    for place, row in enumerate(ranked):
-        why = "LOWER_PRIORITY" if specificity(row) == specificity(ranked[0]) else "LESS_SPECIFIC"
-        yield Candidate(row.ce_tool_id, place == 0, why if place else None)
 
 
 def _texts(value: Json) -> Iterator[str]:
