@@ -15,6 +15,8 @@ DEFAULTS: Mapping[str, Any] = {
     # Writes a turn's trail inside the turn's transaction (`write`), the rows that decided it
     # (`write_deciding_rows`), and single events for a turn that nobody runs any more (`append`).
     "AUDIT_WRITER": "audit.writer",
+    # Runs a stored turn again and gives the first event that differs, or null.
+    "REPLAY": "audit.replay.replay",
     # Called with each event as it happens.
     "TRAIL_LISTENERS": [],
     # Steps and hooks of the deployment, beside the built-in ones.

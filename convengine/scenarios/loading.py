@@ -1,0 +1,188 @@
+"""From files to scenarios. Every key is known or an error that names its place (scenario format 2, 5, 6)."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from convengine.codec import dumps
+from convengine.domain.enums import ConversationStatus
+from convengine.llm.scripted import Line
+from convengine.scenarios import expectations, tables
+from convengine.scenarios.purposes import PURPOSES
+from convengine.scenarios.reading import Fields, Node, read
+from convengine.scenarios.scenario import MAIN, ContainerStub, Edge, Edit, Row, Scenario, Start, TaskStub, Turn
+from convengine.scenarios.settings_map import world_settings
+from convengine.scenarios.wording import known
+from convengine.tools.scripted import Stub
+
+Json = Any
+T = TypeVar("T")
+_WORLD = ("settings", "tables", "state_graph", "conversation", "llm", "tasks", "tools", "containers")
+_EDITS = ("insert", "update", "delete")
+
+
+def files(paths: Iterable[Path]) -> list[Path]:
+    """The scenario files of all paths, each once: a file itself, or every `*.yaml` in a folder and below."""
+    found = [file for path in paths for file in (sorted(path.rglob("*.yaml")) if path.is_dir() else [path])]
+    return list(dict.fromkeys(found))
+
+
+def load(file: Path) -> Scenario:
+    """The scenario of a file. Raises ScenarioFileError naming the place and what is wrong there."""
+    root = read(file)
+    given = root.fields(("id", "title", "turns"), ("covers", "why", "requires", *_WORLD))
+    name = given["id"].text()
+    if name != file.stem:
+        raise given["id"].error(f"`{name}` must be the name of the file, `{file.stem}`.")
+    settings = world_settings(given.get("settings", {}))
+    turns = tuple(_turn(node) for node in given["turns"].items())
+    if not turns:
+        raise given["turns"].error("must have at least one turn.")
+    return Scenario(
+        id=name,
+        title=given["title"].text(),
+        turns=turns,
+        covers=given.get("covers", []).texts(),
+        why=given.get("why", "").text(),
+        requires=given.get("requires", []).texts(),
+        settings=settings,
+        tables=_tables(given.get("tables", {})),
+        edges=(*(Edge(start, end) for start, end in settings.transitions), *_each(given, "state_graph", _edge)),
+        start=_start(given["conversation"]) if "conversation" in given else None,
+        llm=_each(given, "llm", _line),
+        tasks=_each(given, "tasks", _task),
+        tools=_each(given, "tools", _tool),
+        containers=_each(given, "containers", _container),
+    )
+
+
+def _each(given: Fields, key: str, make: Callable[[Node], T]) -> tuple[T, ...]:
+    return tuple(make(node) for node in given.get(key, []).items())
+
+
+def _tables(node: Node) -> Mapping[str, Sequence[Row]]:
+    found: dict[str, Sequence[Row]] = {}
+    for name, rows in node.entries().items():
+        model = tables.read_table(rows, name)
+        found[name] = tuple(tables.read_row(row, model) for row in rows.items())
+    return found
+
+
+def _edge(node: Node) -> Edge:
+    given = node.fields(("from", "to"), ("intent",))
+    return Edge(given["from"].text(), given["to"].text(), given["intent"].text() if "intent" in given else None)
+
+
+def _start(node: Node) -> Start:
+    given = node.fields((), ("intent_code", "state_code", "status", "context", "input_params", "history"))
+    row: dict[str, Json] = {key: given[key].text() for key in ("intent_code", "state_code", "status") if key in given}
+    if row.get("status", "RUNNING") not in ConversationStatus.__members__:
+        raise given["status"].error(known(row["status"], ConversationStatus.__members__, "status"))
+    row["context_json"] = given.get("context", {}).document()
+    row["input_params_json"] = given.get("input_params", {}).document()
+    return Start(row, tuple(_exchange(item) for item in given.get("history", []).items()))
+
+
+def _exchange(node: Node) -> tuple[str, str]:
+    given = node.fields(("user", "assistant"))
+    return given["user"].text(), given["assistant"].text()
+
+
+def _line(node: Node) -> Line:
+    given = node.fields(("when",), ("reply", "error", "times"))
+    given.exactly_one("reply", "error", node)
+    when = given["when"].fields(("purpose",), ("contains", "prompt_contains"))
+    purpose = when["purpose"].text()
+    if purpose not in PURPOSES:
+        raise when["purpose"].error(known(purpose, PURPOSES, "purpose"))
+    return Line(
+        PURPOSES[purpose],
+        _reply(given["reply"]) if "reply" in given else "",
+        given["error"].text() if "error" in given else None,
+        when.get("contains", []).one_or_more_texts(),
+        when.get("prompt_contains", []).one_or_more_texts(),
+        given["times"].whole(1) if "times" in given else None,
+    )
+
+
+def _reply(node: Node) -> str:
+    if isinstance(node.value, str):
+        return node.value
+    if isinstance(node.value, (dict, list)):
+        return dumps(node.value)
+    raise node.error("must be a text, an object or a list.")
+
+
+def _task(node: Node) -> TaskStub:
+    given = node.fields(("bean", "method"), ("returns", "raises", "sets_context"))
+    given.exactly_one("returns", "raises", node)
+    return TaskStub(
+        given["bean"].text(),
+        given["method"].text(),
+        given.get("returns").value,
+        given["raises"].text() if "raises" in given else None,
+        given.get("sets_context", {}).document(),
+    )
+
+
+def _tool(node: Node) -> Stub:
+    given = node.fields((), ("tool_code", "tool_group", "when_args", "result", "error", "times"))
+    given.exactly_one("result", "error", node)
+    if "tool_code" not in given and "tool_group" not in given:
+        raise node.error("needs a `tool_code` or a `tool_group`.")
+    return Stub(
+        given["tool_code"].text() if "tool_code" in given else None,
+        given["tool_group"].text() if "tool_group" in given else None,
+        given.get("when_args", {}).document(),
+        given.get("result").value,
+        given["error"].text() if "error" in given else None,
+        given["times"].whole(1) if "times" in given else None,
+    )
+
+
+def _container(node: Node) -> ContainerStub:
+    given = node.fields(("page_id", "section_id", "container_id"), ("result", "error"))
+    given.exactly_one("result", "error", node)
+    return ContainerStub(
+        given["page_id"].whole(),
+        given["section_id"].whole(),
+        given["container_id"].whole(),
+        given.get("result").value,
+        given["error"].text() if "error" in given else None,
+    )
+
+
+def _turn(node: Node) -> Turn:
+    given = node.fields(("user",), ("conversation", "before", "input_params", "reset", "expect"))
+    return Turn(
+        None if given["user"].value is None else given["user"].text(),
+        given.get("conversation", MAIN).text(),
+        _each(given, "before", _edit),
+        given["input_params"].document() if "input_params" in given else None,
+        given.get("reset", False).flag(),
+        expectations.read(given.get("expect", {})),
+    )
+
+
+def _edit(node: Node) -> Edit:
+    kinds = [kind for kind in _EDITS if kind in node.entries()]
+    if len(kinds) != 1:
+        raise node.error(f"needs exactly one of {', '.join(f'`{kind}`' for kind in _EDITS)}.")
+    kind = kinds[0]
+    given = node.fields(*_EDIT_KEYS[kind])
+    table = given[kind].text()
+    model = tables.read_table(given[kind], table)
+    values = given["row" if kind == "insert" else "set"] if kind != "delete" else None
+    return Edit(
+        kind,
+        table,
+        tables.read_row(values, model) if values else {},
+        tables.read_row(given["where"], model) if "where" in given else {},
+    )
+
+
+_EDIT_KEYS: Mapping[str, tuple[Sequence[str], ...]] = {
+    "insert": (("insert", "row"),),
+    "update": (("update", "where", "set"),),
+    "delete": (("delete", "where"),),
+}

@@ -1,0 +1,70 @@
+"""The outside world of a scenario: tasks, containers, a model and tools that answer as the file says."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from convengine.domain.ports import ContainerRequest
+from convengine.extensions.registry import Registry, TaskEntry
+from convengine.extensions.tasks import TaskCall
+from convengine.llm.scripted import ScriptedModel
+from convengine.scenarios.scenario import ContainerStub, Scenario, TaskStub
+from convengine.tools.scripted import ScriptedTools
+from convengine.wiring import Outside
+
+Json = Any
+
+
+class ScriptedFailure(Exception):
+    """A task or a container fails because the file says so."""
+
+
+@dataclass
+class Stage:
+    """The stubs of one scenario, and what was called."""
+
+    registry: Registry
+    model: ScriptedModel
+    tools: ScriptedTools
+    #: (task, method) of every call that reached a stub, in order.
+    task_calls: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def outside(self) -> Outside:
+        """What the ports lead to meanwhile."""
+        return Outside(self.registry, self.model, self.tools)
+
+
+def stage(scenario: Scenario) -> Stage:
+    """The stubs of a scenario, none of them called yet."""
+    made = Stage(Registry(), ScriptedModel(scenario.llm), ScriptedTools(scenario.tools))
+    for bean in dict.fromkeys(stub.bean for stub in scenario.tasks):
+        made.registry.add_task(bean, _entry([stub for stub in scenario.tasks if stub.bean == bean], made.task_calls))
+    for stub in reversed(scenario.containers):
+        made.registry.providers[stub.page_id, stub.section_id, stub.container_id] = _provider(stub)
+    return made
+
+
+def _entry(stubs: Sequence[TaskStub], calls: list[tuple[str, str]]) -> TaskEntry:
+    return TaskEntry({stub.method: _method(stub, calls) for stub in reversed(stubs)}, allow_from_context=True)
+
+
+def _method(stub: TaskStub, calls: list[tuple[str, str]]) -> Callable[[TaskCall], Json]:
+    def run(call: TaskCall) -> Json:
+        calls.append((stub.bean, stub.method))
+        for key, value in stub.sets_context.items():
+            call.set_context(key, value)
+        if stub.raises is not None:
+            raise ScriptedFailure(stub.raises)
+        return stub.returns
+
+    return run
+
+
+def _provider(stub: ContainerStub) -> Callable[[ContainerRequest, Json], Json]:
+    def fetch(request: ContainerRequest, session: Json) -> Json:
+        if stub.error is not None:
+            raise ScriptedFailure(stub.error)
+        return stub.result
+
+    return fetch

@@ -1,0 +1,51 @@
+"""Looking at turns from inside the process: a listener on the trail, which sees each event with its session."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from convengine.codec import plain
+from convengine.domain.trail import AuditEvent
+
+_NOT_REGISTERED = "NOT_REGISTERED"
+
+
+@dataclass
+class Watch:
+    """What was seen since the last look."""
+
+    last: AuditEvent | None = None
+    #: Tasks that a turn wanted and nobody registered.
+    missing_tasks: list[str] = field(default_factory=list)
+
+    def saw(self, event: AuditEvent) -> None:
+        """Take note of an event, also of one that the audit filters."""
+        self.last = event
+        if event.payload.get("errorType") == _NOT_REGISTERED:
+            self.missing_tasks.append(str(event.payload.get("errorMessage") or event.payload.get("reason")))
+
+    def input_params(self) -> Mapping[str, Any] | None:
+        """The input params of the session at the last event; null when no turn ran."""
+        return plain(self.last.session.input_params) if self.last else None
+
+
+_watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
+
+
+@contextmanager
+def watching() -> Iterator[Watch]:
+    """Watch the turns that this thread takes inside. Needs `saw` among the TRAIL_LISTENERS."""
+    watch = Watch()
+    token = _watch.set(watch)
+    try:
+        yield watch
+    finally:
+        _watch.reset(token)
+
+
+def saw(event: AuditEvent) -> None:
+    """The listener: hands events to whoever watches."""
+    if watch := _watch.get():
+        watch.saw(event)
