@@ -136,6 +136,7 @@
     document.addEventListener("DOMContentLoaded", () => {
         // The names of icons are letters of a font; read out, they are noise.
         document.querySelectorAll(".material-symbols-outlined").forEach((icon) => icon.setAttribute("aria-hidden", "true"));
+        document.getElementById("searchbar-submit")?.setAttribute("aria-label", "Search");
         document.querySelectorAll(".ce-picker input[list]").forEach((input) => new Picker(input));
         document.querySelectorAll("select[data-choice]").forEach(explainChoice);
         document.querySelectorAll("[data-copy]").forEach(copy);
