@@ -35,6 +35,10 @@ _HEADERS = [
 ]
 
 
+#: Holds nothing of a request, so one serves all: a serializer copies its fields when it is made.
+_REQUESTS = TurnRequestSerializer()
+
+
 class TurnView(APIView):
     """`POST /api/v1/conversation/message`."""
 
@@ -51,7 +55,7 @@ class TurnView(APIView):
         """Send one message of a conversation, and get the engine's answer."""
         key_owner = request.auth
         assert isinstance(key_owner, CeApiKey)  # HasScope saw to it.
-        given = self._validated(request)
+        given = dict(_REQUESTS.run_validation(request.data))
         key = _idempotency_key(request, key_owner)
         turn = _turn_request(given, key_owner, key)
         try:
@@ -62,12 +66,6 @@ class TurnView(APIView):
         if isinstance(answer, Replayed):
             return _response(request, answer.body, 200, {"X-Idempotent-Replay": "true"})
         return _response(request, wire.body(answer), _status(answer), {})
-
-    @staticmethod
-    def _validated(request: Request) -> dict[str, Any]:
-        serializer = TurnRequestSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        return dict(serializer.validated_data)
 
 
 def _idempotency_key(request: Request, owner: CeApiKey) -> IdempotencyKey | None:
