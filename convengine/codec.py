@@ -2,6 +2,7 @@
 
 import json
 import zlib
+from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -43,11 +44,16 @@ def _cleaned(value: Any) -> Any:
         return {storable(str(key)): _cleaned(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_cleaned(item) for item in value]
+    if is_dataclass(value):
+        return {field.name: _cleaned(getattr(value, field.name)) for field in fields(value)}
     return value
 
 
 def dumps(value: Any) -> str:
-    """Compact JSON text. NUL and lone surrogates become U+FFFD; what JSON cannot say becomes a marker text."""
+    """Compact JSON text; of a dataclass, its fields.
+
+    NUL and lone surrogates become U+FFFD; what JSON cannot say becomes a marker text.
+    """
     try:
         text = orjson.dumps(value, default=_plain, option=_OPTIONS)
         # A NUL can only come from a string that holds one; the check costs less than cleaning every value.
@@ -80,9 +86,9 @@ def strict(value: Any) -> Any:
     return plain(value)
 
 
-def packed(value: Any) -> bytes:
-    """A JSON document as compressed bytes."""
-    return zlib.compress(dumps(value).encode(), 1)
+def packed(text: str) -> bytes:
+    """A JSON text as compressed bytes."""
+    return zlib.compress(text.encode(), 1)
 
 
 def unpacked(data: bytes | memoryview) -> Any:

@@ -4,7 +4,7 @@ Built at most once for each session value: a Session is frozen, so what was buil
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 from convengine.domain.params import shown
@@ -109,13 +109,15 @@ def _step_info(info: StepInfo) -> dict[str, Any]:
     # Kept on the (frozen) record: the facts are built anew for each session value, the same steps every time.
     cached: dict[str, Any] | None = info.__dict__.get("_facts")
     if cached is None:
-        cached = info.__dict__["_facts"] = _camel(asdict(info))
+        cached = info.__dict__["_facts"] = {
+            name: value for field, name in _STEP_INFO_NAMES if (value := getattr(info, field)) is not None
+        }
     return cached
 
 
-def _camel(record: dict[str, Any]) -> dict[str, Any]:
-    return {
-        first + "".join(part.capitalize() for part in rest): value
-        for (first, *rest), value in ((key.split("_"), value) for key, value in record.items())
-        if value is not None
-    }
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+_STEP_INFO_NAMES = tuple((field.name, _camel(field.name)) for field in fields(StepInfo))

@@ -1,7 +1,7 @@
 """The recording of a turn: everything that it read and was answered, enough to run it again (R32, law 3)."""
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -38,16 +38,16 @@ def record(turn: Turn, tape: Recording, redact_keys: Collection[str]) -> tuple[b
             "configVersion": turn.snapshot.config_version,
             "now": turn.ports.clock.now().isoformat(),
         },
-        "request": asdict(turn.request),
-        "loaded": asdict(turn.ports.conversations.load()),
+        "request": turn.request,
+        "loaded": turn.ports.conversations.load(),
         "tape": tape.entries,
     }
     text = dumps(document)
     if not mentions(text, redact_keys):
-        return packed(document), None
+        return packed(text), None
     masked = redacted(loads(text), redact_keys)
     note = None if masked == loads(text) else "REDACT_KEYS masked a part of what the turn read or was answered."
-    return packed(masked), note
+    return packed(dumps(masked)), note
 
 
 def restore(data: bytes | memoryview) -> Recorded:
