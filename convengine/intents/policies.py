@@ -51,6 +51,13 @@ def _by_text(snapshot: Snapshot) -> tuple[rows.Policy, ...]:
     )
 
 
+def judged_policies(snapshot: Snapshot) -> tuple[rows.Policy, ...]:
+    """Those that a model judges."""
+    return snapshot.table(rows.Policy).memo.get(
+        "judged", lambda: tuple(policy for policy in ordered_policies(snapshot) if policy.rule_type == "LLM")
+    )
+
+
 def _places(snapshot: Snapshot) -> Mapping[Hashable, int]:
     """Where each of them stands, by its id: hits are put in order without looking at the others."""
     return snapshot.table(rows.Policy).memo.get(

@@ -11,7 +11,7 @@ from convengine.domain.session import FinalResult, Session
 from convengine.domain.stages import Stage
 from convengine.domain.text import blank, excerpt
 from convengine.domain.turn import Turn
-from convengine.intents.policies import choose_policy, matched_excerpt, ordered_policies
+from convengine.intents.policies import choose_policy, judged_policies, matched_excerpt
 from convengine.pipeline.step import Step
 
 
@@ -70,7 +70,7 @@ class PolicyEnforcementStep(Step):
 
 def _judged_by_model(session: Session, turn: Turn) -> Policy | None:
     """The LLM rows: with no model to ask, LLM_FAIL_MODE says whether they hold (R45)."""
-    judged = [policy for policy in ordered_policies(turn.snapshot) if policy.rule_type == "LLM"]
+    judged = judged_policies(turn.snapshot)
     if not judged or not turn.config(session, ENABLE_LLM):
         return None
     turn.audit(

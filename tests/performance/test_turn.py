@@ -30,10 +30,10 @@ def after_a_while(rules: int, patterns: int) -> TurnWork:
 
 
 def flat(little: TurnWork, much: TurnWork) -> None:
-    """The same work, line by line; a few lines more where a number has more digits."""
+    """No more work, line by line."""
     assert much.statements == little.statements
     assert (much.rows, much.rules, much.pattern_sets) == (little.rows, little.rules, little.pattern_sets)
-    assert much.lines == pytest.approx(little.lines, rel=0.01)
+    assert much.lines <= little.lines + 20
 
 
 def test_P8_an_ordinary_turn_asks_at_most_eight_statements() -> None:
