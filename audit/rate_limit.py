@@ -19,6 +19,11 @@ class RateLimiter:
         #: (window number, events so far) by bucket; the oldest bucket goes when there are too many.
         self._buckets: OrderedDict[tuple[str, str], tuple[int, int]] = OrderedDict()
 
+    @property
+    def on(self) -> bool:
+        """True when the deployment limits anything."""
+        return bool(conf.get("AUDIT_RATE_LIMIT"))
+
     def admits(self, conversation_id: str, stage: str) -> bool:
         """True when the event is within the limit."""
         limit = conf.get("AUDIT_RATE_LIMIT")

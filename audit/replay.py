@@ -58,7 +58,7 @@ def replay(record: CeConversationHistory) -> Difference | None:
     recorded = _recorded(record)
     turn = _turn(recorded)
     outcome = wiring.engine().run(turn)
-    rows, _ = audit_rows(turn, admits=lambda conversation, stage: True)
+    rows, _ = audit_rows(turn)
     replayed = [(row.stage, _comparable(loads(row.payload))) for row in rows]
     stored = [
         (row.stage, _comparable(row.payload_json)) for row in whole_turns(record.conversation_id, [record.turn_no])

@@ -1,10 +1,10 @@
 """Trail to rows, inside the turn's own transaction (R2, R84): one COPY on PostgreSQL, one executemany elsewhere."""
 
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import DataError, connection, transaction
 
@@ -17,7 +17,7 @@ from convengine.domain.redaction import mentions, redacted
 from convengine.domain.session import Session
 from convengine.domain.stages import Stage
 from convengine.domain.trail import FOLDED, FOLDED_KEYS, AuditEvent
-from convengine.domain.turn import DecidingRow, Turn
+from convengine.domain.turn import Turn
 from convengine.sessions.sql import dialect
 
 _COLUMNS = "conversation_id, stage, payload_json, created_at, turn_id, turn_no, seq, config_version"
@@ -34,8 +34,7 @@ class Written:
     lost: int = 0
 
 
-@dataclass(frozen=True)
-class AuditRow:
+class AuditRow(NamedTuple):
     """An event as it is stored."""
 
     seq: int
@@ -50,25 +49,16 @@ def write(turn: Turn, *, after_seq: int = 0, careful: bool = False) -> Written:
     `careful` stores event by event: what the database refuses is replaced by AUDIT_EVENT_LOST. A caller asks for it
     after a plain attempt failed with DataError, so that ordinary turns pay nothing for it.
     """
-    rows, filtered = audit_rows(turn, after_seq)
+    rows, filtered = audit_rows(turn, after_seq, limiter.admits if limiter.on else None)
     lost = _store_carefully(turn, rows) if careful else _store(turn, rows)
     return Written(len(rows), filtered, lost)
 
 
 def write_deciding_rows(turn: Turn) -> None:
     """Store the configuration rows that decided the turn (R58). Needs an open transaction."""
-    decided: Iterable[DecidingRow] = turn.decided_rows
-    values = [
-        value
-        for row in decided
-        for value in (
-            dialect().uuid(turn.turn_id),
-            dialect().time(turn.ports.clock.now()),
-            row.table,
-            row.row_pk,
-            row.role,
-        )
-    ]
+    here = dialect()
+    turn_id, now = here.uuid(turn.turn_id), here.time(turn.ports.clock.now())
+    values = [value for row in turn.decided_rows for value in (turn_id, now, row.table, row.row_pk, row.role)]
     if values:
         places = ", ".join(["(%s, %s, %s, %s, %s)"] * (len(values) // 5))
         with connection.cursor() as cursor:
@@ -108,11 +98,12 @@ def append(
 
 
 def audit_rows(
-    turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool] = limiter.admits
+    turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool] | None = None
 ) -> tuple[list[AuditRow], int]:
     """The events beyond `after_seq` as they are stored, after filters and redaction, and how many the turn left out.
 
     The rate limit is asked once for each event, however often the turn is stored: step by step, or again with care.
+    `admits` says what it lets pass; null is no limit, as in a replay.
     """
     wanted = AuditFilter.of(turn.snapshot)
     rows: list[AuditRow] = []
@@ -122,7 +113,7 @@ def audit_rows(
     step: str | None = None
     for event in turn.trail.events:
         if event.seq not in turn.admitted:
-            kept = wanted.keeps(event) and admits(turn.request.conversation_id, event.stage)
+            kept = wanted.keeps(event) and (not admits or admits(turn.request.conversation_id, event.stage))
             turn.admitted[event.seq] = kept
         if not turn.admitted[event.seq]:
             filtered += 1
@@ -138,7 +129,7 @@ def audit_rows(
             meta["step"] = step = event.step
         if event.seq > after_seq:
             rows.append(_row(event, meta if wanted.persist_meta else {}, wanted, filtered))
-    return rows, filtered
+    return _redacted(rows, wanted.redact_keys), filtered
 
 
 def _row(event: AuditEvent, meta: dict[str, Any], wanted: AuditFilter, filtered: int) -> AuditRow:
@@ -150,10 +141,17 @@ def _row(event: AuditEvent, meta: dict[str, Any], wanted: AuditFilter, filtered:
         payload["auditFiltered"] = filtered
     if meta:
         payload["_meta"] = meta
-    text = dumps(payload)
-    if mentions(text, wanted.redact_keys):
-        text = dumps(redacted(loads(text), wanted.redact_keys))
-    return AuditRow(event.seq, event.stage, text, event.at_ms)
+    return AuditRow(event.seq, event.stage, dumps(payload), event.at_ms)
+
+
+def _redacted(rows: list[AuditRow], keys: Collection[str]) -> list[AuditRow]:
+    # Nearly always there is nothing to mask: one look at everything is cheaper than one at each row.
+    if not mentions("".join([row.payload for row in rows]), keys):
+        return rows
+    return [
+        row._replace(payload=dumps(redacted(loads(row.payload), keys))) if mentions(row.payload, keys) else row
+        for row in rows
+    ]
 
 
 def _reference(event: AuditEvent, key: str, value: Any) -> Any:
@@ -192,17 +190,17 @@ def _values(turn: Turn, row: AuditRow) -> tuple[Any, ...]:
 
 
 def _copy(turn: Turn, rows: Sequence[AuditRow]) -> None:
-    """One COPY in text format. JSON text has no raw tab or line break, so only backslashes need care."""
+    """One COPY in text format. Nothing here has a raw tab or line break, so only the JSON's backslashes need care."""
     started = turn.ports.clock.now()
     same = f"{uuid.UUID(turn.turn_id)}\t{turn.turn_no}"
     lines = [
-        f"{turn.request.conversation_id}\t{row.stage}\t{row.payload.replace(chr(92), chr(92) * 2)}\t"
+        f"{turn.request.conversation_id}\t{row.stage}\t{row.payload}\t"
         f"{(started + timedelta(milliseconds=row.at_ms)).isoformat()}\t{same}\t{row.seq}\t"
         f"{turn.snapshot.config_version}\n"
         for row in rows
     ]
     with connection.cursor() as cursor, cursor.copy(f"COPY ce_audit ({_COLUMNS}) FROM STDIN") as copy:
-        copy.write("".join(lines))
+        copy.write("".join(lines).replace("\\", "\\\\"))
 
 
 def _store_carefully(turn: Turn, rows: Sequence[AuditRow]) -> int:

@@ -5,6 +5,8 @@ Stored: `_meta.changed = {set: {pointer: value}, unset: [pointer]}`. Pointers ar
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cache
+from operator import is_, itemgetter
 from typing import Any
 
 from convengine.domain.facts import session_scalars
@@ -17,7 +19,7 @@ Change = dict[str, Json]
 #: Facts that never differ inside a turn or can be had from elsewhere, and so are not part of the document.
 _LEFT_OUT = frozenset({"conversationId", "turnNo", "previousTurn", "resolvedUserInput"})
 _UNSEEN = frozenset({"step_infos", "history", "final_result", "payload", "last_assistant", "transitions"})
-_WATCHED = tuple(name for name in FIELDS if name not in _UNSEEN)
+_watched = itemgetter(*(name for name in FIELDS if name not in _UNSEEN))
 
 
 def document(session: Session) -> dict[str, Json]:
@@ -35,7 +37,8 @@ def document(session: Session) -> dict[str, Json]:
     }
 
 
-def empty() -> dict[str, Json]:
+@cache
+def empty() -> Mapping[str, Json]:
     """The document before the first event of a turn."""
     return document(Session(""))
 
@@ -44,8 +47,7 @@ def same(old: Session, new: Session) -> bool:
     """True when nothing of the document can differ: the cheap test before a comparison."""
     if old is new:
         return True
-    before, after = old.__dict__, new.__dict__
-    return all(before[name] is after[name] for name in _WATCHED)
+    return all(map(is_, _watched(old.__dict__), _watched(new.__dict__)))
 
 
 def difference(old: Mapping[str, Json], new: Mapping[str, Json]) -> Change:

@@ -6,7 +6,7 @@ events is a comparison of two values, made once, when the turn is written.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from convengine.domain.session import Session
 from convengine.domain.stages import Stage
@@ -17,8 +17,7 @@ FOLDED_KEYS = ("context", "schemaJson", "session", "inputParams", "sessionInputP
 FOLDED = object()
 
 
-@dataclass(frozen=True)
-class AuditEvent:
+class AuditEvent(NamedTuple):
     """One stage reached."""
 
     #: 1, 2, 3 … within the turn.

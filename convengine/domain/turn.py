@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from convengine.domain import rows, settings
 from convengine.domain.enums import DecisionKind
@@ -61,8 +61,7 @@ class DecidingRow:
     role: str
 
 
-@dataclass(frozen=True)
-class StepTiming:
+class StepTiming(NamedTuple):
     """How long one step took, without its hooks. Times are milliseconds since the turn began."""
 
     step: str
