@@ -1,9 +1,11 @@
 """Which of several offered options a reply means (pipeline-1 9.3)."""
 
+import re
 from collections.abc import Sequence
 
 from convengine.domain.text import match_text
 
+_WORD = re.compile(r"[^\W_]+")
 #: Words that people put around the word that counts.
 _FILLERS = frozenset({"the", "a", "an", "one", "please", "option"})
 
@@ -23,15 +25,13 @@ def selected(reply: str | None, options: Sequence[tuple[str, str]]) -> int | Non
     by_key = [index for index, (key, _) in enumerate(options) if text in (key.lower(), _words(key))]
     if len(by_key) == 1:
         return by_key[0]
-    left = [word for word in text.split() if word not in _FILLERS]
+    left = [word for word in _WORD.findall(text) if word not in _FILLERS]
     if not left:
         return None
     by_label = [
         index
         for index, (key, label) in enumerate(options)
-        if all(
-            word in match_text(f"{_words(key)} {label}").replace("(", " ").replace(")", " ").split() for word in left
-        )
+        if set(left) <= set(_WORD.findall(match_text(f"{key} {label}")))
     ]
     return by_label[0] if len(by_label) == 1 else None
 

@@ -103,6 +103,8 @@ class Session:
     intent_lock_reason: str | None = None
     #: Name of the resolver that decided the intent in this turn: CLASSIFIER, AGENT, or null.
     intent_source: str | None = None
+    #: What the interaction policy decided, whatever later steps made of it (R99).
+    interaction_decision: str | None = None
     transitions: tuple[Transition, ...] = ()
 
     # what is remembered

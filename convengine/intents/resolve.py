@@ -17,7 +17,7 @@ from convengine.rules.apply import RULE_FIELDS, run_phase
 #: Session fields that resolving an intent may change.
 RESOLVE_FIELDS = RULE_FIELDS | {
     "intent", "state", "transitions", "intent_locked", "intent_lock_reason", "intent_source", "clarification",
-    "input_params",
+    "reply_override", "input_params",
 }  # fmt: skip
 _DECIDED = ("EXECUTE_PENDING_ACTION", "REJECT_PENDING_ACTION")
 
@@ -115,8 +115,8 @@ def _by_classifier(session: Session, turn: Turn, row: rows.Classifier) -> Sessio
     moved = session.moved(
         intent=code(row.intent_code), state=state_after(session, turn, row), cause="INTENT_RESOLUTION"
     )
-    moved = moved.evolve(intent_source="CLASSIFIER", clarification=None).with_params(
-        {"intent_resolved_by": "CLASSIFIER"}
+    moved = (
+        _without_questions(moved).evolve(intent_source="CLASSIFIER").with_params({"intent_resolved_by": "CLASSIFIER"})
     )
     after = run_phase(RulePhase.POST_CLASSIFIER_INTENT, "IntentResolutionStep Classifier", moved, turn)
     turn.audit(
@@ -147,6 +147,13 @@ def _question(session: Session, turn: Turn) -> Session:
 def _no_change(session: Session, turn: Turn, reason: str) -> Session:
     turn.audit(session, Stage.INTENT_RESOLVE_NO_CHANGE, reason=reason)
     return session
+
+
+def _without_questions(session: Session) -> Session:
+    """An accepted intent leaves every question behind (R37), also one that was just put again, and its reply."""
+    asked = session.reply_override
+    repeated = asked is not None and asked.source == "DISAMBIGUATION"
+    return session.evolve(clarification=None, reply_override=None if repeated else asked)
 
 
 def _without_old_question(session: Session) -> Session:

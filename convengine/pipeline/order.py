@@ -21,6 +21,16 @@ DEFAULT_PIPELINE: tuple[str, ...] = (
     "convengine.steps.audit_user_input.AuditUserInputStep",
     # Refuse what is never processed.
     "convengine.steps.policy_enforcement.PolicyEnforcementStep",
+    # Turn the words into an act.
+    "convengine.steps.dialogue_act.DialogueActStep",
+    # Route the turn by what the dialogue waits for.
+    "convengine.steps.interaction_policy.InteractionPolicyStep",
+    # Keep the record of the action that waits for a yes.
+    "convengine.steps.action_lifecycle.ActionLifecycleStep",
+    # Ask when a yes could mean several actions.
+    "convengine.steps.disambiguation.DisambiguationStep",
+    # Hold sensitive tools and actions back until they are approved.
+    "convengine.steps.guardrail.GuardrailStep",
     # Decide what the message is about.
     "convengine.steps.intent_resolution.IntentResolutionStep",
     # A reset intent wipes the conversation.
@@ -29,6 +39,8 @@ DEFAULT_PIPELINE: tuple[str, ...] = (
     "convengine.steps.fallback_intent_state.FallbackIntentStateStep",
     # Fetch reference data for the intent and state.
     "convengine.steps.add_container_data.AddContainerDataStep",
+    # Run the action that was confirmed, or drop the one that was refused.
+    "convengine.steps.pending_action.PendingActionStep",
     # Run the one tool that was asked for by name.
     "convengine.steps.tool_orchestration.ToolOrchestrationStep",
     # May a planner choose tools in this turn?

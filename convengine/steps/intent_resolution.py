@@ -10,7 +10,7 @@ from convengine.pipeline.step import Step
 class IntentResolutionStep(Step):
     """Keep the intent while something holds it, else ask the resolvers."""
 
-    after = ("PolicyEnforcementStep",)
+    after = ("GuardrailStep",)
     rank = 1300
     requires_persisted = True
     writes = frozenset(RESOLVE_FIELDS)

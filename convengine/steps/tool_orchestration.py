@@ -12,7 +12,7 @@ from convengine.tools.orchestrate import orchestrate
 class ToolOrchestrationStep(Step):
     """A `tool_request` of this turn, else the best `ce_tool` row; once, without a planner."""
 
-    after = ("AddContainerDataStep",)
+    after = ("PendingActionStep",)
     rank = 2000
     requires_persisted = True
     writes = RULE_FIELDS

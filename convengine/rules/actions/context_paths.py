@@ -11,7 +11,8 @@ Json = Any
 ENGINE_BRANCHES = frozenset(
     {
         "pending_clarification", "intent_lock", "pending_action", "pendingAction", "pending_action_key",
-        "pendingActionKey", "pending_action_runtime", "approval", "container_data", "mcp", "memory",
+        "pendingActionKey", "pending_action_runtime", "pending_action_ordinal", "approval", "container_data", "mcp",
+        "memory",
     }
 )  # fmt: skip
 _PATH = re.compile(r"(?:\$\.)?(?P<path>[^\W\d][\w\-]*(?:\.[\w\-]+)*)")

@@ -13,6 +13,7 @@ OPTIONS = [
     [
         ("2", 1),
         ("the hotel one", 1),
+        ("the hotel, please", 1),
         ("cancel flight", 0),
         ("CANCEL_HOTEL.", 1),
         ("option 3", None),
