@@ -123,6 +123,8 @@ class Teller:
             "errorType": error.error_type,
             "errorMessage": excerpt(error.message, _MESSAGE_SHOWN),
         }
+        if isinstance(error, ActionValueError):
+            payload["errorCode"] = error.code
         self._audit(session, Stage.RULE_ERROR, payload)
 
     def cap_reached(self, session: Session, passes: int) -> None:

@@ -263,6 +263,12 @@ def test_a_failing_action_is_told_and_the_next_rule_goes_on(row: dict[str, Any],
     assert DecidingRow("ce_rule", "1", "RULE") not in turn.decided_rows
 
 
+def test_an_action_value_that_does_not_fit_is_told_with_the_code_of_its_save_check() -> None:
+    _, turn = run(make_rule(action="SET_TASK", action_value="gone:run"))
+
+    assert payload(turn, "RULE_ERROR")["errorCode"] == "NOT_REGISTERED"
+
+
 def test_a_failing_task_leaves_a_param_for_the_rules_after_it() -> None:
     tasks = RecordingTasks({"desk:open": TaskAnswer(error_type="TimeoutError", error_message="slow")})
     session, turn = run(
