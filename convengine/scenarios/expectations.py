@@ -39,7 +39,7 @@ def _read_persisted(node: Node) -> Json:
 
 #: Every key, in the order in which a turn is judged: the answer first, then what led to it.
 EXPECTATIONS: Mapping[str, Expectation] = {
-    "http_status": Expectation(Node.whole, value(lambda turn: turn.status)),
+    "http_status": Expectation(Node.matcher, value(lambda turn: turn.status)),
     "success": Expectation(Node.flag, value(lambda turn: turn.body.get("success"))),
     "error": answer.ERROR,
     "intent": Expectation(Node.matcher, value(lambda turn: turn.body.get("intent"))),

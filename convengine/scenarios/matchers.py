@@ -10,7 +10,7 @@ from numbers import Real
 from typing import Any
 
 from convengine.domain.alike import same, within
-from convengine.rules.patterns import PatternError, compile_pattern
+from convengine.rules.patterns import Pattern, PatternError, compile_pattern
 from convengine.scenarios.wording import known
 
 Json = Any
@@ -74,7 +74,7 @@ def _pattern(operand: Json) -> str | None:
     if not isinstance(operand, str):
         return "takes a regular expression"
     try:
-        compile_pattern(operand, ignore_case=False)
+        _compiled(operand)
     except PatternError as error:
         return f"takes a regular expression: {error.reason}"
     return None
@@ -101,7 +101,12 @@ def _length(value: Json) -> int:
 
 
 def _matches(pattern: str, value: Json) -> bool:
-    return isinstance(value, str) and compile_pattern(pattern, ignore_case=False).found(value)
+    return isinstance(value, str) and _compiled(pattern).found(value)
+
+
+def _compiled(pattern: str) -> Pattern:
+    """Case counts here, unlike in rows, unless the pattern itself says that it does not."""
+    return compile_pattern(pattern, ignore_case=pattern.startswith("(?i"))
 
 
 #: Every word that a map may have.

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 Json = Any
-_PART = re.compile(r"""\.([^.\[\]'"\s]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""")
+_PART = re.compile(r"""\.([^.*\[\]'"\s]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""")
 
 
 class PathError(ValueError):

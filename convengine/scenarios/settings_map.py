@@ -126,19 +126,22 @@ def world_settings(given: Node) -> WorldSettings:
     live: dict[tuple[str, str], str] = {}
     limit: dict[str, Json] = {}
     transitions: list[tuple[str, str]] = []
+    switched_on = True
     for name, node in [*_flat(Node(DEFAULTS)), *_flat(given)]:
         if name in LIVE:
             live[_key(LIVE[name])] = _text(LIVE[name], node)
         elif name in TRANSLATED:
             setting, texts = TRANSLATED[name]
             live[_key(setting)] = _translated(texts, node)
-        elif name == _AUDIT and not node.flag():
-            live[_key(audit.LEVEL)] = "NONE"
+        elif name == _AUDIT:
+            switched_on = node.flag()
         elif name == _TRANSITIONS:
             transitions += [(start, end) for start, ends in node.entries().items() for end in ends.texts()]
         elif name.startswith("audit.rate_limit."):
             key = name.rpartition(".")[2]
             limit[key] = node.whole(1) if key in _RATE_LIMITS and "per_" not in key else node.flag()
+    if not switched_on:
+        live[_key(audit.LEVEL)] = "NONE"
     limited = limit.pop("enabled", False)
     return WorldSettings(live, {"AUDIT_RATE_LIMIT": {**_RATE_LIMITS, **limit} if limited else None}, transitions)
 

@@ -23,8 +23,9 @@ class Watch:
     def saw(self, event: AuditEvent) -> None:
         """Take note of an event, also of one that the audit filters."""
         self.last = event
-        if event.payload.get("errorType") == _NOT_REGISTERED:
-            self.missing_tasks.append(str(event.payload.get("errorMessage") or event.payload.get("reason")))
+        told = event.payload
+        if _NOT_REGISTERED in (told.get("errorCode"), told.get("errorType")):
+            self.missing_tasks.append(str(told.get("errorMessage") or told.get("reasonText")))
 
     def input_params(self) -> Mapping[str, Any] | None:
         """The input params of the session at the last event; null when no turn ran."""

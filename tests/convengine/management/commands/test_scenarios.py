@@ -1,0 +1,90 @@
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from config_admin.models import CeIntent
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+RESPONSE = {"intent_code": "UNKNOWN", "state_code": "UNKNOWN", "response_type": "EXACT", "exact_text": "Sorry?"}
+
+
+def write(folder: Path, name: str, expect: dict[str, Any], **values: Any) -> None:
+    world = {"id": name, "title": name, "tables": {"ce_response": [RESPONSE]}, **values}
+    (folder / f"{name}.yaml").write_text(yaml.safe_dump({**world, "turns": [{"user": "hi", "expect": expect}]}))
+
+
+@pytest.fixture
+def worlds(tmp_path: Path) -> Path:
+    write(tmp_path, "good", {"response": {"equals": "Sorry?"}})
+    write(tmp_path, "wrong", {"response": {"equals": "Hello."}, "state": "X"})
+    write(tmp_path, "later", {}, requires=["time_travel"])
+    return tmp_path
+
+
+def told(*arguments: Any, **options: Any) -> tuple[str, int]:
+    out = StringIO()
+    try:
+        call_command("scenarios", *map(str, arguments), stdout=out, **options)
+    except SystemExit as end:
+        return out.getvalue(), int(end.code or 0)
+    return out.getvalue(), 0
+
+
+def test_a_line_a_scenario_then_the_totals_and_the_status_says_whether_any_failed(worlds: Path) -> None:
+    CeIntent.objects.create(intent_code="MINE")
+
+    text, status = told(worlds)
+
+    assert text.splitlines() == [
+        "passed  good",
+        "skipped later: requires time_travel",
+        'failed  wrong: turn 1, expect.state: expected "X", got "UNKNOWN" (and 1 more)',
+        "1 passed, 1 failed, 1 skipped",
+    ]
+    assert status == 1
+    assert CeIntent.objects.filter(intent_code="MINE").exists()
+
+
+def test_only_the_chosen_ones_are_played(worlds: Path) -> None:
+    assert told(worlds, only=["good", "later"], replay=True) == (
+        "passed  good\nskipped later: requires time_travel\n1 passed, 0 failed, 1 skipped\n",
+        0,
+    )
+
+
+def test_json_is_one_document_with_every_failure(worlds: Path) -> None:
+    text, status = told(worlds, json=True)
+
+    document = json.loads(text)
+    assert status == 1
+    assert (document["passed"], document["failed"], document["skipped"]) == (1, 1, 1)
+    wrong = document["scenarios"][2]
+    assert wrong["failures"] == [
+        {"turn": 1, "where": "expect.state", "expected": "X", "got": "UNKNOWN"},
+        {"turn": 1, "where": "expect.response.equals", "expected": "Hello.", "got": "Sorry?"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "only", "problem"),
+    [
+        (["nowhere"], [], "There is no nowhere"),
+        (["."], ["nobody"], "There is no scenario nobody in"),
+        (["empty"], [], "There is no scenario in"),
+    ],
+)
+def test_what_leads_nowhere_is_said(
+    tmp_path: Path, arguments: list[str], only: list[str], problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+
+    with pytest.raises(CommandError, match=problem):
+        told(*arguments, only=only)

@@ -1,0 +1,216 @@
+"""Every key of `expect`: one turn that fulfils it, one that misses it with expected, got and where, one misspelt."""
+
+from typing import Any
+
+import pytest
+
+from convengine.scenarios.expectations import EXPECTATIONS, misses, read
+from convengine.scenarios.happened import Happened, Row
+from convengine.scenarios.judging import Miss
+from convengine.scenarios.reading import Node
+from convengine.scenarios.wording import ScenarioFileError
+from convengine.tools.scripted import Call
+
+EVENT = {"step_name": "RulesStep", "determinant": "STEP_ENTER", "level": "INFO", "text": "Thinking."}
+OTHER = {**EVENT, "step_name": "McpToolStep", "text": "Looking."}
+HAPPENED = Happened(
+    status=200,
+    body={
+        "success": True,
+        "intent": "FAQ",
+        "state": "IDLE",
+        "payload": {"type": "TEXT", "value": "Nine to five."},
+        "context": {"order": {"id": "48392"}, "gone": None},
+    },
+    input_params={"vip": True, "count": 2},
+    conversation={"status": "RUNNING", "context_json": {"a": 1}},
+    rows=[Row("USER_INPUT", {"text": "hours", "_meta": {}}), Row("RULE_APPLIED (RulesStep)", {"action": "SET_STATE"})],
+    steps=["AuditUserInputStep", "RulesStep"],
+    verbose=[EVENT, OTHER],
+    llm_calls=["intent", "response", "response"],
+    task_calls=[("mail", "send")],
+    tool_calls=[Call("stock", "DB", {"house": "B", "row": 1}), Call("", "RAG", {})],
+)
+FAILED = Happened(
+    status=500,
+    body={
+        "success": False,
+        "payload": {"type": "ERROR", "value": {}},
+        "errorCode": "RESPONSE_MAPPING_NOT_FOUND",
+        "recoverable": False,
+    },
+)
+
+FULFILLED: list[tuple[str, Any]] = [
+    ("success", True),
+    ("http_status", 200),
+    ("intent", "FAQ"),
+    ("state", {"one_of": ["IDLE", "DONE"]}),
+    ("response", {"type": "TEXT", "equals": "Nine to five.", "contains": "five", "one_of": ["Nine to five."]}),
+    ("response", {"matches": "^Nine", "min_length": 3}),
+    ("response", {}),
+    ("context", {"$.order.id": "48392", "$.none": {"absent": True}, "$.gone": None}),
+    ("input_params", {"vip": True, "count": {"min": 2}, "none": {"absent": True}}),
+    ("persisted", {"status": "RUNNING", "context_json": {"contains": {"a": 1}}}),
+    ("audit_stages_in_order", ["USER_INPUT", {"stage": "RULE_APPLIED", "payload": {"$.action": "SET_STATE"}}]),
+    ("audit_stages_absent", ["STEP_ERROR", "RULE"]),
+    ("audit_any_of", [["STEP_ERROR", "RULE_APPLIED"], ["USER_INPUT"]]),
+    ("audit_counts", {"RULE_APPLIED": 1, "STEP_ERROR": 0, "USER_INPUT": {"max": 1}}),
+    ("audit_meta_absent", False),
+    ("trace_steps_in_order", ["AuditUserInputStep", "RulesStep"]),
+    ("trace_steps_absent", ["MemoryStep"]),
+    ("llm_calls", 3),
+    ("llm_calls", {"response": 2, "planner": 0}),
+    ("task_calls", [{"bean": "mail", "method": "send"}]),
+    ("tool_calls", [{"tool_code": "stock", "args": {"house": "B"}}, {"tool_group": "RAG"}]),
+    ("verbose", [{"step_name": "RulesStep", "text": "Thinking."}, {"text": "Looking."}]),
+]
+STAGES = ["USER_INPUT", "RULE_APPLIED (RulesStep)"]
+STEPS = ["AuditUserInputStep", "RulesStep"]
+TOOLS = [
+    {"tool_code": "stock", "tool_group": "DB", "args": {"house": "B", "row": 1}},
+    {"tool_code": None, "tool_group": "RAG", "args": {}},
+]
+MISSED: list[tuple[str, Any, Miss]] = [
+    ("success", False, Miss("expect.success", False, True)),
+    ("http_status", 500, Miss("expect.http_status", 500, 200)),
+    ("intent", "OTHER", Miss("expect.intent", "OTHER", "FAQ")),
+    ("state", {"matches": "^D"}, Miss("expect.state", {"matches": "^D"}, "IDLE")),
+    ("response", {"type": "JSON"}, Miss("expect.response.type", "JSON", "TEXT")),
+    ("response", {"equals": "No."}, Miss("expect.response.equals", "No.", "Nine to five.")),
+    ("response", {"contains": "six"}, Miss("expect.response.contains", "six", "Nine to five.")),
+    ("response", {"one_of": ["No."]}, Miss("expect.response.one_of", ["No."], "Nine to five.")),
+    ("response", {"json": {"$.a": 1}}, Miss("expect.response.json['$.a']", 1, None)),
+    ("context", {"$.order.id": "1"}, Miss("expect.context['$.order.id']", "1", "48392")),
+    ("input_params", {"vip": 1}, Miss("expect.input_params.vip", 1, True)),
+    ("persisted", {"status": "BLOCKED"}, Miss("expect.persisted.status", "BLOCKED", "RUNNING")),
+    ("audit_stages_in_order", ["STEP_ERROR"], Miss("expect.audit_stages_in_order[0]", "STEP_ERROR", STAGES)),
+    ("audit_stages_absent", ["USER_INPUT"], Miss("expect.audit_stages_absent", "no USER_INPUT", ["USER_INPUT"])),
+    ("audit_any_of", [["USER_INPUT"], ["X"]], Miss("expect.audit_any_of[1]", ["X"], STAGES)),
+    ("audit_counts", {"RULE_APPLIED": 2}, Miss("expect.audit_counts.RULE_APPLIED", 2, 1)),
+    ("audit_meta_absent", True, Miss("expect.audit_meta_absent", "no _meta", ["USER_INPUT"])),
+    ("trace_steps_in_order", [*STEPS, "RulesStep"], Miss("expect.trace_steps_in_order[2]", "RulesStep", STEPS)),
+    ("trace_steps_absent", ["RulesStep"], Miss("expect.trace_steps_absent", "no RulesStep", STEPS)),
+    ("llm_calls", 0, Miss("expect.llm_calls", 0, {"intent": 1, "response": 2})),
+    ("llm_calls", {"response": 1}, Miss("expect.llm_calls.response", 1, 2)),
+    ("task_calls", [], Miss("expect.task_calls", [], [{"bean": "mail", "method": "send"}])),
+    ("tool_calls", [], Miss("expect.tool_calls", [], TOOLS)),
+    ("tool_calls", [{"tool_code": "stock"}], Miss("expect.tool_calls", [{"tool_code": "stock"}], TOOLS)),
+    ("verbose", [{"text": "Looking."}, {"text": "No."}], Miss("expect.verbose[1]", {"text": "No."}, [EVENT, OTHER])),
+]
+MALFORMED: list[tuple[str, Any, str]] = [
+    ("success", "yes", "must be true or false."),
+    ("http_status", {"mni": 1}, "unknown operator `mni`"),
+    ("intent", {"equal": "X"}, "unknown operator `equal`"),
+    ("state", {}, "an empty map"),
+    ("response", {"equal": "X"}, ".equal: unknown key `equal`; did you mean `equals`?"),
+    ("response", {"type": "HTML"}, ".type: unknown payload type `HTML`; known: ERROR, JSON, TEXT."),
+    ("response", {"json": {"a": 1}}, ".json.a: the path 'a' must begin with $."),
+    ("context", {"a": 1}, ".a: the path 'a' must begin with $."),
+    ("input_params", {"a": {"x": 1}}, ".a: unknown operator `x`"),
+    ("persisted", {"intent": "X"}, ".intent: unknown column of ce_conversation `intent`; did you mean `intent_code`?"),
+    ("audit_stages_in_order", "X", "must be a list."),
+    ("audit_stages_absent", "X", "must be a list."),
+    ("audit_any_of", ["X"], "[0]: must be a list."),
+    ("audit_counts", [], "must be a map."),
+    ("audit_meta_absent", 1, "must be true or false."),
+    ("trace_steps_in_order", [1], "[0]: must be a text."),
+    ("trace_steps_absent", "X", "must be a list."),
+    ("llm_calls", -1, "must be a whole number of at least 0."),
+    ("llm_calls", {"respond": 1}, ".respond: unknown purpose `respond`; did you mean `response`?"),
+    ("task_calls", [{"bean": "x"}], "[0]: the key `method` is missing."),
+    ("tool_calls", [{"tool": "x"}], "[0].tool: unknown key `tool`"),
+    ("verbose", [{"step": "x"}], "[0].step: unknown key `step`"),
+    ("error", {"errorCode": "X"}, ".errorCode: unknown key `errorCode`"),
+]
+
+
+def found(expect: dict[str, Any], happened: Happened = HAPPENED) -> list[Miss]:
+    return list(misses(read(Node(expect)), happened))
+
+
+@pytest.mark.parametrize(("key", "value"), FULFILLED)
+def test_an_expectation_is_fulfilled(key: str, value: Any) -> None:
+    assert found({key: value}) == []
+
+
+@pytest.mark.parametrize(("key", "value", "miss"), MISSED)
+def test_an_expectation_is_missed_with_where_expected_and_got(key: str, value: Any, miss: Miss) -> None:
+    assert found({key: value}) == [miss]
+
+
+@pytest.mark.parametrize(("key", "value", "problem"), MALFORMED)
+def test_a_malformed_expectation_is_an_error_at_its_place(key: str, value: Any, problem: str) -> None:
+    with pytest.raises(ScenarioFileError) as refused:
+        read(Node({"expect": {key: value}}).entries()["expect"])
+
+    place = f"expect.{key}"
+    assert str(refused.value).startswith(place + problem if problem[0] in ".[" else f"{place}: {problem}")
+
+
+def test_every_key_is_seen_fulfilled_missed_and_malformed() -> None:
+    others = set(EXPECTATIONS) - {"error"}
+
+    assert {key for key, _ in FULFILLED} == others
+    assert {key for key, _, _ in MISSED} == others
+    assert {key for key, _, _ in MALFORMED} == set(EXPECTATIONS)
+
+
+def test_an_unknown_key_is_an_error() -> None:
+    with pytest.raises(ScenarioFileError, match=r"expect.intnt: unknown key `intnt`; did you mean `intent`"):
+        read(Node({"intnt": 1}, "expect"))
+
+
+def test_a_turn_is_expected_to_succeed_unless_it_says_otherwise() -> None:
+    assert found({}) == []
+    assert [miss.where for miss in found({}, FAILED)] == ["expect.http_status", "expect.success"]
+
+
+def test_an_expected_error_implies_that_the_turn_fails() -> None:
+    assert (
+        found({"http_status": 500, "error": {"code": "RESPONSE_MAPPING_NOT_FOUND", "recoverable": False}}, FAILED) == []
+    )
+
+
+def test_an_error_that_is_another_one_is_missed() -> None:
+    misses = found({"http_status": 500, "error": {"code": "LLM_TIMEOUT", "recoverable": True}}, FAILED)
+
+    assert misses == [
+        Miss("expect.error.code", "LLM_TIMEOUT", "RESPONSE_MAPPING_NOT_FOUND"),
+        Miss("expect.error.recoverable", True, False),
+    ]
+
+
+def test_an_error_that_did_not_happen_is_missed() -> None:
+    assert found({"error": {}}) == [
+        Miss("expect.success", False, True),
+        Miss("expect.error.payload.type", "ERROR", "TEXT"),
+    ]
+
+
+def test_a_json_payload_is_looked_into_whether_it_comes_as_a_document_or_as_text() -> None:
+    expect = {"response": {"type": "JSON", "json": {"$.parts[1]": "laces"}}}
+
+    for value in ({"parts": ["shoes", "laces"]}, '{"parts": ["shoes", "laces"]}'):
+        body = {"success": True, "payload": {"type": "JSON", "value": value}}
+        assert found(expect, Happened(body=body)) == []
+
+
+def test_a_request_that_became_no_turn_has_nothing_to_show() -> None:
+    nothing = Happened(status=400, body={"success": False, "payload": None})
+    expect = {
+        "http_status": 400,
+        "success": False,
+        "input_params": {"a": {"absent": True}},
+        "persisted": {"status": {"absent": True}},
+        "context": {"$.a": {"absent": True}},
+        "llm_calls": 0,
+    }
+
+    assert found(expect, nothing) == []
+
+
+def test_misses_come_in_the_order_of_the_vocabulary() -> None:
+    wrong = found({"audit_counts": {"X": 1}, "state": "X", "http_status": 404})
+
+    assert [miss.where for miss in wrong] == ["expect.http_status", "expect.state", "expect.audit_counts.X"]

@@ -1,0 +1,114 @@
+from typing import Any
+
+import pytest
+
+from convengine.scenarios.matchers import OPERATORS, MatcherError, check, holds
+
+HOLDS = [
+    (5, 5.0),
+    ("a", "a"),
+    (None, None),
+    (True, True),
+    ([1, "a"], [1, "a"]),
+    ({"equals": {"a": [1]}}, {"a": [1.0]}),
+    ({"equals": {}}, {}),
+    ({"equals": None}, None),
+    ({"contains": "ell"}, "hello"),
+    ({"contains": 2}, [1, 2.0]),
+    ({"contains": {"a": 1}}, [{"a": 1}]),
+    ({"contains": {"a": {"b": 1}}}, {"a": {"b": 1, "c": 2}, "d": 3}),
+    ({"contains": ["he", "lo"]}, "hello"),
+    ({"contains": [1, 3]}, [3, 2, 1]),
+    ({"contains": [1, 3]}, [[1, 3]]),
+    ({"one_of": ["a", "b"]}, "b"),
+    ({"one_of": [1, None]}, None),
+    ({"exists": True}, ""),
+    ({"exists": True}, 0),
+    ({"exists": False}, None),
+    ({"absent": True}, None),
+    ({"absent": False}, False),
+    ({"matches": "^a.c$"}, "abc"),
+    ({"matches": r"\d{3}"}, "no 123 here"),
+    ({"matches": "(?i)ABC"}, "xabcx"),
+    ({"length": 2}, [1, 2]),
+    ({"length": 2}, "äö"),
+    ({"length": 1}, {"a": 1}),
+    ({"min_length": 1, "max_length": 3}, "abc"),
+    ({"min": 1, "max": 100}, 100),
+    ({"min": 0.5}, 0.5),
+]
+FAILS = [
+    (5, "5"),
+    ("a", "A"),
+    (True, 1),
+    (None, ""),
+    ([1], [1, 2]),
+    ({"equals": {"a": 1}}, {"a": 1, "b": 2}),
+    ({"contains": "ELL"}, "hello"),
+    ({"contains": 5}, "5"),
+    ({"contains": "a"}, {"a": 1}),
+    ({"contains": {"a": 1}}, [{"a": 1, "b": 2}]),
+    ({"contains": {"a": None}}, {}),
+    ({"contains": "a"}, None),
+    ({"contains": [1, 9]}, [1, 2]),
+    ({"contains": []}, [1]),
+    ({"one_of": ["a"]}, "A"),
+    ({"exists": True}, None),
+    ({"exists": False}, ""),
+    ({"absent": True}, ""),
+    ({"absent": False}, None),
+    ({"matches": "^b"}, "abc"),
+    ({"matches": "ABC"}, "abc"),
+    ({"matches": "1"}, 1),
+    ({"matches": ""}, None),
+    ({"length": 2}, 22),
+    ({"length": 0}, None),
+    ({"min_length": 0}, None),
+    ({"max_length": 2}, "abc"),
+    ({"max_length": 2}, None),
+    ({"min": 1}, 0),
+    ({"min": 0}, True),
+    ({"min": 0}, "1"),
+    ({"max": 1}, 1.5),
+    ({"exists": True, "max_length": 2}, "abc"),
+]
+
+
+@pytest.mark.parametrize(("matcher", "value"), HOLDS)
+def test_a_matcher_holds(matcher: Any, value: Any) -> None:
+    check(matcher)
+    assert holds(matcher, value)
+
+
+@pytest.mark.parametrize(("matcher", "value"), FAILS)
+def test_a_matcher_does_not_hold(matcher: Any, value: Any) -> None:
+    check(matcher)
+    assert not holds(matcher, value)
+
+
+def test_every_operator_is_seen_to_hold_and_to_fail() -> None:
+    for cases in (HOLDS, FAILS):
+        used = {word for matcher, _ in cases if isinstance(matcher, dict) for word in matcher}
+        assert used == set(OPERATORS)
+
+
+@pytest.mark.parametrize(
+    ("matcher", "problem"),
+    [
+        ({}, "empty map"),
+        ({"equal": 1}, "unknown operator `equal`; did you mean `equals`?"),
+        ({"customerId": 1}, "Use `equals` to compare with an object"),
+        ({"exists": "yes"}, "`exists` takes true or false"),
+        ({"one_of": "a"}, "`one_of` takes a list"),
+        ({"length": -1}, "`length` takes a whole number of at least 0"),
+        ({"min_length": True}, "`min_length` takes a whole number"),
+        ({"min": "1"}, "`min` takes a number"),
+        ({"matches": 1}, "`matches` takes a regular expression"),
+        ({"matches": "("}, "`matches` takes a regular expression: "),
+    ],
+)
+def test_a_malformed_matcher_is_refused_with_its_reason(matcher: Any, problem: str) -> None:
+    with pytest.raises(MatcherError) as refused:
+        check(matcher)
+
+    assert problem in str(refused.value)

@@ -1,0 +1,71 @@
+from typing import Any
+
+import pytest
+
+from convengine.domain.ports import ContainerRequest
+from convengine.domain.recording import Recording
+from convengine.extensions.tasks import Tasks
+from convengine.scenarios.scenario import ContainerStub, Scenario, TaskStub, Turn
+from convengine.scenarios.stubs import Stage, stage
+from tests.builders import make_session
+
+
+def made(**stubs: Any) -> Stage:
+    return stage(Scenario("world", "A world", (Turn("hi"),), **stubs))
+
+
+def run(stubs: Stage, bean: str, method: str) -> Any:
+    return Tasks(stubs.registry, Recording()).run(bean, method, make_session())
+
+
+def test_a_task_returns_what_the_file_says_and_writes_into_the_context() -> None:
+    stubs = made(tasks=[TaskStub("mail", "send", {"id": 7}, sets_context={"sent": True})])
+
+    answer = run(stubs, "mail", "send")
+
+    assert (answer.value, answer.context) == ({"id": 7}, {"sent": True})
+    assert stubs.task_calls == [("mail", "send")]
+
+
+def test_a_task_raises_what_the_file_says_and_counts_as_called() -> None:
+    stubs = made(tasks=[TaskStub("mail", "send", raises="no route")])
+
+    answer = run(stubs, "mail", "send")
+
+    assert (answer.error_type, answer.error_message) == ("ScriptedFailure", "no route")
+    assert stubs.task_calls == [("mail", "send")]
+
+
+def test_methods_of_one_task_stand_together_and_the_first_of_a_name_counts() -> None:
+    stubs = made(tasks=[TaskStub("mail", "a", 1), TaskStub("mail", "b", 2), TaskStub("mail", "a", 3)])
+
+    assert Tasks(stubs.registry, Recording()).methods("mail") == ("a", "b")
+    assert run(stubs, "mail", "a").value == 1
+
+
+@pytest.mark.parametrize(
+    ("stub", "value", "error"),
+    [
+        (ContainerStub(1, 2, 3, {"open": True}), {"open": True}, None),
+        (ContainerStub(1, 2, 3, error="late"), None, "late"),
+    ],
+)
+def test_a_container_gives_what_the_file_says(stub: ContainerStub, value: Any, error: str | None) -> None:
+    registry = made(containers=[stub]).registry
+
+    answer = registry.providers[1, 2, 3]
+
+    request = ContainerRequest(1, 2, 3, {})
+    if error is None:
+        assert answer(request, {}) == value
+    else:
+        with pytest.raises(Exception, match=error):
+            answer(request, {})
+
+
+def test_an_address_without_a_stub_has_no_provider() -> None:
+    assert made(containers=[ContainerStub(1, 2, 3)]).registry.provider(1, 2, 4) is None
+
+
+def test_a_scripted_model_is_always_there() -> None:
+    assert made().outside.model.configured
