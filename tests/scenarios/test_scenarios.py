@@ -1,0 +1,128 @@
+"""The shared worlds (docs/scenarios.md), each played on this run's database and replayed turn by turn."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from convengine.scenarios import database
+from convengine.scenarios.loading import files, load
+from convengine.scenarios.runner import Failure, run
+from convengine.scenarios.telling import line
+
+FOLDER = Path(__file__).resolve().parent
+FILES = files([FOLDER])
+AGENT = "asks the intent agent"
+ACT = "asks a model for the dialogue act"
+EXTRACTION = "asks a model for the fields of a schema"
+DERIVED = "asks a model for the answer"
+PLANNER = "asks the tool planner"
+#: What needs a model or a tool that nothing calls yet, and why. One that passes must leave this list.
+NOT_YET = {
+    "01-faq-question-derived": DERIVED,
+    "03-unknown-when-agent-is-unsure": AGENT,
+    "04-agent-intent-post-agent-rule": AGENT,
+    "05-classifier-collision-to-agent": AGENT,
+    "06-intent-collision-clarified": AGENT,
+    "14-schema-collection-lock": EXTRACTION,
+    "15-reset-clears-the-lock": EXTRACTION,
+    "16-post-schema-extraction-rules": EXTRACTION,
+    "17-sticky-intent-mid-collection": EXTRACTION,
+    "21-dialogue-act-regex-then-llm": ACT,
+    "22-reset-act-is-guarded": ACT,
+    "23-set-dialogue-act-override": ACT,
+    "24-dialogue-act-llm-error": ACT,
+    "25-query-rewrite": ACT,
+    "26-order-cancellation-executes": EXTRACTION,
+    "37-tool-request-success": DERIVED,
+    "40-mcp-two-tools-then-answer": PLANNER,
+    "41-mcp-tool-error": PLANNER,
+    "42-mcp-loop-cap": PLANNER,
+    "43-pre-agent-mcp-gate": PLANNER,
+    "52-prompt-template-scoring": DERIVED,
+    "53-json-response": DERIVED,
+    "55-llm-failure-error": DERIVED,
+}
+
+
+def case(file: Path) -> Any:
+    reason = NOT_YET.get(file.stem)
+    return pytest.param(file, id=file.stem, marks=[pytest.mark.xfail(reason=reason, strict=True)] if reason else [])
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("file", [case(file) for file in FILES])
+def test_a_scenario_holds_and_each_of_its_turns_replays_equal(file: Path) -> None:
+    with database.disposable():
+        report = run(file, replay=True)
+
+    assert report.outcome == "passed", line(report)
+
+
+@pytest.mark.parametrize("name", NOT_YET)
+def test_what_is_not_held_yet_scripts_a_model_or_a_tool(name: str) -> None:
+    scenario = load(FOLDER / f"{name}.yaml")
+
+    assert scenario.llm or scenario.tools
+
+
+def test_every_scenario_without_a_model_and_without_a_tool_holds() -> None:
+    plain = [file.stem for file in FILES if not (load(file).llm or load(file).tools)]
+
+    assert len(plain) == 36
+    assert not set(plain) & NOT_YET.keys()
+
+
+#: Scenario, turn, path to an expectation in the file, what it is turned into, and how that must fail.
+FLIPPED: list[tuple[str, int, list[str], Any, Failure]] = [
+    (
+        "51-response-scoring", 1, ["response", "equals"], "Sent.",
+        Failure(1, "expect.response.equals", "Sent.", "On its way."),
+    ),
+    (
+        "20-rule-passes-chain-states", 1, ["audit_counts", "RULE_APPLIED"], 3,
+        Failure(1, "expect.audit_counts.RULE_APPLIED", 3, 2),
+    ),
+    (
+        "54-missing-response-error", 2, ["error", "code"], "LLM_TIMEOUT",
+        Failure(2, "expect.error.code", "LLM_TIMEOUT", "RESPONSE_MAPPING_NOT_FOUND"),
+    ),
+    (
+        "56-container-data", 1, ["context", "$.container_data.storeHours.until"], "18:00",
+        Failure(1, "expect.context['$.container_data.storeHours.until']", "18:00", "17:00"),
+    ),
+    (
+        "33-best-priority-needs-no-question", 1, ["task_calls"], [],
+        Failure(1, "expect.task_calls", [], [{"bean": "hotelTask", "method": "cancel"}]),
+    ),
+    (
+        "44-rule-actions", 1, ["input_params", "claim_amount"], 1201,
+        Failure(1, "expect.input_params.claim_amount", 1201, 1200),
+    ),
+    (
+        "08-policy-block-and-recovery", 2, ["persisted", "status"], "RUNNING",
+        Failure(2, "expect.persisted.status", "RUNNING", "BLOCKED"),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("name", "turn", "path", "value", "failure"), FLIPPED, ids=[case[0] for case in FLIPPED])
+def test_a_flipped_expectation_fails_with_where_expected_and_got(
+    tmp_path: Path, name: str, turn: int, path: list[str], value: Any, failure: Failure
+) -> None:
+    world = yaml.safe_load((FOLDER / f"{name}.yaml").read_text())
+    *way, last = path
+    target = world["turns"][turn - 1]["expect"]
+    for key in way:
+        target = target[key]
+    assert target[last] != value
+    target[last] = value
+    file = tmp_path / f"{name}.yaml"
+    file.write_text(yaml.safe_dump(world))
+
+    with database.disposable():
+        report = run(file)
+
+    assert report.failures == [failure]
