@@ -14,8 +14,10 @@ from convengine import conf
 from convengine.domain.ports import Clock, ConversationPort, ModelPort, Ports, ToolPort
 from convengine.domain.recording import Tape
 from convengine.extensions.containers import Containers
+from convengine.extensions.memories import Memories
 from convengine.extensions.registry import Registry, registry
 from convengine.extensions.tasks import Tasks
+from convengine.extensions.transformers import ResponseTransformers
 from convengine.llm.none import NoModel
 from convengine.llm.taped import TapedModel
 from convengine.pipeline.engine import Engine
@@ -82,4 +84,6 @@ def ports(clock: Clock, conversations: ConversationPort, tape: Tape) -> Ports:
         containers=Containers(outside.registry, tape, connections.close_all),
         model=TapedModel(outside.model, tape),
         tools=TapedTools(outside.tools, tape),
+        memory=Memories(outside.registry, tape),
+        transformers=ResponseTransformers(outside.registry, tape),
     )

@@ -15,7 +15,14 @@ from convengine.domain.turn import Turn, TurnRequest
 from convengine.llm.none import NoModel
 from convengine.tools.none import NoTools
 from tests.fakes.clock import FrozenClock
-from tests.fakes.ports import BookOfExecutions, FixedContainers, RecordingTasks, StoredConversation
+from tests.fakes.ports import (
+    BookOfExecutions,
+    FixedContainers,
+    FixedMemory,
+    FixedTransformers,
+    RecordingTasks,
+    StoredConversation,
+)
 
 CONVERSATION = "9bf7540a-b129-4685-a120-730e8a0cb94b"
 TURN = str(UUID(int=7))
@@ -120,6 +127,8 @@ def make_turn(
     containers: FixedContainers | None = None,
     model: ModelPort | None = None,
     tools: ToolPort | None = None,
+    memory: FixedMemory | None = None,
+    transformers: FixedTransformers | None = None,
     clock: FrozenClock | None = None,
     turn_no: int = 1,
     **request: Any,
@@ -135,6 +144,8 @@ def make_turn(
         containers=containers or FixedContainers(),
         model=model or NoModel(),
         tools=tools or NoTools(),
+        memory=memory or FixedMemory(),
+        transformers=transformers or FixedTransformers(),
     )
     return Turn(
         turn_id=TURN,

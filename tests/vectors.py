@@ -33,7 +33,9 @@ CHAPTERS: dict[str, tuple[str, Sequence[int]]] = {
     "P2_4_11": ("pipeline-2 4 planner gates", (1, 9, 10, 11)),
     "P2_7_6": ("pipeline-2 7 rules", range(1, 16)),
     "P2_8_3": ("pipeline-2 8 state graph", range(1, 11)),
-    "P2_9_8": ("pipeline-2 9 responses, EXACT", range(1, 8)),
+    "P2_9_8": ("pipeline-2 9 responses, EXACT", (*range(1, 8), 16)),
+    "P2_10_2": ("pipeline-2 10 memory", range(1, 9)),
+    "P2_13": ("pipeline-2 13 history", range(1, 7)),
     "P2_12": ("pipeline-2 12 end guard", range(1, 6)),
 }
 _NAME = re.compile(r"(?<![A-Z0-9])(P2_\d+_\d+|P2_\d+|[A-Z]{2,4})((?:_V\d+)+)")

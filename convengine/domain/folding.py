@@ -10,7 +10,7 @@ from operator import is_, itemgetter
 from typing import Any
 
 from convengine.domain.facts import session_scalars
-from convengine.domain.params import shown
+from convengine.domain.params import REPEATED, shown
 from convengine.domain.session import FIELDS, Session
 
 Json = Any
@@ -30,7 +30,7 @@ def document(session: Session) -> dict[str, Json]:
     return {
         **facts,
         "context": session.context,
-        "inputParams": shown(session.input_params),
+        "inputParams": {key: value for key, value in shown(session.input_params).items() if key not in REPEATED},
         "userInputParams": session.user_input_params,
         "schemaFields": list(properties) if isinstance(properties, Mapping) else None,
         "epoch": session.epoch,

@@ -29,8 +29,6 @@ def opened(session: Session, loaded: Loaded, params: Mapping[str, Json]) -> Sess
     context, _ = restored_context(loaded)
     stored = row.input_params_json if isinstance(row.input_params_json, Mapping) else {}
     extra: dict[str, Json] = {"previousTurn": dict(loaded.previous_turn)} if loaded.previous_turn else {}
-    if loaded.memory_recall:
-        extra["memory_recall"] = loaded.memory_recall
     intent, state = code(row.intent_code) or UNKNOWN, code(row.state_code) or UNKNOWN
     lock = _branch(context, "intent_lock")
     return session.evolve(

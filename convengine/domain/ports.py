@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from convengine.domain.conversation import Loaded
+from convengine.domain.payload import Payload
 from convengine.domain.rows import Rule
 from convengine.domain.session import Session
 
@@ -200,6 +201,51 @@ class ToolPort(Protocol):
         """Run a tool of a group with arguments."""
 
 
+@dataclass(frozen=True)
+class StoreFault:
+    """A memory store that failed."""
+
+    store: str
+    error_type: str
+    error_message: str
+
+
+@dataclass(frozen=True)
+class MemoryAnswer:
+    """What the memory stores said: a text that was read, the stores that answered, those that failed."""
+
+    text: str | None = None
+    stores: tuple[str, ...] = ()
+    faults: tuple[StoreFault, ...] = ()
+
+
+class MemoryPort(Protocol):
+    """Registered memory stores, in the order of their registration."""
+
+    def read(self, session: Session) -> MemoryAnswer:
+        """What the first store says that says anything."""
+
+    def write(self, session: Session, summary: str) -> MemoryAnswer:
+        """Give the summary to every store."""
+
+
+@dataclass(frozen=True)
+class TransformAnswer:
+    """What a response transformer made of an answer; all null when none applies or nothing was changed."""
+
+    payload: Payload | None = None
+    transformer: str | None = None
+    error_type: str | None = None
+    error_message: str | None = None
+
+
+class TransformerPort(Protocol):
+    """Registered response transformers."""
+
+    def transform(self, stage: str, payload: Payload, session: Session) -> TransformAnswer:
+        """Let the transformer of a stage (LLM, FINAL) that fits intent and state change the answer."""
+
+
 class ConversationPort(Protocol):
     """Where the past of a conversation comes from. Read once, at the start of the turn."""
 
@@ -221,3 +267,5 @@ class Ports:
     containers: ContainerPort
     model: ModelPort
     tools: ToolPort
+    memory: MemoryPort
+    transformers: TransformerPort

@@ -51,6 +51,8 @@ DEFAULT_PIPELINE: tuple[str, ...] = (
     "convengine.steps.state_graph.StateGraphStep",
     # Choose and produce the answer.
     "convengine.steps.response_resolution.ResponseResolutionStep",
+    # Keep what is remembered of the turn.
+    "convengine.steps.memory.MemoryStep",
     # Make the result that is committed.
     "convengine.steps.persist_conversation.PersistConversationStep",
     # Note the timings and check that there is a result.

@@ -9,6 +9,7 @@ from django.db import connection
 
 from convengine.codec import dumps, loaded, plain
 from convengine.domain import settings
+from convengine.domain.catalogue.memory import ENABLED as MEMORY_ENABLED
 from convengine.domain.catalogue.memory import HISTORY_MAX_TURNS
 from convengine.domain.conversation import Loaded
 from convengine.domain.enums import TurnStatus
@@ -21,6 +22,7 @@ from convengine.domain.stages import Stage
 from convengine.domain.turn import Turn, TurnRequest
 from convengine.errors import ConvEngineError, TurnConflict
 from convengine.sessions.lease import Lease
+from convengine.sessions.memory import recall
 from convengine.sessions.models import CeConversation
 from convengine.sessions.sql import dialect
 
@@ -47,13 +49,19 @@ class LiveConversations:
                 self.lease.conversation,
                 self._history(),
                 self.lease.previous_turn,
-                None,
+                self._recalled(),
                 self.lease.created,
             )
         return self._loaded
 
     def store(self) -> None:
         """The lease made the row; without a row there would be no lease to run on."""
+
+    def _recalled(self) -> str | None:
+        """What an earlier session left, looked for on a session's first turn only (R78)."""
+        if not self.lease.created or not settings.read(self.snapshot, MEMORY_ENABLED).value:
+            return None
+        return recall(self.lease.conversation)
 
     def _history(self) -> tuple[Exchange, ...]:
         limit = settings.read(self.snapshot, HISTORY_MAX_TURNS).value

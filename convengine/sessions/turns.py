@@ -19,7 +19,7 @@ from convengine.domain.trail import Trail
 from convengine.domain.turn import Turn, TurnRequest
 from convengine.errors import ConvEngineError, ConversationPersistFailed, TurnConflict, TurnTimeout
 from convengine.pipeline.engine import EngineOutcome
-from convengine.sessions import idempotency, store
+from convengine.sessions import idempotency, memory, store
 from convengine.sessions import lease as leases
 from convengine.sessions.clock import TurnClock
 from convengine.sessions.idempotency import IdempotencyKey
@@ -125,6 +125,7 @@ def _commit(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Recor
     def write(careful: bool) -> None:
         recreated = store.commit_conversation(turn, lease, outcome.session)
         note = "The conversation was deleted while the turn ran, which a replay does not repeat." if recreated else None
+        memory.remember(turn, lease.conversation, outcome.session)
         _write_record(turn, outcome, tape, status, careful=careful, note=note)
         keep()
 

@@ -6,6 +6,7 @@ from convengine.domain.session import Session
 from convengine.domain.stages import Stage
 from convengine.domain.text import excerpt
 from convengine.domain.turn import Turn
+from convengine.memory.recall import recalled
 from convengine.pipeline.step import Step
 
 
@@ -43,4 +44,4 @@ class LoadOrCreateConversationStep(Step):
             turn.audit(session, Stage.CONTEXT_REPAIRED, reason=problem, raw_excerpt=excerpt(str(row.context_json), 200))
         if request.ignored_params:
             turn.audit(session, Stage.INPUT_PARAM_IGNORED, keys=list(request.ignored_params))
-        return Continue(session)
+        return Continue(recalled(session, turn))

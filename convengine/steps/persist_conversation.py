@@ -20,7 +20,7 @@ from convengine.pipeline.step import Step
 class PersistConversationStep(Step):
     """The session as the row will keep it. The commit itself is the turn shell's, after the pipeline (law 1)."""
 
-    after = ("ResponseResolutionStep",)
+    after = ("MemoryStep",)
     rank = 2600
     requires_persisted = True
     writes = frozenset({"intent", "state", "context", "last_assistant", "final_result"})

@@ -18,6 +18,7 @@ from convengine.errors import LlmNotConfigured, NoResponseConfigured, ResponseMa
 from convengine.pipeline.step import Step
 from convengine.responses.exact import exact_payload
 from convengine.responses.select import choose_response
+from convengine.responses.transform import FINAL, LLM, transformed
 
 #: Overrides that come before the question of an intent collision (R36).
 _FIRST = frozenset({"RESET", "RESUME", "GUARDRAIL"})
@@ -80,6 +81,7 @@ def _by_row(session: Session, turn: Turn) -> Session:
     payload = exact_payload(row, session, turn)
     turn.audit(session, Stage.RESPONSE_EXACT, text=payload.value)
     session = session.evolve(last_llm_output=payload.value, last_llm_stage="RESPONSE_EXACT")
+    payload = transformed(payload, session, turn, LLM)
     return _say(session, turn, payload, row.response_type, responseId=row.response_id)
 
 
@@ -106,6 +108,7 @@ def _missing(session: Session, turn: Turn) -> Session:
 
 
 def _say(session: Session, turn: Turn, payload: Payload, response_type: str, **about: Any) -> Session:
+    payload = transformed(payload, session, turn, FINAL)
     session = session.evolve(payload=payload, last_assistant=stored(payload))
     turn.audit(
         session,

@@ -5,13 +5,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from convengine.domain.conversation import Loaded
+from convengine.domain.payload import Payload
 from convengine.domain.ports import (
     ActionRun,
     ContainerAnswer,
     ContainerRequest,
     Execution,
     ExecutionClaim,
+    MemoryAnswer,
     TaskAnswer,
+    TransformAnswer,
 )
 from convengine.domain.rows import Rule
 from convengine.domain.session import Session
@@ -91,3 +94,29 @@ class BookOfExecutions:
 
     def finish(self, claim: ExecutionClaim, status: str, result: Any) -> None:
         self.claims[claim.nonce] = (status, result, claim.request_hash)
+
+
+@dataclass
+class FixedMemory:
+    """Memory stores that say `answer`, and keep what they were given."""
+
+    answer: MemoryAnswer = field(default_factory=MemoryAnswer)
+    written: list[str] = field(default_factory=list)
+
+    def read(self, session: Session) -> MemoryAnswer:
+        return self.answer
+
+    def write(self, session: Session, summary: str) -> MemoryAnswer:
+        self.written.append(summary)
+        return MemoryAnswer(None, self.answer.stores, self.answer.faults)
+
+
+@dataclass
+class FixedTransformers:
+    """Response transformers by stage: an answer, or a function of the payload."""
+
+    answers: Mapping[str, TransformAnswer | Callable[[Payload], TransformAnswer]] = field(default_factory=dict)
+
+    def transform(self, stage: str, payload: Payload, session: Session) -> TransformAnswer:
+        answer = self.answers.get(stage, TransformAnswer())
+        return answer if isinstance(answer, TransformAnswer) else answer(payload)

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from convengine.domain.payload import JsonPayload, TextPayload
+from convengine.domain.ports import TransformAnswer
 from convengine.domain.rows import Row
 from convengine.domain.session import Clarification, ReplyOverride, Session
 from convengine.domain.turn import Turn
@@ -18,6 +19,7 @@ from tests.builders import (
     payload,
     stages,
 )
+from tests.fakes.ports import FixedTransformers
 
 LOAN = make_intent("LOAN")
 
@@ -179,3 +181,32 @@ def test_a_collision_looks_at_no_row() -> None:
 
 def test_a_bare_reset_without_a_row_is_acknowledged() -> None:
     assert said(intent="UNKNOWN", state="UNKNOWN", reset_only=True) == "Starting fresh. How can I help you?"
+
+
+def transforming(**answers: Any) -> Any:
+    """A turn in which the transformer of each named stage adds its text."""
+
+    def adds(text: str) -> Any:
+        return lambda payload: TransformAnswer(TextPayload(payload.value + text), "Adds")
+
+    return FixedTransformers({stage: adds(text) for stage, text in answers.items()})
+
+
+def test_P2_9_8_V16_a_transformer_adds_its_part_before_anything_is_stored() -> None:
+    turn = make_turn(make_snapshot(LOAN, EXACT), transformers=transforming(LLM=" footer", FINAL="."))
+
+    session = ResponseResolutionStep().execute(Session(CONVERSATION, intent="LOAN", state="CONFIRM"), turn).session
+
+    assert session.payload == TextPayload("exact footer.")
+    assert session.last_assistant == {"type": "TEXT", "value": "exact footer."}
+    assert payload(turn, "ASSISTANT_OUTPUT")["output"] == "exact footer."
+    assert session.last_llm_output == "exact"
+
+
+def test_an_answer_that_no_row_gave_meets_the_final_transformer_alone() -> None:
+    turn = make_turn(make_snapshot(LOAN, EXACT), transformers=transforming(LLM=" footer", FINAL="."))
+    override = ReplyOverride("Not now", "SESSION")
+
+    session = ResponseResolutionStep().execute(Session(CONVERSATION, reply_override=override), turn).session
+
+    assert session.payload == TextPayload("Not now.")

@@ -1,0 +1,58 @@
+"""Summaries kept beyond a conversation's context: `ce_memory` (tables 6.5, R59, R78)."""
+
+from django.db import connection
+
+from convengine.domain.conversation import Conversation
+from convengine.domain.session import Session
+from convengine.domain.turn import Turn
+from convengine.sessions.sql import dialect
+
+
+def recall(row: Conversation) -> str | None:
+    """What the newest ended session of the thread left, for a session's first turn; null when there is none.
+
+    On the plain turn API a thread is one conversation, so there is nothing to look for.
+    """
+    if row.remote_jid == row.conversation_id:
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT summary_text FROM ce_memory WHERE workspace_id = %s AND channel = %s AND remote_jid = %s "
+            "AND memory_type = 'COMPACTED' AND conversation_id <> %s ORDER BY created_at DESC LIMIT 1",
+            [row.workspace_id, row.channel, row.remote_jid, dialect().uuid(row.conversation_id)],
+        )
+        found = cursor.fetchone()
+    return found[0] if found else None
+
+
+def remember(turn: Turn, row: Conversation, session: Session) -> None:
+    """Keep the running summary of the session, when this turn made one. Needs an open transaction.
+
+    After a reset it begins anew with this turn.
+    """
+    summary = session.input_params.get("memory_session_summary")
+    if not isinstance(summary, str):
+        return
+    here = dialect()
+    now = here.time(turn.ports.clock.now())
+    first = ", from_turn = excluded.from_turn" if session.reset_reason else ""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""INSERT INTO ce_memory (conversation_id, memory_type, workspace_id, channel, remote_jid, summary_text,
+                                       source, detail_json, from_turn, to_turn, created_at, updated_at)
+                VALUES (%s, 'SESSION_SUMMARY', %s, %s, %s, %s, 'TEMPLATE', '{{}}', %s, %s, %s, %s)
+                ON CONFLICT (conversation_id, memory_type) DO UPDATE
+                   SET summary_text = excluded.summary_text, source = excluded.source, to_turn = excluded.to_turn,
+                       updated_at = excluded.updated_at{first}""",
+            [
+                here.uuid(session.conversation_id),
+                row.workspace_id,
+                row.channel,
+                row.remote_jid,
+                summary,
+                turn.turn_no,
+                turn.turn_no,
+                now,
+                now,
+            ],
+        )
