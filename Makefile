@@ -5,9 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8000
 HOST ?= 127.0.0.1
+PATHS ?= tests/scenarios
 export PYTHONDONTWRITEBYTECODE ?= 1
 
-.PHONY: help setup setup-dev setup-browser demo talk serve check test bench lock
+.PHONY: help setup setup-dev setup-browser demo talk serve scenarios check test bench lock
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -42,6 +43,9 @@ talk: $(VENV)/runtime var/secret_key  ## A conversation with the demo in this te
 
 serve: $(VENV)/runtime  ## Serve with the settings of the environment (CE_SECRET_KEY, DATABASE_URL, …).
 	@$(BIN)/python manage.py serve --host $(HOST) --port $(PORT)
+
+scenarios: $(VENV)/runtime var/secret_key  ## Play the conformance scenarios (PATHS=… for other files or folders).
+	@$(BIN)/python manage.py scenarios $(PATHS)
 
 check: $(VENV)/develop  ## Format, lint, types, arrows, system checks.
 	@CE_DEBUG=true $(BIN)/python -m tests.check

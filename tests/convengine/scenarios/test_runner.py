@@ -124,6 +124,17 @@ def test_the_conversation_begins_as_the_file_says(tmp_path: Path) -> None:
     assert report.failures == []
 
 
+def test_a_conversation_may_have_a_past(tmp_path: Path) -> None:
+    past = [{"user": "hi", "assistant": "Hello."}, {"user": "fees", "assistant": "No fees."}]
+    report = played(
+        tmp_path,
+        {"user": "fees", "expect": {"intent": "FAQ", "persisted": {"last_turn_no": 3, "turn_count": 3}}},
+        conversation={"intent_code": "FAQ", "state_code": "IDLE", "history": past},
+    )
+
+    assert report.failures == []
+
+
 def test_a_turn_may_have_no_message(tmp_path: Path) -> None:
     assert played(tmp_path, {"user": None, "expect": {"intent": "UNKNOWN"}}).failures == []
 
@@ -172,6 +183,29 @@ def test_a_task_that_raises_is_counted_as_called(tmp_path: Path) -> None:
 @pytest.mark.parametrize("tasks", [[], [{**SENDS, "method": "other"}]])
 def test_a_task_without_a_stub_is_an_unscripted_call(tmp_path: Path, tasks: list[Any]) -> None:
     report = played(tmp_path, {"user": "fees"}, tables={"ce_rule": [TASK]}, tasks=tasks)
+
+    assert [(failure.turn, failure.where) for failure in report.failures] == [(1, "unscripted call")]
+    assert "mail" in report.failures[0].got
+
+
+ACTION = {
+    "intent_code": "FAQ",
+    "state_code": "IDLE",
+    "action_key": "send",
+    "bean_name": "mail",
+    "method_names": "send",
+}
+
+
+@pytest.mark.parametrize("tasks", [[], [{**SENDS, "method": "other"}]])
+def test_an_action_without_a_stub_is_an_unscripted_call(tmp_path: Path, tasks: list[Any]) -> None:
+    report = played(
+        tmp_path,
+        {"user": "yes", "expect": {"task_calls": [], "input_params": {"pending_action_result": "FAILED"}}},
+        tables={"ce_pending_action": [ACTION]},
+        conversation={"intent_code": "FAQ", "state_code": "IDLE"},
+        tasks=tasks,
+    )
 
     assert [(failure.turn, failure.where) for failure in report.failures] == [(1, "unscripted call")]
     assert "mail" in report.failures[0].got
