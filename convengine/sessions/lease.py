@@ -228,7 +228,8 @@ def _bury(request: TurnRequest) -> bool:
     """When the lease has run out: record the dead turn and free the lease (R27). True when that was so."""
     here = dialect()
     with transaction.atomic(), connection.cursor() as cursor:
-        lock = " FOR UPDATE" if here.vendor == "postgresql" else ""
+        # A row that is locked is being committed or buried: neither may hold up who only looks.
+        lock = " FOR UPDATE SKIP LOCKED" if here.vendor == "postgresql" else ""
         cursor.execute(
             f"""SELECT lease_info, context_epoch, intent_code, state_code, {here.now()} FROM ce_conversation
                  WHERE conversation_id = %s AND lease_token IS NOT NULL AND lease_expires_at < {here.now()}{lock}""",

@@ -80,17 +80,26 @@ def _run(request: TurnRequest, lease: leases.Lease, key: IdempotencyKey | None, 
     ):
         outcome = wiring.engine().run(turn)
     answer = _answer(turn, outcome)
-    if outcome.error is not None:
-        _record_failure(turn, lease, outcome, tape)
-        return answer
     try:
-        _commit(turn, lease, outcome, tape, lambda: _keep(key, answer, wire))
-    except TurnConflict as conflict:
-        # Still a turn that took a number. When the lease is gone, whoever took it has left the record.
-        with suppress(TurnConflict):
-            _record_failure(turn, lease, EngineOutcome(outcome.session, error=conflict), tape)
+        if outcome.error is None:
+            _commit(turn, lease, outcome, tape, lambda: _keep(key, answer, wire))
+        else:
+            _record_failure(turn, lease, outcome, tape)
+    except (TurnConflict, DatabaseError) as refused:
+        error = refused if isinstance(refused, TurnConflict) else ConversationPersistFailed()
+        _give_up(turn, lease, EngineOutcome(outcome.session, error=error), tape)
         raise
     return answer
+
+
+def _give_up(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Recording) -> None:
+    """A turn that could not be stored still took a number: leave its record, and the lease, on a new connection.
+
+    When the lease is gone, whoever took it has left the record; when the database is, whoever finds the lease will.
+    """
+    leases.release_connection()
+    with suppress(TurnConflict, DatabaseError):
+        _record_failure(turn, lease, outcome, tape)
 
 
 def _opened(request: TurnRequest, lease: leases.Lease) -> tuple[Turn, Recording]:
@@ -101,19 +110,26 @@ def _opened(request: TurnRequest, lease: leases.Lease) -> tuple[Turn, Recording]
     turn = Turn(lease.turn_id, lease.turn_no, request, snapshot, ports, trail)
     turn.time_limit_ms = conf.get("TURN_TIMEOUT_SECONDS") * 1000
     if settings.read(snapshot, catalogue.FLUSH).value == "STEP":
-        turn.flush_step = _StepFlush(turn)
+        turn.flush_step = _StepFlush(turn, lease)
     return turn, tape
 
 
 @dataclass
 class _StepFlush:
-    """AUDIT/FLUSH = STEP: each step's events at once, in a transaction of their own (R2)."""
+    """AUDIT/FLUSH = STEP: each step's events at once, in a transaction of their own (R2).
+
+    Raises TurnConflict when the lease was lost: whoever took it has written the end of this turn's trail.
+    """
 
     turn: Turn
+    lease: leases.Lease
     stored: int = 0
 
     def __call__(self) -> None:
+        """Store what is not stored yet."""
         with transaction.atomic():
+            if not leases.renew(self.lease.token):
+                raise TurnConflict()
             conf.load("AUDIT_WRITER").write(self.turn, after_seq=self.stored)
         self.stored = len(self.turn.trail.events)
 
