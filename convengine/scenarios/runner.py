@@ -112,25 +112,22 @@ class _Theatre:
 
     def _happened(self, key: uuid.UUID, turn: Turn) -> tuple[Happened, int | None]:
         """What the turn left behind, and its number; null when the request did not become a turn."""
-        stubs, watch = self.stubs, self.watch
-        before = len(stubs.model.calls), len(stubs.task_calls), len(stubs.tools.calls)
-        notes = (stubs.model.unscripted, stubs.tools.unscripted, watch.missing_tasks)
-        noted = [len(note) for note in notes]
-        stubs.model.user_text, watch.last = turn.user or "", None
+        self.stubs.begin(turn.user)
+        self.watch.begin()
         status, body = self.integrator.say(key, turn)
         turn_no = body.get("turnNo")
         happened = Happened(
             status,
             body,
-            watch.input_params(),
+            self.watch.input_params(),
             _conversation(key),
             self.integrator.audit(key, turn_no) if turn_no else (),
             self.integrator.steps(key, turn_no) if turn_no else (),
             [_verbose(event) for event in body.get("verbose") or ()],
-            [scenario_purpose(purpose) for purpose in stubs.model.calls[before[0] :]],
-            stubs.task_calls[before[1] :],
-            stubs.tools.calls[before[2] :],
-            [call for note, seen in zip(notes, noted, strict=True) for call in note[seen:]],
+            [scenario_purpose(purpose) for purpose in self.stubs.model.calls],
+            self.stubs.task_calls,
+            self.stubs.tools.calls,
+            [*self.stubs.unscripted, *self.watch.missing_tasks],
         )
         return happened, turn_no
 

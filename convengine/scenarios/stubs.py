@@ -21,13 +21,25 @@ class ScriptedFailure(Exception):
 
 @dataclass
 class Stage:
-    """The stubs of one scenario, and what was called."""
+    """The stubs of one scenario, and what was called in the turn that runs."""
 
     registry: Registry
     model: ScriptedModel
     tools: ScriptedTools
     #: (task, method) of every call that reached a stub, in order.
     task_calls: list[tuple[str, str]] = field(default_factory=list)
+
+    def begin(self, user_text: str | None) -> None:
+        """A turn begins: nothing was called in it yet."""
+        self.model.user_text = user_text or ""
+        for calls in (self.model.calls, self.model.unscripted, self.tools.calls, self.tools.unscripted):
+            calls.clear()
+        self.task_calls.clear()
+
+    @property
+    def unscripted(self) -> list[str]:
+        """Calls of a model or a tool that the script has no answer to."""
+        return [*self.model.unscripted, *self.tools.unscripted]
 
     @property
     def outside(self) -> Outside:

@@ -14,11 +14,16 @@ _NOT_REGISTERED = "NOT_REGISTERED"
 
 @dataclass
 class Watch:
-    """What was seen since the last look."""
+    """What was seen of the turn that runs."""
 
     last: AuditEvent | None = None
     #: Tasks that a turn wanted and nobody registered.
     missing_tasks: list[str] = field(default_factory=list)
+
+    def begin(self) -> None:
+        """A turn begins: nothing was seen of it yet."""
+        self.last = None
+        self.missing_tasks.clear()
 
     def saw(self, event: AuditEvent) -> None:
         """Take note of an event, also of one that the audit filters."""

@@ -2,11 +2,13 @@ from typing import Any
 
 import pytest
 
-from convengine.domain.ports import ContainerRequest
+from convengine.domain.ports import ContainerRequest, LlmRequest
 from convengine.domain.recording import Recording
 from convengine.extensions.tasks import Tasks
+from convengine.llm.scripted import Line
 from convengine.scenarios.scenario import ContainerStub, Scenario, TaskStub, Turn
 from convengine.scenarios.stubs import Stage, stage
+from convengine.tools.scripted import Stub
 from tests.builders import make_session
 
 
@@ -65,6 +67,20 @@ def test_a_container_gives_what_the_file_says(stub: ContainerStub, value: Any, e
 
 def test_an_address_without_a_stub_has_no_provider() -> None:
     assert made(containers=[ContainerStub(1, 2, 3)]).registry.provider(1, 2, 4) is None
+
+
+def test_what_was_called_is_kept_for_one_turn_but_not_what_was_used_up() -> None:
+    line = Line({"POLICY"}, "yes", contains=("fees",), times=1)
+    stubs = made(llm=[line], tasks=[TaskStub("mail", "send", 1)], tools=[Stub("stock", times=1)])
+    request = LlmRequest("POLICY", "", "")
+
+    for said, unscripted in (("the FEES", 0), ("the fees", 2)):
+        stubs.begin(said)
+        stubs.model.complete(request)
+        stubs.tools.run("stock", "DB", {}, make_session())
+        run(stubs, "mail", "send")
+        assert (stubs.model.calls, stubs.task_calls) == (["POLICY"], [("mail", "send")])
+        assert len(stubs.unscripted) == unscripted
 
 
 def test_a_scripted_model_is_always_there() -> None:

@@ -28,6 +28,14 @@ def test_a_task_that_nobody_registered_is_noted_whoever_wanted_it() -> None:
     assert watch.missing_tasks == ["No task x.", "No task y."]
 
 
+def test_each_turn_is_seen_by_itself() -> None:
+    with watching() as watch:
+        saw(make_turn().audit(make_session(), Stage.RULE_ERROR, errorCode="NOT_REGISTERED", errorMessage="No task x."))
+        watch.begin()
+
+    assert (watch.input_params(), watch.missing_tasks) == (None, [])
+
+
 def test_nobody_watches_outside() -> None:
     with watching() as watch:
         pass
