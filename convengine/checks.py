@@ -40,11 +40,9 @@ def check_pipeline(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
 def check_paths(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
     """Every dotted path of the settings leads somewhere."""
     found: list[CheckMessage] = []
-    for key in ("SNAPSHOT", "AUDIT_WRITER"):
+    for key in ("SNAPSHOT", "AUDIT_WRITER", "REPLAY"):
         try:
             conf.load(key)
         except ImportError as error:
-            found.append(
-                Error(f"settings.CONVENGINE[{key!r}] cannot be imported: {error}.", id="convengine.E003")
-            )
+            found.append(Error(f"settings.CONVENGINE[{key!r}] cannot be imported: {error}.", id="convengine.E003"))
     return found
