@@ -54,6 +54,16 @@ class PolicyDecision(Word):
     RECLASSIFY_INTENT = "RECLASSIFY_INTENT", "Find the intent anew", "Nothing is waiting for this message."
 
 
+class RoutingDecision(Word):
+    """What a message is to the form at hand (pipeline-1 10)."""
+
+    CONTINUE_STANDARD_FLOW = "CONTINUE_STANDARD_FLOW", "Nothing special", "Intent and fields are looked at as usual."
+    HANDLE_AS_ANSWER = "HANDLE_AS_ANSWER", "An answer", "The message answers what was asked."
+    RETRY_IN_PLACE = "RETRY_IN_PLACE", "Try again", "The last work is to be repeated where the dialogue stands."
+    PROCEED_CONFIRMED = "PROCEED_CONFIRMED", "Confirmed", "The user confirmed a complete form."
+    APPLY_CORRECTION = "APPLY_CORRECTION", "Corrected", "Values of the form were changed in place."
+
+
 class ActionStatus(Word):
     """Where an opened action stands (pipeline-1 11, pipeline-2 2)."""
 

@@ -73,6 +73,9 @@ class Match(Protocol):
     def group(self, *groups: int | str) -> Any:
         """The text of a group, null when it took no part."""
 
+    def groups(self) -> tuple[str | None, ...]:
+        """All groups."""
+
     def groupdict(self) -> dict[str, str | None]:
         """The named groups."""
 
@@ -123,6 +126,10 @@ class Pattern:
             return None
         match: Match | None = self._capture.search(subject(text).decode())
         return match
+
+    def occurrences(self, text: str) -> Iterator[Match]:
+        """Every occurrence with its groups, in order; none overlaps another."""
+        yield from self._capture.finditer(subject(text).decode())
 
 
 def options(*, ignore_case: bool = True, captures: bool = False, max_memory: int = _MAX_MEMORY) -> Any:

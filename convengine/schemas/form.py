@@ -19,9 +19,9 @@ _DEPTH = 4
 _META = Draft202012Validator(Draft202012Validator.META_SCHEMA)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Field:
-    """One field of a form."""
+    """One field of a form. Two of them are the same only when they are the same object."""
 
     #: Dotted from the top: `address.city`.
     path: str

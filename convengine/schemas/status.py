@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator, FormatChecker, ValidationError, val
 from referencing import Registry
 
 from convengine.rules.patterns import PatternError, compile_pattern
+from convengine.schemas.formats import FORMATS
 
 Json = Any
 
@@ -154,7 +155,15 @@ def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterat
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
-_FORMATS = FormatChecker()
+def _checker() -> FormatChecker:
+    """jsonschema's checks, with ours for the formats that are read out of messages."""
+    checker = FormatChecker()
+    for name, known in FORMATS.items():
+        checker.checks(name)(lambda value, holds=known.holds: not isinstance(value, str) or holds(value))
+    return checker
+
+
+_FORMATS = _checker()
 _Validator = validators.extend(  # type: ignore[no-untyped-call]
     Draft202012Validator, {"pattern": _pattern}
 )

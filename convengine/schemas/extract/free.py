@@ -1,0 +1,113 @@
+"""Where a value ends that may be any text: after "name:", after "name is", after the bare name."""
+
+import re
+
+from convengine.schemas.extract.language import CORRECTS, DENIES, DESCRIBES, EXPLICIT
+from convengine.schemas.extract.reading import Reading
+from convengine.schemas.values import cleaned
+from convengine.schemas.words import FILLERS, listed
+
+#: Where the names of the form's fields stand in the text: start -> end.
+Names = dict[int, int]
+
+_QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^”\n]+)”|«([^»\n]+)»|'([^'\n]+)'(?!\w)")
+_TOKEN = re.compile(r"[^\s,;!?()\"]+")
+_STOP = re.compile(r"[;\n]|[.!?]+(?=\s|$)")
+_COMMA = re.compile(r",\s*")
+_JOINT = re.compile(r"(?:,\s*|\s+and\s+(?:my\s+|the\s+)?|\s+)$")
+#: Words that stand in lower case inside a name.
+_PARTICLES = frozenset(
+    {"de", "da", "del", "der", "den", "di", "du", "la", "le", "of", "van", "von", "und", "y", "&", "-"}
+)
+_PRONOUNS = frozenset({"i", "i'm", "i'd", "i've", "he", "she", "they", "who", "you", "we"})
+_NO_VALUE = DESCRIBES | FILLERS | _PRONOUNS
+#: Endings of what describes: broken, vibrating, delayed, really.
+_DESCRIBING = re.compile(r".{2,}(?:ing|ed|ly|ken|len)")
+_ID = re.compile(r"#?(?=[a-z-]*\d)[\w-]+(?:[./]\w+)*")
+#: What may follow an id of bare digits; another word would be what it counts.
+_AFTER_ID = FILLERS | listed(
+    """please thanks thank thx pls plz but because was has had needs wants want would called here speaking now ok if"""
+)
+
+
+def after_sign(reading: Reading, start: int, names: Names) -> int | None:
+    """Where the value ends that begins behind "name:" or "name =": as far as it can reach."""
+    if quoted := _QUOTED.match(reading.text, start):
+        return quoted.end()
+    stop = _STOP.search(reading.text, start)
+    end = stop.start() if stop else len(reading.text)
+    end = min([end, *(_before(reading, start, name, names[name]) for name in names if start < name < end)])
+    for comma in _COMMA.finditer(reading.text, start, end):
+        if _parts_there(reading, comma.end(), end):
+            end = comma.start()
+            break
+    return end if reading.text[start:end].strip() else None
+
+
+def _before(reading: Reading, start: int, name: int, name_end: int) -> int:
+    """Where a value ends before the name of another field; the name may be a part of it: "reason: wrong city"."""
+    joint = _JOINT.search(reading.text[start:name])
+    if joint and (EXPLICIT.match(reading.text, name_end) or joint.group().strip()):
+        return start + joint.start()
+    return len(reading.text)
+
+
+def _parts_there(reading: Reading, start: int, end: int) -> bool:
+    """True when what follows a comma is no part of the value before it: "Anna, I need help"."""
+    rest = reading.text[start:end]
+    found = reading.words(start, end)
+    if not found or found[0] in _NO_VALUE or CORRECTS.match(rest) or DENIES.match(rest):
+        return True
+    return len(found) > 4 or any(word in _PRONOUNS for word in found)
+
+
+def after_verb(reading: Reading, start: int) -> int | None:
+    """Where the value ends in "my name is …": a proper name, an id, something quoted; else one to three plain words."""
+    end = after_name(reading, start)
+    if end is not None:
+        return end
+    _, last = reading.clause(start)
+    joint = re.compile(r"\s+and\s").search(reading.text, start, last)
+    last = joint.start() if joint else last
+    said = cleaned(reading.text[start:last])
+    found = said.split()
+    plain = 1 <= len(found) <= 3 and not any(word in _NO_VALUE or _DESCRIBING.fullmatch(word) for word in found)
+    return start + reading.text[start:last].index(said) + len(said) if plain and reading.shouting else None
+
+
+def after_name(reading: Reading, start: int) -> int | None:
+    """Where the value ends in "name …": a proper name, an id, something quoted; anything else is not taken."""
+    if quoted := _QUOTED.match(reading.text, start):
+        return quoted.end()
+    end = None
+    for token in _tokens(reading, start):
+        word = token.group().rstrip(".")
+        if end is None and word in _NO_VALUE:
+            return None
+        if _is_name(reading, token.start(), word):
+            end = token.start() + len(word)
+        elif word not in _PARTICLES or end is None:
+            break
+    return end
+
+
+def id_after(reading: Reading, start: int) -> int | None:
+    """Where an id ends that follows a name cut short: "customer 9912" for customerId."""
+    match = _ID.match(reading.text, start)
+    if match is None or reading.inside(*match.span()):
+        return None
+    follows = reading.word_after(match.end())
+    if match.group().lstrip("#").isdigit() and follows and follows.group(1) not in _AFTER_ID:
+        return None
+    return match.end()
+
+
+def _tokens(reading: Reading, start: int) -> list[re.Match[str]]:
+    _, last = reading.clause(start)
+    return list(_TOKEN.finditer(reading.text, start, last))
+
+
+def _is_name(reading: Reading, start: int, word: str) -> bool:
+    if any(char.isdigit() for char in word):
+        return True
+    return not reading.shouting and word not in _NO_VALUE and reading.said(start, start + 1).isupper()

@@ -1,0 +1,159 @@
+"""Values that need no name beside them: patterns, choices, formats, numbers with their units (R10)."""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+from convengine.rules.patterns import PatternError, compile_pattern
+from convengine.schemas.choices import Spelling, key_of
+from convengine.schemas.extract.candidate import ENUM, FORMAT, NUMBER, PATTERN, SYNONYM, UNIT, X_EXTRACT, Candidate
+from convengine.schemas.extract.language import BEFORE_NUMBER, BEFORE_ONLY_NUMBER, COMPARES, VAGUE
+from convengine.schemas.extract.reading import Reading
+from convengine.schemas.extract.typed import choices_in, counted, formatted
+from convengine.schemas.extract.units import (
+    Counted,
+    counted_in,
+    numeric,
+    takes_bare_numbers,
+    takes_money,
+    units_of,
+)
+from convengine.schemas.form import Field, Form
+from convengine.schemas.formats import FORMATS, telling
+from convengine.schemas.values import cleaned, convert
+
+#: Formats whose finds are never a date or a phone number.
+_STRONGER = {"phone": ("uri", "email", "uuid", "date-time", "date"), "date": ("uri", "email", "uuid")}
+#: A bare number of more digits is an id or a phone number.
+_LONGEST = 9
+_TOKEN = re.compile(r"[^\s,;!?()\"']+")
+
+
+def by_pattern(reading: Reading, form: Form, fields: Sequence[Field]) -> Iterator[Candidate]:
+    """What the `x-extract` patterns of a field capture; the first pattern that finds something decides."""
+    for field in fields:
+        for text in field.texts("x-extract"):
+            found = list(_captured(reading, form, field, text))
+            yield from found
+            if found:
+                break
+
+
+def _captured(reading: Reading, form: Form, field: Field, text: str) -> Iterator[Candidate]:
+    try:
+        pattern = compile_pattern(text)
+    except PatternError:
+        return  # The editor is told at save.
+    for match in pattern.occurrences(reading.original):
+        group = "value" if "value" in match.groupdict() else 1 if match.groups() else 0
+        said = match.group(group)
+        if said and said.strip():
+            found = convert(cleaned(said), field, form)
+            start, end = (reading.place(place) for place in match.span())
+            yield Candidate(
+                field, start, end, found.value if found.value is not None else said, X_EXTRACT, found.problem
+            )
+
+
+def by_choice(reading: Reading, fields: Sequence[Field]) -> Iterator[Candidate]:
+    """Choices and synonyms, wherever they are said; general words and short ones are none."""
+    for field in fields:
+        for match, spelling in choices_in(reading, field):
+            if _tells(reading, match, spelling) and not reading.inside(*match.span()):
+                own = isinstance(spelling.value, str) and key_of(spelling.value) == spelling.key
+                yield Candidate(field, *match.span(), spelling.value, ENUM if own else SYNONYM)
+
+
+def _tells(reading: Reading, match: re.Match[str], spelling: Spelling) -> bool:
+    if all(word in VAGUE or word.isdigit() for word in spelling.key.split()):
+        return False
+    if len(spelling.key) > 2:
+        return True
+    if len(spelling.key) < 2:
+        return False
+    alone = key_of(cleaned(reading.original)) == spelling.key
+    return alone or (not reading.shouting and reading.said(*match.span()) == spelling.text)
+
+
+def by_format(reading: Reading, fields: Sequence[Field]) -> Iterator[Candidate]:
+    """E-mail addresses, dates, web addresses, ids, phone numbers. A phone number must look like one."""
+    for field in fields:
+        known = FORMATS.get(field.format or "")
+        for match in known.pattern.finditer(reading.text) if known else ():
+            if field.format == "phone" and not telling(match.group()):
+                continue
+            if not _stronger(reading, field.format or "", match):
+                value, end, problem = formatted(reading, field, *match.span())
+                yield Candidate(field, match.start(), end, value, FORMAT, problem)
+
+
+def _stronger(reading: Reading, name: str, match: re.Match[str]) -> bool:
+    return any(
+        other.start() < match.end() and match.start() < other.end()
+        for stronger in _STRONGER.get(name, ())
+        for other in FORMATS[stronger].pattern.finditer(reading.text)
+    )
+
+
+def by_shape(reading: Reading, fields: Sequence[Field]) -> Iterator[Candidate]:
+    """Words of letters and digits that wholly fit the `pattern` of a field: "ORD-2291"."""
+    for field in fields:
+        shape = field.declared.get("pattern")
+        if not isinstance(shape, str) or not shape.startswith("^") or not shape.endswith("$"):
+            continue
+        for match in _TOKEN.finditer(reading.text):
+            end = match.start() + len(match.group().rstrip("."))
+            said = reading.said(match.start(), end)
+            if any(c.isalpha() for c in said) and any(c.isdigit() for c in said) and _fits(shape, said):
+                yield Candidate(field, match.start(), end, said, PATTERN)
+
+
+def _fits(shape: str, said: str) -> bool:
+    try:
+        return compile_pattern(shape, ignore_case=False).found(said)
+    except PatternError:
+        return False
+
+
+def by_unit(reading: Reading, fields: Sequence[Field]) -> Iterator[Candidate]:
+    """Numbers with the unit of a field behind them: "24 months", "two tickets"."""
+    for found in counted_in(reading):
+        for field in fields:
+            if numeric(field) and found.unit in units_of(field) and not _compared(reading, found.start):
+                yield from _candidates(field, found, UNIT)
+
+
+def by_number(reading: Reading, fields: Sequence[Field], asked: Collection[str]) -> Iterator[Candidate]:
+    """Bare numbers, for amounts and counts. Where one may be meant, every other one raises doubt."""
+    bare = [found for found in counted_in(reading) if found.unit is None and not _compared(reading, found.start)]
+    numbers = [field for field in fields if numeric(field)]
+    wanted = [field for field in numbers if field.path in asked]
+    for field in numbers:
+        alone = wanted == [field] or numbers == [field]
+        meant = [one for one in bare if takes_bare_numbers(field) and _may_be(reading, field, one, alone=alone)]
+        for found in bare if meant else ():
+            if found in meant or not found.in_words:
+                yield from _candidates(field, found, NUMBER)
+
+
+def _candidates(field: Field, found: Counted, by: str) -> Iterator[Candidate]:
+    if value := counted(field, found):
+        core = (found.number.core[0], max(found.number.core[1], value[1] if by == UNIT else 0))
+        yield Candidate(field, found.start, value[1], value[0], by, value[2], core=core)
+
+
+def _may_be(reading: Reading, field: Field, found: Counted, *, alone: bool) -> bool:
+    """`alone`: no other field could be meant by a number that stands by itself."""
+    if found.number.money:
+        return takes_money(field)
+    if sum(char.isdigit() for char in found.number.digits) > _LONGEST:
+        return False
+    first, _ = reading.clause(found.start)
+    before = reading.words(first, found.start)
+    if found.in_words and (found.number.value == 1 or not before):
+        return False
+    return before[-1] in (BEFORE_NUMBER | BEFORE_ONLY_NUMBER if alone else BEFORE_NUMBER) if before else alone
+
+
+def _compared(reading: Reading, start: int) -> bool:
+    first, _ = reading.clause(start)
+    return COMPARES.search(reading.text[first:start]) is not None

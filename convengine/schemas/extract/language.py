@@ -1,0 +1,204 @@
+"""The words around values: what denies them, corrects them, asks about them, thanks for them. English."""
+
+import re
+
+from convengine.schemas.words import FILLERS, listed
+
+
+def _any(text: str) -> str:
+    """An alternation of phrases, separated by commas or lines; blanks in a phrase stand for any white space."""
+    phrases = (re.sub(r"\s+", r"\\s+", phrase.strip()) for phrase in re.split(r"[,\n]", text))
+    return f"(?:{'|'.join(phrase for phrase in phrases if phrase)})"
+
+
+#: Words too general to name a choice by themselves: they count as an answer, never in passing.
+VAGUE = FILLERS | listed(
+    """all any anything both different every few first good last many more most new next no none normal not
+    nothing off ok old on one open other others same second some something two unknown yes"""
+)
+
+# --- denied, corrected, asked ------------------------------------------------------------------------------------
+
+#: What denies the words behind it, a few words away; a bare `no` only directly before them.
+DENIES = re.compile(
+    r"\b(?:\w+n't|"
+    + _any(
+        """not, never, neither, nor, without, except, excluding, besides, cannot, avoid, hate, dont, doesnt, didnt
+        isnt, wasnt, wont, cant, instead of, rather than, other than, anything but, anywhere but, everything but
+        apart from, nicht, kein, keine, keinen, pas, jamais, nunca"""
+    )
+    + r")\b"
+)
+DENIES_NEXT = re.compile(r"\bno\s+(?:(?:more|longer)\s+)?$")
+#: How many words a denial reaches.
+REACH = 5
+#: What denies the words before it.
+DENIED = re.compile(
+    r"\s*(?:(?:is|was|are|were|'s)\s+(?:definitely\s+|certainly\s+)?(?:not|wrong|incorrect|false|out|no\s+longer)|"
+    r"(?:is|was|are|wo|does|did)n'?t|no\s+longer)\b"
+)
+#: "A, no, B": the last one is meant.
+CORRECTS = re.compile(
+    r"\b(?:no\s*[,.!…–-]|no\s+(?:no|wait|sorry|actually|i\s+mean|make|it)\b|"
+    + _any(
+        """nope, wait, sorry, actually, correction, oops, pardon, rather, i mean, i meant, make that, make it
+        scratch that, on second thoughts?"""
+    )
+    + r"\b)"
+)
+#: Between two values of one field: "dallas no irving".
+BARE_NO = re.compile(r"[\s,.;!?–-]*\bno[\s,.;!?–-]*")
+#: From one value to its correction, with nothing else between.
+TO_CORRECTION = re.compile(
+    r"[\s,.;!?…–-]*(?:\b"
+    + _any(
+        """oh, er, err, um, uh, hm+, no, nope, wait, sorry, actually, correction, oops, pardon, or, rather, well, it's
+        its, it is, please, i mean, i meant, make that, make it, make, scratch that, on second thoughts?, should be"""
+    )
+    + r"\b[\s,.;:!?…–-]*)+"
+)
+#: A sentence that asks instead of telling.
+ASKS = re.compile(
+    r"\s*(?:(?:and|but|so)\s+)?"
+    + _any(
+        """what, why, who, whose, which, how much, how many, how long, how far, how do, how can, how is, where is
+        where are, where do, where can, when is, when do, when can, when will, is there, are there, do you, does"""
+    )
+    + r"\b"
+)
+#: … and one that is put as a question but asks for something to be done.
+REQUESTS = re.compile(
+    r".*\b(?:can|could|may|might|would|will|shall|should)\s+(?:you|i|we)\b|\s*(?:how|what)\s+about\b|.*\bplease\b",
+    re.DOTALL,
+)
+
+# --- around an answer --------------------------------------------------------------------------------------------
+
+#: What may stand before an answer and is no part of it.
+LEAD_IN = re.compile(
+    r"(?:"
+    + _any(
+        """oh, ok, okay, er, err, um, uh, hm+, ah, well, sure, hi, hello, hey, so, yes, yeah, yep, sorry, wait, actually
+        please, just, maybe, probably, perhaps, about, around, approximately, roughly, i think, i guess, i believe
+        i would say, i'd say, i'd like, i would like, i'll take, i will take, i want, i need, i choose, i prefer, i pick
+        i mean, i meant, let's say, let's go with, let's take, make it, make that, it's, its, it is, that's, that is
+        that would be, it would be, it should be, this is, i am, i'm, i live in, from, in, at, on, to, use, take
+        go with, the answer is, here it is, here you go, of course"""
+    )
+    + r"\b[\s,.:!…–-]*)+"
+)
+COURTESY = re.compile(
+    r"[\s,.!…–-]*\b"
+    + _any(
+        """please, pls, plz, thx, ty, cheers, ok, okay, thanks a lot, thanks so much, many thanks, thanks
+        thank you so much, thank you, if possible"""
+    )
+    + r"[\s.!:)]*$"
+)
+#: Answers that say nothing about what was asked.
+SAYS_NOTHING = re.compile(
+    r".*\b"
+    + _any(
+        """don't know, dont know, do not know, no idea, not sure, no clue, can't remember, cannot remember, can't say
+        don't remember, don't have, do not have, dont have, what do you mean, why do you, rather not, none of your
+        tell you later, let me check, let me see, give me a, one moment, hold on, wait a, i forgot, can you, could you
+        would you, do you, who are you, what is, what's"""
+    )
+    + r"\b.*|"
+    + _any(
+        """what, why, who, which, when, where, how, huh, pardon, help, cancel, stop, quit, exit, skip, back, menu, next
+        nevermind, never mind, none, nothing, go back, start over, forget it, no thanks, no thank you, not now, agent
+        human, good morning, good afternoon, good evening, leave me alone"""
+    )
+    + r"\b.{0,20}|"
+    + _any("hi, hello, hey, thanks, thank you, ok, okay, hm+, um, uh, later, bye, goodbye")
+    + r"\b.{0,12}",
+    re.DOTALL,
+)
+#: Fields whose values are sentences; in any other a sentence is something else than the answer.
+PROSE = listed(
+    """reason summary description comment comments note notes message details text feedback question issue problem
+    request explanation remark remarks subject complaint instructions"""
+)
+SENTENCE = listed(
+    """i i'm i'd i've i'll you we we're they he she want wants need needs would could should is are was were does did
+    have has had don't doesn't didn't isn't can't my your"""
+)
+#: First words of what is to be done, not of a name or an id.
+COMMANDS = listed(
+    """move send go cancel call ship deliver change use put take bring let give show tell make get come do stop start
+    book order transfer pay check add remove delete open close connect talk speak"""
+)
+YES = listed("yes y yep yeah yup sure ok okay correct true right on absolutely definitely")
+NO = listed("no n nope nah not false off never")
+YES_PHRASES = re.compile(_any("of course, please do, yes please, i do, i am, i have, i would, go ahead"))
+NO_PHRASES = re.compile(_any("no thanks, no thank you, i don't, i do not, i'm not, i am not, not at all"))
+
+# --- names and their values --------------------------------------------------------------------------------------
+
+#: Between the name of a field and its value.
+EXPLICIT = re.compile(r"\s*(?:[:=]|->|→)\s*|\s+[–-]\s+")
+#: The same where the value is of a kind that can be recognised …
+SOFT = re.compile(
+    r"(?:'s)?(?: +(?:is|was|are|be|will|would|should|must|shall|of|to|as|at|on|for|equals|number|nr|code|"
+    r"i|we|need|want|like|have|about|around|approximately|approx|roughly|only|just|now|exactly|currently|it|the|a|"
+    r"actually|it's|i'd|please)\b\.?)* +#?"
+)
+#: … and where it may be anything.
+NAMING = re.compile(
+    r"(?:'s)?(?P<verb>(?: +(?:is|was|are|equals|number|no|nr|code|id|to|as|should be|will be)\b\.?)*) +#?"
+)
+#: Last words of a name that only say that it is a number of something.
+GENERIC = listed("id ids number no nr num code ref reference key")
+#: Words that tell something about a thing and are no value of it: "my phone is broken".
+DESCRIBES = VAGUE | listed(
+    """able about absent already also always annoying available away back bad badly beautiful because best better big
+    broken busy but can cheap clear closed confidential confusing correct could damaged dead defective did difficult
+    does down dropped easy empty enough expensive far fast faulty fine free full give given gone great had happy hard
+    has have hello here hi high horrible how huge if important impossible incorrect invalid just lagging large like
+    little locked long lost low may might mine missing mistyped misspelled much must nearby need needs nice noisy noted
+    obvious obsolete optional or outdated over perfect personal please possible private public quite ready really
+    required right sad secret short should silent slow small so soon sorry still stolen strange stuck stupid sufficient
+    tell terrible thanks there thx tiny told too true unavailable unclear unusual up useless valid very want weak weird
+    well what when where who why will would wrong yet yours"""
+)
+
+# --- numbers -----------------------------------------------------------------------------------------------------
+
+#: Names of what is counted, and of money.
+COUNTS = listed("count quantity qty pieces units size")
+MONEY = listed(
+    """amount price budget cost costs salary income fee fees payment premium sum money deposit rent revenue balance
+    limit wage value loan usd eur gbp inr dollar dollars euro euros pound pounds rupee rupees rs"""
+)
+_UNIT_FAMILIES = (
+    "second sec minute min hour hr day night week fortnight month year yr",
+    "g gram kg kilo kilogram ton tonne lb pound ounce oz stone",
+    "mm cm m km meter metre kilometer kilometre mile inch foot feet yard",
+    "l liter litre ml gallon",
+    "percent percentage pct",
+    "degree celsius fahrenheit",
+)
+#: Unit of measure: the number of its family.
+UNITS = {unit: number for number, family in enumerate(_UNIT_FAMILIES) for unit in listed(family)}
+#: What may stand right before a number that nothing else explains …
+BEFORE_NUMBER = listed(
+    "of about around approximately approx roughly exactly need want borrow pay spend lend loan request"
+)
+#: … and where no other number could be meant.
+BEFORE_ONLY_NUMBER = listed("for get take order buy book is be it's like only just say please make that would with")
+#: What compares with a number instead of giving it.
+COMPARES = re.compile(
+    r"(?:\b"
+    + _any(
+        """more than, less than, fewer than, greater than, higher than, lower than, at least, at most, between
+        in addition to, since, until"""
+    )
+    + r"|[<>≤≥~])\s*$"
+)
+_TENS = ("thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_ONES = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+)  # fmt: skip
+NUMBER_WORDS = dict(zip((*_ONES, *_TENS), (*range(21), *range(30, 100, 10)), strict=True))

@@ -1,0 +1,127 @@
+"""A message made ready for reading: folded, with the way back to every character, and its clauses and sentences."""
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from functools import cached_property
+
+from convengine.rules.patterns import MAX_INPUT
+from convengine.schemas.extract.language import ASKS, DENIED, DENIES, DENIES_NEXT, REACH, REQUESTS
+from convengine.schemas.formats import FORMATS, telling
+
+Span = tuple[int, int]
+
+_APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "`": "'", "´": "'"})
+_ZERO_WIDTH = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
+_CLAUSE_END = re.compile(r",(?!\d)|[;!?\n…()]|\.(?=\s|$)|(?<!thing )(?<!where )(?<!all )\bbut\b|\bhowever\b|\s[–-]\s")
+_SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|\n")
+_CLOCK = re.compile(r"(?<![\w.:])\d{1,2}(?::\d{2}){1,2}\s?(?:[ap]\.?m\b)?|(?<![\w.:,])\d{1,2}\s?(?:[ap]\.?m\b|o'clock)")
+_SENTENCE_START = re.compile(r"(?:^|(?<=[.!?\n]))\W*\w")
+_I = re.compile(r"\bI\b")
+_NEXT_WORD = re.compile(r"[ -]?([^\W\d_]+)")
+_GREETING = re.compile(r"\b(?:good|have\s+a\s+nice)\s+(?:morning|afternoon|evening|day|night|weekend)\b")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+
+
+class Reading:
+    """One message. `text` is folded: lower case, no accents, plain apostrophes, blanks for tabs; lines stay."""
+
+    def __init__(self, message: str) -> None:
+        self.original = message[:MAX_INPUT]
+        folded = [(part, place) for place, char in enumerate(self.original) for part in _folded(char)]
+        self.text = "".join(part for part, _ in folded)
+        self._places = [place for _, place in folded]
+
+    def span(self, start: int, end: int) -> Span:
+        """Where a part of `text` stands in the message."""
+        if start >= end:
+            return (0, 0)
+        last = self._places[end - 1] + 1
+        while last < len(self.original) and unicodedata.combining(self.original[last]):
+            last += 1
+        return self._places[start], last
+
+    def place(self, position: int) -> int:
+        """Where in `text` a position of the message is."""
+        return bisect_left(self._places, position)
+
+    def said(self, start: int, end: int) -> str:
+        """A part of `text` as the user wrote it."""
+        first, last = self.span(start, end)
+        return self.original[first:last]
+
+    @cached_property
+    def shouting(self) -> bool:
+        """True when capitals say nothing: all letters are, or none but those at the start of sentences, and I."""
+        letters = [char for char in self.original if char.isalpha()]
+        inner = _SENTENCE_START.sub("", _I.sub("i", self.original))
+        return all(char.isupper() for char in letters) or not any(char.isupper() for char in inner)
+
+    @cached_property
+    def structured(self) -> tuple[Span, ...]:
+        """Where addresses, ids, dates, times, phone numbers and greetings stand: no part of them is a value."""
+        found = [match.span() for pattern in (_CLOCK, _GREETING) for match in pattern.finditer(self.text)]
+        for name, known in FORMATS.items():
+            found += [m.span() for m in known.pattern.finditer(self.text) if name != "phone" or telling(m.group())]
+        return tuple(found)
+
+    def inside(self, start: int, end: int) -> bool:
+        """True when a part of the text touches something structured."""
+        return any(first < end and start < last for first, last in self.structured)
+
+    def clause(self, position: int) -> Span:
+        """Where the clause around a position begins and ends."""
+        return _around(self._clause_ends, position, len(self.text))
+
+    def sentence(self, position: int) -> Span:
+        """Where the sentence around a position begins and ends, its closing mark included."""
+        return _around(self._sentence_ends, position, len(self.text))
+
+    @cached_property
+    def _clause_ends(self) -> tuple[Span, ...]:
+        return tuple(match.span() for match in _CLAUSE_END.finditer(self.text))
+
+    @cached_property
+    def _sentence_ends(self) -> tuple[Span, ...]:
+        return tuple((match.end(), match.end()) for match in _SENTENCE_END.finditer(self.text))
+
+    def words(self, start: int, end: int) -> list[str]:
+        """The words of a part of the text."""
+        return _WORD.findall(self.text[start:end])
+
+    def word_after(self, position: int) -> re.Match[str] | None:
+        """The word that follows inside the clause, as group 1; null for a mark or the end."""
+        return _NEXT_WORD.match(self.text, position)
+
+    def denied(self, start: int, end: int) -> bool:
+        """True when the clause denies what stands there: "not Dallas", "I don't live in Dallas", "Dallas is wrong"."""
+        first, _ = self.clause(start)
+        before = self.text[first:start]
+        reached = [match.end() for match in _WORD.finditer(before)][-REACH - 1 :]
+        window = before[reached[0] - 1 :] if len(reached) > REACH else before
+        if DENIES.search(window) or DENIES_NEXT.search(before):
+            return True
+        return DENIED.match(self.text, end) is not None
+
+    def asked(self, position: int) -> bool:
+        """True inside a question that is no request: "is Dallas possible?", "what is 5 in euro?"."""
+        first, last = self.sentence(position)
+        sentence = self.text[first:last]
+        question = sentence.rstrip().endswith("?") or ASKS.match(sentence) is not None
+        return question and REQUESTS.match(sentence) is None
+
+
+def _folded(char: str) -> str:
+    """What is left of one character; nothing of an accent."""
+    if char.isspace():
+        return "\n" if char == "\n" else " "
+    plain = unicodedata.normalize("NFKD", char.lower()).translate(_APOSTROPHES)
+    return "".join(part for part in plain if not unicodedata.combining(part) and part not in _ZERO_WIDTH)
+
+
+def _around(ends: tuple[Span, ...], position: int, length: int) -> Span:
+    before = bisect_right(ends, position, key=lambda span: span[1])
+    after = bisect_left(ends, position, key=lambda span: span[0])
+    start = ends[before - 1][1] if before else 0
+    later = next((span[0] for span in ends[max(before, after) :] if span[0] >= position), length)
+    return start, later
