@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from convengine.domain.alike import within
-from convengine.domain.enums import TOOL_GROUP_ALIASES
 from convengine.domain.ports import ToolAnswer
 from convengine.domain.session import Session
+from convengine.tools.request import group_of
 
 Json = Any
 
@@ -33,7 +33,7 @@ class Stub:
         if tool_code:
             named = self.tool_code == tool_code
         else:
-            named = self.tool_group is not None and _group(self.tool_group) == _group(tool_group)
+            named = self.tool_group is not None and group_of(self.tool_group) == group_of(tool_group)
         return named and within(self.when_args, args)
 
     def answer(self) -> ToolAnswer:
@@ -74,9 +74,3 @@ class ScriptedTools:
                 return stub.answer()
         self.unscripted.append(f"a call of tool {tool_code or f'of group {tool_group}'} with {dict(args)}")
         return ToolAnswer(error_type="UNSCRIPTED", error_message="The script has no answer to this request.")
-
-
-def _group(name: str) -> str:
-    """The group's own name for any of its spellings."""
-    name = name.strip().upper()
-    return str(TOOL_GROUP_ALIASES.get(name, name))
