@@ -17,6 +17,7 @@ from convengine.extensions.containers import Containers
 from convengine.extensions.memories import Memories
 from convengine.extensions.registry import Registry, registry
 from convengine.extensions.tasks import Tasks
+from convengine.extensions.tools import RegisteredTools
 from convengine.extensions.transformers import ResponseTransformers
 from convengine.llm.none import NoModel
 from convengine.llm.taped import TapedModel
@@ -25,7 +26,6 @@ from convengine.pipeline.hooks import Hooks
 from convengine.pipeline.order import DEFAULT_PIPELINE, ordered
 from convengine.pipeline.step import Step
 from convengine.sessions.executions import Executions
-from convengine.tools.none import NoTools
 from convengine.tools.taped import TapedTools
 
 
@@ -35,7 +35,8 @@ class Outside:
 
     registry: Registry = field(default_factory=lambda: registry)
     model: ModelPort = field(default_factory=NoModel)
-    tools: ToolPort = field(default_factory=NoTools)
+    #: Null for the tools of the registry.
+    tools: ToolPort | None = None
 
 
 _instead: ContextVar[Outside | None] = ContextVar("outside", default=None)
@@ -83,7 +84,7 @@ def ports(clock: Clock, conversations: ConversationPort, tape: Tape) -> Ports:
         executions=Executions(tape),
         containers=Containers(outside.registry, tape, connections.close_all),
         model=TapedModel(outside.model, tape),
-        tools=TapedTools(outside.tools, tape),
+        tools=TapedTools(outside.tools or RegisteredTools(outside.registry, connections.close_all), tape),
         memory=Memories(outside.registry, tape),
         transformers=ResponseTransformers(outside.registry, tape),
     )

@@ -12,8 +12,9 @@ from convengine.domain.session import Session
 from convengine.domain.snapshot import Snapshot, Table
 from convengine.domain.trail import Trail
 from convengine.domain.turn import Turn, TurnRequest
+from convengine.extensions.registry import Registry
+from convengine.extensions.tools import RegisteredTools
 from convengine.llm.none import NoModel
-from convengine.tools.none import NoTools
 from tests.fakes.clock import FrozenClock
 from tests.fakes.ports import (
     BookOfExecutions,
@@ -143,7 +144,7 @@ def make_turn(
         executions=executions or BookOfExecutions(),
         containers=containers or FixedContainers(),
         model=model or NoModel(),
-        tools=tools or NoTools(),
+        tools=tools or RegisteredTools(Registry()),
         memory=memory or FixedMemory(),
         transformers=transformers or FixedTransformers(),
     )

@@ -3,6 +3,7 @@
 from config_admin.validation.world import World
 from convengine import wiring
 from convengine.extensions.registry import registry
+from convengine.tools.request import group_of
 
 
 def installed() -> World:
@@ -11,4 +12,6 @@ def installed() -> World:
     return World(
         tasks={name: tuple(entry.methods) for name, entry in registry.tasks.items()},
         providers=frozenset(registry.providers),
+        executors=frozenset(group_of(entry.group) for entry in registry.tools.values()),
+        tool_handlers=frozenset(registry.tools),
     )

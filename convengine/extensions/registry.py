@@ -23,6 +23,15 @@ class TaskEntry:
     allow_from_context: bool = False
 
 
+@dataclass(frozen=True)
+class ToolEntry:
+    """A registered tool: its group, what runs, and how long that may take."""
+
+    run: Callable[..., Any]
+    group: str
+    timeout_ms: int
+
+
 #: (page, section, container); null stands for "every".
 Address = tuple[int | None, int | None, int | None]
 
@@ -40,6 +49,8 @@ class Registry:
     #: Memory stores by name, in the order of their registration.
     memory_stores: dict[str, Any] = field(default_factory=dict)
     hooks: list[StepHook] = field(default_factory=list)
+    #: Tools by code.
+    tools: dict[str, ToolEntry] = field(default_factory=dict)
 
     def add_task(self, name: str, entry: TaskEntry) -> None:
         """Register a task. Raises ValueError when the name is taken."""
@@ -79,6 +90,23 @@ def task(
             methods = {name: target}
         registry.add_task(name, TaskEntry(methods, returns_none, allow_from_context))
         return target
+
+    return register
+
+
+def tool(
+    code: str, group: str = "WORKFLOW_ACTION", *, timeout_ms: int = 5000
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register `run(args, session)` as the executor of the tool that `ce_mcp_tool` knows by this code.
+
+    It returns a JSON value; what it raises is the tool's error. Raises ValueError when the code is taken.
+    """
+
+    def register(run: Callable[..., Any]) -> Callable[..., Any]:
+        if code in registry.tools:
+            raise ValueError(f"There is already a tool {code}.")
+        registry.tools[code] = ToolEntry(run, group, timeout_ms)
+        return run
 
     return register
 
