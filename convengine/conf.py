@@ -19,6 +19,8 @@ DEFAULTS: Mapping[str, Any] = {
     "REPLAY": "audit.replay.replay",
     # Called with each event as it happens.
     "TRAIL_LISTENERS": [],
+    # Called with each progress line (`VerboseLine`) as it is made.
+    "VERBOSE_LISTENERS": [],
     # Steps and hooks of the deployment, beside the built-in ones.
     "STEPS": [],
     "HOOKS": [],

@@ -105,6 +105,18 @@ def make_direct_tool(tool_code: str | None, **values: Any) -> rows.DirectTool:
     return rows.DirectTool(tool_code=tool_code, **{**defaults, **values})
 
 
+def make_verbose(message: str | None = "Working.", **values: Any) -> rows.Verbose:
+    """A line for the entry of RulesStep, wherever the session stands."""
+    defaults = {
+        "verbose_id": next(_ids),
+        "intent_code": "ANY",
+        "state_code": "ANY",
+        "step_value": "RulesStep",
+        "determinant": "STEP_ENTER",
+    }
+    return rows.Verbose(message=message, **{**defaults, **values})
+
+
 def make_config(name: str, value: str, **values: Any) -> rows.Config:
     """A setting by its `TYPE/KEY`."""
     config_type, _, config_key = name.partition("/")

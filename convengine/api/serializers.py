@@ -137,6 +137,24 @@ class StateReportSerializer(serializers.Serializer[Any]):
     pendingAction = PendingActionSerializer(allow_null=True)
 
 
+class VerboseLineSerializer(serializers.Serializer[Any]):
+    """A progress or error line of a turn."""
+
+    verboseId = serializers.IntegerField(allow_null=True, help_text="The row that gave the text, if one did.")
+    eventType = serializers.CharField()
+    stepName = serializers.CharField()
+    determinant = serializers.CharField()
+    intent = serializers.CharField(allow_null=True)
+    state = serializers.CharField(allow_null=True)
+    ruleId = serializers.JSONField(allow_null=True)
+    toolCode = serializers.CharField(allow_null=True)
+    level = serializers.ChoiceField(choices=["INFO", "ERROR"])
+    text = serializers.CharField()
+    message = serializers.CharField(allow_null=True)
+    errorMessage = serializers.CharField(allow_null=True)
+    metadata = serializers.JSONField()
+
+
 class TurnResponseSerializer(serializers.Serializer[Any]):
     """The answer to a turn; failures have the same shape."""
 
@@ -154,3 +172,4 @@ class TurnResponseSerializer(serializers.Serializer[Any]):
     configVersion = serializers.IntegerField(required=False)
     ignoredInputParams = serializers.ListField(child=serializers.CharField(), required=False)
     stateReport = StateReportSerializer(required=False)
+    verbose = VerboseLineSerializer(many=True, required=False, help_text="Only with `?include=verbose`.")

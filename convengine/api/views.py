@@ -1,5 +1,6 @@
 """The turn endpoint. It reads the request, takes the turn, writes the answer, and decides nothing."""
 
+from functools import partial
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -19,7 +20,15 @@ from convengine.sessions.idempotency import IdempotencyKey
 from convengine.sessions.store import new_id
 from convengine.sessions.turns import Replayed, TurnAnswer, take_turn
 
-_HEADERS = [
+_PARAMETERS = [
+    OpenApiParameter(
+        "include",
+        {"type": "array", "items": {"type": "string", "enum": list(wire.PARTS)}},
+        OpenApiParameter.QUERY,
+        style="form",
+        explode=False,
+        description="What to add to the answer. `verbose`: the progress and error lines of the turn.",
+    ),
     OpenApiParameter(
         "Idempotency-Key",
         {"type": "string", "minLength": 1, "maxLength": 128},
@@ -48,7 +57,7 @@ class TurnView(APIView):
     @extend_schema(
         operation_id="take_turn",
         request=TurnRequestSerializer,
-        parameters=_HEADERS,
+        parameters=_PARAMETERS,
         responses=dict.fromkeys((200, 400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503), TurnResponseSerializer),
     )
     def post(self, request: Request) -> Response:
@@ -58,14 +67,25 @@ class TurnView(APIView):
         given = dict(_REQUESTS.run_validation(request.data))
         key = _idempotency_key(request, key_owner)
         turn = _turn_request(given, key_owner, key)
+        written = partial(wire.body, parts=_parts(request))
         try:
-            answer = take_turn(turn, key, wire.body)
+            answer = take_turn(turn, key, written)
         except ConvEngineError as error:
             headers = {"Retry-After": "1"} if error.recoverable else {}
             return _response(request, error_body(error, turn.conversation_id), error.status, headers)
         if isinstance(answer, Replayed):
             return _response(request, answer.body, 200, {"X-Idempotent-Replay": "true"})
-        return _response(request, wire.body(answer), _status(answer), {})
+        return _response(request, written(answer), _status(answer), {})
+
+
+def _parts(request: Request) -> tuple[str, ...]:
+    """What the caller wants beside the answer. Raises RequestInvalid for a part that there is not."""
+    wanted = tuple(part for text in request.query_params.getlist("include") for part in text.split(",") if part)
+    if unknown := [part for part in wanted if part not in wire.PARTS]:
+        raise RequestInvalid(
+            fields={"include": [f"There is no {part!r}. Known: {', '.join(wire.PARTS)}." for part in unknown]}
+        )
+    return wanted
 
 
 def _idempotency_key(request: Request, owner: CeApiKey) -> IdempotencyKey | None:

@@ -1,20 +1,25 @@
 """A turn's answer on the wire (api-and-audit 1.1, 1.2)."""
 
+from collections.abc import Collection
 from typing import Any
 
 from convengine.codec import dumps
 from convengine.domain.session import Session
 from convengine.sessions.turns import TurnAnswer
 
+#: What `?include=` may add to an answer.
+PARTS = ("verbose",)
 
-def body(answer: TurnAnswer) -> dict[str, Any]:
-    """The JSON body of a turn that ran, well or not."""
+
+def body(answer: TurnAnswer, parts: Collection[str] = ()) -> dict[str, Any]:
+    """The JSON body of a turn that ran, well or not, with the parts that were asked for."""
     known = {
         "conversationId": answer.conversation_id,
         "turnId": answer.turn_id,
         "turnNo": answer.turn_no,
         "configVersion": answer.config_version,
         "ignoredInputParams": list(answer.ignored_params),
+        **({"verbose": [line.as_json() for line in answer.verbose]} if "verbose" in parts else {}),
     }
     if answer.error is not None:
         error = {

@@ -12,6 +12,7 @@ from convengine.domain.settings import Setting
 from convengine.domain.snapshot import Snapshot
 from convengine.domain.stages import Stage
 from convengine.domain.trail import AuditEvent, Trail
+from convengine.domain.verbose import VerboseLine, VerboseListener
 
 T = TypeVar("T")
 Json = Any
@@ -95,6 +96,9 @@ class Turn:
     timings: list[StepTiming] = field(default_factory=list)
     #: Milliseconds after which no further step begins and nothing is committed; null for no limit.
     time_limit_ms: float | None = None
+    #: What was told to those who wait, in order, and who is told at once.
+    verbose: list[VerboseLine] = field(default_factory=list)
+    verbose_listeners: tuple[VerboseListener, ...] = ()
     #: Called by the runner after each step, when events are stored step by step.
     flush_step: "StepFlush | None" = None
     #: Whether the audit takes an event, by its number.

@@ -17,6 +17,7 @@ from convengine.domain.recording import Recording
 from convengine.domain.session import Session
 from convengine.domain.trail import Trail
 from convengine.domain.turn import Turn, TurnRequest
+from convengine.domain.verbose import VerboseLine
 from convengine.errors import ConvEngineError, ConversationPersistFailed, TurnConflict, TurnTimeout
 from convengine.pipeline.engine import EngineOutcome
 from convengine.sessions import idempotency, memory, store
@@ -25,6 +26,7 @@ from convengine.sessions.clock import TurnClock
 from convengine.sessions.idempotency import IdempotencyKey
 from convengine.sessions.keeper import keeper
 from convengine.sessions.recording import record
+from convengine.verbose.listen import listen
 
 log = structlog.get_logger(__name__)
 
@@ -42,6 +44,8 @@ class TurnAnswer:
     error: ConvEngineError | None = None
     ignored_params: tuple[str, ...] = ()
     duration_ms: float = 0.0
+    #: The progress lines of the turn, in order.
+    verbose: tuple[VerboseLine, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,8 @@ def _opened(request: TurnRequest, lease: leases.Lease) -> tuple[Turn, Recording]
     ports = wiring.ports(clock, store.LiveConversations(lease, request, snapshot), tape)
     trail = Trail(clock.elapsed_ms, tuple(conf.load_all("TRAIL_LISTENERS")))
     turn = Turn(lease.turn_id, lease.turn_no, request, snapshot, ports, trail)
+    turn.verbose_listeners = tuple(conf.load_all("VERBOSE_LISTENERS"))
+    listen(turn, lambda fault: log.warning("progress not told", error=str(fault), exc_info=fault))
     turn.time_limit_ms = conf.get("TURN_TIMEOUT_SECONDS") * 1000
     if settings.read(snapshot, catalogue.FLUSH).value == "STEP":
         turn.flush_step = _StepFlush(turn, lease)
@@ -221,6 +227,7 @@ def _answer(turn: Turn, outcome: EngineOutcome) -> TurnAnswer:
         outcome.error,
         turn.request.ignored_params,
         turn.ports.clock.elapsed_ms(),
+        tuple(turn.verbose),
     )
 
 

@@ -1,0 +1,92 @@
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from config_admin.models import CeResponse, CeVerbose
+from tests.api import Caller
+from tests.worlds import desk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def caller() -> Caller:
+    desk()
+    CeVerbose.objects.create(
+        intent_code="ANY",
+        state_code="ANY",
+        step_value="RulesStep",
+        determinant="STEP_ENTER",
+        message="In {{ intent }}.",
+    )
+    return Caller()
+
+
+def say(caller: Caller, text: str, include: str, **headers: str) -> Any:
+    return caller.client.post(
+        f"/api/v1/conversation/message?include={include}",
+        data={"conversationId": caller.conversation_id, "message": text},
+        content_type="application/json",
+        headers={"Authorization": f"Api-Key {caller.secret}", **headers},
+    )
+
+
+def test_the_lines_of_a_turn_come_with_the_answer_where_they_are_asked_for(caller: Caller) -> None:
+    (line,) = say(caller, "hours", "verbose").json()["verbose"]
+
+    assert (line["eventType"], line["stepName"], line["level"], line["text"]) == (
+        "VERBOSE_PROGRESS",
+        "RulesStep",
+        "INFO",
+        "In HOURS.",
+    )
+    assert "verbose" not in caller.say("hours")
+
+
+def test_a_failed_turn_tells_which_step_failed_and_nothing_more(caller: Caller) -> None:
+    CeResponse.objects.filter(intent_code="FEES").delete()
+
+    answer = say(caller, "fees", "verbose").json()
+
+    assert answer["success"] is False
+    assert [(line["level"], line["text"]) for line in answer["verbose"]] == [
+        ("INFO", "In FEES."),
+        ("ERROR", "Something went wrong in ResponseResolutionStep."),
+    ]
+
+
+def test_a_call_that_is_repeated_gets_the_same_answer_lines_included(caller: Caller) -> None:
+    first = say(caller, "hours", "verbose", **{"Idempotency-Key": "k1"})
+    again = say(caller, "hours", "verbose", **{"Idempotency-Key": "k1"})
+
+    assert again.headers["X-Idempotent-Replay"] == "true"
+    assert again.json() == first.json()
+
+
+@pytest.mark.parametrize(("include", "status"), [("", 200), ("verbose,verbose", 200), ("verbose,trees", 400)])
+def test_parts_that_there_are_not_are_refused(caller: Caller, include: str, status: int) -> None:
+    response = say(caller, "hours", include)
+
+    assert response.status_code == status
+    if status == 400:
+        assert response.json()["fields"] == {"include": ["There is no 'trees'. Known: verbose."]}
+
+
+heard: list[str] = []
+
+
+def hear(line: Any) -> None:
+    heard.append(line.text)
+    raise OSError("the listener's own trouble")
+
+
+def test_a_listener_of_the_deployment_hears_each_line_and_its_trouble_is_its_own(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listeners = {"VERBOSE_LISTENERS": [f"{__name__}.hear"]}
+    monkeypatch.setattr(settings, "CONVENGINE", {**getattr(settings, "CONVENGINE", {}), **listeners})
+    heard.clear()
+
+    assert caller.say("hours")["success"] is True
+    assert heard == ["In HOURS."]
