@@ -12,7 +12,7 @@ from django.contrib.auth.models import Group
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
-from config_admin.management.commands.serve import become_server
+from config_admin.management.commands.serve import become_server, need_port
 from config_admin.models import CeIntent
 from config_admin.snapshot.transfer import load
 from convengine.api.models import CeApiKey
@@ -34,7 +34,9 @@ class Command(BaseCommand):
         parser.add_argument("--no-serve", action="store_true", help="Prepare everything, print it, and end.")
 
     def handle(self, *args: Any, host: str, port: int, no_serve: bool, **options: Any) -> None:
-        """Prepare, print, serve."""
+        """Prepare, print, serve. Raises CommandError when the port is taken."""
+        if not no_serve:
+            need_port(host, port)
         settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
         call_command("migrate", verbosity=0, interactive=False)
         if not CeIntent.objects.exists():
