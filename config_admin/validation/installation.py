@@ -3,6 +3,7 @@
 from config_admin.validation.world import World
 from convengine import wiring
 from convengine.extensions.registry import registry
+from convengine.rules.conditions import custom_matchers
 from convengine.tools.request import group_of
 
 
@@ -14,4 +15,5 @@ def installed() -> World:
         providers=frozenset(registry.providers),
         executors=frozenset(group_of(entry.group) for entry in registry.tools.values()),
         tool_handlers=frozenset(registry.tools),
+        rule_types=frozenset(custom_matchers()),
     )

@@ -1,0 +1,64 @@
+"""The examples of docs/extending.md run, and register what they say."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from config_admin.validation.installation import installed
+from convengine.extensions import registry as registered
+from convengine.extensions.registry import Registry
+from convengine.extensions.tasks import TaskCall
+from convengine.rules import conditions, vocabulary
+
+ROOT = Path(__file__).resolve().parent.parent
+MANUAL = (ROOT / "docs/extending.md").read_text()
+EXAMPLES = dict(
+    re.findall(r"^## (?:An? )(.+?)\n(?:(?!^## )[\s\S])*?```python\n(.*?)```", MANUAL, re.DOTALL | re.MULTILINE)
+)
+
+
+@pytest.fixture
+def own(monkeypatch: pytest.MonkeyPatch) -> Registry:
+    """What the examples register, and nothing else."""
+    registry = Registry()
+    monkeypatch.setattr(registered, "registry", registry)
+    monkeypatch.setattr("config_admin.validation.installation.registry", registry)
+    monkeypatch.setattr(conditions, "_custom", {})
+    monkeypatch.setattr(vocabulary, "_custom", {})
+    for name, example in EXAMPLES.items():
+        exec(compile(example, name, "exec"), {})
+    return registry
+
+
+def test_every_kind_has_an_example() -> None:
+    assert list(EXAMPLES) == [
+        "task", "tool", "container provider", "response transformer", "hook", "memory store",
+        "rule type and a rule action",
+    ]  # fmt: skip
+
+
+def test_the_example_of_a_task_cancels_what_there_is(own: Registry) -> None:
+    cancel = own.tasks["orders"].methods["cancel"]
+    call = TaskCall({}, {"orderNumber": "48392"}, {})
+
+    assert cancel(call).data == {"number": "48392"}
+    assert call.written_context == {"reference": "C-48392"}
+    assert cancel(TaskCall({}, {}, {})).code == "NO_ORDER"
+
+
+def test_the_other_examples_do_what_they_say(own: Registry) -> None:
+    assert own.tools["order.lookup"].run({"orderNumber": "1"}, {}) == {"number": "1", "status": "open"}
+    assert own.provider(1, 1, 1) is not None
+    assert [each.name for each in own.response_transformers["LLM"]] == ["AddReference"]
+    assert [type(hook).__name__ for hook in own.hooks] == ["TariffSeason"]
+    assert list(own.memory_stores) == ["customers"]
+
+
+def test_rows_may_name_what_the_examples_register(own: Registry) -> None:
+    world = installed()
+
+    assert (world.tasks["orders"], world.tool_handlers) == (("cancel",), {"order.lookup"})
+    assert (world.executors, world.providers) == ({"WORKFLOW_ACTION"}, {(1, 1, 1)})
+    assert world.rule_types == {"LONGER_THAN"}
+    assert vocabulary.action("set_priority") is not None
