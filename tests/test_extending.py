@@ -60,5 +60,4 @@ def test_rows_may_name_what_the_examples_register(own: Registry) -> None:
 
     assert (world.tasks["orders"], world.tool_handlers) == (("cancel",), {"order.lookup"})
     assert (world.executors, world.providers) == ({"WORKFLOW_ACTION"}, {(1, 1, 1)})
-    assert world.rule_types == {"LONGER_THAN"}
-    assert vocabulary.action("set_priority") is not None
+    assert (world.rule_types, world.rule_actions) == ({"LONGER_THAN"}, {"SET_PRIORITY"})

@@ -4,6 +4,7 @@ from config_admin.validation.world import World
 from convengine import wiring
 from convengine.extensions.registry import registry
 from convengine.rules.conditions import custom_matchers
+from convengine.rules.vocabulary import actions
 from convengine.tools.request import group_of
 
 
@@ -16,4 +17,5 @@ def installed() -> World:
         executors=frozenset(group_of(entry.group) for entry in registry.tools.values()),
         tool_handlers=frozenset(registry.tools),
         rule_types=frozenset(custom_matchers()),
+        rule_actions=frozenset(name for name, action in actions().items() if action.custom),
     )
