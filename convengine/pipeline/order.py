@@ -25,6 +25,8 @@ DEFAULT_PIPELINE: tuple[str, ...] = (
     "convengine.steps.dialogue_act.DialogueActStep",
     # Route the turn by what the dialogue waits for.
     "convengine.steps.interaction_policy.InteractionPolicyStep",
+    # A yes, a change or a retry of what is in the form.
+    "convengine.steps.correction.CorrectionStep",
     # Keep the record of the action that waits for a yes.
     "convengine.steps.action_lifecycle.ActionLifecycleStep",
     # Ask when a yes could mean several actions.
@@ -39,6 +41,10 @@ DEFAULT_PIPELINE: tuple[str, ...] = (
     "convengine.steps.fallback_intent_state.FallbackIntentStateStep",
     # Fetch reference data for the intent and state.
     "convengine.steps.add_container_data.AddContainerDataStep",
+    # Fill the form, and hold the intent until it is complete.
+    "convengine.steps.schema_extraction.SchemaExtractionStep",
+    # Publish what is known of the form.
+    "convengine.steps.auto_advance.AutoAdvanceStep",
     # Run the action that was confirmed, or drop the one that was refused.
     "convengine.steps.pending_action.PendingActionStep",
     # Run the one tool that was asked for by name.

@@ -30,6 +30,8 @@ class Field:
     #: What people may call it: the name in words, the title, each of `x-labels`.
     labels: tuple[Words, ...]
     description: Words
+    #: In how many objects it stands.
+    depth: int = 0
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -92,13 +94,21 @@ class Form:
     @cached_property
     def fields(self) -> tuple[Field, ...]:
         """The fields at the top, in order."""
-        return tuple(_fields(self.schema, "", (), 1)) if usable(self.schema) else ()
+        return tuple(field for field in self._all if not field.depth)
 
     @cached_property
     def leaves(self) -> tuple[Field, ...]:
-        """The fields that hold values: those inside objects instead of the objects."""
-        found = _fields(self.schema, "", (), _DEPTH) if usable(self.schema) else ()
-        return tuple(field for field in found if not _inner(field.declared))
+        """The fields that hold values: those inside objects instead of the objects.
+
+        A name with a dot in it is left out: its path would lead elsewhere.
+        """
+        return tuple(
+            field for field in self._all if not _inner(field.declared) and field.depth == field.path.count(".")
+        )
+
+    @cached_property
+    def _all(self) -> tuple[Field, ...]:
+        return tuple(_fields(self.schema, "", (), _DEPTH)) if usable(self.schema) else ()
 
     @cached_property
     def validator(self) -> Draft202012Validator:
@@ -139,7 +149,7 @@ def _fields(schema: Mapping[str, Json], prefix: str, outer: Words, depth: int) -
         declared = found if isinstance(found, Mapping) else {}
         own = name_words(name)
         labels, description = _labels(own, outer, declared), words(_text(declared, "description"))
-        field = Field(f"{prefix}{name}", declared, name in required, labels, description)
+        field = Field(f"{prefix}{name}", declared, name in required, labels, description, _DEPTH - depth)
         yield field
         if depth > 1 and _inner(declared):
             yield from _fields(declared, f"{field.path}.", (*outer, *own), depth - 1)

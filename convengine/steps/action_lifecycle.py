@@ -10,7 +10,7 @@ from convengine.pipeline.step import Step
 class ActionLifecycleStep(Step):
     """Open, confirmed, rejected, expired: with limits in turns and minutes."""
 
-    after = ("InteractionPolicyStep",)
+    after = ("CorrectionStep",)
     rank = 1000
     requires_persisted = True
     writes = LIFECYCLE_FIELDS

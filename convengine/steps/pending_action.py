@@ -11,7 +11,7 @@ from convengine.pipeline.step import Step
 class PendingActionStep(Step):
     """At most one run for each opened action; a task that fails is a result, not an error of the turn."""
 
-    after = ("AddContainerDataStep",)
+    after = ("AutoAdvanceStep",)
     rank = 1900
     requires_persisted = True
     writes = LIFECYCLE_FIELDS
