@@ -1,5 +1,6 @@
 """DialogueActStep: turn the words of a message into one of eight acts (pipeline-1 8)."""
 
+from convengine.correction.clauses import edit_clauses
 from convengine.correction.fields import resolves_to_one_field
 from convengine.correction.interaction import allowed
 from convengine.dialogue.classify import classify
@@ -39,6 +40,8 @@ class DialogueActStep(Step):
 
 def _edits_a_field(session: Session, turn: Turn) -> bool:
     """Row 4a: the state at turn start allows edits, and a "set field to value" means one of its fields (R103)."""
+    if not edit_clauses(session.user_text):
+        return False
     intent, state = session.turn_start_intent, session.turn_start_state
     if "edit" not in allowed(turn.snapshot, intent, state):
         return False
