@@ -141,10 +141,10 @@ def _of_table(snapshot: Snapshot, session: Session, scope: Scope) -> Choice:
     key, found = wanted_key(session), pending_rows(snapshot, scope)
     fitting = [row for row in found if key is None or code(row.action_key) == code(key)]
     best = [row for row in fitting if row.priority == fitting[0].priority]
+    names = {code(row.action_key) for row in best} - {""}
     # Rows that share the best priority leave no doubt when they are one action by name.
-    doubt = key is None and len({code(row.action_key) for row in best if not blank(row.action_key)}) > 1
-    unnamed = key is None and len(best) > 1 and all(blank(row.action_key) for row in best)
-    chosen = None if doubt or unnamed else next((r for r in best if len(best) == 1 or not blank(r.action_key)), None)
+    doubt = key is None and len(best) > 1 and len(names) != 1
+    chosen = None if doubt else next((row for row in best if len(best) == 1 or not blank(row.action_key)), None)
     action = action_of(chosen) if chosen else None
 
     def reason(row: rows.PendingAction) -> str | None:
@@ -152,7 +152,7 @@ def _of_table(snapshot: Snapshot, session: Session, scope: Scope) -> Choice:
             return None if action else NO_TASK
         if row not in fitting:
             return OTHER_KEY
-        return AMBIGUOUS if (doubt or unnamed) and row in best else LOWER_PRIORITY
+        return AMBIGUOUS if doubt and row in best else LOWER_PRIORITY
 
     return Choice(scope, key, action, tuple((row, reason(row)) for row in found))
 
