@@ -94,8 +94,8 @@ PARAMS: Mapping[str, Param] = {
         ("schema_json context session", "ER", "before prompts; GET_SCHEMA_JSON, GET_CONTEXT, GET_SESSION", "prompts"),
         # pending actions and approval
         ("pending_action pendingAction pending_action_task", "CR", "caller, rules", "InteractionPolicyStep"),
-        ("pending_action_result", "E", "PendingActionStep", "rules, templates"),
-        ("pending_action_runtime_status", "E", "ActionLifecycleStep, PendingActionStep", "rules"),
+        ("pending_action_result", "E", "ActionLifecycleStep, PendingActionStep", "rules, templates"),
+        ("pending_action_runtime_status", "E", "the steps that keep the record of the action", "rules"),
         ("pending_action_disambiguation_required", "E", "DisambiguationStep", "rules, callers"),
         ("approval_granted approvalGranted", "C", "caller", "GuardrailStep"),
         ("guardrail_blocked", "ER", "GuardrailStep", "PendingActionStep, McpToolStep, rules"),
