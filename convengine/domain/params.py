@@ -124,8 +124,8 @@ PARAMS: Mapping[str, Param] = {
 NESTING = frozenset(
     {"session", "context", "schema_json", "schema_field_details", "missing_field_options", "mcp_observations"}
 )
-#: Texts that the context holds as well; neither the events of a turn nor its record repeat them.
-REPEATED = frozenset({"memory_recall", "memory_session_summary"})
+#: What the context, or the record of the turn before, holds as well; a turn's events and its record do not repeat it.
+REPEATED = frozenset({"memory_recall", "memory_session_summary", "previousTurn"})
 RESET_KEYS = ("reset", "restart", "conversation_reset")
 
 
@@ -151,7 +151,7 @@ def facts_of_turn(params: Mapping[str, Any]) -> dict[str, Any]:
     return {
         key: value
         for key, value in params.items()
-        if lives_one_turn(key) and key not in NESTING and key not in REPEATED and key != "previousTurn"
+        if lives_one_turn(key) and key not in NESTING and key not in REPEATED
     }
 
 

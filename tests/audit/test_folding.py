@@ -49,3 +49,9 @@ def test_only_watched_fields_can_make_a_difference() -> None:
 
     assert folding.same(session, session.evolve(step_infos=(1,)))
     assert not folding.same(session, session.evolve(intent="X"))
+
+
+def test_what_the_context_or_the_turn_before_holds_is_not_repeated() -> None:
+    session = Session("c", input_params={"memory_recall": "x", "memory_session_summary": "y", "previousTurn": {}, "a": 1})
+
+    assert folding.document(session)["inputParams"] == {"a": 1}
