@@ -52,6 +52,8 @@ def test_only_watched_fields_can_make_a_difference() -> None:
 
 
 def test_what_the_context_or_the_turn_before_holds_is_not_repeated() -> None:
-    session = Session("c", input_params={"memory_recall": "x", "memory_session_summary": "y", "previousTurn": {}, "a": 1})
+    session = Session(
+        "c", input_params={"memory_recall": "x", "memory_session_summary": "y", "previousTurn": {}, "a": 1}
+    )
 
     assert folding.document(session)["inputParams"] == {"a": 1}
