@@ -14,10 +14,14 @@ _NAMES = re.compile(
     re.IGNORECASE,
 )
 _CLOSING = ".,;:!?)]}…"
+#: A text without any of these holds no such name: most do not, and need not be searched.
+_MARKS = frozenset('.@/"“„«「')
 
 
 def entities(text: str) -> Iterator[str]:
     """The names found in a text, in order; a name may come more than once."""
+    if _MARKS.isdisjoint(text):
+        return
     for match in _NAMES.finditer(text):
         found = match.group(match.lastgroup or 0)
         yield found.rstrip(_CLOSING) if match.lastgroup == "link" else found.strip()
