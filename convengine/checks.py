@@ -7,7 +7,7 @@ from django.core.checks import CheckMessage, Error, Tags
 from django.core.checks import register as register_check
 
 from convengine import conf
-from convengine.errors import PipelineConstraintViolation
+from convengine.errors import ConvEngineError, PipelineConstraintViolation
 
 
 def register() -> None:
@@ -15,6 +15,7 @@ def register() -> None:
     register_check(check_keys)
     register_check(check_pipeline)
     register_check(check_paths, Tags.compatibility)
+    register_check(check_extensions)
 
 
 def check_keys(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
@@ -46,3 +47,17 @@ def check_paths(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
         except ImportError as error:
             found.append(Error(f"settings.CONVENGINE[{key!r}] cannot be imported: {error}.", id="convengine.E003"))
     return found
+
+
+def check_extensions(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """What the deployment registers in code can be registered: names are free, classes have their methods."""
+    from convengine import wiring
+
+    try:
+        wiring.load_extensions()
+    except Exception as error:
+        # Whatever goes wrong in a module of the deployment, it is said here instead of on the first turn.
+        code = f"{error.code}: " if isinstance(error, ConvEngineError) else ""
+        hint = "See settings.CONVENGINE['EXTENSIONS'] (CE_EXTENSIONS)."
+        return [Error(f"{code}{str(error) or type(error).__name__}", hint=hint, id="convengine.E004")]
+    return []

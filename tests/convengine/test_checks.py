@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from convengine import checks, conf, wiring
-from convengine.errors import MissingDagCycle
+from convengine.errors import InvalidContainerTransformer, MissingDagCycle
 
 
 def test_an_unknown_key_of_the_settings_is_an_error(settings: Any) -> None:
@@ -34,8 +34,30 @@ def test_a_path_that_leads_nowhere_is_an_error(settings: Any) -> None:
     assert found.id == "convengine.E003"
 
 
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (InvalidContainerTransformer("Faqs has no method transform."), "INVALID_CONTAINER_TRANSFORMER: Faqs has no"),
+        (ModuleNotFoundError("No module named 'desk'"), "No module named 'desk'"),
+    ],
+)
+def test_an_extension_that_cannot_be_registered_is_an_error(
+    error: Exception, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> None:
+        raise error
+
+    monkeypatch.setattr(wiring, "load_extensions", broken)
+
+    (found,) = checks.check_extensions(None)
+
+    assert found.id == "convengine.E004"
+    assert found.msg.startswith(message)
+
+
 def test_the_installation_passes_its_own_checks() -> None:
-    assert [*checks.check_keys(None), *checks.check_pipeline(None), *checks.check_paths(None)] == []
+    found = [*checks.check_keys(None), *checks.check_pipeline(None), *checks.check_paths(None)]
+    assert [*found, *checks.check_extensions(None)] == []
 
 
 def test_a_key_that_nothing_declares_cannot_be_read() -> None:

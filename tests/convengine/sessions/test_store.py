@@ -1,11 +1,19 @@
 import uuid
+from typing import Any
 
 import pytest
 
+from audit.replay import replay
 from config_admin.models import CeConfig, CeResponse
+from convengine.domain.payload import TextPayload
 from convengine.domain.session import Exchange
 from convengine.domain.turn import TurnRequest
+from convengine.errors import InvalidResponseTransformer
+from convengine.extensions.registry import Registry
+from convengine.extensions.scoped import transformer
+from convengine.sessions.models import CeConversation, CeConversationHistory
 from convengine.sessions.turns import TurnAnswer, take_turn
+from convengine.wiring import Outside, using
 from tests.worlds import desk
 
 pytestmark = pytest.mark.django_db
@@ -52,3 +60,22 @@ def test_P2_13_V6_turns_before_a_reset_are_not_returned(conversation_id: str) ->
     say(conversation_id, "hours 3")
 
     assert history(conversation_id) == ["hours 2", "hours 3"]
+
+
+class Footer:
+    def transform(self, payload: Any, session: Any, input_params: Any) -> str:
+        return f"{payload.value} [{session['intent']}]"
+
+
+def test_what_a_transformer_made_of_the_answer_is_what_is_kept_and_a_replay_asks_it_nothing(
+    conversation_id: str,
+) -> None:
+    registry = Registry()
+    registry.response_transformers["FINAL"].append(transformer(Footer, "ANY", "ANY", (), InvalidResponseTransformer))
+    with using(Outside(registry=registry)):
+        answer = say(conversation_id, "hours")
+
+    assert answer.payload == TextPayload("Nine to five. [HOURS]")
+    assert CeConversation.objects.get().last_assistant_json == {"type": "TEXT", "value": "Nine to five. [HOURS]"}
+    assert say(conversation_id, "fees").session.history[0].assistant == "Nine to five. [HOURS]"
+    assert replay(CeConversationHistory.objects.get(turn_no=1)) is None
