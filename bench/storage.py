@@ -1,13 +1,24 @@
-"""How many bytes an ordinary turn stores, and an edit: all tables, indexes and oversized values together."""
+"""How many bytes an ordinary turn stores, and an edit."""
+
+from dataclasses import dataclass
 
 from bench import load
 from bench.postgres import Postgres
 from bench.product import Product, Products
 from bench.report import Result
 
-_SIZE = """
-    SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+_TABLES = """
+    SELECT c.oid::regclass::text, pg_total_relation_size(c.oid) FROM pg_class c JOIN pg_namespace n
+        ON n.oid = c.relnamespace
      WHERE c.relkind = 'r' AND n.nspname = 'public'"""
+
+
+@dataclass(frozen=True)
+class Size:
+    """The bytes of a database: of its rows, and of all files with indexes and the free space in pages."""
+
+    rows: int
+    files: int
 
 
 def of_a_turn(postgres: Postgres, product: Product, turns: int) -> Result:
@@ -19,10 +30,7 @@ def of_a_turn(postgres: Postgres, product: Product, turns: int) -> Result:
     for _ in range(turns // len(lines)):
         for line in lines:
             line.turn()
-    grown = _size(postgres, product) - before
-    return Result(
-        "bytes", "stored by an ordinary turn", grown / (turns // len(lines) * len(lines)) / 1024, 20, 20, "KB"
-    )
+    return _grown("an ordinary turn", before, _size(postgres, product), turns // len(lines) * len(lines), 20)
 
 
 def of_an_edit(products: Products, edits: int) -> Result:
@@ -31,12 +39,16 @@ def of_an_edit(products: Products, edits: int) -> Result:
         before = _size(products.postgres, product)
         for number in range(edits):
             product.call("edit", scoped=number % 2 == 0)
-        grown = _size(products.postgres, product) - before
-    return Result("bytes", "stored by an edit of one rule among 5,000", grown / edits / 1024, 100, 20, "KB")
+        return _grown("an edit of one rule among 5,000", before, _size(products.postgres, product), edits, 100)
 
 
-def _size(postgres: Postgres, product: Product) -> int:
+def _grown(what: str, before: Size, after: Size, times: int, limit: int) -> Result:
+    rows, files = ((new - old) / times / 1024 for new, old in ((after.rows, before.rows), (after.files, before.files)))
+    return Result("bytes", f"rows of {what} ({files:.0f} KB with indexes)", rows, limit, limit * 0.75, "KB")
+
+
+def _size(postgres: Postgres, product: Product) -> Size:
     with postgres.connect(product.database) as connection:
-        row = connection.execute(_SIZE).fetchone()
-    assert row
-    return int(row[0])
+        tables = connection.execute(_TABLES).fetchall()
+        rows = [connection.execute(f"SELECT sum(pg_column_size(t.*)) FROM {name} t").fetchone() for name, _ in tables]
+    return Size(sum(int(row[0] or 0) for row in rows if row), sum(files for _, files in tables))
