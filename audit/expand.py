@@ -1,13 +1,14 @@
 """Stored events to whole ones: every reader sees what the writer did not repeat (R16, R33)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from audit.implied import whole
 from audit.models import CeAudit
 from audit.stage_names import base_name
 from convengine.domain import folding
-from convengine.domain.stages import FULL_META
+from convengine.domain.stages import FULL_META, Stage
 
 Json = Any
 
@@ -19,7 +20,7 @@ class Event:
     row: CeAudit
     payload: dict[str, Json]
     #: The folded document of the turn at this event.
-    state: dict[str, Json]
+    state: Mapping[str, Json]
     step: str | None
 
     @property
@@ -31,7 +32,7 @@ class Event:
 def expanded(rows: Iterable[CeAudit]) -> Iterator[Event]:
     """Whole events from stored ones, which must come turn by turn, each turn from its first event."""
     turn_no: int | None = None
-    state: dict[str, Json] = {}
+    state: Mapping[str, Json] = {}
     step: str | None = None
     has_meta = False
     for row in rows:
@@ -42,20 +43,22 @@ def expanded(rows: Iterable[CeAudit]) -> Iterator[Event]:
         has_meta = has_meta or meta is not None
         if meta:
             state = folding.apply(state, meta.get("changed") or {})
-            step = meta.get("step", step)
+        if has_meta:
+            payload = whole(row.stage, payload)
+            step = (meta or {}).get("step", payload.get("step") if row.stage == Stage.STEP_ENTER else step)
         payload = {key: _resolved(value, state) for key, value in payload.items()}
         if has_meta:
             payload["_meta"] = _meta(row, state, step, (meta or {}).get("changed"))
         yield Event(row, payload, state, step)
 
 
-def _resolved(value: Json, state: dict[str, Json]) -> Json:
+def _resolved(value: Json, state: Mapping[str, Json]) -> Json:
     if isinstance(value, dict) and len(value) == 1 and "$folded" in value:
         return folding.folded(state, value["$folded"])
     return value
 
 
-def _meta(row: CeAudit, state: dict[str, Json], step: str | None, changed: Json) -> dict[str, Json]:
+def _meta(row: CeAudit, state: Mapping[str, Json], step: str | None, changed: Json) -> dict[str, Json]:
     meta = {
         "stage": row.stage,
         "conversationId": str(row.conversation_id),

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from audit.implied import whole
 from audit.queries import whole_turns
-from audit.writer import audit_rows
+from audit.rows import audit_rows
 from convengine import conf, wiring
 from convengine.codec import loads, plain
 from convengine.domain.conversation import Loaded
@@ -59,9 +60,10 @@ def replay(record: CeConversationHistory) -> Difference | None:
     turn = _turn(recorded)
     outcome = wiring.engine().run(turn)
     rows, _ = audit_rows(turn)
-    replayed = [(row.stage, _comparable(loads(row.payload))) for row in rows]
+    replayed = [(row.stage, _comparable(whole(row.stage, loads(row.payload)))) for row in rows]
     stored = [
-        (row.stage, _comparable(row.payload_json)) for row in whole_turns(record.conversation_id, [record.turn_no])
+        (row.stage, _comparable(whole(row.stage, row.payload_json)))
+        for row in whole_turns(record.conversation_id, [record.turn_no])
     ]
     difference = _first_difference(stored, replayed)
     if difference is None and not outcome.error and plain(outcome.session.last_assistant) != record.assistant_output:

@@ -1,22 +1,18 @@
 """Trail to rows, inside the turn's own transaction (R2, R84): one COPY on PostgreSQL, one executemany elsewhere."""
 
 import uuid
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import DataError, connection, transaction
 
-from audit.filters import AuditFilter
 from audit.models import CeAudit
 from audit.rate_limit import limiter
+from audit.rows import AuditRow, audit_rows
 from convengine.codec import dumps, loads
-from convengine.domain import folding
-from convengine.domain.redaction import mentions, redacted
-from convengine.domain.session import Session
 from convengine.domain.stages import Stage
-from convengine.domain.trail import FOLDED, FOLDED_KEYS, AuditEvent
 from convengine.domain.turn import Turn
 from convengine.sessions.sql import dialect
 
@@ -32,15 +28,6 @@ class Written:
     filtered: int = 0
     #: Events that the database refused; a marker stands in their place.
     lost: int = 0
-
-
-class AuditRow(NamedTuple):
-    """An event as it is stored."""
-
-    seq: int
-    stage: str
-    payload: str
-    at_ms: float
 
 
 def write(turn: Turn, *, after_seq: int = 0, careful: bool = False) -> Written:
@@ -97,72 +84,6 @@ def append(
     )
 
 
-def audit_rows(
-    turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool] | None = None
-) -> tuple[list[AuditRow], int]:
-    """The events beyond `after_seq` as they are stored, after filters and redaction, and how many the turn left out.
-
-    The rate limit is asked once for each event, however often the turn is stored: step by step, or again with care.
-    `admits` says what it lets pass; null is no limit, as in a replay.
-    """
-    wanted = AuditFilter.of(turn.snapshot)
-    rows: list[AuditRow] = []
-    filtered = 0
-    told: Session | None = None
-    state = folding.empty()
-    step: str | None = None
-    for event in turn.trail.events:
-        if event.seq not in turn.admitted:
-            kept = wanted.keeps(event) and (not admits or admits(turn.request.conversation_id, event.stage))
-            turn.admitted[event.seq] = kept
-        if not turn.admitted[event.seq]:
-            filtered += 1
-            continue
-        # With STEP flushing, events that are stored already still move the state that later ones are told against.
-        meta: dict[str, Any] = {}
-        if told is None or not folding.same(told, event.session):
-            now = folding.document(event.session)
-            if change := folding.difference(state, now):
-                meta["changed"] = change
-            told, state = event.session, now
-        if event.step != step:
-            meta["step"] = step = event.step
-        if event.seq > after_seq:
-            rows.append(_row(event, meta if wanted.persist_meta else {}, wanted, filtered))
-    return _redacted(rows, wanted.redact_keys), filtered
-
-
-def _row(event: AuditEvent, meta: dict[str, Any], wanted: AuditFilter, filtered: int) -> AuditRow:
-    payload = dict(event.payload)
-    if wanted.persist_meta:
-        # Without `_meta` there is nothing to fold a reference from: then payloads stay whole.
-        payload = {key: _reference(event, key, value) for key, value in payload.items()}
-    if filtered and event.stage == Stage.PIPELINE_TIMING:
-        payload["auditFiltered"] = filtered
-    if meta:
-        payload["_meta"] = meta
-    return AuditRow(event.seq, event.stage, dumps(payload), event.at_ms)
-
-
-def _redacted(rows: list[AuditRow], keys: Collection[str]) -> list[AuditRow]:
-    # Nearly always there is nothing to mask: one look at everything is cheaper than one at each row.
-    if not mentions("".join([row.payload for row in rows]), keys):
-        return rows
-    return [
-        row._replace(payload=dumps(redacted(loads(row.payload), keys))) if mentions(row.payload, keys) else row
-        for row in rows
-    ]
-
-
-def _reference(event: AuditEvent, key: str, value: Any) -> Any:
-    """A large part is stored as a reference to the folded state at this event (R33)."""
-    if key not in FOLDED_KEYS:
-        return value
-    if value is FOLDED or (value is event.session.context and key in ("context", "schemaJson")):
-        return {"$folded": key}
-    return {"$folded": key} if value == folding.folded(folding.document(event.session), key) else value
-
-
 def _store(turn: Turn, rows: Sequence[AuditRow]) -> int:
     if connection.vendor == "postgresql":
         _copy(turn, rows)
@@ -175,13 +96,18 @@ def _store(turn: Turn, rows: Sequence[AuditRow]) -> int:
     return 0
 
 
+def _at(turn: Turn, row: AuditRow) -> datetime:
+    """When it happened, to the millisecond: events of one moment are one entry of the index by time."""
+    return turn.ports.clock.now() + timedelta(milliseconds=int(row.at_ms))
+
+
 def _values(turn: Turn, row: AuditRow) -> tuple[Any, ...]:
     here = dialect()
     return (
         here.uuid(turn.request.conversation_id),
         row.stage,
         row.payload,
-        here.time(turn.ports.clock.now() + timedelta(milliseconds=row.at_ms)),
+        here.time(_at(turn, row)),
         here.uuid(turn.turn_id),
         turn.turn_no,
         row.seq,
@@ -191,11 +117,10 @@ def _values(turn: Turn, row: AuditRow) -> tuple[Any, ...]:
 
 def _copy(turn: Turn, rows: Sequence[AuditRow]) -> None:
     """One COPY in text format. Nothing here has a raw tab or line break, so only the JSON's backslashes need care."""
-    started = turn.ports.clock.now()
     same = f"{uuid.UUID(turn.turn_id)}\t{turn.turn_no}"
     lines = [
         f"{turn.request.conversation_id}\t{row.stage}\t{row.payload}\t"
-        f"{(started + timedelta(milliseconds=row.at_ms)).isoformat()}\t{same}\t{row.seq}\t"
+        f"{_at(turn, row).isoformat()}\t{same}\t{row.seq}\t"
         f"{turn.snapshot.config_version}\n"
         for row in rows
     ]

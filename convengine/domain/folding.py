@@ -62,7 +62,7 @@ def difference(old: Mapping[str, Json], new: Mapping[str, Json]) -> Change:
     return {**({"set": sets} if sets else {}), **({"unset": unsets} if unsets else {})}
 
 
-def apply(state: dict[str, Json], change: Mapping[str, Json]) -> dict[str, Json]:
+def apply(state: Mapping[str, Json], change: Mapping[str, Json]) -> Mapping[str, Json]:
     """The document after a change; the one given is not touched."""
     for pointer, value in (change.get("set") or {}).items():
         state = _put(state, _parts(pointer), value)

@@ -1,0 +1,91 @@
+"""A trail as rows: of the session only what changed, without what follows from the rest, keys masked (R16, R33)."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
+
+from audit.filters import AuditFilter
+from audit.implied import shortened
+from convengine.codec import dumps, loads
+from convengine.domain import folding
+from convengine.domain.redaction import mentions, redacted
+from convengine.domain.session import Session
+from convengine.domain.stages import Stage
+from convengine.domain.trail import FOLDED, FOLDED_KEYS, AuditEvent
+from convengine.domain.turn import Turn
+
+
+class AuditRow(NamedTuple):
+    """An event as it is stored."""
+
+    seq: int
+    stage: str
+    payload: str
+    at_ms: float
+
+
+def audit_rows(
+    turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool] | None = None
+) -> tuple[list[AuditRow], int]:
+    """The events beyond `after_seq` as they are stored, after filters and redaction, and how many the turn left out.
+
+    The rate limit is asked once for each event, however often the turn is stored: step by step, or again with care.
+    `admits` says what it lets pass; null is no limit, as in a replay.
+    """
+    wanted = AuditFilter.of(turn.snapshot)
+    rows: list[AuditRow] = []
+    filtered = 0
+    told: Session | None = None
+    state = folding.empty()
+    step: str | None = None
+    for event in turn.trail.events:
+        if event.seq not in turn.admitted:
+            kept = wanted.keeps(event) and (not admits or admits(turn.request.conversation_id, event.stage))
+            turn.admitted[event.seq] = kept
+        if not turn.admitted[event.seq]:
+            filtered += 1
+            continue
+        # With STEP flushing, events that are stored already still move the state that later ones are told against.
+        meta: dict[str, Any] = {}
+        # A reader knows the step from its STEP_ENTER. The first event says it all the same: that there is `_meta`.
+        entering = event.stage == Stage.STEP_ENTER and told is not None
+        if event.step != step and not entering:
+            meta["step"] = event.step
+        step = event.step
+        if told is None or not folding.same(told, event.session):
+            now = folding.document(event.session)
+            if change := folding.difference(state, now):
+                meta["changed"] = change
+            told, state = event.session, now
+        if event.seq > after_seq:
+            payload = event.payload
+            if filtered and event.stage == Stage.PIPELINE_TIMING:
+                payload = {**payload, "auditFiltered": filtered}
+            # Without `_meta` a reader has no state and no place: then payloads stay whole.
+            stored = _stored(event, payload, meta) if wanted.persist_meta else payload
+            rows.append(AuditRow(event.seq, event.stage, dumps(stored), event.at_ms))
+    return _redacted(rows, wanted.redact_keys), filtered
+
+
+def _stored(event: AuditEvent, payload: Mapping[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    told = shortened(event.stage, payload)
+    stored = {key: _reference(event, key, value) if key in FOLDED_KEYS else value for key, value in told.items()}
+    if meta:
+        stored["_meta"] = meta
+    return stored
+
+
+def _redacted(rows: list[AuditRow], keys: Collection[str]) -> list[AuditRow]:
+    # Nearly always there is nothing to mask: one look at everything is cheaper than one at each row.
+    if not mentions("".join([row.payload for row in rows]), keys):
+        return rows
+    return [
+        row._replace(payload=dumps(redacted(loads(row.payload), keys))) if mentions(row.payload, keys) else row
+        for row in rows
+    ]
+
+
+def _reference(event: AuditEvent, key: str, value: Any) -> Any:
+    """A large part is stored as a reference to the folded state at this event (R33)."""
+    if value is FOLDED or (value is event.session.context and key in ("context", "schemaJson")):
+        return {"$folded": key}
+    return {"$folded": key} if value == folding.folded(folding.document(event.session), key) else value

@@ -1,0 +1,77 @@
+from typing import Any
+
+import pytest
+
+from audit.implied import shortened, whole
+from convengine.codec import plain
+from convengine.domain.enums import RulePhase
+from convengine.domain.trail import FOLDED_KEYS, AuditEvent
+from convengine.pipeline.timing import in_words
+from convengine.rules.telling import flags
+from tests.api import Caller
+from tests.worlds import desk
+
+STEPS = [{"step": "RulesStep", "startedAtMs": 0.1, "durationMs": 2.5, "success": False}]
+EVENTS: list[tuple[str, dict[str, Any]]] = [
+    ("STEP_ENTER", {"step": "RulesStep", "stepClass": "convengine.steps.rules.RulesStep"}),
+    ("STEP_ENTER", {"step": "AskStep", "stepClass": "helpdesk.steps.AskStep"}),
+    (
+        "STEP_EXIT",
+        {"step": "RulesStep", "stepClass": "convengine.steps.rules.RulesStep", "outcome": "Continue", "durationMs": 0},
+    ),
+    (
+        "STEP_EXIT",
+        {"step": "RulesStep", "stepClass": "convengine.steps.rules.RulesStep", "outcome": "Stop", "durationMs": 7},
+    ),
+    ("STEP_ERROR", {"step": "RulesStep", "stepClass": "convengine.steps.rules.RulesStep", "errorType": "KeyError"}),
+    ("PIPELINE_TIMING", {**in_words(STEPS), "stepList": STEPS, "wallMs": 3.0, "status": "FAILED"}),
+    ("PIPELINE_TIMING", {"totalMs": 99, "steps": "as told", "stepList": STEPS}),
+    ("RULE_MATCH (RulesStep)", {"ruleId": 1, **flags(RulePhase.PRE_RESPONSE_RESOLUTION, "RulesStep")}),
+    ("RULE_NO_MATCH (X)", {**flags(RulePhase.POST_AGENT_INTENT, "X"), "ruleExecutionOrigin": "ELSEWHERE"}),
+    ("USER_INPUT", {"text": "hello"}),
+]
+
+
+@pytest.mark.parametrize(("stage", "payload"), EVENTS)
+def test_what_was_left_out_comes_back(stage: str, payload: dict[str, Any]) -> None:
+    assert whole(stage, shortened(stage, payload)) == payload
+
+
+@pytest.mark.parametrize(("stage", "payload"), EVENTS)
+def test_what_was_stored_whole_stays_so(stage: str, payload: dict[str, Any]) -> None:
+    assert whole(stage, payload) == payload
+
+
+def test_a_built_in_step_that_went_on_at_once_says_its_name_only() -> None:
+    assert shortened(*EVENTS[2]) == {"step": "RulesStep"}
+
+
+def test_a_step_of_the_deployment_says_where_it_lives() -> None:
+    assert shortened(*EVENTS[1]) == EVENTS[1][1]
+
+
+def test_a_rule_says_its_phase_and_the_rest_follows() -> None:
+    assert shortened(*EVENTS[7]) == {"ruleId": 1, "rulePhase": "PRE_RESPONSE_RESOLUTION"}
+
+
+HEARD: list[AuditEvent] = []
+hear = HEARD.append
+
+
+@pytest.mark.django_db
+def test_readers_see_every_event_as_it_was_told(settings: Any) -> None:
+    settings.CONVENGINE = {**settings.CONVENGINE, "TRAIL_LISTENERS": ["tests.audit.test_implied.hear"]}
+    HEARD.clear()
+    desk()
+    caller = Caller()
+    caller.say("hours", inputParams={"vip": True})
+
+    shown = [(event["stage"], plainly(event["payload"])) for event in caller.get().json()["results"]]
+
+    assert len(shown) > 30
+    assert shown == [(event.stage, plainly(plain(event.payload))) for event in HEARD]
+
+
+def plainly(payload: dict[str, Any]) -> dict[str, Any]:
+    """The payload without what is folded."""
+    return {key: value for key, value in payload.items() if key not in (*FOLDED_KEYS, "_meta")}
