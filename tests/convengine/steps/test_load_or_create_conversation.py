@@ -101,3 +101,11 @@ def test_params_that_the_engine_owns_are_told_when_a_caller_sent_them() -> None:
     run(turn)
 
     assert payload(turn, "INPUT_PARAM_IGNORED")["keys"] == ["guardrail_blocked"]
+
+
+def test_what_is_remembered_is_there_from_the_start() -> None:
+    own = run(make_turn(conversation={"context_json": {"memory": {"session_summary": "own"}}}))
+    other = run(make_turn(loaded={"memory_recall": "another session"}))
+
+    assert own.input_params["memory_recall"] == "own"
+    assert other.input_params["memory_recall"] == "another session"
