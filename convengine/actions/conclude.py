@@ -100,6 +100,8 @@ def _executed(session: Session, turn: Turn, action: Action, found: Record) -> Se
         outcome = Outcome(ActionStatus.FAILED, (), (), now, error.reason, error.message)
         return _told(session, turn, action, found, outcome, {})
     if ran.outcome is None:
+        # Once it expired, a further yes would open it anew, and what may have run would run again.
+        session = record.written(session, found.left_open(ran.execution.other_nonce or found.nonce))
         return _skipped(session, turn, _EXECUTE, found, "ALREADY_CLAIMED", actionKey=action.key)
     about = {"durationMs": int(turn.ports.clock.elapsed_ms() - started), **_about(ran)}
     return _told(session, turn, action, found, ran.outcome, about)

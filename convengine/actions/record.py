@@ -103,6 +103,10 @@ class Record:
         """The record with what its task gave."""
         return replace(self, result=result)
 
+    def left_open(self, nonce: str) -> Self:
+        """The record of an action that began under this nonce and may have run: it waits for a person, not a limit."""
+        return replace(self, nonce=nonce, expires_turn=-1, expires_at_epoch_ms=-1)
+
     def stored(self) -> dict[str, Json]:
         """The record as the context keeps it."""
         values = {key: value for key, value in asdict(self).items() if value is not None and value != ()}

@@ -98,6 +98,8 @@ class Execution:
     #: What the earlier turn stored when its task had ended.
     result: Json = None
     request_hash: str = ""
+    #: Of the earlier opening of the action that was found left CLAIMED; null when it is the claim's own.
+    other_nonce: str | None = None
 
 
 class ExecutionPort(Protocol):

@@ -1,5 +1,6 @@
 """The book of executed actions: what lets a confirmed action run at most once, whatever dies (R81, tables 6.7)."""
 
+import uuid
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -15,6 +16,8 @@ from convengine.sessions.sql import dialect
 
 log = structlog.get_logger(__name__)
 Json = Any
+
+_LEFT_OPEN = "conversation_id = %s AND action_key = %s AND action_ref = %s AND status = 'CLAIMED'"
 
 
 class Executions:
@@ -50,24 +53,29 @@ class Executions:
 
 def _claimed(claim: ExecutionClaim) -> dict[str, Json]:
     here = dialect()
-    place = [here.uuid(claim.conversation_id), here.uuid(claim.nonce)]
+    opening = [here.uuid(claim.conversation_id), here.uuid(claim.nonce)]
+    action = [here.uuid(claim.conversation_id), claim.action_key, claim.action_ref]
     with transaction.atomic(durable=True), connection.cursor() as cursor:
+        # An earlier opening whose end nobody knows stands in the way of a new one: it would be its retry (tables 6.7).
         cursor.execute(
             f"""INSERT INTO ce_pending_action_execution
                     (conversation_id, runtime_nonce, turn_id, action_key, action_ref, request_hash, status, started_at)
-                VALUES (%s, %s, %s, %s, %s, %s, 'CLAIMED', {here.now()})
+                SELECT %s, %s, %s, %s, %s, %s, 'CLAIMED', {here.now()}
+                 WHERE NOT EXISTS (SELECT 1 FROM ce_pending_action_execution WHERE {_LEFT_OPEN})
                 ON CONFLICT (conversation_id, runtime_nonce) DO NOTHING RETURNING id""",
-            [*place, here.uuid(claim.turn_id), claim.action_key, claim.action_ref, claim.request_hash],
+            [*opening, here.uuid(claim.turn_id), claim.action_key, claim.action_ref, claim.request_hash, *action],
         )
         if made := cursor.fetchone():
             return asdict(Execution(True, made[0], "CLAIMED", None, claim.request_hash))
         cursor.execute(
-            "SELECT id, status, result_json, request_hash FROM ce_pending_action_execution "
-            "WHERE conversation_id = %s AND runtime_nonce = %s",
-            place,
+            f"""SELECT id, status, result_json, request_hash, runtime_nonce FROM ce_pending_action_execution
+                 WHERE (conversation_id = %s AND runtime_nonce = %s) OR ({_LEFT_OPEN})
+                 ORDER BY CASE WHEN runtime_nonce = %s THEN 0 ELSE 1 END LIMIT 1""",
+            [*opening, *action, opening[1]],
         )
-        number, status, result, digest = cursor.fetchone()
-        return asdict(Execution(False, number, status, loaded(result), digest))
+        number, status, result, digest, nonce = cursor.fetchone()
+        other = str(uuid.UUID(str(nonce))) if nonce != opening[1] else None
+        return asdict(Execution(False, number, status, loaded(result), digest, other))
 
 
 def _finished(claim: ExecutionClaim, status: str, result: Json) -> dict[str, Json]:

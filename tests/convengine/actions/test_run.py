@@ -224,6 +224,31 @@ def test_a_turn_that_died_while_the_task_ran_leaves_it_to_a_person(caller: Calle
 
 
 @IN_ONE_TRANSACTION
+def test_no_later_opening_runs_what_a_dead_turn_may_have_done(caller: Caller, refund: Refund) -> None:
+    def dying(call: TaskCall) -> None:
+        raise Death
+
+    CeConfig.objects.create(config_type="ActionLifecycleStep", config_key="TTL_TURNS", config_value="2")
+    caller.say("hm")
+    refund.does = dying
+    dies(caller)
+    refund.does = lambda call: "second"
+    answers = [caller.say("yes") for _ in range(5)]
+
+    assert (outcome(3), len(refund.keys)) == (("SKIPPED", "EXPIRED"), 1)
+    # Opened anew, with a nonce of its own; and from then on it waits for the person.
+    assert [outcome(turn) for turn in range(4, 8)] == [("SKIPPED", "ALREADY_CLAIMED")] * 4
+    kept = answers[-1]["context"]["pending_action_runtime"]
+    row = CePendingActionExecution.objects.get()
+    assert (row.status, kept["status"], kept["nonce"]) == ("CLAIMED", "IN_PROGRESS", str(row.runtime_nonce))
+
+    CePendingActionExecution.objects.update(status="EXECUTED", result_json={"values": ["by hand"]})
+    assert caller.say("yes")["state"] == "DONE"
+    assert len(refund.keys) == 1
+    turns_replay_equal()
+
+
+@IN_ONE_TRANSACTION
 def test_a_further_yes_after_a_failure_runs_it_anew(caller: Caller, refund: Refund) -> None:
     def fails(call: TaskCall) -> None:
         raise ValueError("the bank is closed")

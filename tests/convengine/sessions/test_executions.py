@@ -58,7 +58,24 @@ def test_another_opening_and_another_conversation_have_claims_of_their_own() -> 
     book, claim = Executions(Recording()), make_claim()
     others = [make_claim(conversation_id=claim.conversation_id), make_claim(nonce=claim.nonce)]
 
-    assert all(book.claim(one).claimed for one in (claim, *others))
+    assert book.claim(claim).claimed
+    book.finish(claim, "EXECUTED", {})
+    assert all(book.claim(one).claimed for one in others)
+
+
+@IN_ONE_TRANSACTION
+def test_an_action_whose_end_nobody_knows_is_not_begun_again_by_another_opening() -> None:
+    book, claim = Executions(Recording()), make_claim()
+    left = book.claim(claim)
+    anew = make_claim(conversation_id=claim.conversation_id)
+    another = make_claim(conversation_id=claim.conversation_id, action_key="SHIP")
+
+    assert book.claim(anew) == Execution(False, left.execution_id, "CLAIMED", None, "digest", claim.nonce)
+    assert book.claim(another).claimed
+
+    # A person has found out.
+    CePendingActionExecution.objects.filter(pk=left.execution_id).update(status="FAILED")
+    assert book.claim(anew).claimed
 
 
 @IN_ONE_TRANSACTION
