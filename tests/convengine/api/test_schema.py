@@ -1,5 +1,6 @@
 """The API against its own description."""
 
+import uuid
 from typing import Any
 
 import pytest
@@ -25,6 +26,9 @@ def test_every_answer_fits_the_description(live_server: Any) -> None:
         @given(case=operation.as_strategy())
         @settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
         def check(case: Any) -> None:
+            # Two examples of one key with two bodies are refused, as they should be.
+            if "Idempotency-Key" in (case.headers or {}):
+                case.headers["Idempotency-Key"] = str(uuid.uuid4())
             case.call_and_validate(headers=headers)
 
         check()
