@@ -51,7 +51,12 @@ def collected(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Se
     session = with_facts(session, row, form.status(session.context), {one.field: one.reason for one in found.rejected})
     session = locked(session, session.schema_complete)
     session = session.with_params(
-        {"schema_json": schema_values(session), "context": session.context, "session": session_dict(session)}
+        {
+            "schema_extracted_fields": [one.field for one in found.extracted],
+            "schema_json": schema_values(session),
+            "context": session.context,
+            "session": session_dict(session),
+        }
     )
     _audit_status(session, turn, row)
     return session

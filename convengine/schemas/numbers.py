@@ -18,7 +18,7 @@ _DIGITS = (
     r"|\d{1,3}(?:[ '’\u00a0\u202f]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 )
 _NUMBER = re.compile(
-    rf"(?P<sign>[-+−]?)(?P<before>{_CURRENCY})?\s?(?P<inner>-?)(?P<digits>{_DIGITS})(?!\d|[.,'’]\d)"
+    rf"(?P<sign>[-+−]?)(?:(?P<before>{_CURRENCY})\s?(?P<inner>-?))?(?P<digits>{_DIGITS})(?!\d|[.,'’]\d)"
     rf"(?:\s?(?P<times>{'|'.join(sorted(_TIMES, key=len, reverse=True))})\b)?(?:\s?(?P<after>{_CURRENCY}))?",
     re.IGNORECASE,
 )
@@ -59,7 +59,7 @@ def number_at(text: str, position: int = 0) -> Number | None:
         return None
     times = (match["times"] or "").lower()
     value = Decimal(plain) * _TIMES.get(times, 1)
-    negative = "-" in (match["sign"] + match["inner"]).replace("−", "-")
+    negative = "-" in (match["sign"] + (match["inner"] or "")).replace("−", "-")
     return Number(
         -value if negative else value,
         match.start(),

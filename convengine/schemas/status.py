@@ -57,7 +57,7 @@ def evaluate(schema: Json, context: Json, validator: Draft202012Validator | None
     has_any = any(meaningful(values.get(name)) for name in properties)
     absent = list(_missing(schema, values, ""))
     invalid = _invalid(schema, values, set(absent), validator or validator_of(schema))
-    ordered = _in_schema_order(properties, [*absent, *(path for path in invalid if path not in absent)])
+    ordered = _in_schema_order(schema, [*absent, *(path for path in invalid if path not in absent)])
     options = {path: choices for path in ordered if (choices := _enum_at(schema, path))}
     return SchemaStatus(not ordered, has_any, tuple(ordered), invalid, options)
 
@@ -127,8 +127,11 @@ def _invalid(
     return found
 
 
-def _in_schema_order(properties: Mapping[str, Json], paths: list[str]) -> list[str]:
-    order = {name: index for index, name in enumerate(properties)}
+def _in_schema_order(schema: Mapping[str, Json], paths: list[str]) -> list[str]:
+    """In the order of `required`, then of the properties: a JSON column keeps the order of a list alone."""
+    required = schema.get("required")
+    names = [*(required if isinstance(required, list) else ()), *schema["properties"]]
+    order = {name: index for index, name in reversed(list(enumerate(names)))}
     return sorted(paths, key=lambda path: order.get(path.split(".")[0], len(order)))
 
 

@@ -18,8 +18,8 @@ TYPE_UNSUPPORTED = "TYPE_UNSUPPORTED"
 NULL_NOT_ALLOWED = "NULL_NOT_ALLOWED"
 BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
 _LEADING = re.compile(r"(?:[=:,]\s*)+")
-_TRAILING = re.compile(r"[.?!\s]+$")
-_COURTESY = re.compile(r"[\s,.!]*\b(?:please|pls|plz|thanks(?: a lot)?|thank you|thx|cheers)[\s.!]*$", re.IGNORECASE)
+_CLOSING = ".?!… \t\r\n"
+_COURTESY = re.compile(r"[\s,.!]{0,12}\b(?:please|pls|plz|thanks(?: a lot)?|thank you|thx|cheers)$", re.IGNORECASE)
 _QUOTED = re.compile(r"\"(.+)\"|“(.+)”|«(.+)»|'(.+)'")
 
 
@@ -39,7 +39,7 @@ def cleaned(text: str) -> str:
     before = None
     while text != before:
         before = text
-        text = _COURTESY.sub("", _TRAILING.sub("", text))
+        text = _COURTESY.sub("", text.rstrip(_CLOSING))
     quoted = _QUOTED.fullmatch(text.strip())
     return next(part for part in quoted.groups() if part) if quoted else text.strip()
 

@@ -30,6 +30,8 @@ from convengine.schemas.words import fold
 
 #: How long a text may be that is told as a value which could not be taken.
 _ATTEMPT = 60
+#: What may close a message.
+_CLOSING = " \n.,;:!)…–-"
 #: How many words a name, an id or an address may have.
 _LONGEST = 8
 
@@ -69,12 +71,12 @@ def _plausible(words: str, field: Field) -> bool:
 def _core(reading: Reading, field: Field) -> tuple[int, int]:
     """The part that answers: behind the last correction, without what leads up to it, the field's name, and thanks."""
     text = reading.text
-    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    start, end = len(text) - len(text.lstrip()), len(text.rstrip(_CLOSING))
     for correction in TO_CORRECTION.finditer(text, start, end):
         if CORRECTS.search(correction.group()) and (correction.start() > start or correction.end() < end):
             start = correction.end()
     while courtesy := COURTESY.search(text, start, end):
-        end = courtesy.start()
+        end = len(text[: courtesy.start()].rstrip(_CLOSING))
     if (lead := LEAD_IN.match(text, start, end)) and lead.end() < end and choice_of(text[start:end], field) is None:
         start = lead.end()
     if name := _name(field).match(text, start, end):
@@ -88,8 +90,7 @@ def _name(field: Field) -> re.Pattern[str]:
 
 
 def _yes_or_no(reading: Reading, field: Field, start: int, end: int) -> Candidate | None:
-    text = reading.text.strip().rstrip(".!")
-    bare = COURTESY.sub("", text)
+    bare = COURTESY.sub("", reading.text.strip().rstrip(_CLOSING))
     if choice := choice_of(cleaned(reading.said(start, end)), field):
         return Candidate(field, start, end, choice.value, ANSWER)
     place = (len(reading.text) - len(reading.text.lstrip()), len(reading.text.rstrip()))
@@ -120,7 +121,7 @@ def _number(reading: Reading, field: Field) -> Candidate | None:
 
 def _formatted(reading: Reading, field: Field, start: int, end: int) -> Candidate | None:
     known = FORMATS[field.format or ""]
-    inside = [match for match in known.pattern.finditer(reading.text) if match.start() >= start]
+    inside = [match for match in reading.formats[field.format or ""] if match.start() >= start]
     if field.format == "phone" and len(inside) == 1:
         start, end = inside[0].span()
     try:

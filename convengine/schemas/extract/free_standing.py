@@ -18,7 +18,7 @@ from convengine.schemas.extract.units import (
     units_of,
 )
 from convengine.schemas.form import Field, Form
-from convengine.schemas.formats import FORMATS, telling
+from convengine.schemas.formats import telling
 from convengine.schemas.values import cleaned, convert
 
 #: Formats whose finds are never a date or a phone number.
@@ -77,8 +77,7 @@ def _tells(reading: Reading, match: re.Match[str], spelling: Spelling) -> bool:
 def by_format(reading: Reading, fields: Sequence[Field]) -> Iterator[Candidate]:
     """E-mail addresses, dates, web addresses, ids, phone numbers. A phone number must look like one."""
     for field in fields:
-        known = FORMATS.get(field.format or "")
-        for match in known.pattern.finditer(reading.text) if known else ():
+        for match in reading.formats.get(field.format or "", ()):
             if field.format == "phone" and not telling(match.group()):
                 continue
             if not _stronger(reading, field.format or "", match):
@@ -90,7 +89,7 @@ def _stronger(reading: Reading, name: str, match: re.Match[str]) -> bool:
     return any(
         other.start() < match.end() and match.start() < other.end()
         for stronger in _STRONGER.get(name, ())
-        for other in FORMATS[stronger].pattern.finditer(reading.text)
+        for other in reading.formats[stronger]
     )
 
 
@@ -129,9 +128,9 @@ def by_number(reading: Reading, fields: Sequence[Field], asked: Collection[str])
     wanted = [field for field in numbers if field.path in asked]
     for field in numbers:
         alone = wanted == [field] or numbers == [field]
-        meant = [one for one in bare if takes_bare_numbers(field) and _may_be(reading, field, one, alone=alone)]
+        meant = {one.start for one in bare if takes_bare_numbers(field) and _may_be(reading, field, one, alone=alone)}
         for found in bare if meant else ():
-            if found in meant or not found.in_words:
+            if found.start in meant or not found.in_words:
                 yield from _candidates(field, found, NUMBER)
 
 
@@ -147,13 +146,11 @@ def _may_be(reading: Reading, field: Field, found: Counted, *, alone: bool) -> b
         return takes_money(field)
     if sum(char.isdigit() for char in found.number.digits) > _LONGEST:
         return False
-    first, _ = reading.clause(found.start)
-    before = reading.words(first, found.start)
+    before = reading.before(found.start).split()
     if found.in_words and (found.number.value == 1 or not before):
         return False
     return before[-1] in (BEFORE_NUMBER | BEFORE_ONLY_NUMBER if alone else BEFORE_NUMBER) if before else alone
 
 
 def _compared(reading: Reading, start: int) -> bool:
-    first, _ = reading.clause(start)
-    return COMPARES.search(reading.text[first:start]) is not None
+    return COMPARES.search(reading.before(start)) is not None

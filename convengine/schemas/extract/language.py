@@ -47,15 +47,15 @@ CORRECTS = re.compile(
     + r"\b)"
 )
 #: Between two values of one field: "dallas no irving".
-BARE_NO = re.compile(r"[\s,.;!?–-]*\bno[\s,.;!?–-]*")
+BARE_NO = re.compile(r"[\s,.;!?–-]{0,12}\bno[\s,.;!?–-]{0,12}")
 #: From one value to its correction, with nothing else between.
 TO_CORRECTION = re.compile(
-    r"[\s,.;!?…–-]*(?:\b"
+    r"[\s,.;!?…–-]{0,12}(?:\b"
     + _any(
         """oh, er, err, um, uh, hm+, no, nope, wait, sorry, actually, correction, oops, pardon, or, rather, well, it's
         its, it is, please, i mean, i meant, make that, make it, make, scratch that, on second thoughts?, should be"""
     )
-    + r"\b[\s,.;:!?…–-]*)+"
+    + r"\b[\s,.;:!?…–-]{0,12})+"
 )
 #: A sentence that asks instead of telling.
 ASKS = re.compile(
@@ -88,12 +88,12 @@ LEAD_IN = re.compile(
     + r"\b[\s,.:!…–-]*)+"
 )
 COURTESY = re.compile(
-    r"[\s,.!…–-]*\b"
+    r"[\s,.!…–-]{0,12}\b"
     + _any(
         """please, pls, plz, thx, ty, cheers, ok, okay, thanks a lot, thanks so much, many thanks, thanks
         thank you so much, thank you, if possible"""
     )
-    + r"[\s.!:)]*$"
+    + r"$"
 )
 #: Answers that say nothing about what was asked.
 SAYS_NOTHING = re.compile(

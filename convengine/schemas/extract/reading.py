@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from convengine.rules.patterns import MAX_INPUT
@@ -11,6 +12,8 @@ from convengine.schemas.formats import FORMATS, telling
 
 Span = tuple[int, int]
 
+#: How many characters before a value are looked at.
+_NEAR = 120
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "`": "'", "´": "'"})
 _ZERO_WIDTH = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
 _CLAUSE_END = re.compile(r",(?!\d)|[;!?\n…()]|\.(?=\s|$)|(?<!thing )(?<!where )(?<!all )\bbut\b|\bhowever\b|\s[–-]\s")
@@ -58,16 +61,22 @@ class Reading:
         return all(char.isupper() for char in letters) or not any(char.isupper() for char in inner)
 
     @cached_property
+    def formats(self) -> Mapping[str, tuple[re.Match[str], ...]]:
+        """What has the shape of a format, by the format's name."""
+        return {name: tuple(known.pattern.finditer(self.text)) for name, known in FORMATS.items()}
+
+    @cached_property
     def structured(self) -> tuple[Span, ...]:
         """Where addresses, ids, dates, times, phone numbers and greetings stand: no part of them is a value."""
         found = [match.span() for pattern in (_CLOCK, _GREETING) for match in pattern.finditer(self.text)]
-        for name, known in FORMATS.items():
-            found += [m.span() for m in known.pattern.finditer(self.text) if name != "phone" or telling(m.group())]
-        return tuple(found)
+        for name, matches in self.formats.items():
+            found += [match.span() for match in matches if name != "phone" or telling(match.group())]
+        return tuple(_joined(found))
 
     def inside(self, start: int, end: int) -> bool:
         """True when a part of the text touches something structured."""
-        return any(first < end and start < last for first, last in self.structured)
+        after = bisect_left(self.structured, end, key=lambda span: span[0])
+        return after > 0 and self.structured[after - 1][1] > start
 
     def clause(self, position: int) -> Span:
         """Where the clause around a position begins and ends."""
@@ -95,13 +104,17 @@ class Reading:
 
     def denied(self, start: int, end: int) -> bool:
         """True when the clause denies what stands there: "not Dallas", "I don't live in Dallas", "Dallas is wrong"."""
-        first, _ = self.clause(start)
-        before = self.text[first:start]
+        before = self.before(start)
         reached = [match.end() for match in _WORD.finditer(before)][-REACH - 1 :]
         window = before[reached[0] - 1 :] if len(reached) > REACH else before
         if DENIES.search(window) or DENIES_NEXT.search(before):
             return True
         return DENIED.match(self.text, end) is not None
+
+    def before(self, position: int) -> str:
+        """What stands before a position in its clause, as far as words there can bear on it."""
+        first, _ = self.clause(position)
+        return self.text[max(first, position - _NEAR) : position]
 
     def asked(self, position: int) -> bool:
         """True inside a question that is no request: "is Dallas possible?", "what is 5 in euro?"."""
@@ -109,6 +122,20 @@ class Reading:
         sentence = self.text[first:last]
         question = sentence.rstrip().endswith("?") or ASKS.match(sentence) is not None
         return question and REQUESTS.match(sentence) is None
+
+
+def _joined(spans: Iterable[Span]) -> Iterator[Span]:
+    """The same parts of the text, in order, none overlapping another."""
+    held: Span | None = None
+    for first, last in sorted(spans):
+        if held and first <= held[1]:
+            held = held[0], max(held[1], last)
+            continue
+        if held:
+            yield held
+        held = first, last
+    if held:
+        yield held
 
 
 def _folded(char: str) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from convengine.schemas.extract.candidate import LABEL, NUMBER, UNIT, Candidate
+from convengine.schemas.extract.candidate import LABEL, NUMBER, UNIT, X_EXTRACT, Candidate
 from convengine.schemas.extract.free import after_sign
 from convengine.schemas.extract.language import BARE_NO, CORRECTS, TO_CORRECTION
 from convengine.schemas.extract.reading import Reading
@@ -15,6 +15,8 @@ from convengine.schemas.values import cleaned
 AMBIGUOUS = "AMBIGUOUS"
 #: How far apart a value and its correction may stand.
 _NEAR = 60
+#: How many finds of one field are weighed; a message with more says nothing clear.
+_MANY = 40
 _EITHER_OR = re.compile(r"\s*,?\s*(or|/|to)\s+(?:(?:maybe|even|about|rather)\s+)?")
 _NUMBER_OR = re.compile(r"(?<![\w.,/-])(\d[\d.,]*k?)\s*,?\s*(?:or|to)\s+(?:(?:maybe|even|about)\s+)?$")
 
@@ -31,8 +33,10 @@ def resolve(reading: Reading, candidates: Iterable[Candidate], asked: Collection
     """What is left when the message is taken at its word. `asked`: the fields that were asked for."""
     by_field: dict[str, list[Candidate]] = {}
     for found in candidates:
-        candidate = _corrected(reading, found)
-        by_field.setdefault(candidate.field.path, []).extend((candidate, *_alternatives(reading, candidate)))
+        listed = by_field.setdefault(found.field.path, [])
+        if len(listed) < _MANY:
+            candidate = _corrected(reading, found)
+            listed.extend((candidate, *_alternatives(reading, candidate)))
     left = [best for found in by_field.values() for best in _surest(_meant(reading, found))]
     claimed = [one for one in left if not any(_claims(other, one) for other in left)]
     doubtful = [one for one in claimed if any(_rivals(one, other, asked) for other in claimed)]
@@ -54,7 +58,9 @@ def _meant(reading: Reading, found: list[Candidate]) -> Iterator[Candidate]:
         if any(_takes_back(reading, one, other, denied) for other in others):
             continue
         instead = any(_instead(reading, other, one, denied) for other in others)
-        if instead or not (id(one) in denied or reading.asked(one.begins)):
+        # What the schema's own pattern finds is meant in a question as well: "where is my order 48392?"
+        asked = one.by != X_EXTRACT and reading.asked(one.begins)
+        if instead or not (id(one) in denied or asked):
             yield one
 
 
@@ -68,7 +74,9 @@ def _takes_back(reading: Reading, one: Candidate, later: Candidate, denied: Coll
 
 def _instead(reading: Reading, one: Candidate, later: Candidate, denied: Collection[int]) -> bool:
     """True for "dallas no irving"; in "no dallas no irving" both are denied."""
-    return id(one) not in denied and BARE_NO.fullmatch(reading.text[one.end : later.begins]) is not None
+    if id(one) in denied or not 0 < later.begins - one.end <= _NEAR:
+        return False
+    return BARE_NO.fullmatch(reading.text[one.end : later.begins]) is not None
 
 
 def _corrected(reading: Reading, candidate: Candidate) -> Candidate:
@@ -101,7 +109,8 @@ def _alternatives(reading: Reading, candidate: Candidate) -> Iterator[Candidate]
         found = typed_at(reading, field, joint.end())
         if found:
             yield _moved(candidate, joint.end(), found)
-    before = _NUMBER_OR.search(reading.text, 0, candidate.start) if numeric(field) else None
+    near = max(0, candidate.start - _NEAR)
+    before = _NUMBER_OR.search(reading.text, near, candidate.start) if numeric(field) else None
     found = typed_at(reading, field, before.start(1)) if before else None
     if before and found:
         yield _moved(candidate, before.start(1), found)

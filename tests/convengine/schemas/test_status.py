@@ -52,10 +52,10 @@ def test_a_missing_field_with_choices_offers_them() -> None:
     assert "c" in status.invalid
 
 
-def test_missing_fields_stand_in_the_order_of_the_schema() -> None:
-    document = schema({"b": STRING, "a": {"type": "integer"}, "c": STRING}, "c", "a", "b")
+def test_missing_fields_stand_in_the_order_of_required_which_every_database_keeps() -> None:
+    document = schema({"d": {"type": "integer"}, "b": STRING, "a": {"type": "integer"}, "c": STRING}, "c", "a", "b")
 
-    assert evaluate(document, {"a": "x"}).missing == ("b", "a", "c")
+    assert evaluate(document, {"a": "x", "d": "x"}).missing == ("c", "a", "b", "d")
 
 
 def test_items_of_a_list_are_looked_into() -> None:

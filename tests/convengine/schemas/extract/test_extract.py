@@ -1,3 +1,4 @@
+import time
 from typing import Any
 
 import pytest
@@ -119,6 +120,30 @@ def test_a_short_choice_counts_as_written() -> None:
 def test_a_very_long_message_is_read_as_far_as_patterns_are() -> None:
     assert values("x " * 3000 + "Dallas") == {}
     assert values("Dallas " + "x " * 30_000) == {"city": "Dallas"}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "Dallas Irving ",
+        "amount 5 ",
+        "5 ",
+        "......",
+        "    ",
+        "sorry, ",
+        "no ",
+        "2026-01-02 ",
+        "+49 30 1234567 ",
+        "(1)",
+        "? ",
+    ],
+)
+def test_no_message_takes_long_to_read(part: str) -> None:
+    started = time.monotonic()
+    for asked in ((), ("customerId",), ("amount",)):
+        extract(FORM, part * (4000 // len(part)), asked=asked)
+
+    assert time.monotonic() - started < 3
 
 
 FRAGMENTS = [
