@@ -91,6 +91,7 @@ PARAMS: Mapping[str, Param] = {
             "CorrectionStep, SchemaExtractionStep",
             "prompts, rules",
         ),
+        ("schema_extracted_fields", "E", "SchemaExtractionStep", "responses, rules"),
         ("schema_json context session", "ER", "before prompts; GET_SCHEMA_JSON, GET_CONTEXT, GET_SESSION", "prompts"),
         # pending actions and approval
         ("pending_action pendingAction pending_action_task", "CR", "caller, rules", "InteractionPolicyStep"),
