@@ -1,0 +1,228 @@
+"""The help desk as customers talk to it: over HTTP, in capitals, with thanks, slips and corrections.
+
+A line is what is said, a part of the answer, and where the dialogue stands then.
+"""
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from audit.replay import replay
+from convengine.extensions.registry import Registry
+from convengine.extensions.tasks import TaskCall
+from convengine.sessions.models import CeConversationHistory
+from tests.api import Caller
+
+pytestmark = pytest.mark.usefixtures("helpdesk")
+
+APPROVED = {"inputParams": {"approval_granted": True}}
+#: What must not happen in a conversation that the demonstration was made for.
+UNWELCOME = {
+    "CONFIG_ROW_INVALID", "CONFIG_VALUE_INVALID", "RULE_ERROR", "RULE_PASS_CAP_REACHED", "STEP_HOOK_ERROR",
+    "STEP_ERROR", "CONTAINER_DATA_FAILED", "RESPONSE_TRANSFORM_FAILED", "TOOL_ORCHESTRATION_ERROR",
+    "EXACT_RESPONSE_RENDERING", "PENDING_ACTION_FAILED", "INPUT_PARAM_RESERVED",
+}  # fmt: skip
+Line = tuple[str, str, str]
+
+
+@pytest.fixture
+def customer() -> Caller:
+    """Somebody in a conversation of their own."""
+    return Caller()
+
+
+def talk(customer: Caller, lines: list[Line], **more: Any) -> None:
+    """Say the lines; every answer is as expected, explained without complaint, and replays equal."""
+    for said, part, state in lines:
+        answer = customer.say(said, **more)
+        assert answer["success"], answer
+        told = f"{said!r} was answered {answer['payload']['value']!r} in {answer['intent']}/{answer['state']}"
+        assert part in answer["payload"]["value"], told
+        assert answer["state"] == state, told
+        assert UNWELCOME.isdisjoint(customer.stages(answer["turnNo"])), told
+        assert replay(_record(customer, answer["turnNo"])) is None, told
+
+
+def _record(customer: Caller, turn_no: int) -> CeConversationHistory:
+    return CeConversationHistory.objects.get(conversation_id=customer.conversation_id, turn_no=turn_no)
+
+
+def books(number: str) -> str:
+    """What the shop's own books say of an order."""
+    from fixtures.demo import helpdesk
+
+    with helpdesk.books() as shop:
+        found = helpdesk.order(shop, number)
+    return found["status"] if found else "none"
+
+
+def test_an_order_is_cancelled_once_however_it_is_asked(customer: Caller) -> None:
+    talk(
+        customer,
+        [
+            ("Hiya :)", "did not understand", "UNKNOWN"),
+            ("GOOD MORNING", "I can cancel", "IDLE"),
+            ("Hi, I'd like to CANCEL my order pls", "What is the order number?", "COLLECT"),
+            ("hmm, which one was it", "could not find an order number", "COLLECT"),
+            ("4839", "it has five digits", "COLLECT"),
+            ("11111", "I find no order 11111", "COLLECT"),
+            ("sorry!! its 51007, no wait, 48392 thx", "Order 48392 is a smart thermostat for 129.00", "CONFIRM"),
+            ("erm", "Sorry, I did not understand that. Order 48392", "CONFIRM"),
+            ("Thanks, yes please", "order 48392 is cancelled, and you will not be charged. Your reference is C-48392.",
+             "DONE"),
+            ("yes", "That is done already", "DONE"),
+            ("sing me a song", "Sorry, I did not understand that. Please say in other words", "UNKNOWN"),
+            ("where's my order 48392?", "is cancelled.", "KNOWN"),
+            ("Cancel order 48392", "There is nothing more to cancel", "REFUSED"),
+            ("Thank you very much!", "You are welcome!", "IDLE"),
+        ],
+    )  # fmt: skip
+
+    executed = [turn for turn in range(1, 15) if "PENDING_ACTION_EXECUTED" in customer.stages(turn)]
+    assert executed == [9]
+    assert books("48392") == "cancelled"
+
+
+@pytest.mark.parametrize("yes", ["Yes.", "YEP", "ok, cancel it please", "cancel it", "yes please, thanks a lot!"])
+def test_a_yes_is_a_yes_as_people_say_it(customer: Caller, yes: str) -> None:
+    talk(
+        customer,
+        [("please cancel order no. 51007", "set of LED lamps", "CONFIRM"), (yes, "order 51007 is cancelled", "DONE")],
+    )
+
+
+@pytest.mark.parametrize("no", ["no", "No thanks", "Never mind!", "oh no, forget it please"])
+def test_a_no_leaves_everything_as_it_is(customer: Caller, no: str) -> None:
+    talk(
+        customer,
+        [("cancel order 51007", "Shall I cancel it", "CONFIRM"), (no, "I leave everything as it is", "IDLE")],
+    )
+    talk(
+        customer,
+        [("cancel my order", "What is the order number?", "COLLECT"), (no, "I leave everything as it is", "IDLE")],
+    )
+
+    assert books("51007") == "open"
+
+
+def test_a_delivered_order_is_not_cancelled(customer: Caller) -> None:
+    talk(
+        customer,
+        [
+            ("can you cancel my order 60415", "has been delivered already", "REFUSED"),
+            ("yes", "Sorry, I did not understand that. Please say", "UNKNOWN"),
+        ],
+    )
+
+
+def test_a_connection_moves_with_five_fields_in_any_order_and_corrections(customer: Caller) -> None:
+    talk(
+        customer,
+        [
+            ("Hello! Can you move my electricity to my new flat, please?", "the meter number, the new address, the day",
+             "COLLECT"),
+            ("the weather is nice", "could not find that in your message", "COLLECT"),
+            ("thanks! my meter number is 12345678, no wait, 87654321", "I still need the new address", "COLLECT"),
+            ("i move in on 03/04/2027", "the day with month and year", "COLLECT"),
+            ("THX, I MOVE IN ON 1 DECEMBER 2026", "Thank you. I still need the new address, the tariff", "COLLECT"),
+            ("tariff: premium", "You can choose Solo, Comfort, Soirée", "COLLECT"),
+            ("the soiree one pls", "I still need the new address and your e-mail address", "COLLECT"),
+            ("12 mill lane", "I still need your e-mail address", "COLLECT"),
+            ("anna at example", "An e-mail address looks like", "COLLECT"),
+            ("Anna@Example.com", "Meter 87654321 goes to 12 mill lane on 2026-12-01, with the tariff Soirée",
+             "CONFIRM"),
+            ("change the email to anna.b@example.com", "I have changed that.", "CONFIRM"),
+            ("actually my meter number is 11112222", "Meter 11112222 goes to", "CONFIRM"),
+            ("change the tariff to Gold", "I could not change that.", "CONFIRM"),
+            ("change the tariff to solo and the date to 5 January 2027", "on 2027-01-05, with the tariff Solo",
+             "CONFIRM"),
+            ("change the meter number to 99", "A meter number has eight digits.", "CONFIRM"),
+            ("blah", "Sorry, I did not understand that. Meter 11112222", "CONFIRM"),
+            ("Great, thanks. YES PLEASE", "Your reference is M-11112222.", "DONE"),
+            ("yes", "That is arranged already", "DONE"),
+        ],
+    )  # fmt: skip
+
+    assert customer.say("thx")["context"]["email"] == "anna.b@example.com"
+
+
+def test_a_connection_moves_in_one_sentence(customer: Caller) -> None:
+    talk(
+        customer,
+        [
+            (
+                "Please transfer my connection: meter 12345678, new address 5 Oak Street, moving date 2026-12-01, "
+                "tariff Comfort, email bob@example.com. Thanks!",
+                "Meter 12345678 goes to 5 Oak Street on 2026-12-01, with the tariff Comfort",
+                "CONFIRM",
+            ),
+            ("no", "I leave everything as it is", "IDLE"),
+        ],
+    )
+
+
+def test_of_two_ways_to_refund_one_is_asked_for(customer: Caller) -> None:
+    talk(
+        customer,
+        [
+            ("I want my money back for order 60415!!", "You paid 649.00 for order 60415, a wallbox charger", "CONFIRM"),
+            ("yes", "There are two ways: card", "CONFIRM"),
+            ("hm", "There are two ways: card", "CONFIRM"),
+            ("the voucher please", "your voucher is on its way by e-mail. Your reference is V-60415.", "DONE"),
+            ("the card", "Sorry, I did not understand that", "UNKNOWN"),
+            ("refund order 60415", "is refunded already", "REFUSED"),
+            ("refund order 51007", "has not left us yet", "REFUSED"),
+        ],
+    )
+
+    assert books("60415") == "refunded"
+
+
+def test_closing_an_account_needs_an_approval(customer: Caller) -> None:
+    talk(
+        customer,
+        [
+            ("Please close my account", "Shall I close it?", "CONFIRM"),
+            ("gibberish", "Sorry, I did not understand that. Closing", "CONFIRM"),
+            ("yes", "needs the approval of a colleague", "CONFIRM"),
+        ],
+    )
+    talk(customer, [("yes", "Your account is closed.", "DONE")], **APPROVED)
+    talk(customer, [("yes", "Your account is closed already.", "DONE")])
+
+
+@pytest.mark.parametrize(
+    ("asked", "part"),
+    [
+        ("When do you open on Saturday?", "On Saturdays the shop is open from 9 to 14."),
+        ("are you open on sun", "We are closed on Sundays"),
+        ("and on monday?", "On Mondays the shop is open from 9 to 18."),
+        ("Are you open at Christmas?", "We are closed on Sundays and public holidays."),
+        ("WHAT ARE YOUR OPENING HOURS", "On Wednesdays the shop is open from 9 to 18."),
+        ("are you open tomorrow?", "On Thursdays the shop is open from 9 to 18."),
+    ],
+)
+def test_the_opening_hours_come_from_the_shop(
+    customer: Caller, monkeypatch: pytest.MonkeyPatch, asked: str, part: str
+) -> None:
+    from fixtures.demo import helpdesk
+
+    monkeypatch.setattr(helpdesk, "today", lambda: date(2026, 11, 18))
+
+    talk(customer, [(asked, part, "IDLE")])
+
+
+def test_the_tariffs_are_those_of_the_season(customer: Caller) -> None:
+    talk(customer, [("what are your tariffs?", "price. You can change once a month.", "IDLE")])
+
+
+def test_a_task_under_the_same_key_acts_once(helpdesk: Registry) -> None:
+    cancel = helpdesk.tasks["orders"].methods["cancel"]
+
+    first = cancel(TaskCall({}, {"orderNumber": "48392"}, {}, idempotency_key="k"))
+    again = cancel(TaskCall({}, {"orderNumber": "48392"}, {}, idempotency_key="k"))
+    other = cancel(TaskCall({}, {"orderNumber": "48392"}, {}, idempotency_key="l"))
+
+    assert first == again
+    assert (first.ok, other.ok) == (True, False)
