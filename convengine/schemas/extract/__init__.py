@@ -3,9 +3,8 @@
 R10. What it can and cannot do: docs/extraction.md.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 from convengine.domain.text import blank
@@ -16,7 +15,8 @@ from convengine.schemas.extract.directions import by_direction
 from convengine.schemas.extract.labels import by_label
 from convengine.schemas.extract.reading import Reading
 from convengine.schemas.extract.resolve import AMBIGUOUS, resolve
-from convengine.schemas.form import Form
+from convengine.schemas.extract.units import numeric
+from convengine.schemas.form import Field, Form
 from convengine.schemas.values import VALUE_VIOLATES_SCHEMA
 
 Json = Any
@@ -63,23 +63,23 @@ def extract(
     reading = Reading(message or "")
     fields = [field for field in form.leaves if field.type not in _UNREADABLE]
     missing = [field.path for field in fields] if missing is None else missing
-    found = resolve(
-        reading,
-        chain(
-            free_standing.by_pattern(reading, form, fields),
-            by_label(reading, fields, missing),
-            by_direction(reading, fields),
-            free_standing.by_format(reading, fields),
-            free_standing.by_choice(reading, fields),
-            free_standing.by_shape(reading, fields),
-            free_standing.by_unit(reading, fields),
-            free_standing.by_number(reading, fields, asked),
-        ),
-        asked,
-    )
+    found = resolve(reading, _candidates(reading, form, fields, missing), asked)
     told = [*found.chosen, *found.doubtful]
     left = _answered(reading, form, asked, told)
     return _judged(reading, form, [one for one in left if one not in found.doubtful], found.doubtful)
+
+
+def _candidates(reading: Reading, form: Form, fields: Sequence[Field], missing: Collection[str]) -> Iterator[Candidate]:
+    """What every reader finds; bare numbers are read when it is known which fields were told otherwise."""
+    surer = [*by_label(reading, fields, missing), *free_standing.by_unit(reading, fields)]
+    claimed = {one.field.path for one in surer if numeric(one.field)}
+    yield from surer
+    yield from by_direction(reading, fields)
+    yield from free_standing.by_pattern(reading, form, fields)
+    yield from free_standing.by_format(reading, fields)
+    yield from free_standing.by_choice(reading, fields)
+    yield from free_standing.by_shape(reading, fields)
+    yield from free_standing.by_number(reading, fields, claimed, free_standing.shaped(fields))
 
 
 def _answered(reading: Reading, form: Form, asked: Collection[str], found: list[Candidate]) -> list[Candidate]:

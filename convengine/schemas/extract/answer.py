@@ -48,7 +48,7 @@ def whole_answer(reading: Reading, field: Field) -> Candidate | None:
         return _yes_or_no(reading, field, start, end)
     if not said or reading.text.rstrip().endswith("?") or SAYS_NOTHING.fullmatch(said) or DENIES.match(said):
         return None
-    words = cleaned(reading.said(start, end))
+    words = cleaned(reading.said(start, end)).lstrip("#")
     if choice := choice_of(words, field):
         return Candidate(field, start, end, choice.value, ANSWER)
     if spellings(field) and field.choices:
@@ -61,9 +61,11 @@ def whole_answer(reading: Reading, field: Field) -> Candidate | None:
 def _plausible(words: str, field: Field) -> bool:
     """False for sentences and commands where a name, an id, a place is wanted."""
     said = fold(words).split()
+    if all(word in YES or word in NO for word in said):
+        return False
     if any(word in PROSE for label in field.labels for word in label):
-        return bool(said)
-    if not said or len(said) > _LONGEST or said[0] in COMMANDS:
+        return True
+    if len(said) > _LONGEST or said[0] in COMMANDS:
         return False
     return not any(word.strip(",.;:!") in SENTENCE for word in said)
 
@@ -86,7 +88,7 @@ def _core(reading: Reading, field: Field) -> tuple[int, int]:
 
 def _name(field: Field) -> re.Pattern[str]:
     labels = "|".join(r"[\s_-]*".join(map(re.escape, label)) for label in field.labels)
-    return re.compile(rf"(?:(?:the|my|our)\s+)?(?:{labels})(?!\w)\s*(?:(?:is|=|:|would\s+be|should\s+be)\s*)?(?=\S)")
+    return re.compile(rf"(?:(?:the|my|our)\s+)?(?:{labels})(?!\w)\s*(?:(?:is|[=:?]|would\s+be|should\s+be)\s*)?(?=\S)")
 
 
 def _yes_or_no(reading: Reading, field: Field, start: int, end: int) -> Candidate | None:

@@ -14,6 +14,9 @@ _QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^”\n]+)”|«([^»\n]+)»|'([^'\n]+
 _TOKEN = re.compile(r"[^\s,;!?()\"]+")
 _STOP = re.compile(r"[;\n]|[.!?]+(?=\s|$)")
 _COMMA = re.compile(r",\s*")
+#: "… and the amount is 5": what is told next is no part of the value.
+_AND = re.compile(r"\s+and\s+")
+_SAYS = re.compile(r"\b(?:is|are|was|i|i'm|i'd|we|you|my|want|need|please)\b")
 _JOINT = re.compile(r"(?:,\s*|\s+and\s+(?:my\s+|the\s+)?|\s+)$")
 #: Words that stand in lower case inside a name.
 _PARTICLES = frozenset(
@@ -37,6 +40,10 @@ def after_sign(reading: Reading, start: int, names: Names) -> int | None:
     stop = _STOP.search(reading.text, start)
     end = stop.start() if stop else len(reading.text)
     end = min([end, *(_before(reading, start, name, names[name]) for name in names if start < name < end)])
+    for joint in _AND.finditer(reading.text, start, end):
+        if _SAYS.search(reading.text, joint.end(), end):
+            end = joint.start()
+            break
     for comma in _COMMA.finditer(reading.text, start, end):
         if _parts_there(reading, comma.end(), end):
             end = comma.start()

@@ -23,8 +23,9 @@ from convengine.schemas.values import cleaned, convert
 
 #: Formats whose finds are never a date or a phone number.
 _STRONGER = {"phone": ("uri", "email", "uuid", "date-time", "date"), "date": ("uri", "email", "uuid")}
-#: A bare number of more digits is an id or a phone number.
+#: A bare number of more digits is an id or a phone number: for sums of money, and for counts.
 _LONGEST = 9
+_LONGEST_COUNT = 4
 _TOKEN = re.compile(r"[^\s,;!?()\"']+")
 
 
@@ -93,12 +94,19 @@ def _stronger(reading: Reading, name: str, match: re.Match[str]) -> bool:
     )
 
 
+def shaped(fields: Sequence[Field]) -> list[Field]:
+    """The fields whose `pattern` covers the whole value."""
+    return [
+        field
+        for field in fields
+        if isinstance(shape := field.declared.get("pattern"), str) and shape.startswith("^") and shape.endswith("$")
+    ]
+
+
 def by_shape(reading: Reading, fields: Sequence[Field]) -> Iterator[Candidate]:
     """Words of letters and digits that wholly fit the `pattern` of a field: "ORD-2291"."""
-    for field in fields:
-        shape = field.declared.get("pattern")
-        if not isinstance(shape, str) or not shape.startswith("^") or not shape.endswith("$"):
-            continue
+    for field in shaped(fields):
+        shape = field.declared["pattern"]
         for match in _TOKEN.finditer(reading.text):
             end = match.start() + len(match.group().rstrip("."))
             said = reading.said(match.start(), end)
@@ -121,14 +129,23 @@ def by_unit(reading: Reading, fields: Sequence[Field]) -> Iterator[Candidate]:
                 yield from _candidates(field, found, UNIT)
 
 
-def by_number(reading: Reading, fields: Sequence[Field], asked: Collection[str]) -> Iterator[Candidate]:
-    """Bare numbers, for amounts and counts. Where one may be meant, every other one raises doubt."""
+def by_number(
+    reading: Reading, fields: Sequence[Field], claimed: Collection[str], shapes: Sequence[Field]
+) -> Iterator[Candidate]:
+    """Bare numbers, for amounts and counts. Where one may be meant, every other one raises doubt.
+
+    `claimed`: the number fields that this message gives a value by name or unit. `shapes`: fields with a pattern, whose
+    values may look like numbers.
+    """
     bare = [found for found in counted_in(reading) if found.unit is None and not _compared(reading, found.start)]
-    numbers = [field for field in fields if numeric(field)]
-    wanted = [field for field in numbers if field.path in asked]
-    for field in numbers:
-        alone = wanted == [field] or numbers == [field]
-        meant = {one.start for one in bare if takes_bare_numbers(field) and _may_be(reading, field, one, alone=alone)}
+    bare = [found for found in bare if not any(_fits(one.declared["pattern"], found.number.digits) for one in shapes)]
+    left = [field for field in fields if numeric(field) and field.path not in claimed]
+    for field in left:
+        meant = {
+            one.start
+            for one in bare
+            if takes_bare_numbers(field) and _may_be(reading, field, one, alone=left == [field], rest=bool(claimed))
+        }
         for found in bare if meant else ():
             if found.start in meant or not found.in_words:
                 yield from _candidates(field, found, NUMBER)
@@ -140,16 +157,18 @@ def _candidates(field: Field, found: Counted, by: str) -> Iterator[Candidate]:
         yield Candidate(field, found.start, value[1], value[0], by, value[2], core=core)
 
 
-def _may_be(reading: Reading, field: Field, found: Counted, *, alone: bool) -> bool:
-    """`alone`: no other field could be meant by a number that stands by itself."""
+def _may_be(reading: Reading, field: Field, found: Counted, *, alone: bool, rest: bool) -> bool:
+    """`alone`: no other field is left that could be meant. `rest`: the message told the others."""
     if found.number.money:
         return takes_money(field)
-    if sum(char.isdigit() for char in found.number.digits) > _LONGEST:
+    if sum(char.isdigit() for char in found.number.digits) > (_LONGEST if takes_money(field) else _LONGEST_COUNT):
         return False
     before = reading.before(found.start).split()
     if found.in_words and (found.number.value == 1 or not before):
         return False
-    return before[-1] in (BEFORE_NUMBER | BEFORE_ONLY_NUMBER if alone else BEFORE_NUMBER) if before else alone
+    if not before:
+        return alone and rest
+    return before[-1] in (BEFORE_NUMBER | BEFORE_ONLY_NUMBER if alone else BEFORE_NUMBER)
 
 
 def _compared(reading: Reading, start: int) -> bool:

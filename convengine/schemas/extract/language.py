@@ -35,7 +35,7 @@ REACH = 5
 #: What denies the words before it.
 DENIED = re.compile(
     r"\s*(?:(?:is|was|are|were|'s)\s+(?:definitely\s+|certainly\s+)?(?:not|wrong|incorrect|false|out|no\s+longer)|"
-    r"(?:is|was|are|wo|does|did)n'?t|no\s+longer)\b"
+    r"(?:is|was|are|wo|does|did)n'?t|no\s+longer|[:=]\s*no)\b"
 )
 #: "A, no, B": the last one is meant.
 CORRECTS = re.compile(
@@ -107,6 +107,7 @@ SAYS_NOTHING = re.compile(
     + r"\b.*|"
     + _any(
         """what, why, who, which, when, where, how, huh, pardon, help, cancel, stop, quit, exit, skip, back, menu, next
+        idk, dunno, same, tbd, unknown, n/a
         nevermind, never mind, none, nothing, go back, start over, forget it, no thanks, no thank you, not now, agent
         human, good morning, good afternoon, good evening, leave me alone"""
     )
@@ -131,8 +132,15 @@ COMMANDS = listed(
 )
 YES = listed("yes y yep yeah yup sure ok okay correct true right on absolutely definitely")
 NO = listed("no n nope nah not false off never")
-YES_PHRASES = re.compile(_any("of course, please do, yes please, i do, i am, i have, i would, go ahead"))
-NO_PHRASES = re.compile(_any("no thanks, no thank you, i don't, i do not, i'm not, i am not, not at all"))
+YES_PHRASES = re.compile(
+    _any("of course, please do, yes please, i do, i am, i have, i would, go ahead, it is, that's right")
+)
+NO_PHRASES = re.compile(
+    _any(
+        """no thanks, no thank you, i don't, i do not, i'm not, i am not, not at all, it's not, it isn't, it is not
+        not really"""
+    )
+)
 
 # --- names and their values --------------------------------------------------------------------------------------
 
