@@ -17,7 +17,7 @@ Json = Any
 Change = dict[str, Json]
 
 #: Facts that never differ inside a turn or can be had from elsewhere, and so are not part of the document.
-_LEFT_OUT = frozenset({"conversationId", "turnNo", "previousTurn", "resolvedUserInput"})
+_LEFT_OUT = frozenset({"conversationId", "turnNo", "previousTurn", "resolvedUserInput", "contextSummary"})
 _UNSEEN = frozenset({"step_infos", "history", "final_result", "payload", "last_assistant", "transitions"})
 _watched = itemgetter(*(name for name in FIELDS if name not in _UNSEEN))
 

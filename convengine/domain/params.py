@@ -148,11 +148,11 @@ def persistent(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def facts_of_turn(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The turn-lifetime params that the turn record keeps, and the next turn reads as `previousTurn`."""
+    """The turn-lifetime params that the turn record keeps, and the next turn reads as `previousTurn`; no nulls."""
     return {
         key: value
         for key, value in params.items()
-        if lives_one_turn(key) and key not in NESTING and key not in REPEATED
+        if value is not None and lives_one_turn(key) and key not in NESTING and key not in REPEATED
     }
 
 

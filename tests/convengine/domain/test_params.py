@@ -18,7 +18,7 @@ def test_what_the_engine_owns_is_dropped_and_named() -> None:
 def test_what_lasts_and_what_the_turn_record_keeps_are_apart() -> None:
     params = {
         "colour": "red", "tool_request": {}, "pending_action_key": "PAY", "session": {}, "previousTurn": {},
-        "memory_recall": "x", "memory_session_summary": "y",
+        "memory_recall": "x", "memory_session_summary": "y", "standalone_query": None,
     }  # fmt: skip
 
     assert persistent(params) == {"colour": "red", "pending_action_key": "PAY"}
