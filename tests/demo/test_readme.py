@@ -1,0 +1,45 @@
+"""The README's own lines, played as they stand there."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from tests.api import Caller
+from tests.demo.conftest import ROOT
+
+README = (ROOT / "README.md").read_text()
+#: `say "…" '…'` | answer |
+LINE = re.compile(r"""^\| `say "([^"]*)"(?: '(.*)')?` \| (.*) \|$""", re.MULTILINE)
+Line = tuple[str, dict[str, Any], str]
+
+
+def tables(text: str) -> list[list[Line]]:
+    """Each table of the tour as the lines that are said, what is sent with them, and the answers."""
+    found = [LINE.findall(part) for part in text.split("| you say, after `new` | it answers |")[1:]]
+    return [
+        [(said, json.loads(f"{{{more}}}") if more else {}, answer) for said, more, answer in table] for table in found
+    ]
+
+
+def fits(told: str, answer: str) -> bool:
+    """True for the answer itself, and for one that goes on where the README has an ellipsis."""
+    return told.startswith(answer.removesuffix("…").rstrip()) if answer.endswith("…") else told == answer
+
+
+TOUR = tables(README)
+
+
+def test_the_tour_has_long_conversations() -> None:
+    assert [len(table) for table in TOUR] == [7, 9, 10, 6]
+
+
+@pytest.mark.usefixtures("helpdesk")
+@pytest.mark.parametrize("table", TOUR, ids=["talk", "cancel", "move", "refund and close"])
+def test_the_lines_of_the_readme_get_the_answers_of_the_readme(table: list[Line]) -> None:
+    customer = Caller()
+
+    told = [(said, customer.say(said, **more)["payload"]["value"]) for said, more, _ in table]
+
+    assert [pair for pair, (_, _, answer) in zip(told, table, strict=True) if not fits(pair[1], answer)] == []

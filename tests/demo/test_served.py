@@ -1,0 +1,38 @@
+"""The README's lines against the server as `make demo` starts it, on the database of this run."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config_admin.snapshot.transfer import load
+from tests.api import make_key
+from tests.demo.conftest import CONFIGURATION
+from tests.demo.test_readme import TOUR, fits
+from tests.live.client import Talk
+from tests.live.processes import Server, start_granian
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def server(transactional_db: None, own_code: object, tmp_path: Path) -> Iterator[Server]:
+    """A server with the demonstration's rows and code, and books of its own."""
+    load(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration")
+    running = start_granian(CE_EXTENSIONS="fixtures.demo.helpdesk", CE_VAR_DIR=str(tmp_path))
+    try:
+        running.wait_until_ready()
+        yield running
+    finally:
+        running.end()
+
+
+def test_the_lines_of_the_readme_are_answered_over_real_http(server: Server) -> None:
+    for table in TOUR:
+        talk = Talk(make_key())
+        for said, more, answer in table:
+            reply = talk.say(server.port, said, params=more.get("inputParams"))
+
+            assert reply, server.text()
+            assert (reply.status, fits(reply.said, answer)) == (200, True), f"{said!r}: {reply.said!r}"
