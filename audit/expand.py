@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from audit.implied import whole
+from audit.implied import repeats_text, whole
 from audit.models import CeAudit
 from audit.stage_names import base_name
 from convengine.domain import folding
@@ -45,6 +45,8 @@ def expanded(rows: Iterable[CeAudit]) -> Iterator[Event]:
             state = folding.apply(state, meta.get("changed") or {})
         if has_meta:
             payload = whole(row.stage, payload)
+            if repeats_text(row.stage) and "key" in payload:
+                payload["key"] = {"userText": state.get("userText"), **payload["key"]}
             step = (meta or {}).get("step", payload.get("step") if row.stage == Stage.STEP_ENTER else step)
         payload = {key: _resolved(value, state) for key, value in payload.items()}
         if has_meta:

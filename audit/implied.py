@@ -42,6 +42,11 @@ def whole(stage: str, payload: Mapping[str, Json]) -> dict[str, Json]:
     return {**implied(stage, payload), **payload}
 
 
+def repeats_text(stage: str) -> bool:
+    """True for a stage whose key holds the user's text: it is left out there, and readers take it from the state."""
+    return base_name(stage) == Stage.RULE_NO_MATCH
+
+
 @cache
 def _class_of(step: str) -> str:
     """The class of a built-in step: it lives in the module of its name. Others are stored with theirs."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 from audit.filters import AuditFilter
-from audit.implied import shortened
+from audit.implied import repeats_text, shortened
 from convengine.codec import dumps, loads
 from convengine.domain import folding
 from convengine.domain.redaction import mentions, redacted
@@ -61,7 +61,7 @@ def audit_rows(
             if filtered and event.stage == Stage.PIPELINE_TIMING:
                 payload = {**payload, "auditFiltered": filtered}
             # Without `_meta` a reader has no state and no place: then payloads stay whole.
-            stored = _stored(event, payload, meta) if wanted.persist_meta else payload
+            stored = _stored(event, payload, meta) if wanted.persist_meta else _in_full(event, payload)
             rows.append(AuditRow(event.seq, event.stage, dumps(stored), event.at_ms))
     return _redacted(rows, wanted.redact_keys), filtered
 
@@ -69,9 +69,24 @@ def audit_rows(
 def _stored(event: AuditEvent, payload: Mapping[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
     told = shortened(event.stage, payload)
     stored = {key: _reference(event, key, value) if key in FOLDED_KEYS else value for key, value in told.items()}
+    if repeats_text(event.stage) and "key" in stored:
+        stored["key"] = _without_text(stored["key"], event.session.user_text)
     if meta:
         stored["_meta"] = meta
     return stored
+
+
+def _in_full(event: AuditEvent, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The payload with the folded state where it only says that it stands there."""
+    if not any(value is FOLDED for value in payload.values()):
+        return payload
+    state = folding.document(event.session)
+    return {key: folding.folded(state, key) if value is FOLDED else value for key, value in payload.items()}
+
+
+def _without_text(key: Mapping[str, Any], text: str | None) -> Mapping[str, Any]:
+    """The key of a phase of rules without the user's text, which each of them would repeat."""
+    return {name: value for name, value in key.items() if name != "userText" or value != text}
 
 
 def _redacted(rows: list[AuditRow], keys: Collection[str]) -> list[AuditRow]:

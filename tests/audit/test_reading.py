@@ -315,3 +315,22 @@ def test_stored_payloads_are_json_objects(caller: Caller) -> None:
     rows = [loads(json.dumps(payload)) for payload in CeAudit.objects.values_list("payload_json", flat=True)]
 
     assert all(isinstance(row, dict) for row in rows)
+
+
+def test_without_meta_payloads_hold_what_they_would_refer_to(caller: Caller) -> None:
+    setting("PERSIST_META", "false")
+    answer = caller.say("hours", inputParams={"vip": True})
+
+    match = CeAudit.objects.get(stage="RULE_MATCH (RulesStep)").payload_json
+    assert match["context"]["mcp"] == answer["context"]["mcp"]
+    assert match["schemaJson"] == match["context"]
+
+
+def test_the_users_text_is_stored_once_however_many_phases_of_rules_run(caller: Caller) -> None:
+    caller.say("hours, said at some length")
+
+    stored = CeAudit.objects.filter(stage__startswith="RULE_NO_MATCH")
+    assert len(stored) > 1
+    assert not any("userText" in event.payload_json["key"] for event in stored)
+    shown = [event for event in caller.get(turn=1).json()["results"] if event["stage"].startswith("RULE_NO_MATCH")]
+    assert {event["payload"]["key"]["userText"] for event in shown} == {"hours, said at some length"}
