@@ -64,6 +64,11 @@ def test_a_schema_that_is_none_reads_nothing(schema: Any) -> None:
     assert extract(Form(schema), "a: 5") == Extraction()
 
 
+def test_what_the_schemas_own_pattern_finds_is_meant_in_a_question_as_well() -> None:
+    assert values("Where is code AB-12? Do you ship to Dallas?") == {"code": "AB-12"}
+    assert values("not code AB-12") == {}
+
+
 def test_the_whole_message_is_the_answer_when_one_field_was_asked_for() -> None:
     assert values("C 77", "customerId") == {"customerId": "C 77"}
     assert values("C 77", "customerId", "amount") == {}
