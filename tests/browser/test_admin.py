@@ -103,7 +103,7 @@ def test_an_action_explains_itself_and_offers_what_fits_it(ada: Visitor) -> None
     offered = suggestions(ada)
 
     assert "The conversation is in this state from now on." in ada.text
-    assert "CLOSED_DAY" in offered
+    assert "CONFIRM" in offered
     assert "GREETING" not in " ".join(offered)
 
 
@@ -138,7 +138,7 @@ def test_an_intent_in_use_is_not_deleted(ada: Visitor) -> None:
 
 def test_rows_are_switched_off_and_on_together(ada: Visitor) -> None:
     for action, answer in (("disable_selected", "Disable 2 responses"), ("enable_selected", "Enable 2 responses")):
-        ada.go("/admin/config_admin/ceresponse/?intent_code=OPENING_HOURS")
+        ada.go("/admin/config_admin/ceresponse/?intent_code=CANCEL_ORDER")
         boxes = ada.page.locator("input.action-select")
         boxes.nth(0).check()
         boxes.nth(1).check()

@@ -138,7 +138,7 @@ def test_a_connection_moves_with_five_fields_in_any_order_and_corrections(custom
             ("change the tariff to solo and the date to 5 January 2027", "on 2027-01-05, with the tariff Solo",
              "CONFIRM"),
             ("change the meter number to 99", "A meter number has eight digits.", "CONFIRM"),
-            ("blah", "Sorry, I did not understand that. Meter 11112222", "CONFIRM"),
+            ("blah", "Sorry, I did not understand that. To change something, say", "CONFIRM"),
             ("Great, thanks. YES PLEASE", "Your reference is M-11112222.", "DONE"),
             ("yes", "That is arranged already", "DONE"),
         ],
