@@ -116,6 +116,19 @@ def test_a_delivered_order_is_not_cancelled(customer: Caller) -> None:
     )
 
 
+def test_an_action_that_fails_says_that_nothing_was_changed(customer: Caller) -> None:
+    confirm = ("cancel order 51007", "Shall I cancel it", "CONFIRM")
+    talk(customer, [confirm])
+    talk(Caller(), [confirm, ("yes", "order 51007 is cancelled", "DONE")])
+
+    answer = customer.say("yes")
+
+    assert (answer["intent"], answer["state"]) == ("CANCEL_ORDER", "FAILED")
+    assert "that did not work, and nothing was changed" in answer["payload"]["value"]
+    assert "PENDING_ACTION_FAILED" in customer.stages(2)
+    talk(customer, [("cancel order 51007", "is cancelled already", "REFUSED")])
+
+
 def test_a_connection_moves_with_five_fields_in_any_order_and_corrections(customer: Caller) -> None:
     talk(
         customer,
