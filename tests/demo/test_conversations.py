@@ -192,6 +192,32 @@ def test_of_two_ways_to_refund_one_is_asked_for(customer: Caller) -> None:
     assert books("60415") == "refunded"
 
 
+@pytest.mark.parametrize(
+    ("yes", "reference"), [("yes, as a voucher", "V-60415"), ("Back to my card please", "R-60415")]
+)
+def test_the_way_may_be_said_at_once(customer: Caller, yes: str, reference: str) -> None:
+    talk(
+        customer,
+        [
+            ("can I get a refund for 60415", "Shall I refund it?", "CONFIRM"),
+            (yes, f"Your reference is {reference}.", "DONE"),
+        ],
+    )
+
+
+def test_a_slip_at_the_question_is_put_right(customer: Caller) -> None:
+    talk(
+        customer,
+        [
+            ("cancel 48392", "Order 48392 is a smart thermostat", "CONFIRM"),
+            ("no wait, i mean 51007", "Order 51007 is a set of LED lamps", "CONFIRM"),
+            ("YESS", "order 51007 is cancelled", "DONE"),
+        ],
+    )
+
+    assert (books("48392"), books("51007")) == ("open", "cancelled")
+
+
 def test_closing_an_account_needs_an_approval(customer: Caller) -> None:
     talk(
         customer,
