@@ -23,7 +23,7 @@ def implied(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
     if stage == Stage.PIPELINE_TIMING:
         return in_words(payload.get("stepList") or ())
     if phase := base_name(stage).startswith("RULE_") and RulePhase.read(payload.get("rulePhase")):
-        return _flags(phase, source_name(stage))
+        return {**_flags(phase, source_name(stage)), **_of_pass(stage, payload)}
     return {}
 
 
@@ -45,6 +45,15 @@ def whole(stage: str, payload: Mapping[str, Json]) -> dict[str, Json]:
 def repeats_text(stage: str) -> bool:
     """True for a stage whose key holds the user's text: it is left out there, and readers take it from the state."""
     return base_name(stage) == Stage.RULE_NO_MATCH
+
+
+def _of_pass(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
+    """What follows at an event that tells of a pass of rules: nearly always the first, where the session stands."""
+    if "candidates" not in payload:
+        return {}
+    key = {"phase": payload.get("rulePhase"), "intent": payload.get("intent"), "state": payload.get("state")}
+    known = {"pass": 1, "key": key}
+    return {**known, "evaluatedState": payload.get("state")} if repeats_text(stage) else known
 
 
 @cache

@@ -67,10 +67,10 @@ def audit_rows(
 
 
 def _stored(event: AuditEvent, payload: Mapping[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    if repeats_text(event.stage) and "key" in payload:
+        payload = {**payload, "key": _without_text(payload["key"], event.session.user_text)}
     told = shortened(event.stage, payload)
     stored = {key: _reference(event, key, value) if key in FOLDED_KEYS else value for key, value in told.items()}
-    if repeats_text(event.stage) and "key" in stored:
-        stored["key"] = _without_text(stored["key"], event.session.user_text)
     if meta:
         stored["_meta"] = meta
     return stored

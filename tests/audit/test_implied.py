@@ -28,8 +28,24 @@ EVENTS: list[tuple[str, dict[str, Any]]] = [
     ("PIPELINE_TIMING", {"totalMs": 99, "steps": "as told", "stepList": STEPS}),
     ("RULE_MATCH (RulesStep)", {"ruleId": 1, **flags(RulePhase.PRE_RESPONSE_RESOLUTION, "RulesStep")}),
     ("RULE_NO_MATCH (X)", {**flags(RulePhase.POST_AGENT_INTENT, "X"), "ruleExecutionOrigin": "ELSEWHERE"}),
+    (
+        "RULE_NO_MATCH (X)",
+        {
+            "intent": "A", "state": "B", "evaluatedState": "B", "pass": 1, "candidates": [],
+            "key": {"phase": "POST_AGENT_INTENT", "intent": "A", "state": "B"},
+            **flags(RulePhase.POST_AGENT_INTENT, "X"),
+        },
+    ),
+    (
+        "RULE_MATCH (X)",
+        {
+            "ruleId": 1, "intent": "A", "state": "B", "pass": 2, "candidates": [{"id": 1}],
+            "key": {"phase": "POST_AGENT_INTENT", "intent": "A", "state": "BEFORE"},
+            **flags(RulePhase.POST_AGENT_INTENT, "X"),
+        },
+    ),
     ("USER_INPUT", {"text": "hello"}),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("stage", "payload"), EVENTS)

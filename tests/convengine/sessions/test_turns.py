@@ -126,9 +126,8 @@ def test_P8_an_ordinary_turn_takes_few_statements_whatever_the_size(conversation
         say(conversation_id)
 
     statements = [q["sql"] for q in captured if not q["sql"].startswith(("SAVEPOINT", "RELEASE", "BEGIN", "COMMIT"))]
-    # On PostgreSQL the events go by COPY, which Django's log does not see. The API adds the look-up of the key.
-    copied = connection.vendor == "postgresql"
-    assert len(statements) + copied + 1 <= 8, statements
+    # The API adds the look-up of the key.
+    assert len(statements) + 1 <= 8, statements
 
 
 @IN_ONE_TRANSACTION
