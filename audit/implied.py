@@ -30,6 +30,8 @@ def implied(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
 def shortened(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
     """The payload without what follows. A value other than the one that would follow stays."""
     known = implied(stage, payload)
+    if not known:
+        return payload
     told = {key: value for key, value in payload.items() if key not in known or known[key] != value}
     return {**told, "stepList": [list(step.values()) for step in told["stepList"]]} if "stepList" in told else told
 

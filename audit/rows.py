@@ -20,7 +20,8 @@ class AuditRow(NamedTuple):
     seq: int
     stage: str
     payload: str
-    at_ms: float
+    #: Whole milliseconds since the turn began: events of one moment are one entry of the index by time.
+    at_ms: int
 
 
 def audit_rows(
@@ -51,7 +52,7 @@ def audit_rows(
         if event.step != step and not entering:
             meta["step"] = event.step
         step = event.step
-        if told is None or not folding.same(told, event.session):
+        if told is None or not told.told_alike(event.session):
             now = folding.document(event.session)
             if change := folding.difference(state, now):
                 meta["changed"] = change
@@ -62,18 +63,17 @@ def audit_rows(
                 payload = {**payload, "auditFiltered": filtered}
             # Without `_meta` a reader has no state and no place: then payloads stay whole.
             stored = _stored(event, payload, meta) if wanted.persist_meta else _in_full(event, payload)
-            rows.append(AuditRow(event.seq, event.stage, dumps(stored), event.at_ms))
+            rows.append(AuditRow(event.seq, event.stage, dumps(stored), int(event.at_ms)))
     return _redacted(rows, wanted.redact_keys), filtered
 
 
-def _stored(event: AuditEvent, payload: Mapping[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+def _stored(event: AuditEvent, payload: Mapping[str, Any], meta: dict[str, Any]) -> Mapping[str, Any]:
     if repeats_text(event.stage) and "key" in payload:
         payload = {**payload, "key": _without_text(payload["key"], event.session.user_text)}
     told = shortened(event.stage, payload)
-    stored = {key: _reference(event, key, value) if key in FOLDED_KEYS else value for key, value in told.items()}
-    if meta:
-        stored["_meta"] = meta
-    return stored
+    if not FOLDED_KEYS.isdisjoint(told):
+        told = {key: _reference(event, key, value) if key in FOLDED_KEYS else value for key, value in told.items()}
+    return {**told, "_meta": meta} if meta else told
 
 
 def _in_full(event: AuditEvent, payload: Mapping[str, Any]) -> Mapping[str, Any]:

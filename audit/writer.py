@@ -96,9 +96,8 @@ def _store(turn: Turn, rows: Sequence[AuditRow]) -> int:
     return 0
 
 
-def _at(turn: Turn, row: AuditRow) -> datetime:
-    """When it happened, to the millisecond: events of one moment are one entry of the index by time."""
-    return turn.ports.clock.now() + timedelta(milliseconds=int(row.at_ms))
+def _time(turn: Turn, at_ms: int) -> datetime:
+    return turn.ports.clock.now() + timedelta(milliseconds=at_ms)
 
 
 def _values(turn: Turn, row: AuditRow) -> tuple[Any, ...]:
@@ -107,7 +106,7 @@ def _values(turn: Turn, row: AuditRow) -> tuple[Any, ...]:
         here.uuid(turn.request.conversation_id),
         row.stage,
         row.payload,
-        here.time(_at(turn, row)),
+        here.time(_time(turn, row.at_ms)),
         here.uuid(turn.turn_id),
         turn.turn_no,
         row.seq,
@@ -117,12 +116,12 @@ def _values(turn: Turn, row: AuditRow) -> tuple[Any, ...]:
 
 def _copy(turn: Turn, rows: Sequence[AuditRow]) -> None:
     """One COPY in text format. Nothing here has a raw tab or line break, so only the JSON's backslashes need care."""
+    times = {at_ms: _time(turn, at_ms).isoformat() for at_ms in {row.at_ms for row in rows}}
+    conversation_id, version = turn.request.conversation_id, turn.snapshot.config_version
     same = f"{uuid.UUID(turn.turn_id)}\t{turn.turn_no}"
     lines = [
-        f"{turn.request.conversation_id}\t{row.stage}\t{row.payload}\t"
-        f"{_at(turn, row).isoformat()}\t{same}\t{row.seq}\t"
-        f"{turn.snapshot.config_version}\n"
-        for row in rows
+        f"{conversation_id}\t{stage}\t{payload}\t{times[at_ms]}\t{same}\t{seq}\t{version}\n"
+        for seq, stage, payload, at_ms in rows
     ]
     with connection.cursor() as cursor, cursor.copy(f"COPY ce_audit ({_COLUMNS}) FROM STDIN") as copy:
         copy.write("".join(lines).replace("\\", "\\\\"))

@@ -6,33 +6,30 @@ Stored: `_meta.changed = {set: {pointer: value}, unset: [pointer]}`. Pointers ar
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from operator import is_, itemgetter
 from typing import Any
 
 from convengine.domain.facts import session_scalars
-from convengine.domain.params import REPEATED, shown
-from convengine.domain.session import FIELDS, Session
+from convengine.domain.params import NESTING, REPEATED, without
+from convengine.domain.session import Session
 
 Json = Any
 Change = dict[str, Json]
 
 #: Facts that never differ inside a turn or can be had from elsewhere, and so are not part of the document.
 _LEFT_OUT = frozenset({"conversationId", "turnNo", "previousTurn", "resolvedUserInput", "contextSummary"})
-_UNSEEN = frozenset({"step_infos", "history", "final_result", "payload", "last_assistant", "transitions"})
-_watched = itemgetter(*(name for name in FIELDS if name not in _UNSEEN))
+_NOT_TOLD = NESTING | REPEATED
 
 
 def document(session: Session) -> dict[str, Json]:
     """The foldable state of a session: facts at the top, `context`, `inputParams`, `schemaFields`, `epoch`."""
     schema = session.resolved_schema
     properties = schema.json_schema.get("properties") if schema and isinstance(schema.json_schema, Mapping) else None
-    facts = {key: value for key, value in session_scalars(session).items() if key not in _LEFT_OUT}
     return {
-        **facts,
+        **without(session_scalars(session), _LEFT_OUT),
         "context": session.context,
-        "inputParams": {key: value for key, value in shown(session.input_params).items() if key not in REPEATED},
+        "inputParams": without(session.input_params, _NOT_TOLD),
         "userInputParams": session.user_input_params,
-        "schemaFields": list(properties) if isinstance(properties, Mapping) else None,
+        "schemaFields": list(properties) if isinstance(properties, dict) else None,
         "epoch": session.epoch,
     }
 
@@ -41,13 +38,6 @@ def document(session: Session) -> dict[str, Json]:
 def empty() -> Mapping[str, Json]:
     """The document before the first event of a turn."""
     return document(Session(""))
-
-
-def same(old: Session, new: Session) -> bool:
-    """True when nothing of the document can differ: the cheap test before a comparison."""
-    if old is new:
-        return True
-    return all(map(is_, _watched(old.__dict__), _watched(new.__dict__)))
 
 
 def difference(old: Mapping[str, Json], new: Mapping[str, Json]) -> Change:
@@ -95,16 +85,16 @@ def schema_part(state: Mapping[str, Json]) -> Json:
 _INTERNAL = frozenset({"context", "inputParams", "userInputParams", "schemaFields", "epoch"})
 
 
+_ABSENT = object()
+
+
 def _walk(old: Mapping[str, Json], new: Mapping[str, Json], at: str) -> Iterator[tuple[str, Json, bool]]:
     for key, value in new.items():
-        here = f"{at}/{_escaped(key)}"
-        if key not in old:
-            yield here, value, False
-            continue
-        before = old[key]
+        before = old.get(key, _ABSENT)
         if before is value:
             continue
-        if isinstance(before, Mapping) and isinstance(value, Mapping) and before and value:
+        here = f"{at}/{_escaped(key)}"
+        if isinstance(before, dict) and isinstance(value, dict) and before and value:
             yield from _walk(before, value, here)
         elif type(before) is not type(value) or before != value:
             yield here, value, False

@@ -4,7 +4,7 @@ A key that is not listed is a fact of the caller or of a rule: it persists, and 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -158,7 +158,15 @@ def facts_of_turn(params: Mapping[str, Any]) -> dict[str, Any]:
 
 def shown(params: Mapping[str, Any]) -> dict[str, Any]:
     """The params as rules, prompts and audit see them."""
-    return {key: value for key, value in params.items() if key not in NESTING}
+    return without(params, NESTING)
+
+
+def without(params: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    """A copy without some keys."""
+    left = dict(params)
+    for key in keys:
+        left.pop(key, None)
+    return left
 
 
 def split_reserved(params: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:

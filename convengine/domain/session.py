@@ -82,6 +82,10 @@ class FinalResult:
     context: Mapping[str, Json]
 
 
+#: Fields that the audit does not tell as state: they grow with every step, or are told by stages of their own.
+UNTOLD = frozenset({"step_infos", "history", "final_result", "payload", "last_assistant", "transitions"})
+
+
 @dataclass(frozen=True)
 class Session:
     """One moment of a turn."""
@@ -158,6 +162,11 @@ class Session:
     # telemetry
     step_infos: tuple[StepInfo, ...] = ()
 
+    def told_alike(self, other: "Session") -> bool:
+        """True when `other` came from this value, or this from it, by changes of untold fields only."""
+        moment = self.__dict__.get("_moment")
+        return self is other or (moment is not None and moment is other.__dict__.get("_moment"))
+
     def evolve(self, **changes: Any) -> Self:
         """A copy with some fields changed. Raises TypeError for a name that is no field."""
         if not changes.keys() <= _NAMES:
@@ -169,6 +178,8 @@ class Session:
         # The facts of the old value are not those of the new one.
         values.pop("_facts", None)
         values.update(changes)
+        if not changes.keys() <= UNTOLD:
+            values["_moment"] = object()
         return copy
 
     @property

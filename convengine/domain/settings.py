@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from convengine.domain import rows
@@ -234,17 +235,16 @@ def read(snapshot: Snapshot, setting: Setting[T], qualifier: str | None = None) 
 
     A text that cannot be read does not fall through to a weaker source: it is the default, with its problem told.
     """
+    return snapshot.memo.get((setting.type, setting.key, qualifier), partial(_read, snapshot, setting, qualifier))
 
+
+def _read(snapshot: Snapshot, setting: Setting[T], qualifier: str | None) -> Reading[T]:
     default = setting.default_for(qualifier)
-
-    def compute() -> Reading[T]:
-        for source, row, found in _sources(snapshot, setting, qualifier):
-            if setting.kind.blank_is_absent and blank(found):
-                continue
-            try:
-                return Reading(setting.kind.read(found), row, source, None, found)
-            except Unreadable as problem:
-                return Reading(default, row, source, str(problem), found)
-        return Reading(default)
-
-    return snapshot.memo.get((setting.type, setting.key, qualifier), compute)
+    for source, row, found in _sources(snapshot, setting, qualifier):
+        if setting.kind.blank_is_absent and blank(found):
+            continue
+        try:
+            return Reading(setting.kind.read(found), row, source, None, found)
+        except Unreadable as problem:
+            return Reading(default, row, source, str(problem), found)
+    return Reading(default)

@@ -12,7 +12,7 @@ from convengine.domain.session import Session
 from convengine.domain.stages import Stage
 
 #: Payload keys that are stored as a reference to the folded state of the turn at that event (R33).
-FOLDED_KEYS = ("context", "schemaJson", "session", "inputParams", "sessionInputParams")
+FOLDED_KEYS = frozenset({"context", "schemaJson", "session", "inputParams", "sessionInputParams"})
 #: What stands in a payload where a reader puts the folded state.
 FOLDED = object()
 
@@ -32,6 +32,8 @@ class AuditEvent(NamedTuple):
     at_ms: float
 
 
+#: Asked eighty times a turn: an enumeration's own way to a value is slow.
+_NAMES = {stage: stage.value for stage in Stage}
 Listener = Callable[[AuditEvent], None]
 
 
@@ -47,7 +49,9 @@ class Trail:
 
     def add(self, session: Session, stage: Stage, payload: Mapping[str, Any], source: str | None = None) -> AuditEvent:
         """Append an event and tell the listeners. Raises ValueError for a stage outside the vocabulary."""
-        name = f"{Stage(stage).value} ({source})" if source else Stage(stage).value
+        name = _NAMES.get(stage) or Stage(stage).value
+        if source:
+            name = f"{name} ({source})"
         event = AuditEvent(len(self.events) + 1, name, payload, session, self.step, self.elapsed_ms())
         self.events.append(event)
         for listener in self.listeners:

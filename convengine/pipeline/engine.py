@@ -3,6 +3,8 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
+from operator import is_not, itemgetter
 from typing import Any
 
 from convengine.domain.outcome import Continue, Outcome, Stop
@@ -24,6 +26,9 @@ class EngineOutcome:
     #: True when a step stopped the turn (a policy block).
     stopped: bool = False
     error: ConvEngineError | None = None
+
+
+_fields = itemgetter(*FIELDS)
 
 
 class InternalError(ConvEngineError):
@@ -101,7 +106,7 @@ class Engine:
         old, new = before.__dict__, outcome.session.__dict__
         if old is new:
             return
-        changed = {name for name in FIELDS if old[name] is not new[name]} - step.writes
+        changed = set(compress(FIELDS, map(is_not, _fields(old), _fields(new)))) - step.writes
         if undeclared := {name for name in changed if old[name] != new[name]}:
             raise PipelineStepFailed(f"{step.name} changed {', '.join(sorted(undeclared))} without declaring it.")
 

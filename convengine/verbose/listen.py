@@ -13,6 +13,8 @@ from convengine.verbose.signals import signals
 
 Json = Any
 _STATUS = {Stage.STEP_ENTER.value: "IN_PROGRESS", Stage.STEP_EXIT.value: "SUCCESS", Stage.STEP_ERROR.value: "ERROR"}
+#: Two events of three; without rows only errors are told.
+_NEVER_ERRORS = frozenset({Stage.STEP_ENTER.value, Stage.STEP_EXIT.value})
 
 
 def listen(turn: Turn, on_fault: Callable[[Exception], None]) -> None:
@@ -22,6 +24,8 @@ def listen(turn: Turn, on_fault: Callable[[Exception], None]) -> None:
     silent = not turn.snapshot.enabled(rows.Verbose)
 
     def heard(event: AuditEvent) -> None:
+        if silent and event.stage in _NEVER_ERRORS:
+            return
         try:
             for signal in signals(event, turn.snapshot):
                 if signal.error or not silent:

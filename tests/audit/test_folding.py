@@ -47,8 +47,11 @@ def test_the_session_can_be_had_back_from_the_document() -> None:
 def test_only_watched_fields_can_make_a_difference() -> None:
     session = Session("c")
 
-    assert folding.same(session, session.evolve(step_infos=(1,)))
-    assert not folding.same(session, session.evolve(intent="X"))
+    told = session.evolve(intent="X")
+
+    assert told.told_alike(told.evolve(step_infos=(1,)).evolve(payload=None))
+    assert not told.told_alike(told.evolve(intent="Y"))
+    assert not session.told_alike(Session("c"))
 
 
 def test_what_the_context_or_the_turn_before_holds_is_not_repeated() -> None:

@@ -90,4 +90,4 @@ def test_readers_see_every_event_as_it_was_told(settings: Any) -> None:
 
 def plainly(payload: dict[str, Any]) -> dict[str, Any]:
     """The payload without what is folded."""
-    return {key: value for key, value in payload.items() if key not in (*FOLDED_KEYS, "_meta")}
+    return {key: value for key, value in payload.items() if key not in {*FOLDED_KEYS, "_meta"}}
