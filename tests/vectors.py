@@ -1,7 +1,7 @@
 """A table of the specification's vectors: how many each chapter has, how many tests carry them, which were amended.
 
-A test carries a vector when its name, or the id of one of its cases, does: `test_POL_V3_…`, `[P2_0_8_3-…]`. One name may
-carry several (`test_FB_V1_V2_…`). The marker `amended("R13")` says that a ruling changed it.
+A test carries a vector when its name, or the id of one of its cases, does: `test_POL_V3_…`, `[P2_0_8_3-…]`. One name
+may carry several (`test_FB_V1_V2_…`). The marker `amended("R13")` says that a ruling changed it.
 """
 
 import re
