@@ -1,0 +1,129 @@
+"""Places inside a turn where this very process ends, or stands still, when a request's X-Doom header says so.
+
+Loaded as a deployment's extension (CE_EXTENSIONS). The header is `<number> <what> <place>`, such as
+`17 kill before RulesStep`. The number is noted as a file in the folder CE_TEST_STRUCK just before, so that a test
+knows which of its requests struck, and in which process.
+"""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
+from django.db.utils import OperationalError
+
+from convengine.domain.outcome import Outcome
+from convengine.domain.session import Session
+from convengine.domain.turn import Turn
+from convengine.extensions.registry import step_hook
+from convengine.pipeline.hooks import StepHook
+from convengine.sessions import lease as leases
+from convengine.wsgi import application as engine
+
+
+class _Doom(threading.local):
+    """What the request of this thread asked for, and how many statements its commit has made."""
+
+    number = ""
+    what = ""
+    place = ""
+    statement: int | None = None
+
+
+doom = _Doom()
+
+
+def _stop() -> None:
+    os.kill(os.getpid(), signal.SIGSTOP)
+    # The signal may meet another thread first: this one must not run on until it stands still too.
+    time.sleep(0.5)
+
+
+def _cut() -> None:
+    """Take the database away from this turn; only from this one."""
+    if connection.vendor != "postgresql":
+        raise OperationalError("disk I/O error")
+    # The next statement finds out.
+    with suppress(Exception):
+        connection.connection.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+
+WHAT: dict[str, Callable[[], object]] = {
+    "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "stop": _stop,
+    "sleep": lambda: time.sleep(float(os.environ["CE_TEST_SLEEP_SECONDS"])),
+    "cut": _cut,
+}
+
+
+def reached(place: str) -> None:
+    """Strike when this is the place."""
+    if doom.place == place:
+        doom.place = ""
+        Path(os.environ["CE_TEST_STRUCK"], doom.number).write_text(str(os.getpid()))
+        WHAT[doom.what]()
+
+
+def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    """The engine's WSGI application behind the reading of the header."""
+    doom.number, doom.what, place = (environ.get("HTTP_X_DOOM", "") + "  ").split(" ", 2)
+    doom.place, doom.statement = place.strip(), None
+    return engine(environ, start_response)
+
+
+@step_hook
+class DoomedSteps(StepHook):
+    """`before X` and `after X` of every step X."""
+
+    def before_step(self, step_name: str, session: Session, turn: Turn) -> Session:
+        reached(f"before {step_name}")
+        return session
+
+    def after_step(self, step_name: str, session: Session, turn: Turn, outcome: Outcome) -> Session:
+        reached(f"after {step_name}")
+        return session
+
+
+def _take(request: Any, key: Any = None, take: Any = leases.take) -> Any:
+    """`lease`: the lease is taken and nothing else has happened."""
+    lease = take(request, key)
+    reached("lease")
+    return lease
+
+
+def _statement(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+    """`commit N`: before the commit's statement N, counted from 0."""
+    if sql.lstrip().startswith("UPDATE ce_conversation") and "turn_count + 1" in sql:
+        doom.statement = 0
+    if doom.statement is not None:
+        reached(f"commit {doom.statement}")
+        doom.statement += 1
+    return execute(sql, params, many, context)
+
+
+def _commit(self: BaseDatabaseWrapper, commit: Any = BaseDatabaseWrapper._commit) -> None:  # type: ignore[attr-defined]
+    """`commit`: all statements are made; `committed`: the turn stands, and nobody has been told."""
+    if doom.statement is None:
+        commit(self)
+        return
+    reached("commit")
+    commit(self)
+    doom.statement = None
+    reached("committed")
+
+
+def _watch(connection: BaseDatabaseWrapper, **told: Any) -> None:
+    if _statement not in connection.execute_wrappers:
+        connection.execute_wrappers.append(_statement)
+
+
+leases.take = _take
+BaseDatabaseWrapper._commit = _commit  # type: ignore[attr-defined]
+connection_created.connect(_watch)

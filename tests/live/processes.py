@@ -1,0 +1,133 @@
+"""Server processes on the database of the running test: the real server, and one that dies on request."""
+
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import IO
+from urllib.parse import quote, urlsplit
+
+from django.db import connection
+
+ROOT = Path(__file__).resolve().parents[2]
+#: A start takes a second; the rest is for a machine that is busy with other tests.
+_START_SECONDS = 60.0
+
+
+def database_url() -> str:
+    """The database of this very test, as another process must be told it."""
+    name = str(connection.settings_dict["NAME"])
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{quote(name)}"
+    return urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{quote(name)}").geturl()
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Server:
+    """A running server with its children: a process group of its own."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    log: IO[bytes]
+
+    @property
+    def pid(self) -> int:
+        """The process that was started; children are in its group."""
+        return self.process.pid
+
+    def text(self) -> str:
+        """What it wrote so far."""
+        self.log.seek(0)
+        return self.log.read().decode(errors="replace")
+
+    def wait_until_ready(self) -> None:
+        """Return when it answers HTTP. Fails with what it wrote when it ends or takes too long."""
+        deadline = time.monotonic() + _START_SECONDS
+        while not answers(self.port):
+            assert self.process.poll() is None, f"The server ended: {self.text()}"
+            assert time.monotonic() < deadline, f"The server does not answer: {self.text()}"
+            time.sleep(0.05)
+
+    def end(self) -> None:
+        """End it and its children, by force if need be."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(self.pid, number)
+            except ProcessLookupError:
+                break
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                continue
+        self.log.close()
+
+
+def answers(port: int) -> bool:
+    """True when something answers HTTP there: an address that does not exist will do."""
+    http = HTTPConnection("127.0.0.1", port, timeout=_START_SECONDS)
+    try:
+        http.request("GET", "/ready")
+        return http.getresponse().status > 0
+    except OSError:
+        return False
+    finally:
+        http.close()
+
+
+def end_with_parent() -> None:
+    """Have Linux end this process when its parent is gone, so that a killed test run leaves no servers behind."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+
+
+def start(command: list[str], port: int, environment: Mapping[str, str] | None = None, folder: Path = ROOT) -> Server:
+    """Start a server, which may need a while until it answers."""
+    log = tempfile.TemporaryFile()  # noqa: SIM115  (it is closed when the server ends)
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**os.environ, **(environment or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=end_with_parent,  # noqa: PLW1509  (servers are started before any thread)
+    )
+    return Server(process, port, log)
+
+
+def start_granian(workers: int = 1, threads: int = 4, **environment: str) -> Server:
+    """The server as it is deployed, on the database of this test."""
+    port = free_port()
+    command = [
+        sys.executable, "-c", "import sys; from config_admin.management.commands.serve import become_server; "
+        "become_server('127.0.0.1', *map(int, sys.argv[1:]))", str(port), str(workers), str(threads),
+    ]  # fmt: skip
+    return start(command, port, {"DATABASE_URL": database_url(), **environment})
+
+
+def start_doomed(struck: Path, **environment: str) -> Server:
+    """The server that ends itself where a request says; `struck` is the folder where it notes that (see doomed)."""
+    port = free_port()
+    told = {
+        "DATABASE_URL": database_url(),
+        "CE_EXTENSIONS": "tests.live.doom",
+        "CE_TEST_STRUCK": str(struck),
+        **environment,
+    }
+    return start([sys.executable, "-m", "tests.live.doomed", str(port)], port, told)

@@ -1,0 +1,85 @@
+"""Many clients at once on one conversation, in two server processes: nothing is lost, nothing happens twice."""
+
+import uuid
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+
+from config_admin.models import CeConfig
+from convengine.sessions.models import CeConversation, CeTurnTicket
+from tests.api import make_key
+from tests.live import ledger
+from tests.live.client import Exchange, Reply, Talk, post
+from tests.live.configuration import configure
+from tests.live.processes import Server
+from tests.worlds import desk
+
+CLIENTS, RETRIES = 64, 16
+Servers = Callable[..., list[Server]]
+
+
+def at_once(count: int, call: Callable[[int], Reply | None]) -> list[Reply]:
+    """Call from so many threads at the same moment; every call must get an answer."""
+    gate = Barrier(count)
+
+    def one(number: int) -> Reply | None:
+        gate.wait()
+        return call(number)
+
+    with ThreadPoolExecutor(count) as pool:
+        replies = list(pool.map(one, range(count)))
+    answered = [reply for reply in replies if reply]
+    assert len(answered) == count
+    return answered
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [4, 32], ids=["queue_at_the_server", "queue_at_the_lease"])
+def test_64_clients_on_one_conversation_lose_no_update_and_get_consecutive_numbers(
+    servers: Servers, threads: int
+) -> None:
+    desk()
+    configure("Session/LEASE_WAIT_SECONDS", 60)
+    two, talk = servers(2, threads=threads), Talk(make_key())
+
+    replies = at_once(CLIENTS, lambda n: talk.say(two[n % 2].port, f"hours {n}", params={f"client_{n}": n}))
+
+    assert {reply.status for reply in replies} == {200}
+    assert sorted(reply.body["turnNo"] for reply in replies) == list(range(1, CLIENTS + 1))
+    row = CeConversation.objects.get()
+    assert {f"client_{n}": n for n in range(CLIENTS)}.items() <= row.input_params_json.items()
+    assert ledger.check([talk]) == {"OK": CLIENTS}
+    assert not CeTurnTicket.objects.exists()
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["a_known_conversation", "a_new_conversation"])
+def test_16_calls_with_one_key_are_one_turn_with_one_answer(servers: Servers, named: bool) -> None:
+    desk()
+    two, secret, name = servers(2, threads=8), make_key(), str(uuid.uuid4())
+    body = {"message": "hours", "inputParams": {"order": 7}, **({"conversationId": name} if named else {})}
+
+    replies = at_once(RETRIES, lambda n: post(two[n % 2].port, secret, body, **{"Idempotency-Key": "pay-once"}))
+
+    assert {reply.status for reply in replies} == {200}
+    assert all(reply.body == replies[0].body for reply in replies)
+    assert [reply.headers.get("X-Idempotent-Replay") for reply in replies].count(None) == 1
+    row = CeConversation.objects.get()
+    assert (row.turn_count, row.last_turn_no) == (1, 1)
+    ledger.check([Talk(secret, str(row.pk), [Exchange("hours", replies[0])])])
+
+
+def test_calls_that_need_not_wait_are_refused_at_once(servers: Servers) -> None:
+    desk()
+    CeConfig.objects.create(config_type="Session", config_key="ON_CONCURRENT_TURN", config_value="reject")
+    (server,), talk = servers(1, threads=8), Talk(make_key())
+
+    replies = at_once(8, lambda n: talk.say(server.port, "hours"))
+
+    done = [reply for reply in replies if reply.status == 200]
+    refused = [reply for reply in replies if reply.status != 200]
+    assert done
+    assert {(reply.status, reply.body["errorCode"]) for reply in refused} <= {(409, "TURN_IN_PROGRESS")}
+    assert {reply.headers.get("Retry-After") for reply in refused} <= {"1"}
+    assert ledger.check([talk]) == {"OK": len(done)}

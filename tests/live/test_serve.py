@@ -1,0 +1,73 @@
+"""The server as it is deployed outlives its workers (R27)."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api import make_key
+from tests.live import ledger
+from tests.live.client import Talk
+from tests.live.processes import Server, database_url, free_port, start
+from tests.worlds import desk
+
+
+@pytest.fixture
+def server(transactional_db: None) -> Iterator[Server]:
+    """`manage.py serve`, with one worker process so that its death is the death of all there is."""
+    desk()
+    port = free_port()
+    command = [sys.executable, "manage.py", "serve", "--port", str(port), "--workers", "1"]
+    running = start(command, port, {"DATABASE_URL": database_url()})
+    try:
+        running.wait_until_ready()
+        yield running
+    finally:
+        running.end()
+
+
+def worker(server: Server) -> int | None:
+    """The only child of the server that runs, if there is one."""
+    children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
+    return int(children[0]) if children else None
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the worker process through /proc")
+def test_a_worker_that_is_killed_is_replaced_and_the_conversation_goes_on(server: Server) -> None:
+    talk, killed = Talk(make_key()), worker(server)
+    talk.say(server.port, "hours")
+    assert killed
+
+    os.kill(killed, signal.SIGKILL)
+    deadline = time.monotonic() + 20
+    while (reply := talk.say(server.port, "fees")) is None and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+    assert reply
+    assert reply.said == "No fees."
+    assert worker(server) != killed
+    ledger.check([talk])
+
+
+@pytest.mark.parametrize("command", ["serve", "demo"])
+def test_a_port_that_is_taken_is_refused_before_anything_else_happens(command: str, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [sys.executable, "manage.py", command, "--port", str(port)],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "CE_VAR_DIR": str(tmp_path), "DATABASE_URL": ""},
+            check=False,
+        )
+
+    assert done.returncode == 1
+    assert f"Cannot serve at 127.0.0.1:{port}: address already in use" in done.stderr
+    assert list(tmp_path.iterdir()) == [tmp_path / "static"]

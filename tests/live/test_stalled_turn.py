@@ -1,0 +1,145 @@
+"""Turns that stand still, last long, or lose the database: the conversation goes on, and one of two turns counts."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from convengine.sessions.models import CeConversation
+from tests.api import make_key
+from tests.live import ledger
+from tests.live.client import Talk
+from tests.live.configuration import configure
+from tests.live.processes import Server
+from tests.worlds import desk
+
+LEASE_SECONDS = 5
+ON_POSTGRES = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
+
+
+@pytest.fixture
+def talk() -> Talk:
+    desk()
+    configure("Session/LEASE_SECONDS", LEASE_SECONDS)
+    return Talk(make_key())
+
+
+@pytest.fixture
+def background() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(1) as pool:
+        yield pool
+
+
+def process_that_struck(struck: Path, number: str) -> int:
+    """Wait until the turn stands where it was told to; gives its process."""
+    deadline = time.monotonic() + 20
+    note = struck / number
+    while not (note.exists() and note.read_text()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return int(note.read_text())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("flush", ["TURN", "STEP"])
+def test_a_process_that_wakes_up_after_its_lease_stores_nothing(
+    doomed: Callable[..., Server],
+    servers: Callable[..., list[Server]],
+    talk: Talk,
+    tmp_path: Path,
+    background: ThreadPoolExecutor,
+    flush: str,
+) -> None:
+    configure("AUDIT/FLUSH", flush)
+    sleeper, (server,) = doomed(), servers(1)
+    talk.say(sleeper.port, "hours")
+
+    late = background.submit(talk.say, sleeper.port, "fees", doom="1 stop before RulesStep")
+    process = process_that_struck(tmp_path, "1")
+    meanwhile = talk.say(server.port, "hours")
+    os.kill(process, signal.SIGCONT)
+
+    assert meanwhile
+    assert (meanwhile.status, meanwhile.body["turnNo"]) == (200, 3)
+    refused = late.result()
+    assert refused
+    assert (refused.status, refused.body["errorCode"]) == (409, "TURN_CONFLICT")
+    assert ledger.check([talk]) == {"OK": 2, "LEASE_EXPIRED": 1}
+
+
+@pytest.mark.slow
+def test_a_turn_that_lasts_longer_than_its_lease_keeps_it(
+    doomed: Callable[..., Server], talk: Talk, tmp_path: Path, background: ThreadPoolExecutor
+) -> None:
+    configure("Session/LEASE_WAIT_SECONDS", 30)
+    server = doomed(CE_TEST_SLEEP_SECONDS=str(LEASE_SECONDS + 2))
+
+    long = background.submit(talk.say, server.port, "fees", doom="1 sleep before RulesStep")
+    process_that_struck(tmp_path, "1")
+    next_one = talk.say(server.port, "hours")
+
+    first = long.result()
+    assert first
+    assert next_one
+    assert (first.status, first.body["turnNo"]) == (200, 1)
+    assert (next_one.status, next_one.body["turnNo"]) == (200, 2)
+    assert ledger.check([talk]) == {"OK": 2}
+
+
+def test_a_turn_that_loses_the_database_is_a_failed_turn_and_the_next_one_runs_at_once(
+    doomed: Callable[..., Server], talk: Talk
+) -> None:
+    server = doomed()
+    places = ["commit 0", "commit 2", "commit", *(["lease", "before RulesStep"] * ON_POSTGRES)]
+
+    for number, place in enumerate(places):
+        one = Talk(talk.secret)
+        one.say(server.port, "hours")
+        lost = one.say(server.port, "fees", doom=f"{number} cut {place}", key=one.conversation_id)
+        again = one.say(server.port, "fees", key=one.conversation_id)
+
+        assert lost
+        assert again
+        assert (lost.status, lost.body["errorCode"]) == (503, "CONVERSATION_PERSIST_FAILED")
+        assert (again.status, again.body["turnNo"]) == (200, 3)
+        # Not LEASE_EXPIRED: the turn itself left its record, and gave the lease back.
+        row = CeConversation.objects.get(pk=one.conversation_id)
+        record = row.turns.get(turn_no=2)
+        assert (record.status, record.error_code) == ("FAILED", lost.body["errorCode"])
+        assert record.assistant_output is None
+        assert (row.version, row.turn_count, row.lease_token) == (2, 2, None)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one lock for the whole database, which a frozen commit keeps")
+def test_a_commit_that_stands_still_is_neither_waited_for_nor_taken_for_dead(
+    doomed: Callable[..., Server],
+    servers: Callable[..., list[Server]],
+    talk: Talk,
+    tmp_path: Path,
+    background: ThreadPoolExecutor,
+) -> None:
+    configure("Session/LEASE_WAIT_SECONDS", 1)
+    sleeper, (server,) = doomed(), servers(1)
+    talk.say(sleeper.port, "hours")
+
+    late = background.submit(talk.say, sleeper.port, "fees", doom="1 stop commit")
+    process = process_that_struck(tmp_path, "1")
+    time.sleep(LEASE_SECONDS + 0.5)
+    began = time.monotonic()
+    meanwhile = talk.say(server.port, "hours")
+    waited = time.monotonic() - began
+    os.kill(process, signal.SIGCONT)
+
+    assert meanwhile
+    assert (meanwhile.status, meanwhile.body["errorCode"]) == (409, "TURN_IN_PROGRESS")
+    assert waited < 4
+    done = late.result()
+    assert done
+    assert (done.status, done.body["turnNo"]) == (200, 2)
+    assert ledger.check([talk]) == {"OK": 2}
