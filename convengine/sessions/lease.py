@@ -1,14 +1,14 @@
 """The right to run a conversation's next turn (sessions 6; R26 to R28).
 
-One UPDATE takes the lease, raises the turn number, says who runs, and reads the row, the last turn's facts and the
-head of the configuration. Only a turn that finds the lease held looks further.
+One UPDATE takes the lease, raises the turn number, says who runs, and reads the row, the last turn's facts, the recent
+history and the head of the configuration. Only a turn that finds the lease held looks further.
 """
 
 import os
 import socket
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,6 +18,7 @@ from django.db import connection, transaction
 from convengine import conf
 from convengine.codec import dumps, loaded
 from convengine.domain import settings
+from convengine.domain.catalogue.memory import HISTORY_MAX_TURNS
 from convengine.domain.catalogue.session import (
     ALLOW_CLIENT_CONVERSATION_IDS,
     LEASE_SECONDS,
@@ -57,6 +58,9 @@ class Lease:
     head: str
     #: The database's time, which is the turn's.
     now: datetime
+    #: User text and answer of up to `past_limit` committed turns of the epoch, newest first.
+    past: Sequence[tuple[str | None, Any]] = ()
+    past_limit: int = 0
     created: bool = False
 
 
@@ -144,7 +148,13 @@ def _take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
                   (SELECT h.facts FROM ce_conversation_history h
                     WHERE h.conversation_id = ce_conversation.conversation_id AND h.status IN ('OK', 'BLOCKED')
                     ORDER BY h.turn_no DESC LIMIT 1),
+                  (SELECT {here.pairs("p.user_input", "p.assistant_output")}
+                     FROM (SELECT h.user_input, h.assistant_output FROM ce_conversation_history h
+                            WHERE h.conversation_id = ce_conversation.conversation_id AND h.status = 'OK'
+                              AND h.context_epoch = ce_conversation.context_epoch
+                            ORDER BY h.turn_no DESC LIMIT %s) p),
                   {here.soon_durable()}"""
+    limit = settings.read(conf.load("SNAPSHOT").latest, HISTORY_MAX_TURNS).value
     params = [
         here.uuid(token),
         dumps(info),
@@ -152,13 +162,14 @@ def _take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
         request.workspace_id,
         ticket or 2**62,
         *((claim.key.owner, claim.key.key) if claim.key else ()),
+        limit,
     ]
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
         row = cursor.fetchone()
     if row is None:
         return None
-    *columns, turn_no, now, pinned, facts, _ = row
+    *columns, turn_no, now, pinned, facts, past, _ = row
     return Lease(
         str(token),
         claim.turn_id,
@@ -167,6 +178,8 @@ def _take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
         loaded(facts) or {},
         pinned,
         here.read_time(now),
+        loaded(past) or (),
+        limit,
         created=turn_no == 1,
     )
 

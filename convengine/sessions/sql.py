@@ -43,6 +43,10 @@ class Dialect:
         sets = ", ".join(f"'$.{key}', {expression}" for key, expression in zip(pairs[::2], pairs[1::2], strict=True))
         return f"json_set(%s, {sets})"
 
+    def pairs(self, text: str, document: str) -> str:
+        """All rows of a text and a JSON column as one JSON text: [[text, document], …]; null or empty for none."""
+        return f"json_group_array(json_array({text}, json({document})))"
+
 
 class Postgres(Dialect):
     """PostgreSQL."""
@@ -75,6 +79,10 @@ class Postgres(Dialect):
         """A JSON parameter with keys set from expressions."""
         sets = ", ".join(f"'{key}', {expression}" for key, expression in zip(pairs[::2], pairs[1::2], strict=True))
         return f"%s::jsonb || jsonb_build_object({sets})"
+
+    def pairs(self, text: str, document: str) -> str:
+        """All rows of a text and a JSON column as one JSON text."""
+        return f"CAST(json_agg(json_build_array({text}, {document})) AS text)"
 
 
 @cache

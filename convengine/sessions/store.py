@@ -1,7 +1,7 @@
 """Reading and writing a conversation around its turn, in few statements (R78)."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +26,7 @@ from convengine.sessions.memory import recall
 from convengine.sessions.models import CeConversation
 from convengine.sessions.sql import dialect
 
-#: Where the newest committed turns of an epoch come from; rows with a blank side are no history (R61).
+#: The newest committed turns of an epoch.
 _HISTORY = """
     SELECT user_input, assistant_output FROM ce_conversation_history
      WHERE conversation_id = %s AND status = 'OK' AND context_epoch = %s
@@ -64,14 +64,19 @@ class LiveConversations:
         return recall(self.lease.conversation)
 
     def _history(self) -> tuple[Exchange, ...]:
+        """The recent turns; rows with a blank side are no history (R61)."""
+        found = [(user, spoken(answer)) for user, answer in self._past()]
+        return tuple(Exchange(user, said) for user, said in reversed(found) if user and user.strip() and said)
+
+    def _past(self) -> Sequence[tuple[str | None, Any]]:
         limit = settings.read(self.snapshot, HISTORY_MAX_TURNS).value
+        if limit <= self.lease.past_limit:
+            return self.lease.past[:limit]
+        # The limit was raised since this process pinned a release: the lease did not read that far.
         row = self.lease.conversation
-        if not limit or self.lease.created:
-            return ()
         with connection.cursor() as cursor:
             cursor.execute(_HISTORY, [dialect().uuid(row.conversation_id), row.context_epoch, limit])
-            found = [(user, spoken(loaded(answer))) for user, answer in cursor.fetchall()]
-        return tuple(Exchange(user, said) for user, said in reversed(found) if user and user.strip() and said)
+            return [(user, loaded(answer)) for user, answer in cursor.fetchall()]
 
 
 @dataclass(frozen=True)
