@@ -15,6 +15,15 @@ _FIELD_IS_VALUE = rf"{_ARTICLE}(?P<field>\S.{{0,59}}?)(?:\s+(?:to|as|with)\s+|\s
 _CLAUSE = re.compile(rf"\b{_VERB}\s+{_FIELD_IS_VALUE}", re.IGNORECASE | re.DOTALL)
 _WITHOUT_VERB = re.compile(_FIELD_IS_VALUE, re.IGNORECASE | re.DOTALL)
 _INNER_VERB = re.compile(rf"\b{_VERB}\s", re.IGNORECASE)
+#: What may stand between two verbs of one clause: "make sure to change …".
+_LEAD_IN = re.compile(r"(?:sure|certain|it)?\s*(?:to|that|you|please|\s)*", re.IGNORECASE)
+#: A verb behind one of these asks for nothing: "please don't change …", "why did you change …".
+_UNWANTED = re.compile(
+    r"\b(?:not|never|without|don[’']?t|didn[’']?t|won[’']?t|shouldn[’']?t|"
+    r"(?:why|when|who|what|how|did|have|has|was|were)\s+(?:did\s+|have\s+|has\s+|was\s+)?"
+    r"(?:you|he|she|it|they|we|i|somebody|someone|the)?)\b",
+    re.IGNORECASE,
+)
 _JOINT = re.compile(r",?\s+and\s+|,\s+", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.?!]+(?=\s|$)")
 #: Words whose full stop ends no sentence.
@@ -59,7 +68,12 @@ def _clauses(piece: str) -> Iterator[Clause]:
 
 def _parsed(part: str, *, verb_needed: bool) -> Clause | None:
     found = _CLAUSE.search(part) or (None if verb_needed else _WITHOUT_VERB.match(part))
+    if found and _UNWANTED.search(part, 0, found.start()):
+        return None
     while found and (inner := _INNER_VERB.search(part, found.start("field"), found.end("field"))):
-        # "make sure to change the amount to 5": the clause begins at the last verb before its field.
+        # "make sure to change the amount to 5": the clause begins at the last verb before its field. Anything else
+        # between two verbs is a clause that was not understood, and half a correction must not pass for a whole one.
+        if not _LEAD_IN.fullmatch(part, found.start("field"), inner.start()):
+            return None
         found = _CLAUSE.match(part, inner.start()) or None
     return Clause(found["field"].strip(), found["value"].strip()) if found else None
