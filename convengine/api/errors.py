@@ -1,5 +1,6 @@
 """Every failure in one envelope: the turn's body with a code, a text and, where it helps, the fields (R4, R50)."""
 
+import uuid
 from typing import Any
 
 import structlog
@@ -47,8 +48,17 @@ def error_body(error: ConvEngineError, conversation_id: str | None = None) -> di
     return envelope(error.code, error.message, recoverable=error.recoverable, conversation_id=conversation_id, **more)
 
 
-def handle(exc: Exception, context: dict[str, Any]) -> Response | None:
+def handle(exc: Exception, context: dict[str, Any]) -> Response:
     """The exception handler of the API: nothing of an unexpected exception reaches the caller."""
+    response = _known(exc) or _unexpected(exc)
+    request, view = context.get("request"), context.get("view")
+    if getattr(view, "scope", "") == "turns" and request and request.headers.get("X-ConvEngine-Compat") == "1":
+        # As the original: what went wrong is in the body alone (R4).
+        response.status_code = 200
+    return response
+
+
+def _known(exc: Exception) -> Response | None:
     if isinstance(exc, ConvEngineError):
         headers = {"Retry-After": "1"} if exc.status == 409 and exc.recoverable else {}
         return Response(error_body(exc), status=exc.status, headers=headers)
@@ -65,6 +75,14 @@ def handle(exc: Exception, context: dict[str, Any]) -> Response | None:
             envelope(code, str(exc.detail), recoverable=code == "THROTTLED"), status=exc.status_code, headers=headers
         )
     return None
+
+
+def _unexpected(exc: Exception) -> Response:
+    """A neutral text and an id; what happened is in the log under that id."""
+    incident = str(uuid.uuid4())
+    log.error("request failed", incident_id=incident, exc_info=exc)
+    message = "Something unexpected went wrong; the incident id leads to the details."
+    return Response(envelope("INTERNAL_ERROR", message, incidentId=incident), status=500)
 
 
 def _texts(detail: Any, prefix: str = "") -> dict[str, list[str]]:

@@ -11,7 +11,10 @@ from rest_framework.renderers import BaseRenderer
 
 from convengine import conf
 from convengine.codec import dumps
-from convengine.errors import RequestTooLarge
+from convengine.errors import RequestInvalid, RequestTooLarge
+
+#: How deep a body may be nested: far beyond what anybody sends, far below what recursion bears.
+MAX_DEPTH = 64
 
 
 class OrjsonParser(BaseParser):
@@ -26,9 +29,23 @@ class OrjsonParser(BaseParser):
         if len(body) > limit:
             raise RequestTooLarge(f"The request body is larger than {limit} bytes.")
         try:
-            return orjson.loads(body) if body else {}
+            value = orjson.loads(body) if body else {}
         except orjson.JSONDecodeError as error:
-            return _lenient(body, error)
+            value = _lenient(body, error)
+        if _too_deep(value):
+            raise RequestInvalid(fields={"body": [f"Nest objects and lists at most {MAX_DEPTH} deep."]})
+        return value
+
+
+def _too_deep(value: Any) -> bool:
+    """True when lists and objects stand in one another beyond the limit; looks level by level, never by recursion."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        nested = [item for item in level if isinstance(item, (dict, list))]
+        if not nested:
+            return False
+        level = [inner for item in nested for inner in (item.values() if isinstance(item, dict) else item)]
+    return True
 
 
 def _lenient(body: bytes, error: orjson.JSONDecodeError) -> Any:

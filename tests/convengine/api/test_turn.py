@@ -308,3 +308,36 @@ def test_a_broken_pattern_in_an_old_row_does_not_break_the_turn(caller: Caller) 
 
     assert answer["payload"]["value"] == "Nine to five."
     assert CeAudit.objects.get(stage="CONFIG_ROW_INVALID").payload_json["table"] == "ce_rule"
+
+
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(("depth", "status"), [(40, 200), (100, 400), (480, 400), (900, 400)])
+def test_a_body_nested_too_deep_is_refused_at_once(caller: Caller, depth: int, status: int) -> None:
+    assert caller.post({"message": "hours", "inputParams": {"a": nested(depth)}}).status_code == status
+
+
+def test_an_unexpected_fault_is_answered_in_the_envelope(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(*args: Any) -> None:
+        raise ValueError("the password is swordfish")
+
+    monkeypatch.setattr("convengine.api.views.take_turn", breaks)
+
+    response = caller.post({"message": "hours"})
+
+    answer = response.json()
+    assert (response.status_code, answer["errorCode"]) == (500, "INTERNAL_ERROR")
+    assert answer["incidentId"]
+    assert "swordfish" not in response.content.decode()
+
+
+@pytest.mark.parametrize("body", [{"message": 5}, {"message": "x" * 17_000}])
+def test_compat_answers_200_also_to_what_is_refused(caller: Caller, body: Any) -> None:
+    response = caller.post(body, **{"X-ConvEngine-Compat": "1"})
+
+    assert (response.status_code, response.json()["success"]) == (200, False)
