@@ -14,6 +14,8 @@ from convengine import wiring
 from convengine.extensions import registry as registered
 from convengine.extensions.registry import Registry
 from convengine.wiring import Outside
+from tests.demo.newcomer import Demo, newcomer
+from tests.live.processes import free_port
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CONFIGURATION = ROOT / "fixtures/demo/configuration.json"
@@ -42,3 +44,14 @@ def helpdesk(own_code: Registry, db: None, monkeypatch: pytest.MonkeyPatch) -> R
     monkeypatch.setattr("config_admin.snapshot.transfer.check_row", lambda row, snapshot, world: ())
     load(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration")
     return own_code
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    """`make demo` in a clean copy of the tree, running."""
+    demo = newcomer(tmp_path_factory.mktemp("newcomer"), tmp_path_factory.mktemp("programs"))
+    try:
+        demo.make(free_port())
+        yield demo
+    finally:
+        demo.end()

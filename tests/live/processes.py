@@ -95,13 +95,13 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 
 
-def start(command: list[str], port: int, environment: Mapping[str, str] | None = None, folder: Path = ROOT) -> Server:
-    """Start a server, which may need a while until it answers."""
+def start(command: list[str], port: int, environment: Mapping[str, str], folder: Path = ROOT) -> Server:
+    """Start a server, which may need a while until it answers. `environment` is all that it gets."""
     log = tempfile.TemporaryFile()  # noqa: SIM115  (it is closed when the server ends)
     process = subprocess.Popen(
         command,
         cwd=folder,
-        env={**os.environ, **(environment or {})},
+        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=subprocess.STDOUT,
@@ -118,13 +118,14 @@ def start_granian(workers: int = 1, threads: int = 4, **environment: str) -> Ser
         sys.executable, "-c", "import sys; from config_admin.management.commands.serve import become_server; "
         "become_server('127.0.0.1', *map(int, sys.argv[1:]))", str(port), str(workers), str(threads),
     ]  # fmt: skip
-    return start(command, port, {"DATABASE_URL": database_url(), **environment})
+    return start(command, port, {**os.environ, "DATABASE_URL": database_url(), **environment})
 
 
 def start_doomed(struck: Path, **environment: str) -> Server:
     """The server that ends itself where a request says; `struck` is the folder where it notes that (see doomed)."""
     port = free_port()
     told = {
+        **os.environ,
         "DATABASE_URL": database_url(),
         "CE_EXTENSIONS": "tests.live.doom",
         "CE_TEST_STRUCK": str(struck),

@@ -24,7 +24,7 @@ def server(transactional_db: None) -> Iterator[Server]:
     desk()
     port = free_port()
     command = [sys.executable, "manage.py", "serve", "--port", str(port), "--workers", "1"]
-    running = start(command, port, {"DATABASE_URL": database_url()})
+    running = start(command, port, {**os.environ, "DATABASE_URL": database_url()})
     try:
         running.wait_until_ready()
         yield running
