@@ -2,22 +2,25 @@
 
 from dataclasses import dataclass
 
+import psycopg
+
 from bench import load
 from bench.postgres import Postgres
 from bench.product import Product, Products
 from bench.report import Result
 
 _TABLES = """
-    SELECT c.oid::regclass::text, pg_total_relation_size(c.oid) FROM pg_class c JOIN pg_namespace n
-        ON n.oid = c.relnamespace
-     WHERE c.relkind = 'r' AND n.nspname = 'public'"""
+    SELECT c.oid::regclass::text, array_agg(quote_ident(a.attname)), pg_total_relation_size(c.oid)
+      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+     WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
+     GROUP BY c.oid"""
 
 
 @dataclass(frozen=True)
 class Size:
-    """The bytes of a database: of its rows, and of all files with indexes and the free space in pages."""
+    """The bytes of a database: of all values, and of all files with row heads, indexes and the free space in pages."""
 
-    rows: int
+    values: int
     files: int
 
 
@@ -43,12 +46,19 @@ def of_an_edit(products: Products, edits: int) -> Result:
 
 
 def _grown(what: str, before: Size, after: Size, times: int, limit: int) -> Result:
-    rows, files = ((new - old) / times / 1024 for new, old in ((after.rows, before.rows), (after.files, before.files)))
-    return Result("bytes", f"rows of {what} ({files:.0f} KB with indexes)", rows, limit, limit * 0.75, "KB")
+    values = (after.values - before.values) / times / 1024
+    files = (after.files - before.files) / times / 1024
+    return Result("bytes", f"stored by {what} ({files:.0f} KB of files)", values, limit, limit * 0.75, "KB")
 
 
 def _size(postgres: Postgres, product: Product) -> Size:
     with postgres.connect(product.database) as connection:
         tables = connection.execute(_TABLES).fetchall()
-        rows = [connection.execute(f"SELECT sum(pg_column_size(t.*)) FROM {name} t").fetchone() for name, _ in tables]
-    return Size(sum(int(row[0] or 0) for row in rows if row), sum(files for _, files in tables))
+        values = sum(_values(connection, name, columns) for name, columns, _ in tables)
+    return Size(values, sum(files for _, _, files in tables))
+
+
+def _values(connection: psycopg.Connection, table: str, columns: list[str]) -> int:
+    sizes = " + ".join(f"coalesce(pg_column_size({column}), 0)" for column in columns)
+    row = connection.execute(f"SELECT sum({sizes}) FROM {table}").fetchone()
+    return int(row[0] or 0) if row else 0

@@ -14,8 +14,8 @@ STEP_KEYS = ("step", "startedAtMs", "durationMs", "success")
 def audit_timing(session: Session, turn: Turn, status: str) -> None:
     """Write PIPELINE_TIMING. `status` is COMPLETED, STOPPED or FAILED; `wallMs` covers hooks and the last step too."""
     steps = [
-        dict(zip(STEP_KEYS, (one.step, round(one.started_ms, 2), round(one.duration_ms, 2), one.success), strict=True))
-        for one in sorted(turn.timings, key=lambda timing: timing.started_ms)
+        {"step": step, "startedAtMs": _hundredths(started), "durationMs": _hundredths(took), "success": success}
+        for step, started, took, success, _ in sorted(turn.timings, key=lambda timing: timing.started_ms)
     ]
     turn.audit(
         session,
@@ -25,6 +25,10 @@ def audit_timing(session: Session, turn: Turn, status: str) -> None:
         wallMs=round(turn.ports.clock.elapsed_ms(), 2),
         status=status,
     )
+
+
+def _hundredths(milliseconds: float) -> float:
+    return int(milliseconds * 100) / 100
 
 
 def in_words(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

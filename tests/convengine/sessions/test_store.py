@@ -44,6 +44,16 @@ def test_P2_13_V1_the_newest_turns_come_the_oldest_of_them_first(conversation_id
     assert history(conversation_id) == ["hours 2", "hours 3"]
 
 
+def test_a_limit_that_was_raised_is_in_force_on_the_next_turn(conversation_id: str) -> None:
+    row = CeConfig.objects.create(config_type="CONVERSATION_HISTORY", config_key="MAX_TURNS", config_value="1")
+    for number in (1, 2, 3):
+        say(conversation_id, f"hours {number}")
+    row.config_value = "3"
+    row.save()
+
+    assert history(conversation_id) == ["hours 1", "hours 2", "hours 3"]
+
+
 def test_P2_13_V5_a_turn_without_words_on_both_sides_is_left_out(conversation_id: str) -> None:
     CeResponse.objects.filter(intent_code="HOURS", state_code="IDLE").update(exact_text="")
     say(conversation_id, "hours")
