@@ -25,7 +25,13 @@ def server(transactional_db: None, own_code: object, tmp_path: Path) -> Iterator
     if not CeResponse.objects.filter(intent_code="UNKNOWN", state_code="UNKNOWN").exists():
         # A test before this one emptied the tables, the rows that an installation begins with among them.
         shipped = import_module("config_admin.migrations.0002_shipped_rows")
-        CeResponse.objects.create(intent_code="UNKNOWN", state_code="UNKNOWN", exact_text=shipped.FALLBACK)
+        CeResponse.objects.create(
+            intent_code="UNKNOWN",
+            state_code="UNKNOWN",
+            output_format="TEXT",
+            response_type="EXACT",
+            exact_text=shipped.FALLBACK,
+        )
     load(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration")
     running = start_granian(CE_EXTENSIONS="fixtures.demo.helpdesk", CE_VAR_DIR=str(tmp_path))
     try:

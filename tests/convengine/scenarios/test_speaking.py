@@ -40,10 +40,12 @@ def test_a_conversation_that_is_not_there_has_neither(integrator: Integrator) ->
     assert (integrator.audit(uuid.uuid4(), 1), integrator.steps(uuid.uuid4(), 1)) == ([], [])
 
 
-def test_a_server_that_crashes_has_a_status_and_no_body(integrator: Integrator, monkeypatch: Any) -> None:
+def test_a_server_that_crashes_answers_in_the_envelope(integrator: Integrator, monkeypatch: Any) -> None:
     def crashes(*args: Any) -> None:
         raise RuntimeError("boom")
 
     monkeypatch.setattr("convengine.api.views.take_turn", crashes)
 
-    assert integrator.say(uuid.uuid4(), Turn("hours")) == (500, {})
+    status, body = integrator.say(uuid.uuid4(), Turn("hours"))
+
+    assert (status, body["errorCode"]) == (500, "INTERNAL_ERROR")
