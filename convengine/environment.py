@@ -115,6 +115,8 @@ def database(url: str, default_file: str) -> dict[str, Any]:
                 "pool": {"min_size": 1, "max_size": integer("CE_DATABASE_POOL_SIZE", 10, 1), "timeout": 30},
             },
             "CONN_MAX_AGE": 0,
+            # A look at a connection before it is used: after a restart of the database no call meets a dead one.
+            "CONN_HEALTH_CHECKS": True,
             "DISABLE_SERVER_SIDE_CURSORS": True,
         }
     raise ImproperlyConfigured("DATABASE_URL must begin with postgresql:// or sqlite:///.")

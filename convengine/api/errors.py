@@ -4,10 +4,11 @@ import uuid
 from typing import Any
 
 import structlog
+from django.db import InterfaceError, OperationalError
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from convengine.errors import ConvEngineError, RequestInvalid
+from convengine.errors import ConvEngineError, ConversationPersistFailed, RequestInvalid
 
 log = structlog.get_logger(__name__)
 
@@ -74,6 +75,10 @@ def _known(exc: Exception) -> Response | None:
         return Response(
             envelope(code, str(exc.detail), recoverable=code == "THROTTLED"), status=exc.status_code, headers=headers
         )
+    if isinstance(exc, (OperationalError, InterfaceError)):
+        # Also before there is a turn, as when the key is looked up: the same call may succeed a moment later.
+        log.error("the database failed", exc_info=exc)
+        return _known(ConversationPersistFailed())
     return None
 
 

@@ -1,4 +1,4 @@
-"""Turns that stand still, last long, or lose the database: the conversation goes on, and one of two turns counts."""
+"""Turns that stand still or last long: the conversation goes on, and one of two turns counts."""
 
 import os
 import signal
@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from convengine.sessions.models import CeConversation
 from tests.api import make_key
 from tests.live import ledger
 from tests.live.client import Talk
@@ -89,30 +88,6 @@ def test_a_turn_that_lasts_longer_than_its_lease_keeps_it(
     assert (first.status, first.body["turnNo"]) == (200, 1)
     assert (next_one.status, next_one.body["turnNo"]) == (200, 2)
     assert ledger.check([talk]) == {"OK": 2}
-
-
-def test_a_turn_that_loses_the_database_is_a_failed_turn_and_the_next_one_runs_at_once(
-    doomed: Callable[..., Server], talk: Talk
-) -> None:
-    server = doomed()
-    places = ["commit 0", "commit 2", "commit", *(["lease", "before RulesStep"] * ON_POSTGRES)]
-
-    for number, place in enumerate(places):
-        one = Talk(talk.secret)
-        one.say(server.port, "hours")
-        lost = one.say(server.port, "fees", doom=f"{number} cut {place}", key=one.conversation_id)
-        again = one.say(server.port, "fees", key=one.conversation_id)
-
-        assert lost
-        assert again
-        assert (lost.status, lost.body["errorCode"]) == (503, "CONVERSATION_PERSIST_FAILED")
-        assert (again.status, again.body["turnNo"]) == (200, 3)
-        # Not LEASE_EXPIRED: the turn itself left its record, and gave the lease back.
-        row = CeConversation.objects.get(pk=one.conversation_id)
-        record = row.turns.get(turn_no=2)
-        assert (record.status, record.error_code) == ("FAILED", lost.body["errorCode"])
-        assert record.assistant_output is None
-        assert (row.version, row.turn_count, row.lease_token) == (2, 2, None)
 
 
 @pytest.mark.slow

@@ -1,0 +1,46 @@
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pytest
+from django.db import InterfaceError, OperationalError, ProgrammingError, connection
+
+from tests.api import Caller
+from tests.worlds import desk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def caller() -> Caller:
+    desk()
+    return Caller()
+
+
+def failing(error: type[Exception]) -> AbstractContextManager[None]:
+    """No statement gets through."""
+
+    def fail(*args: Any) -> None:
+        raise error("the server closed the connection unexpectedly")
+
+    return connection.execute_wrapper(fail)
+
+
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+def test_a_database_that_fails_before_there_is_a_turn_may_be_asked_again(
+    caller: Caller, error: type[Exception]
+) -> None:
+    with failing(error):
+        responses = caller.post({"message": "hours"}), caller.get()
+
+    for response in responses:
+        answer = response.json()
+        assert (response.status_code, answer["errorCode"]) == (503, "CONVERSATION_PERSIST_FAILED")
+        assert answer["recoverable"] is True
+        assert "closed the connection" not in response.text
+
+
+def test_a_statement_that_is_wrong_is_no_failure_of_the_database(caller: Caller) -> None:
+    with failing(ProgrammingError):
+        response = caller.post({"message": "hours"})
+
+    assert (response.status_code, response.json()["errorCode"]) == (500, "INTERNAL_ERROR")

@@ -1,0 +1,60 @@
+"""The database goes away under turns: they fail whole, and leave nobody waiting (R2, R50)."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.conf import settings
+from django.db import connection
+
+from convengine.sessions.models import CeConversation
+from tests.api import make_key
+from tests.live import ledger
+from tests.live.client import Talk
+from tests.live.processes import Server
+from tests.worlds import desk
+
+ON_POSTGRES = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
+
+
+def test_a_turn_that_loses_the_database_is_a_failed_turn_and_the_next_one_runs_at_once(
+    doomed: Callable[..., Server],
+) -> None:
+    desk()
+    server, secret = doomed(), make_key()
+    places = ["commit 0", "commit 2", "commit", *(["lease", "before RulesStep"] * ON_POSTGRES)]
+
+    for number, place in enumerate(places):
+        one = Talk(secret)
+        one.say(server.port, "hours")
+        lost = one.say(server.port, "fees", doom=f"{number} cut {place}", key=one.conversation_id)
+        again = one.say(server.port, "fees", key=one.conversation_id)
+
+        assert lost
+        assert again
+        assert (lost.status, lost.body["errorCode"]) == (503, "CONVERSATION_PERSIST_FAILED")
+        assert (again.status, again.body["turnNo"]) == (200, 3)
+        # Not LEASE_EXPIRED: the turn itself left its record, and gave the lease back.
+        row = CeConversation.objects.get(pk=one.conversation_id)
+        record = row.turns.get(turn_no=2)
+        assert (record.status, record.error_code) == ("FAILED", lost.body["errorCode"])
+        assert record.assistant_output is None
+        assert (row.version, row.turn_count, row.lease_token) == (2, 2, None)
+
+
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has no connections that a restart would end")
+def test_after_a_restart_of_the_database_no_call_meets_a_dead_connection(servers: Callable[..., list[Server]]) -> None:
+    desk()
+    (server,), talks = servers(1, threads=6), [Talk(make_key()) for _ in range(6)]
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda talk: talk.say(server.port, "hours"), talks))
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    replies = [talk.say(server.port, "fees") for talk in talks]
+
+    assert [reply and reply.status for reply in replies] == [200] * 6
+    assert ledger.check(talks) == {"OK": 12}
