@@ -15,8 +15,7 @@ from tests.demo.test_readme import TOUR, fits
 from tests.live.client import Talk
 from tests.live.processes import Server, start_granian
 
-#: With the rows that migrations ship, which an earlier test with real transactions has emptied.
-pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
