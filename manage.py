@@ -11,9 +11,13 @@ def main() -> None:
     if sys.argv[1:2] in (["demo"], ["demo_talk"]):
         # The demonstration's rows name the demonstration's code; the server that `demo` becomes inherits this.
         os.environ.setdefault("CE_EXTENSIONS", "fixtures.demo.helpdesk")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as problem:
+        sys.exit(f"Cannot start: {problem}")
 
 
 if __name__ == "__main__":

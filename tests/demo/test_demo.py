@@ -102,6 +102,25 @@ def test_a_second_server_on_another_port_works_on_the_same_data(demo: Demo) -> N
     assert demo.facts()["api_key"] == key
 
 
+def test_make_talk_answers_what_is_piped_into_it_and_says_why(demo: Demo) -> None:
+    printed = demo.shell(r"printf 'Hello\ncaf\351\n\nhow long does delivery take\nquit\nnever said\n' | make talk")
+
+    assert "desk    Hello! I am the help desk" in printed
+    assert "FAQ_DELIVERY" in printed
+    assert "· classifier: " in printed
+    assert "never said" not in printed
+    assert "you     caf\ufffd" in printed
+
+
+def test_make_talk_before_there_is_a_demonstration_says_what_to_do(demo: Demo) -> None:
+    folder = shlex.quote(str(demo.folder / "nowhere"))
+
+    printed = demo.shell(f"echo Hello | CE_SECRET_KEY=x CE_VAR_DIR={folder} make talk 2>&1 || true")
+
+    assert "CommandError: There is nothing to talk to yet: run `make demo` first." in printed
+    assert "Traceback" not in printed
+
+
 def test_every_turn_of_the_demonstration_can_be_run_again(demo: Demo) -> None:
     demo.say("Hello")
     program = (

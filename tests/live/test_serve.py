@@ -71,3 +71,24 @@ def test_a_port_that_is_taken_is_refused_before_anything_else_happens(command: s
     assert done.returncode == 1
     assert f"Cannot serve at 127.0.0.1:{port}: address already in use" in done.stderr
     assert list(tmp_path.iterdir()) == [tmp_path / "static"]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "told"),
+    [
+        ("CE_MAX_MESSAGE_BYTES", "many", "CE_MAX_MESSAGE_BYTES must be a whole number of at least 1."),
+        ("DATABASE_URL", "mysql://somewhere/db", "DATABASE_URL must begin with postgresql:// or sqlite:///."),
+    ],
+)
+def test_a_variable_that_is_wrong_stops_the_start_with_one_line(
+    variable: str, value: str, told: str, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "manage.py", "serve", "--port", str(free_port())],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "CE_VAR_DIR": str(tmp_path), variable: value},
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"Cannot start: {told}\n")

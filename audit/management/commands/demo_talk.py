@@ -5,13 +5,16 @@ import textwrap
 import uuid
 from argparse import ArgumentParser
 from collections.abc import Iterable
+from io import TextIOWrapper
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
 from audit.expand import Event, expanded
 from audit.queries import whole_turns
 from audit.why import why
+from convengine import conf
 from convengine.domain.turn import TurnRequest
 from convengine.errors import ConvEngineError
 from convengine.sessions.turns import TurnAnswer, take_turn
@@ -30,7 +33,14 @@ class Command(BaseCommand):
         parser.add_argument("--conversation", type=uuid.UUID, help="Go on with this one; without it a new one begins.")
 
     def handle(self, *args: Any, conversation: uuid.UUID | None, **options: Any) -> None:
-        """Talk."""
+        """Talk. Raises CommandError when there is nothing to talk to."""
+        try:
+            conf.load("SNAPSHOT").current()
+        except DatabaseError as error:
+            raise CommandError("There is nothing to talk to yet: run `make demo` first.") from error
+        if isinstance(sys.stdin, TextIOWrapper):
+            # A terminal may send bytes that are no text in its own encoding.
+            sys.stdin.reconfigure(errors="replace")
         conversation_id = str(conversation or uuid.uuid4())
         self.stdout.write(f"Conversation {conversation_id}. Say something; `quit` ends.\n")
         for line in self._lines():
