@@ -86,6 +86,12 @@ DATABASES: dict[str, dict[str, Any]] = {
 ATOMIC_REQUESTS = False
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+LOGGING_CONFIG = "convengine.logs.configure"
+LOGGING = {
+    "level": environment.one_of("CE_LOG_LEVEL", "INFO", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
+    "format": environment.one_of("CE_LOG_FORMAT", "json", "json", "text"),
+}
+
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},

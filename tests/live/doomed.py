@@ -10,7 +10,6 @@ import socket
 import sys
 
 import django
-import structlog
 from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler
 
 from tests.live.processes import end_with_parent
@@ -52,7 +51,6 @@ def main() -> None:
     django.setup()
     # What fails here fails on purpose.
     logging.disable(logging.CRITICAL)
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     from convengine import wiring
     from convengine.urls import urlpatterns
 
