@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,8 @@ def server(transactional_db: None) -> Iterator[Server]:
     desk()
     port = free_port()
     command = [sys.executable, "manage.py", "serve", "--port", str(port), "--workers", "1"]
-    running = start(command, port, {**os.environ, "DATABASE_URL": database_url()})
+    told = {"DATABASE_URL": database_url(), "CE_EXTENSIONS": "tests.live.slow", "CE_TEST_SLEEP_SECONDS": "1.5"}
+    running = start(command, port, {**os.environ, **told})
     try:
         running.wait_until_ready()
         yield running
@@ -54,6 +56,23 @@ def test_a_worker_that_is_killed_is_replaced_and_the_conversation_goes_on(server
     assert reply.said == "No fees."
     assert worker(server) != killed
     ledger.check([talk])
+
+
+@pytest.mark.slow
+def test_a_turn_that_runs_when_the_server_is_told_to_end_is_answered(server: Server) -> None:
+    talk = Talk(make_key())
+    talk.say(server.port, "hours")
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(talk.say, server.port, "slowly, the fees")
+        time.sleep(0.5)
+        os.kill(server.pid, signal.SIGTERM)
+        reply = running.result()
+
+    assert reply
+    assert (reply.status, reply.said) == (200, "No fees.")
+    assert server.process.wait(20) == 0
+    assert ledger.check([talk]) == {"OK": 2}
 
 
 @pytest.mark.parametrize("command", ["serve", "demo"])
