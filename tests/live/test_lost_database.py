@@ -51,7 +51,7 @@ def test_after_a_restart_of_the_database_no_call_meets_a_dead_connection(servers
 
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+            "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
     replies = [talk.say(server.port, "fees") for talk in talks]
