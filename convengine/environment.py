@@ -99,7 +99,8 @@ def database(url: str, default_file: str) -> dict[str, Any]:
     if parts.scheme in ("postgres", "postgresql"):
         query = {key: values[-1] for key, values in parse_qs(parts.query).items()}
         return {
-            "ENGINE": "django.db.backends.postgresql",
+            # Looks at a connection before it is used: after a restart of the database no call meets a dead one.
+            "ENGINE": "convengine.postgresql",
             "NAME": unquote(parts.path.lstrip("/")),
             "USER": unquote(parts.username or ""),
             "PASSWORD": unquote(parts.password or ""),
@@ -115,8 +116,6 @@ def database(url: str, default_file: str) -> dict[str, Any]:
                 "pool": {"min_size": 1, "max_size": integer("CE_DATABASE_POOL_SIZE", 10, 1), "timeout": 30},
             },
             "CONN_MAX_AGE": 0,
-            # A look at a connection before it is used: after a restart of the database no call meets a dead one.
-            "CONN_HEALTH_CHECKS": True,
             "DISABLE_SERVER_SIDE_CURSORS": True,
         }
     raise ImproperlyConfigured("DATABASE_URL must begin with postgresql:// or sqlite:///.")
