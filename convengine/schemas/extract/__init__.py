@@ -65,7 +65,7 @@ def extract(
     missing = [field.path for field in fields] if missing is None else missing
     found = resolve(reading, _candidates(reading, form, fields, missing), asked)
     told = [*found.chosen, *found.doubtful]
-    left = _answered(reading, form, asked, told)
+    left = _answered(reading, form, asked, told) if not found.unmeant.issuperset(asked) else told
     return _judged(reading, form, [one for one in left if one not in found.doubtful], found.doubtful)
 
 

@@ -23,6 +23,7 @@ from convengine.schemas.extract.language import (
 from convengine.schemas.extract.reading import Reading
 from convengine.schemas.extract.typed import counted
 from convengine.schemas.extract.units import counted_in, numeric
+from convengine.schemas.extract.unmeant import says_otherwise, unmeant
 from convengine.schemas.form import Field
 from convengine.schemas.formats import FORMATS
 from convengine.schemas.values import VALUE_INVALID, VALUE_VIOLATES_SCHEMA, cleaned
@@ -65,7 +66,7 @@ def _plausible(words: str, field: Field) -> bool:
         return False
     if any(word in PROSE for label in field.labels for word in label):
         return True
-    if len(said) > _LONGEST or said[0] in COMMANDS:
+    if len(said) > _LONGEST or said[0] in COMMANDS or says_otherwise(" ".join(said)):
         return False
     return not any(word.strip(",.;:!") in SENTENCE for word in said)
 
@@ -113,7 +114,7 @@ def _number(reading: Reading, field: Field) -> Candidate | None:
     if len(only) == 1 and (only[0].unit is None or only[0].start == start):
         one = only[0]
         value = counted(field, one)
-        if reading.denied(one.start, one.end) or reading.asked(one.start):
+        if unmeant(reading, field, one.start, one.end) or reading.asked(one.start):
             return None
         if value is None:
             return _attempt(field, one.start, one.end, reading.said(one.start, end), VALUE_INVALID)

@@ -35,10 +35,20 @@ def _pairs(fields: Sequence[Field]) -> Iterator[tuple[Field, Field]]:
     for field in fields:
         kinds.setdefault((field.type, field.format, spellings(field)), []).append(field)
     for alike in kinds.values():
-        sources = [field for field in alike if _says(field, _FROM)]
-        targets = [field for field in alike if _says(field, _TO)]
+        sources = [field for field in alike if leads_from(field)]
+        targets = [field for field in alike if leads_to(field)]
         if len(sources) == 1 and len(targets) == 1 and sources[0] is not targets[0]:
             yield sources[0], targets[0]
+
+
+def leads_from(field: Field) -> bool:
+    """True for the field of a beginning: a source, an origin, the old one."""
+    return _says(field, _FROM)
+
+
+def leads_to(field: Field) -> bool:
+    """True for the field of an end: a target, a destination, the new one."""
+    return _says(field, _TO)
 
 
 def _says(field: Field, direction: frozenset[str]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from convengine.rules.patterns import PatternError, compile_pattern
 from convengine.schemas.choices import Spelling, key_of
 from convengine.schemas.extract.candidate import ENUM, FORMAT, NUMBER, PATTERN, SYNONYM, UNIT, X_EXTRACT, Candidate
-from convengine.schemas.extract.language import BEFORE_NUMBER, BEFORE_ONLY_NUMBER, COMPARES, VAGUE
+from convengine.schemas.extract.language import BEFORE_NUMBER, BEFORE_ONLY_NUMBER, VAGUE
 from convengine.schemas.extract.reading import Reading
 from convengine.schemas.extract.typed import choices_in, counted, formatted
 from convengine.schemas.extract.units import (
@@ -17,6 +17,7 @@ from convengine.schemas.extract.units import (
     takes_money,
     units_of,
 )
+from convengine.schemas.extract.unmeant import bounded
 from convengine.schemas.form import Field, Form
 from convengine.schemas.formats import telling
 from convengine.schemas.values import cleaned, convert
@@ -125,7 +126,8 @@ def by_unit(reading: Reading, fields: Sequence[Field]) -> Iterator[Candidate]:
     """Numbers with the unit of a field behind them: "24 months", "two tickets"."""
     for found in counted_in(reading):
         for field in fields:
-            if numeric(field) and found.unit in units_of(field) and not _compared(reading, found.start):
+            counts = numeric(field) and found.unit in units_of(field)
+            if counts and not bounded(reading, field, found.start, found.unit_end):
                 yield from _candidates(field, found, UNIT)
 
 
@@ -137,7 +139,7 @@ def by_number(
     `claimed`: the number fields that this message gives a value by name or unit. `shapes`: fields with a pattern, whose
     values may look like numbers.
     """
-    bare = [found for found in counted_in(reading) if found.unit is None and not _compared(reading, found.start)]
+    bare = [found for found in counted_in(reading) if found.unit is None]
     bare = [found for found in bare if not any(_fits(one.declared["pattern"], found.number.digits) for one in shapes)]
     left = [field for field in fields if numeric(field) and field.path not in claimed]
     for field in left:
@@ -169,7 +171,3 @@ def _may_be(reading: Reading, field: Field, found: Counted, *, alone: bool, rest
     if not before:
         return alone and rest
     return before[-1] in (BEFORE_NUMBER | BEFORE_ONLY_NUMBER if alone else BEFORE_NUMBER)
-
-
-def _compared(reading: Reading, start: int) -> bool:
-    return COMPARES.search(reading.before(start)) is not None

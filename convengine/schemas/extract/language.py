@@ -5,7 +5,7 @@ import re
 from convengine.schemas.words import FILLERS, listed
 
 
-def _any(text: str) -> str:
+def any_of(text: str) -> str:
     """An alternation of phrases, separated by commas or lines; blanks in a phrase stand for any white space."""
     phrases = (re.sub(r"\s+", r"\\s+", phrase.strip()) for phrase in re.split(r"[,\n]", text))
     return f"(?:{'|'.join(phrase for phrase in phrases if phrase)})"
@@ -22,7 +22,7 @@ VAGUE = FILLERS | listed(
 #: What denies the words behind it, a few words away; a bare `no` only directly before them.
 DENIES = re.compile(
     r"\b(?:\w+n't|"
-    + _any(
+    + any_of(
         """not, never, neither, nor, without, except, excluding, besides, cannot, avoid, hate, dont, doesnt, didnt
         isnt, wasnt, wont, cant, instead of, rather than, other than, anything but, anywhere but, everything but
         apart from, nicht, kein, keine, keinen, pas, jamais, nunca"""
@@ -40,9 +40,9 @@ DENIED = re.compile(
 #: "A, no, B": the last one is meant.
 CORRECTS = re.compile(
     r"\b(?:no\s*[,.!…–-]|no\s+(?:no|wait|sorry|actually|i\s+mean|make|it)\b|"
-    + _any(
+    + any_of(
         """nope, wait, sorry, actually, correction, oops, pardon, rather, i mean, i meant, make that, make it
-        scratch that, on second thoughts?"""
+        scratch that, on second thoughts?, but (?:i|we)(?:'d| would)? (?:want|like|need|prefer)"""
     )
     + r"\b)"
 )
@@ -51,7 +51,7 @@ BARE_NO = re.compile(r"[\s,.;!?–-]{0,12}\bno[\s,.;!?–-]{0,12}")
 #: From one value to its correction, with nothing else between.
 TO_CORRECTION = re.compile(
     r"[\s,.;!?…–-]{0,12}(?:\b"
-    + _any(
+    + any_of(
         """oh, er, err, um, uh, hm+, no, nope, wait, sorry, actually, correction, oops, pardon, or, rather, well, it's
         its, it is, please, i mean, i meant, make that, make it, make, scratch that, on second thoughts?, should be"""
     )
@@ -60,7 +60,7 @@ TO_CORRECTION = re.compile(
 #: A sentence that asks instead of telling.
 ASKS = re.compile(
     r"\s*(?:(?:and|but|so)\s+)?"
-    + _any(
+    + any_of(
         """what, why, who, whose, which, how much, how many, how long, how far, how do, how can, how is, where is
         where are, where do, where can, when is, when do, when can, when will, is there, are there, do you, does"""
     )
@@ -77,7 +77,7 @@ REQUESTS = re.compile(
 #: What may stand before an answer and is no part of it.
 LEAD_IN = re.compile(
     r"(?:"
-    + _any(
+    + any_of(
         """oh, ok, okay, er, err, um, uh, hm+, ah, well, sure, hi, hello, hey, so, yes, yeah, yep, sorry, wait, actually
         please, just, maybe, probably, perhaps, about, around, approximately, roughly, i think, i guess, i believe
         i would say, i'd say, i'd like, i would like, i'll take, i will take, i want, i need, i choose, i prefer, i pick
@@ -89,7 +89,7 @@ LEAD_IN = re.compile(
 )
 COURTESY = re.compile(
     r"[\s,.!…–-]{0,12}\b"
-    + _any(
+    + any_of(
         """please, pls, plz, thx, ty, cheers, ok, okay, thanks a lot, thanks so much, many thanks, thanks
         thank you so much, thank you, if possible"""
     )
@@ -98,21 +98,21 @@ COURTESY = re.compile(
 #: Answers that say nothing about what was asked.
 SAYS_NOTHING = re.compile(
     r".*\b"
-    + _any(
+    + any_of(
         """don't know, dont know, do not know, no idea, not sure, no clue, can't remember, cannot remember, can't say
         don't remember, don't have, do not have, dont have, what do you mean, why do you, rather not, none of your
         tell you later, let me check, let me see, give me a, one moment, hold on, wait a, i forgot, can you, could you
         would you, do you, who are you, what is, what's"""
     )
     + r"\b.*|"
-    + _any(
+    + any_of(
         """what, why, who, which, when, where, how, huh, pardon, help, cancel, stop, quit, exit, skip, back, menu, next
         idk, dunno, same, tbd, unknown, n/a
         nevermind, never mind, none, nothing, go back, start over, forget it, no thanks, no thank you, not now, agent
         human, good morning, good afternoon, good evening, leave me alone"""
     )
     + r"\b.{0,20}|"
-    + _any("hi, hello, hey, thanks, thank you, ok, okay, hm+, um, uh, later, bye, goodbye")
+    + any_of("hi, hello, hey, thanks, thank you, ok, okay, hm+, um, uh, later, bye, goodbye")
     + r"\b.{0,12}",
     re.DOTALL,
 )
@@ -133,10 +133,10 @@ COMMANDS = listed(
 YES = listed("yes y yep yeah yup sure ok okay correct true right on absolutely definitely")
 NO = listed("no n nope nah not false off never")
 YES_PHRASES = re.compile(
-    _any("of course, please do, yes please, i do, i am, i have, i would, go ahead, it is, that's right")
+    any_of("of course, please do, yes please, i do, i am, i have, i would, go ahead, it is, that's right")
 )
 NO_PHRASES = re.compile(
-    _any(
+    any_of(
         """no thanks, no thank you, i don't, i do not, i'm not, i am not, not at all, it's not, it isn't, it is not
         not really"""
     )
@@ -195,15 +195,6 @@ BEFORE_NUMBER = listed(
 )
 #: … and where no other number could be meant.
 BEFORE_ONLY_NUMBER = listed("for get take order buy book is be it's like only just say please make that would with")
-#: What compares with a number instead of giving it.
-COMPARES = re.compile(
-    r"(?:\b"
-    + _any(
-        """more than, less than, fewer than, greater than, higher than, lower than, at least, at most, between
-        in addition to, since, until"""
-    )
-    + r"|[<>≤≥~])\s*$"
-)
 _TENS = ("thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _ONES = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",

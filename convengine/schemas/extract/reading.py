@@ -16,7 +16,9 @@ Span = tuple[int, int]
 _NEAR = 120
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "`": "'", "´": "'"})
 _ZERO_WIDTH = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
-_CLAUSE_END = re.compile(r",(?!\d)|[;!?\n…()]|\.(?=\s|$)|(?<!thing )(?<!where )(?<!all )\bbut\b|\bhowever\b|\s[–-]\s")
+_CLAUSE_END = re.compile(r",(?!\d)|[;!?\n…()]|\.(?=\s|$)|\bbut\b|\bhowever\b|\s[–-]\s")
+#: Before a "but" that excludes, and begins no clause: "any day but Monday".
+_ALL = re.compile(r"\b(?:any|every|all|each|what|when|where)(?:ever|thing|one|body|where|day|time)?(?:\s+\w+){0,3}\s*$")
 _SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|\n")
 _CLOCK = re.compile(r"(?<![\w.:])\d{1,2}(?::\d{2}){1,2}\s?(?:[ap]\.?m\b)?|(?<![\w.:,])\d{1,2}\s?(?:[ap]\.?m\b|o'clock)")
 _SENTENCE_START = re.compile(r"(?:^|(?<=[.!?\n]))\W*\w")
@@ -88,7 +90,11 @@ class Reading:
 
     @cached_property
     def _clause_ends(self) -> tuple[Span, ...]:
-        return tuple(match.span() for match in _CLAUSE_END.finditer(self.text))
+        return tuple(
+            match.span()
+            for match in _CLAUSE_END.finditer(self.text)
+            if match.group() != "but" or not _ALL.search(self.text, max(0, match.start() - _NEAR), match.start())
+        )
 
     @cached_property
     def _sentence_ends(self) -> tuple[Span, ...]:
@@ -104,12 +110,15 @@ class Reading:
 
     def denied(self, start: int, end: int) -> bool:
         """True when the clause denies what stands there: "not Dallas", "I don't live in Dallas", "Dallas is wrong"."""
-        before = self.before(start)
-        reached = [match.end() for match in _WORD.finditer(before)][-REACH - 1 :]
-        window = before[reached[0] - 1 :] if len(reached) > REACH else before
-        if DENIES.search(window) or DENIES_NEXT.search(before):
+        if DENIES.search(self.reach(start)) or DENIES_NEXT.search(self.before(start)):
             return True
         return DENIED.match(self.text, end) is not None
+
+    def reach(self, position: int) -> str:
+        """The last words before a position in its clause: as far as a denial reaches."""
+        before = self.before(position)
+        ends = [match.end() for match in _WORD.finditer(before)][-REACH - 1 :]
+        return before[ends[0] - 1 :] if len(ends) > REACH else before
 
     def before(self, position: int) -> str:
         """What stands before a position in its clause, as far as words there can bear on it."""

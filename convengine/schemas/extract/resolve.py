@@ -10,6 +10,7 @@ from convengine.schemas.extract.language import BARE_NO, CORRECTS, TO_CORRECTION
 from convengine.schemas.extract.reading import Reading
 from convengine.schemas.extract.typed import Found, typed, typed_at
 from convengine.schemas.extract.units import numeric
+from convengine.schemas.extract.unmeant import unmeant
 from convengine.schemas.values import cleaned
 
 AMBIGUOUS = "AMBIGUOUS"
@@ -27,6 +28,8 @@ class Resolved:
 
     chosen: tuple[Candidate, ...]
     doubtful: tuple[Candidate, ...]
+    #: The fields that values were said for, none of which was meant.
+    unmeant: frozenset[str] = frozenset()
 
 
 def resolve(reading: Reading, candidates: Iterable[Candidate], asked: Collection[str]) -> Resolved:
@@ -37,7 +40,8 @@ def resolve(reading: Reading, candidates: Iterable[Candidate], asked: Collection
         if len(listed) < _MANY:
             candidate = _corrected(reading, found)
             listed.extend((candidate, *_alternatives(reading, candidate)))
-    left = [best for found in by_field.values() for best in _surest(_meant(reading, found))]
+    meant = {path: list(_meant(reading, found)) for path, found in by_field.items()}
+    left = [best for found in meant.values() for best in _surest(found)]
     claimed = [one for one in left if not any(_claims(other, one) for other in left)]
     doubtful = [one for one in claimed if any(_rivals(one, other, asked) for other in claimed)]
     clear = [one for one in claimed if one not in doubtful]
@@ -46,13 +50,13 @@ def resolve(reading: Reading, candidates: Iterable[Candidate], asked: Collection
         values = [one for one in clear if one.field.path == path]
         same = all(one.value == values[0].value and one.problem == values[0].problem for one in values)
         (chosen if same else doubtful).extend(values[:1] if same else values)
-    return Resolved(tuple(chosen), tuple(doubtful))
+    return Resolved(tuple(chosen), tuple(doubtful), frozenset(path for path, found in meant.items() if not found))
 
 
 def _meant(reading: Reading, found: list[Candidate]) -> Iterator[Candidate]:
-    """The candidates of one field without those taken back, denied, or only asked about."""
+    """The candidates of one field without those taken back, not meant, or only asked about."""
     ordered = sorted(found, key=lambda one: (one.start, -one.sureness))
-    denied = {id(one) for one in ordered if reading.denied(one.begins, one.end)}
+    denied = {id(one) for one in ordered if unmeant(reading, one.field, one.start, one.end, one.begins)}
     for one in ordered:
         others = [other for other in ordered if other.value != one.value]
         if any(_takes_back(reading, one, other, denied) for other in others):

@@ -1,0 +1,182 @@
+"""Values that are said without being meant: denied, left in the past, bounded, excluded (R10).
+
+Each is judged by the words of its own clause, before and behind it. "now" and "new" end what lies in the past.
+"""
+
+import re
+
+from convengine.schemas.choices import spellings
+from convengine.schemas.extract.directions import leads_from, leads_to
+from convengine.schemas.extract.language import GENERIC, UNITS, any_of
+from convengine.schemas.extract.reading import Reading
+from convengine.schemas.extract.units import identifies, numeric, units_of
+from convengine.schemas.form import Field
+from convengine.schemas.words import listed, run_in
+
+# --- the past ----------------------------------------------------------------------------------------------------
+
+_OLD = listed("old former previous prior earlier ex original")
+_CURRENT = listed("current present existing")
+_NEW = listed("new next future")
+#: What puts the words behind it into the past, a few words away.
+_LONG_AGO = (
+    any_of(
+        """used to, formerly, previously, in the past, back when, until recently, till recently, so far, until now
+        till now, up to now, before that, before this, moved out, moving out, would have, i wish, was going to
+        were going to, was supposed to, had planned"""
+    )
+    + r"|(?<!have )(?<!has )(?<!'ve )(?:lived|resided|was\s+living|were\s+living)"
+)
+_PAST = re.compile(rf"\b(?:{_LONG_AGO})\b")
+_NOW = re.compile(r"(?<!until )(?<!till )(?<!to )(?<!before )\b(?:now|nowadays|today|currently|these\s+days)\b")
+#: The same, where it stands right before the value: "I was in", "I left", "we had the".
+_PAST_NEXT = re.compile(
+    r"\b(?:(?:i|we|he|she|they)\s+(?:was|were)\s+(?:based\s+|staying\s+)?(?:in|at|on|with)|left)"
+    r"(?:\s+(?:my|our|the))?\s*$"
+)
+_HAD = re.compile(r"\b(?:had\s+(?:the|a|an|my|our)|leaving(?:\s+(?:my|our|the))?)\s*$")
+#: Where a change begins; the field of a beginning takes just that.
+_AWAY_FROM = re.compile(
+    r"\b(?:mov(?:e|ed|ing)|c[ao]me|gone|going|switch(?:ed|ing)?|chang(?:e|ed|ing)|upgrad(?:e|ed|ing))\s+"
+    r"(?:(?:it|that|this|away|over)\s+)?(?:from|out\s+of)(?:\s+(?:my|our|the))?\s*$"
+)
+#: "my address was …" says what it was; "my order number was …" says it again.
+_OWN_WAS = re.compile(r"\b(?:my|our)\s+(?P<name>\S+(?:\s+\S+){0,3}?)\s+(?:was|were)(?:\s+(?:in|at))?\s*$")
+_PAST_BEHIND = re.compile(
+    r"\s*(?:previously|formerly|in\s+the\s+past|back\s+then|until\s+(?:recently|now|last)|any\s?(?:more|longer)"
+    r"|so\s+far|(?:until|till|up\s+to)\s+now|before(?:\s+(?:that|this|now))?(?=\s*(?:$|[.,;!?\n]))|(?:is|was)\s+where\s+(?:i|we)\s+(?:used\s+to|lived|was|were))\b"
+)
+#: A value called by an adjective of time: "my old flat in …", "the former one is …".
+_BETWEEN = r"(?:\s+(?!(?:new|now|and|to|into|but|or|with)\b)[\w'-]+){0,4}[\s:=]*$"
+_CALLED = {
+    kind: re.compile(rf"\b(?:{'|'.join(sorted(words))})\b{_BETWEEN}")
+    for kind, words in (("old", _OLD), ("current", _CURRENT), ("new", _NEW))
+}
+_IS_CALLED = {
+    kind: re.compile(rf"\s*(?:is|was|are|were)\s+(?:(?:my|our|the|an?)\s+)?(?:{'|'.join(sorted(words))})\b")
+    for kind, words in (("old", _OLD), ("current", _CURRENT), ("new", _NEW))
+}
+_COPULA = re.compile(r"\b(?:is|was|are|were)\b|[:=]")
+_WORD = re.compile(r"[^\W_]+")
+
+# --- bounds and exclusions ---------------------------------------------------------------------------------------
+
+_SOFTENED = r"(?:\s+(?:the|a|on|about|around|approximately|roughly|maybe|only|just|of))*\s*$"
+#: What bounds the value right behind it.
+_LIMITS = any_of(
+    """than, at least, at most, up to, as much as, as many as, as late as, as early as, since, until, till, before
+    after, prior to, ahead of, within, under, below, above, beyond, exceeding, in addition to, between
+    between \\S+ (?:\\w+ )?and, min, minimum, minimum of, max, maximum, maximum of"""
+)
+_BOUND = re.compile(rf"(?:\b{_LIMITS}|[<>≤≥~]){_SOFTENED}")
+#: The same for dates, and for numbers: "by card" and "over 24 months" bound nothing.
+_DATE_BOUND = re.compile(r"\b(?:by|(?:latest|earliest|soonest|deadline)(?:\s+\w+){0,2})" + _SOFTENED)
+_NUMBER_BOUND = re.compile(r"(?:\b(?:over|almost|nearly|not\s+quite))" + _SOFTENED)
+_BOUND_BEHIND = re.compile(
+    r"\s*(?:\+(?!\w)|(?:or|and|und)\s+(?:(?:any\s?(?:thing|time|day)|even)\s+)?(?:more|less|fewer|later|earlier|sooner"
+    r"|before|after|above|below|higher|lower|over|under|up|upwards?|onwards?|older|newer)\b(?!\s+\d)"
+    r"|(?:at\s+)?(?:the\s+)?(?:(?:very\s+)?(?:latest|earliest|soonest)|minimum|maximum|max|min|tops)\b"
+    r"|at\s+(?:most|least)\b|(?:on|up)wards?\b)"
+)
+#: "any day but", "skip": all the others are meant.
+_ALL_BUT = re.compile(
+    r"\b(?:but|exclude|omit|skip|forget(?:\s+about)?|drop|remove|scrap|leave\s+out|unless)(?:\s+(?:on|in|at|for|the))*\s*$"
+)
+_OUT_OF_QUESTION = re.compile(
+    r"\s*(?:excluded|excepted|aside\b|(?:(?:is|was|are|were|'s)\s+(?:far\s+|much\s+)?(?:too\s+\w+|impossible|unavailable"
+    r"|taken|bad|no\s+(?:good|use|option)|gone|over|past|history|outdated|obsolete|excluded|off\s+the\s+table|a\s+mistake)"
+    r"|(?:would|will|ca|could|should|must|do|were)n'?t|(?:can|could|will|would|does|do|did|must|should)\s?not)\b"
+    r"|,?\s*(?:no|nope|never|no\s+longer|not\s+any\s?more)(?=\s*(?:$|[.!;\n])))"
+)
+#: An answer that begins so is about something else than what was asked.
+_BEGINS = re.compile(
+    rf"(?:(?:it|that|this|mine|the|my)\s+)?(?:{_LONG_AGO}|{_LIMITS}|[<>≤≥~]|(?:more|less|fewer|\w+er)\s+than"
+    rf"|(?:{'|'.join(sorted(_OLD))})(?:\s+(?:one|\w+\s+(?=is|was)))?\s*(?:[:=]|is\b|was\b)|(?:any|every)\w*\s+(?:\w+\s+)?but)\s*\b"
+)
+
+
+def says_otherwise(answer: str) -> bool:
+    """True for an answer, folded, that begins with what it is not: "used to be …", "before …", "the old one: …"."""
+    return _BEGINS.match(answer) is not None
+
+
+def unmeant(reading: Reading, field: Field, start: int, end: int, begins: int | None = None) -> bool:
+    """True when the clause denies the value that stands there, leaves it in the past, bounds it or excludes it.
+
+    `begins`: where its evidence begins, if that is before the value: at its name, at "from".
+    """
+    begins = start if begins is None else begins
+    return (
+        reading.denied(begins, end)
+        or bounded(reading, field, begins, end)
+        or _excluded(reading, begins, end)
+        or _past(reading, field, begins, start, end)
+    )
+
+
+def bounded(reading: Reading, field: Field, begins: int, end: int) -> bool:
+    """True for a limit in the place of a value: "before …", "at least …", "… or later"."""
+    before = reading.before(begins)
+    if _BOUND.search(before) or _BOUND_BEHIND.match(reading.text, end):
+        return True
+    if field.format in ("date", "date-time"):
+        return _DATE_BOUND.search(before) is not None
+    return numeric(field) and _over(field, before)
+
+
+def _over(field: Field, before: str) -> bool:
+    """ "over 10 seats" bounds; "5000 over 24 months" tells how long."""
+    match = _NUMBER_BOUND.search(before)
+    lasts = any(UNITS.get(unit) == UNITS["month"] for unit in units_of(field))
+    return match is not None and not (lasts and match.group().startswith("over") and before[: match.start()].strip())
+
+
+def _excluded(reading: Reading, begins: int, end: int) -> bool:
+    return _ALL_BUT.search(reading.before(begins)) is not None or _OUT_OF_QUESTION.match(reading.text, end) is not None
+
+
+def _past(reading: Reading, field: Field, begins: int, start: int, end: int) -> bool:
+    reach = _NOW.split(reading.reach(begins))[-1]
+    if _PAST.search(reach) or _PAST_NEXT.search(reach) or _PAST_BEHIND.match(reading.text, end):
+        return True
+    if not leads_from(field) and _AWAY_FROM.search(reach):
+        return True
+    if spellings(field) and _HAD.search(reach):
+        return True
+    return _was(reading, field, start) or _of_another_time(reading, field, begins, start, end)
+
+
+def _was(reading: Reading, field: Field, start: int) -> bool:
+    """True for "my city was Dallas": a thing of one's own that is told as it was. Dates and ids stay what they were."""
+    match = _OWN_WAS.search(reading.before(start))
+    if match is None or field.format in ("date", "date-time"):
+        return False
+    name = tuple(_WORD.findall(match["name"]))
+    return bool(name) and name[-1] not in GENERIC and any(run_in(label, name) for label in field.labels)
+
+
+def _of_another_time(reading: Reading, field: Field, begins: int, start: int, end: int) -> bool:
+    """True for "my old address is …", unless the field is the old one; for the new one the current is another too."""
+    said = {word for label in field.labels for word in label}
+    kinds = []
+    if not (leads_from(field) or said & (_OLD | _CURRENT)):
+        kinds.append("old")
+        if leads_to(field) or said & _NEW:
+            kinds.append("current")
+    elif not said & _NEW:
+        kinds.append("new")
+    before = reading.before(begins)
+    for kind in kinds:
+        if _IS_CALLED[kind].match(reading.text, end):
+            return True
+        match = _CALLED[kind].search(before)
+        if match and _its_own(reading.text[begins - len(before) + match.start() : start], field):
+            return True
+    return False
+
+
+def _its_own(said: str, field: Field) -> bool:
+    """True when the adjective speaks of the value: "cancel my old order 48392" speaks of the thing it names."""
+    if not identifies(field):
+        return True
+    return _COPULA.search(said) is not None or any(word in GENERIC for word in _WORD.findall(said))
