@@ -10,7 +10,8 @@ from convengine import conf
 from convengine.domain import rows
 from convengine.domain.enums import DecisionKind
 from convengine.domain.snapshot import Snapshot
-from convengine.rules.explain import Explained, explain
+from convengine.rules.explain import Explained, explain, fault_of
+from convengine.rules.verdict import ROW_INVALID
 
 Json = Any
 #: The table that each kind of decision chooses from.
@@ -135,6 +136,7 @@ def _shown(decision: Decision, snapshot: Snapshot, limit: int) -> dict[str, Json
 
 def _candidate(one: Explained, snapshot: Snapshot, row_type: type[rows.Row]) -> dict[str, Json]:
     row = snapshot.row(row_type, one.row_id)
+    fault = fault_of(snapshot, row) if row and one.reason == ROW_INVALID else None
     return {
         "id": one.row_id,
         "configVersion": snapshot.config_version,
@@ -143,4 +145,9 @@ def _candidate(one: Explained, snapshot: Snapshot, row_type: type[rows.Row]) -> 
         "reason": one.reason,
         "operands": list(one.operands),
         "derived": one.derived,
+        **(
+            {"fault": fault.stored()}
+            if row and one.reason == ROW_INVALID and (fault := fault_of(snapshot, row))
+            else {}
+        ),
     }

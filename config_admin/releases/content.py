@@ -1,6 +1,6 @@
 """What of a row a release keeps: the columns that the engine reads, as JSON values."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -10,6 +10,7 @@ from typing import Any
 from django.apps import apps
 from django.db import models
 
+from config_admin.releases import reading
 from config_admin.releases.blobs import batches
 from convengine.domain import rows
 
@@ -54,12 +55,17 @@ def as_json(value: Any) -> Json:
 
 def column_values(table: str, content: Mapping[str, Json]) -> dict[str, Any]:
     """JSON values as the model takes them."""
+    return as_columns(kept_columns(table).values(), content)
+
+
+def as_columns(columns: Iterable["models.Field[Any, Any]"], content: Mapping[str, Json]) -> dict[str, Any]:
+    """The JSON values of these columns as a model takes them; what is not given is left out."""
     return {
-        name: column.to_python(str(content[name]) if isinstance(content[name], float) else content[name])
+        column.attname: column.to_python(str(given) if isinstance(given, float) else given)
         if not isinstance(column, models.JSONField)
-        else content[name]
-        for name, column in kept_columns(table).items()
-        if name in content
+        else given
+        for column in columns
+        if (given := content.get(column.attname, MISSING)) is not MISSING
     }
 
 
@@ -72,6 +78,17 @@ def stored(table: str, pks: Collection[Any] | None = None) -> dict[Any, models.M
     for batch in batches(pks):
         found.update({row.pk: row for row in query.filter(pk__in=batch)})
     return found
+
+
+def contents(table: str, pks: Collection[Any] | None = None) -> dict[Any, dict[str, Json]]:
+    """The rows of a table as JSON values by primary key; only some of them if `pks` is given.
+
+    What a column cannot hold stands there marked (`convengine.domain.unreadable`). A row whose very key is such a
+    value cannot be named, and is left out.
+    """
+    key = key_of(table)
+    rows = reading.read(control_plane()[table], kept_columns(table), pks)
+    return {row[key]: row for row in rows if not isinstance(row[key], dict)}
 
 
 @cache

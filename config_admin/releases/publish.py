@@ -4,12 +4,12 @@ One function for every way of changing rows: a form, a script, an upgrade, or so
 transaction of the change, under the lock of the head.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, models, transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from config_admin.releases import content, head, tree
@@ -28,8 +28,6 @@ class Findings:
     blobs: Blobs
     manifest: dict[str, str]
     differences: dict[str, list[tree.Difference]] = field(default_factory=dict)
-    #: The rows as stored, by table and primary key: more than differ, never fewer.
-    stored: dict[str, Mapping[Any, models.Model]] = field(default_factory=dict)
 
     @property
     def summary(self) -> str:
@@ -94,8 +92,7 @@ def _compare(change: ChangeSet, manifest: dict[str, str]) -> Findings:
 def _compare_table(found: Findings, table: str, touched: Iterable[Any] | None) -> None:
     before = found.manifest.get(table)
     keys = None if touched is None else list(touched)
-    stored = found.stored[table] = content.stored(table, keys)
-    rows = {pk: content.content_of(row) for pk, row in stored.items()}
+    rows = content.contents(table, keys)
     if keys is None:
         after = tree.build(found.blobs, table, rows.values())
     else:
@@ -115,7 +112,7 @@ def _release(change: ChangeSet, found: Findings, locked: CeConfigHead) -> CeRele
         "write_counter": locked.write_counter,
     }
     release = _amended(change, locked, values) or _made(change, found, locked, values)
-    write_history(release, change, found.differences, found.stored)
+    write_history(release, change, found.differences)
     keep_ahead(table for table, rows in found.differences.items() if any(row.before is None for row in rows))
     locked.config_version, locked.content_hash = release.config_version, release.content_hash
     return release

@@ -53,8 +53,7 @@ def revert_release(
 def _changed_since(found: dict[str, list[tree.Difference]]) -> list[tuple[str, Any]]:
     changed = []
     for table, rows in found.items():
-        stored = content.stored(table, [row.pk for row in rows])
-        now = {pk: content.content_of(row) for pk, row in stored.items()}
+        now = content.contents(table, [row.pk for row in rows])
         changed += [
             (table, row.pk)
             for row in rows

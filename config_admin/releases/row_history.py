@@ -7,33 +7,32 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import models
 from django.utils import timezone
 
-from config_admin.releases import content
+from config_admin.releases import content, reading
 from config_admin.releases.changes import ChangeSet
 from config_admin.releases.models import CeRelease
 from config_admin.releases.tree import Difference
+from convengine.domain.unreadable import found_in
 
 #: Was there before, is there now -> the library's sign.
 _SIGNS = {(False, True): "+", (True, True): "~", (True, False): "-"}
 BATCH = 500
 
 
-def write_history(
-    release: CeRelease,
-    change: ChangeSet,
-    differences: Mapping[str, Sequence[Difference]],
-    stored: Mapping[str, Mapping[Any, models.Model]],
-) -> None:
+def write_history(release: CeRelease, change: ChangeSet, differences: Mapping[str, Sequence[Difference]]) -> None:
     """Store who changed what and why, stamped with the release. A deleted row's entry holds its last content."""
+    reason = change.reason or release.reason or release.get_origin_display()
     stamp = {
         "config_version": release.config_version,
         "change_set": release.change_set,
         "history_date": timezone.now(),
-        "history_change_reason": change.reason or release.reason or release.get_origin_display(),
         "history_user_id": change.author.pk if isinstance(change.author, AbstractBaseUser) else None,
     }
     for table, rows in differences.items():
         history = _history_model(table)
-        entries = (history(**stamp, **values) for values in _entries(table, rows, stored[table], change))
+        entries = (
+            history(**stamp, history_change_reason=reason + _unreadable(row), **values)
+            for row, values in _entries(table, rows, change)
+        )
         history._default_manager.bulk_create(entries, batch_size=BATCH)
 
 
@@ -43,15 +42,54 @@ def _history_model(table: str) -> type[models.Model]:
     return history
 
 
-def _entries(
-    table: str, rows: Sequence[Difference], stored: Mapping[Any, models.Model], change: ChangeSet
-) -> Iterator[dict[str, Any]]:
-    model = content.control_plane()[table]
+def _entries(table: str, rows: Sequence[Difference], change: ChangeSet) -> Iterator[tuple[Difference, dict[str, Any]]]:
+    stamps = _stamps(table, [row.pk for row in rows if row.after is not None])
     for row in rows:
-        if row.after is None:
-            assert row.before is not None
-            instance = model(**content.column_values(table, row.before), updated_by=change.author_name)
-        else:
-            instance = stored[row.pk]
-        values = {column.attname: getattr(instance, column.attname) for column in model._meta.concrete_fields}
-        yield values | {"history_type": _SIGNS[row.before is not None, row.after is not None]}
+        shown = row.after if row.after is not None else row.before
+        assert shown is not None
+        others = {"updated_by": change.author_name} if row.after is None else stamps.get(row.pk, {})
+        values = _values(table, {**shown, **others}, row.before or {})
+        yield row, values | {"history_type": _SIGNS[row.before is not None, row.after is not None]}
+
+
+def _stamps(table: str, pks: Sequence[Any]) -> dict[Any, dict[str, Any]]:
+    """The columns that no release keeps, of the rows that are there."""
+    model = content.control_plane()[table]
+    kept, key = content.kept_columns(table), content.key_of(table)
+    columns = {
+        column.attname: column
+        for column in model._meta.concrete_fields
+        if column.attname not in kept or column.primary_key
+    }
+    return {row[key]: row for row in reading.read(model, columns, pks)}
+
+
+def _values(table: str, row: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as the history table takes it: in the place of a value that no column holds, the one before it."""
+    bad = found_in(row)
+    model = content.control_plane()[table]
+    given = {name: value for name, value in row.items() if name not in bad}
+    given |= {name: before[name] for name in bad.keys() - found_in(before).keys() if name in before}
+    instance = model(**content.as_columns(model._meta.concrete_fields, given))
+    values = {column.attname: getattr(instance, column.attname) for column in model._meta.concrete_fields}
+    empty = {name: _empty(model._meta.get_field(name)) for name in bad if values.get(name) is None}
+    return values | empty
+
+
+def _empty(column: Any) -> Any:
+    if column.null:
+        return None
+    return (
+        timezone.now()
+        if isinstance(column, models.DateTimeField)
+        else {}
+        if isinstance(column, models.JSONField)
+        else 0
+    )
+
+
+def _unreadable(row: Difference) -> str:
+    """What a person reading the history must know beside the reason."""
+    found = found_in(row.after or {})
+    told = "; ".join(f"{name} holds {value[:100]!r}, which it cannot hold" for name, value in found.items())
+    return f" ({told})" if told else ""

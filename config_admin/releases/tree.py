@@ -146,5 +146,5 @@ def _split(blobs: Blobs, key: str, rows: list[Content]) -> list[Chunk]:
 
 def _chunk(blobs: Blobs, key: str, rows: list[Content]) -> Chunk:
     columns = sorted(rows[0])
-    body = {"columns": columns, "rows": [[row[column] for column in columns] for row in rows]}
+    body: dict[str, Json] = {"columns": columns, "rows": [[row[column] for column in columns] for row in rows]}
     return Chunk(rows[0][key], len(rows), blobs.add(body))

@@ -1,10 +1,10 @@
 """A release made into a Snapshot: blobs in, frozen rows out; what earlier snapshots hold already is used again."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import models
 
@@ -13,10 +13,20 @@ from config_admin.releases.blobs import Blobs
 from config_admin.releases.content import as_json, kept_columns
 from convengine.domain import rows
 from convengine.domain.snapshot import Snapshot, Table
+from convengine.domain.unreadable import found_in
 
 Json = Any
-Chunks = Mapping[str, tuple[rows.Row, ...]]
 Defaults = Mapping[tuple[str, str], str]
+
+
+class Chunk(NamedTuple):
+    """Rows in key order, and what stands in columns that cannot hold it, by primary key and column."""
+
+    rows: tuple[rows.Row, ...]
+    unreadable: Mapping[Any, Mapping[str, str]]
+
+
+Chunks = Mapping[str, Chunk]
 
 
 @dataclass(frozen=True)
@@ -60,12 +70,37 @@ def compile_release(
     # No reading from the ORM past this point.
     for name, index in indexes.items():
         chunks = {
-            chunk.hash: held[name].get(chunk.hash) or tuple(compile_rows(name, blobs.get(chunk.hash)))
-            for chunk in index
+            chunk.hash: held[name].get(chunk.hash) or compile_chunk(name, blobs.get(chunk.hash)) for chunk in index
         }
-        parts[name] = Part(changed[name], Table(name, chain.from_iterable(chunks.values())), chunks)
+        parts[name] = Part(changed[name], _table(name, chunks), chunks)
     tables = {name: part.table for name, part in parts.items()}
     return Compiled(Snapshot(config_version, tables, defaults), parts)
+
+
+def _table(name: str, chunks: Chunks) -> Table:
+    bad = {pk: columns for chunk in chunks.values() for pk, columns in chunk.unreadable.items()}
+    return Table(name, chain.from_iterable(chunk.rows for chunk in chunks.values()), bad)
+
+
+def compile_chunk(table: str, body: Mapping[str, Json]) -> Chunk:
+    """The rows of a chunk. One with a value that its column cannot hold is switched off, and named."""
+    key, names = rows.ROW_TYPE_OF[table].key, body["columns"]
+    # A value that is no object cannot be the mark; nearly all columns have none.
+    suspect = [place for place in range(len(names)) if any(type(values[place]) is dict for values in body["rows"])]
+    bad = {
+        values[names.index(key)]: found
+        for values in (body["rows"] if suspect else ())
+        if (found := found_in({names[place]: values[place] for place in suspect}))
+    }
+    compiled = compile_rows(table, body)
+    return Chunk(tuple(_switched_off(row, bad[row.pk]) if row.pk in bad else row for row in compiled), bad)
+
+
+def _switched_off(row: rows.Row, bad: Collection[str]) -> rows.Row:
+    """The row without the values that cannot be read: with the defaults of their columns, or none."""
+    defaults = {column.name: column.default for column in fields(row) if column.default is not MISSING}
+    known: dict[str, Any] = {name: defaults.get(name) for name in bad if name in _columns(row.table)}
+    return replace(row, **{**known, "enabled": False})
 
 
 def compile_rows(table: str, body: Mapping[str, Json]) -> Iterator[rows.Row]:
@@ -94,5 +129,5 @@ def _known_part(known: Sequence[Compiled], name: str, root: str) -> Part | None:
     return next((part for part in parts if part.root == root), None)
 
 
-def _known_chunks(known: Sequence[Compiled], name: str) -> dict[str, tuple[rows.Row, ...]]:
+def _known_chunks(known: Sequence[Compiled], name: str) -> dict[str, Chunk]:
     return {chunk: found for one in known if name in one.parts for chunk, found in one.parts[name].chunks.items()}

@@ -17,7 +17,7 @@ from convengine.domain.session import Session
 from convengine.domain.turn import Turn
 from convengine.rules.actions.context_paths import ENGINE_BRANCHES
 from convengine.rules.actions.contract import ActionValueError
-from convengine.rules.actions.set_task import TaskReference, after_task, parse
+from convengine.rules.actions.set_task import TaskReference, after_task, not_registered, parse
 
 Json = Any
 
@@ -128,11 +128,12 @@ def resolved(turn: Turn, action: Action) -> tuple[TaskReference, tuple[str, ...]
         raise NotRunnable(INVALID_REFERENCE, error.message) from error
     registered = turn.ports.tasks.methods(reference.task)
     if registered is None:
-        raise NotRunnable(NOT_REGISTERED, f"There is no registered task {reference.task}.")
+        raise NotRunnable(NOT_REGISTERED, not_registered(reference.task, turn.ports.tasks.names()).message)
     methods = reference.chosen(registered)
     for method in methods:
         if method not in registered:
-            raise NotRunnable(NOT_REGISTERED, f"Task {reference.task} has no method {method}.")
+            has = ", ".join(sorted(registered))
+            raise NotRunnable(NOT_REGISTERED, f"Task {reference.task} has no method {method}. It has: {has}.")
     return reference, methods
 
 

@@ -64,6 +64,9 @@ class TaskPort(Protocol):
     def methods(self, task: str) -> Sequence[str] | None:
         """The method names of a registered task; null when there is no such task."""
 
+    def names(self) -> Sequence[str]:
+        """The names of all registered tasks; asked only to tell somebody what there is."""
+
     def allowed_from_context(self, task: str) -> bool:
         """True when what the context names may run this task (pipeline-2 2.1)."""
 

@@ -5,6 +5,7 @@ A turn pins one Snapshot and reads nothing else. Tables that did not change betw
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from convengine.domain import rows
@@ -35,9 +36,16 @@ class Memo:
 class Table:
     """All rows of one table at one release, in primary-key order."""
 
-    def __init__(self, name: str, all_rows: Iterable[rows.Row] = ()) -> None:
+    def __init__(
+        self,
+        name: str,
+        all_rows: Iterable[rows.Row] = (),
+        unreadable: Mapping[Any, Mapping[str, str]] = MappingProxyType({}),
+    ) -> None:
         self.name = name
         self.rows: tuple[rows.Row, ...] = tuple(all_rows)
+        #: What stands in columns that cannot hold it, by primary key and column. These rows are switched off.
+        self.unreadable = unreadable
         self.memo = Memo()
 
     def __len__(self) -> int:
@@ -67,6 +75,10 @@ class Snapshot:
         }
         #: Settings of the deployment by (TYPE, KEY) in upper case: below `ce_config` rows, above built-in defaults.
         self.defaults: Mapping[tuple[str, str], str] = defaults or {}
+        #: Rows with a value that its column cannot hold: normally none, so that a turn need not look for them.
+        self.unreadable: tuple[rows.Row, ...] = tuple(
+            table.by_pk[pk] for table in self.tables.values() for pk in sorted(table.unreadable)
+        )
         self.memo = Memo()
 
     def table(self, row_type: type[R]) -> Table:

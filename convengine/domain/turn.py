@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from convengine.domain import rows, settings
 from convengine.domain.enums import DecisionKind
+from convengine.domain.fault import Fault
 from convengine.domain.ports import Ports
 from convengine.domain.session import Session
 from convengine.domain.settings import Setting
@@ -152,10 +153,15 @@ class Turn:
             )
         return reading.value
 
-    def row_invalid(self, session: Session, row: rows.Row, reason: str) -> None:
-        """Tell, once a turn, that a row is unusable and therefore inactive."""
+    def row_invalid(self, session: Session, row: rows.Row, fault: Fault) -> None:
+        """Tell, once a turn, that a row is unusable and therefore inactive: which field, and what to do about it."""
         self.tell_once(
-            session, Stage.CONFIG_ROW_INVALID, f"{row.table}:{row.pk}", table=row.table, rowId=row.pk, reason=reason
+            session,
+            Stage.CONFIG_ROW_INVALID,
+            f"{row.table}:{row.pk}",
+            table=row.table,
+            rowId=row.pk,
+            **fault.stored(),
         )
 
     def tell_once(self, session: Session, stage: Stage, name: str, **payload: Json) -> None:

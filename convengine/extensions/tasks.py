@@ -70,6 +70,10 @@ class Tasks:
         entry = self._registry.tasks.get(task)
         return None if entry is None else sorted(entry.methods)
 
+    def names(self) -> Sequence[str]:
+        """The names of all registered tasks."""
+        return tuple(self._tape.ask("task.names", None, lambda: sorted(self._registry.tasks)))
+
     def allowed_from_context(self, task: str) -> bool:
         """True when the task was registered with `allow_from_context`."""
 

@@ -24,7 +24,9 @@ class RegisteredTools:
         entry = self._registry.tools.get(tool_code)
         if entry is None or group_of(entry.group) != group_of(tool_group):
             named = f"tool {tool_code} of group {tool_group}" if tool_code else f"group {tool_group}"
-            return ToolAnswer(error_type="NO_EXECUTOR", error_message=f"No executor is installed for {named}.")
+            known = ", ".join(sorted(f"{code} ({one.group})" for code, one in self._registry.tools.items())) or "none"
+            message = f"No executor is installed for {named}. Registered: {known}."
+            return ToolAnswer(error_type="NO_EXECUTOR", error_message=message)
         given, facts = plain(dict(args)), plain(session_dict(session))
         try:
             value = call_within(entry.timeout_ms, lambda: entry.run(given, facts), self._afterwards)

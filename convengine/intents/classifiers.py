@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from convengine.domain import rows
 from convengine.domain.catalogue.intents import COLLISION_BY_PRIORITY, OVERRIDE_STATE_ON_SAME_INTENT
 from convengine.domain.enums import DecisionKind
+from convengine.domain.fault import Fault
 from convengine.domain.scope import ANY, UNKNOWN, resolved, state_resolved
 from convengine.domain.session import Session
 from convengine.domain.snapshot import Snapshot
@@ -13,6 +14,7 @@ from convengine.domain.stages import Stage
 from convengine.domain.text import code
 from convengine.domain.turn import Candidate, Turn
 from convengine.rules.bank import TextBank
+from convengine.rules.cuts import switched_off
 from convengine.rules.verdict import ROW_INVALID
 
 
@@ -59,7 +61,7 @@ def _places(snapshot: Snapshot) -> Mapping[Hashable, int]:
     )
 
 
-def _invalid(snapshot: Snapshot) -> Mapping[rows.Classifier, str]:
+def _invalid(snapshot: Snapshot) -> Mapping[rows.Classifier, Fault]:
     """The unusable rows of that order, and why; found once a snapshot."""
     invalid = classifier_bank(snapshot).invalid
     return snapshot.memo.get(
@@ -82,8 +84,8 @@ def classify(session: Session, turn: Turn, text: str | None) -> Classified:
     ordered, places = ordered_classifiers(snapshot), _places(snapshot)
     found = classifier_bank(snapshot).hits(text)
     hits = tuple(ordered[place] for place in sorted(places[key] for key in found if key in places))
-    for row, reason in _invalid(snapshot).items():
-        turn.row_invalid(session, row, reason)
+    for row, fault in _invalid(snapshot).items():
+        turn.row_invalid(session, row, fault)
     result = Classified(hits, _winner(hits, turn.config(session, COLLISION_BY_PRIORITY)))
     if snapshot.rows(rows.Classifier):
         turn.decide(
@@ -128,11 +130,11 @@ def _candidate(row: rows.Classifier, result: Classified) -> Candidate:
 
 def _cut(snapshot: Snapshot, hits: int) -> dict[str, int]:
     enabled, ordered = len(snapshot.enabled(rows.Classifier)), len(ordered_classifiers(snapshot))
-    invalid = len(_invalid(snapshot))
+    invalid, off = len(_invalid(snapshot)), switched_off(snapshot, rows.Classifier)
     return {
-        "DISABLED": len(snapshot.rows(rows.Classifier)) - enabled,
+        **off,
         "INTENT_DISABLED": enabled - ordered,
-        ROW_INVALID: invalid,
+        ROW_INVALID: off[ROW_INVALID] + invalid,
         "PATTERN": ordered - hits - invalid,
     }
 

@@ -4,10 +4,12 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from convengine.domain import rows
+from convengine.domain.fault import Fault
 from convengine.domain.snapshot import Snapshot
 from convengine.domain.text import norm
 from convengine.domain.turn import Candidate
 from convengine.rules.bank import TextBank
+from convengine.rules.cuts import switched_off
 from convengine.rules.patterns import compile_pattern
 from convengine.rules.verdict import ROW_INVALID
 
@@ -19,7 +21,7 @@ class PolicyChoice:
     hits: tuple[rows.Policy, ...]
     cut: dict[str, int]
     #: Unusable rows and why.
-    invalid: Mapping[rows.Policy, str]
+    invalid: Mapping[rows.Policy, Fault]
 
     @property
     def winner(self) -> rows.Policy | None:
@@ -65,7 +67,7 @@ def _places(snapshot: Snapshot) -> Mapping[Hashable, int]:
     )
 
 
-def _invalid(snapshot: Snapshot) -> Mapping[rows.Policy, str]:
+def _invalid(snapshot: Snapshot) -> Mapping[rows.Policy, Fault]:
     """The unusable ones of them, and why; found once a table."""
     invalid = policy_bank(snapshot).invalid
     return snapshot.table(rows.Policy).memo.get(
@@ -90,9 +92,10 @@ def choose_policy(snapshot: Snapshot, text: str | None) -> PolicyChoice:
     by_text, invalid = _by_text(snapshot), _invalid(snapshot)
     found = policy_bank(snapshot).hits(text)
     hits = tuple(by_text[place] for place in sorted(_places(snapshot)[key] for key in found))
+    off = switched_off(snapshot, rows.Policy)
     cut = {
-        "DISABLED": len(snapshot.rows(rows.Policy)) - len(ordered_policies(snapshot)),
-        ROW_INVALID: len(invalid),
+        **off,
+        ROW_INVALID: off[ROW_INVALID] + len(invalid),
         "PATTERN": len(by_text) - len(hits) - len(invalid),
     }
     return PolicyChoice(hits, cut, invalid)

@@ -6,7 +6,7 @@ from convengine.domain.rows import Rule
 from convengine.domain.session import Session
 from convengine.domain.turn import Turn
 from convengine.rules import vocabulary
-from convengine.rules.actions.contract import ActionFailed, ActionValueError
+from convengine.rules.actions.contract import ActionFailed, ActionValueError, UnknownAction
 from convengine.rules.conditions import evaluate
 from convengine.rules.listing import listing
 from convengine.rules.telling import Pass, Teller, Visit
@@ -80,8 +80,8 @@ class _Run:
         """
         found = listing(self._turn.snapshot, self._phase, session.intent, session.state)
         done = Pass(number, found, session.intent, session.state)
-        for _, rule, reason in found.invalid():
-            self._turn.row_invalid(session, rule, reason)
+        for _, rule, fault in found.invalid():
+            self._turn.row_invalid(session, rule, fault)
         changed = False
         for place, rule in found.visited(session.user_text):
             verdict = Verdict(False, ALREADY_RUN) if rule.rule_id in self._tasks_run else evaluate(rule, session)
@@ -115,7 +115,8 @@ class _Run:
         if action is None:
             meant = vocabulary.closest(rule.action)
             hint = f" Did you mean {meant}?" if meant else ""
-            raise ActionFailed(ActionValueError.error_type, f"There is no action {rule.action}.{hint}")
+            known = ", ".join(sorted(vocabulary.actions()))
+            raise UnknownAction(f"There is no action {rule.action}.{hint}", f"Choose one of: {known}.")
         if action.name == RuleAction.SET_TASK:
             self._tasks_run.add(rule.rule_id)
         return action.apply(rule, session, self._turn)

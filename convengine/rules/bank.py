@@ -6,6 +6,7 @@ from typing import Protocol
 
 import re2
 
+from convengine.domain.fault import Fault
 from convengine.domain.text import blank, norm
 from convengine.rules.patterns import PatternError, compile_pattern, options, subject
 
@@ -94,7 +95,7 @@ class TextBank:
     """
 
     def __init__(self, triples: Iterable[Triple], *, normalised: bool = False, blank_texts: bool = False) -> None:
-        self.invalid: dict[Key, str] = {}
+        self.invalid: dict[Key, Fault] = {}
         self._normalised = normalised
         self._blank_texts = blank_texts
         self._regexes: dict[Key, str] = {}
@@ -109,7 +110,8 @@ class TextBank:
 
     def _add(self, key: Key, kind: str, pattern: str) -> None:
         if kind not in (REGEX, CONTAINS, STARTS_WITH, EXACT, RULE_EXACT):
-            self.invalid[key] = f"unknown type {kind or '(none)'}"
+            known = ", ".join((REGEX, CONTAINS, STARTS_WITH, EXACT))
+            self.invalid[key] = Fault(f"unknown type {kind or '(none)'}", "rule_type", kind, f"Choose one of: {known}.")
         elif blank(pattern):
             return
         elif kind == REGEX:
@@ -128,7 +130,7 @@ class TextBank:
         try:
             self._regexes[key] = compile_pattern(pattern).source
         except PatternError as error:
-            self.invalid[key] = error.reason
+            self.invalid[key] = error.fault("pattern", pattern)
 
     def hits(self, text: str | None) -> frozenset[Key]:
         """The keys of all rows that hold for the text."""

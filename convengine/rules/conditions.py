@@ -6,6 +6,7 @@ from typing import Any
 
 from convengine.domain.enums import MatchTarget, RuleType
 from convengine.domain.facts import facts
+from convengine.domain.fault import Fault
 from convengine.domain.rows import Rule
 from convengine.domain.session import Session
 from convengine.domain.text import code
@@ -51,18 +52,19 @@ def target(rule: Rule) -> str:
     return code(rule.match_target) or MatchTarget.USER_TEXT
 
 
-def unusable(rule: Rule) -> str | None:
+def unusable(rule: Rule) -> Fault | None:
     """Why a row can never hold: pattern or path does not compile, or the target is unknown; null for a sound row."""
     kind = code(rule.rule_type)
     try:
         if kind in _BY_TEXT and target(rule) not in _TARGETS:
-            return f"unknown match target {rule.match_target}"
+            remedy = f"Choose one of: {', '.join(_TARGETS)}."
+            return Fault(f"unknown match target {rule.match_target}", "match_target", rule.match_target, remedy)
         if kind == RuleType.REGEX and rule.match_pattern:
             compile_pattern(rule.match_pattern)
         elif kind in _DOCUMENTS:
             compile_path(rule.match_pattern or "")
     except (PatternError, PathError) as error:
-        return error.reason
+        return error.fault("match_pattern", rule.match_pattern or "")
     return None
 
 

@@ -10,6 +10,7 @@ from convengine.domain.rows import Row, Rule
 from convengine.domain.scope import ANY, code_matches
 from convengine.domain.snapshot import Snapshot
 from convengine.domain.text import code
+from convengine.rules.verdict import ROW_INVALID
 
 DISABLED = "DISABLED"
 INTENT_DISABLED = "INTENT_DISABLED"
@@ -23,7 +24,7 @@ STOPPED = "STOPPED"
 def inactive(snapshot: Snapshot, row: Row) -> str | None:
     """Why a row takes part in no decision at all; null when it does."""
     if not row.enabled:
-        return DISABLED
+        return ROW_INVALID if row.pk in snapshot.tables[row.table].unreadable else DISABLED
     intent = getattr(row, "intent_code", None)
     return INTENT_DISABLED if intent is not None and not snapshot.is_active(intent) else None
 
@@ -52,7 +53,7 @@ def rule_cuts(snapshot: Snapshot, phase: str, intent: str | None, state: str | N
     in_scope = sum(len(rules) for rules in snapshot.rule_buckets(phase, intent, state).values())
     enabled = len(snapshot.enabled(Rule))
     return {
-        DISABLED: len(snapshot.rows(Rule)) - enabled,
+        **switched_off(snapshot, Rule),
         INTENT_DISABLED: enabled - active,
         PHASE: active - of_phase,
         SCOPE_INTENT: of_phase - of_intent,
@@ -66,11 +67,18 @@ def scope_cuts(snapshot: Snapshot, row_type: type[Row], intent: str | None, in_s
     enabled = len(snapshot.enabled(row_type))
     of_intent = sum(counts[one] for one in dict.fromkeys((code(intent), ANY)))
     return {
-        DISABLED: len(snapshot.rows(row_type)) - enabled,
+        **switched_off(snapshot, row_type),
         INTENT_DISABLED: enabled - counts[None],
         SCOPE_INTENT: counts[None] - of_intent,
         SCOPE_STATE: of_intent - in_scope,
     }
+
+
+def switched_off(snapshot: Snapshot, row_type: type[Row]) -> dict[str, int]:
+    """How many rows of a table are off: by their switch, or for a value that their column cannot hold."""
+    unreadable = len(snapshot.table(row_type).unreadable)
+    off = len(snapshot.rows(row_type)) - len(snapshot.enabled(row_type))
+    return {DISABLED: off - unreadable, ROW_INVALID: unreadable}
 
 
 def _scope_counts(snapshot: Snapshot, row_type: type[Row]) -> Counter[str | None]:

@@ -10,11 +10,13 @@ from typing import Any
 
 from convengine.domain import rows
 from convengine.domain.enums import DecisionKind
+from convengine.domain.fault import Fault, unreadable_faults
 from convengine.domain.scope import ANY, UNKNOWN
 from convengine.domain.snapshot import Snapshot
 from convengine.domain.text import code
 from convengine.rules import cuts
 from convengine.rules.bank import TextBank, Triple
+from convengine.rules.conditions import unusable
 from convengine.rules.listing import listing
 from convengine.rules.verdict import ROW_INVALID
 
@@ -66,6 +68,17 @@ def explain(snapshot: Snapshot, decision: Mapping[str, Json], user_text: str | N
         _stored(row, stored) or Explained(row.pk, False, cuts.inactive(snapshot, row) or reason(snapshot, row, place))
         for row in snapshot.rows(row_type)
     ]
+
+
+def fault_of(snapshot: Snapshot, row: rows.Row) -> Fault | None:
+    """What makes a row unusable: field, value, remedy; null for a row that is sound, or of a table not judged here."""
+    if found := next((fault for one, fault in unreadable_faults(snapshot) if one is row), None):
+        return found
+    if isinstance(row, rows.Rule):
+        return unusable(row)
+    if isinstance(row, (rows.Classifier, rows.Policy)):
+        return TextBank(_triples([row])).invalid.get(row.pk)
+    return None
 
 
 def explained_kinds() -> Iterator[DecisionKind]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from convengine.domain.enums import MatchTarget, RuleType
+from convengine.domain.fault import Fault
 from convengine.domain.rows import Rule
 from convengine.domain.snapshot import Snapshot
 from convengine.domain.text import code
@@ -33,7 +34,7 @@ class Bucket:
     #: Places of the rules in the bank, of those tested one by one, and of the unusable ones with the reason.
     texts: tuple[int, ...]
     others: tuple[int, ...]
-    invalid: Mapping[int, str]
+    invalid: Mapping[int, Fault]
     bank: TextBank
 
     def visited(self, text: str | None) -> list[int]:
@@ -43,7 +44,7 @@ class Bucket:
 
 
 def _bucket(rules: tuple[Rule, ...]) -> Bucket:
-    invalid = {place: reason for place, rule in enumerate(rules) if (reason := unusable(rule))}
+    invalid = {place: fault for place, rule in enumerate(rules) if (fault := unusable(rule))}
     texts = tuple(place for place, rule in enumerate(rules) if place not in invalid and by_user_text(rule))
     in_bank = set(texts)
     others = tuple(place for place in range(len(rules)) if place not in invalid and place not in in_bank)
@@ -79,12 +80,12 @@ class Listing:
                 yield start + place, bucket.rules[place]
             start += len(bucket.rules)
 
-    def invalid(self) -> Iterator[tuple[int, Rule, str]]:
-        """The rules that can never hold: place, row, reason."""
+    def invalid(self) -> Iterator[tuple[int, Rule, Fault]]:
+        """The rules that can never hold: place, row, why."""
         start = 0
         for bucket in self.buckets:
-            for place, reason in bucket.invalid.items():
-                yield start + place, bucket.rules[place], reason
+            for place, fault in bucket.invalid.items():
+                yield start + place, bucket.rules[place], fault
             start += len(bucket.rules)
 
     def texts_before(self, end: int) -> int:

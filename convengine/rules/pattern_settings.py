@@ -1,5 +1,6 @@
 """Settings that are patterns: compiled as they stand, the built-in one where RE2 does not take them."""
 
+from dataclasses import replace
 from typing import Any
 
 from convengine.domain import settings
@@ -25,7 +26,7 @@ def tell_unusable(session: Session, turn: Turn, setting: Setting[Any], text: str
     row = settings.read(turn.snapshot, setting).row
     reason = f"{setting.name}: {error.reason}"
     if row is not None:
-        turn.row_invalid(session, row, reason)
+        turn.row_invalid(session, row, replace(error.fault("config_value", text), reason=reason))
         return
     turn.tell_once(
         session,

@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 import re2
 
+from convengine.domain.fault import Fault
+
 #: Longest pattern, and how much of a text is looked at (pipeline-1 1.13).
 MAX_PATTERN = 2000
 MAX_INPUT = 4000
@@ -65,6 +67,10 @@ class PatternError(ValueError):
         self.reason = reason
         self.position = position
         self.hint = hint
+
+    def fault(self, field: str, text: str) -> Fault:
+        """What is wrong with the row that has this pattern in this field."""
+        return Fault(self.reason, field, text, self.hint or "Write a regular expression that RE2 takes.")
 
 
 class Match(Protocol):

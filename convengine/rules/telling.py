@@ -7,14 +7,15 @@ from typing import Any
 
 from convengine.domain.catalogue.rules import AUDIT_NO_MATCH
 from convengine.domain.enums import RulePhase
+from convengine.domain.fault import Fault
 from convengine.domain.rows import Rule
 from convengine.domain.session import Session
 from convengine.domain.stages import Stage
 from convengine.domain.text import excerpt
 from convengine.domain.trail import FOLDED
 from convengine.domain.turn import Candidate, Turn
-from convengine.rules import cuts
-from convengine.rules.actions.contract import ActionFailed, ActionValueError
+from convengine.rules import cuts, vocabulary
+from convengine.rules.actions.contract import ActionFailed, ActionValueError, UnknownAction
 from convengine.rules.listing import Listing, by_user_text
 from convengine.rules.verdict import NOT_MET, ROW_INVALID, Verdict
 
@@ -125,6 +126,9 @@ class Teller:
         }
         if isinstance(error, ActionValueError):
             payload["errorCode"] = error.code
+            payload |= Fault(error.message, "action_value", rule.action_value, error.remedy or _remedy(rule)).named()
+        elif isinstance(error, UnknownAction):
+            payload |= Fault(error.message, "action", rule.action, error.remedy).named()
         self._audit(session, Stage.RULE_ERROR, payload)
 
     def cap_reached(self, session: Session, passes: int) -> None:
@@ -165,7 +169,8 @@ class Teller:
         hits = sum(by_user_text(tested.rule) for tested in done.tested)
         return {
             **done.listing.cuts,
-            ROW_INVALID: sum(place < done.end for place, _, _ in done.listing.invalid()),
+            ROW_INVALID: done.listing.cuts[ROW_INVALID]
+            + sum(place < done.end for place, _, _ in done.listing.invalid()),
             cuts.PATTERN: done.listing.texts_before(done.end) - hits,
             cuts.STOPPED: len(done.listing) - done.end,
         }
@@ -193,6 +198,12 @@ class Teller:
                 "operands": list(verdict.operands) if verdict else [],
             }
             self._audit(session, Stage.RULE_NO_MATCH, payload)
+
+
+def _remedy(rule: Rule) -> str:
+    """What the action wants as its value."""
+    action = vocabulary.action(rule.action)
+    return f"{rule.action} takes {action.value}." if action else ""
 
 
 def _as_json(value: str | None) -> Json:

@@ -8,6 +8,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from referencing.exceptions import Unresolvable
 
+from convengine.domain.fault import Fault
 from convengine.domain.rows import OutputSchema
 from convengine.domain.snapshot import Snapshot
 from convengine.schemas.status import SchemaStatus, evaluate, usable, validator_of
@@ -84,12 +85,18 @@ class Form:
         self.schema = schema
 
     @cached_property
-    def problem(self) -> str | None:
+    def problem(self) -> Fault | None:
         """Why the schema cannot be collected; null when it can."""
         if not usable(self.schema):
-            return "json_schema must be an object schema with properties"
+            remedy = 'Write {"type": "object", "properties": {…}} with at least one property.'
+            found = type(self.schema).__name__ if not isinstance(self.schema, Mapping) else ", ".join(self.schema)
+            return Fault("json_schema must be an object schema with properties", "json_schema", found, remedy)
         error = next(iter(_META.iter_errors(self.schema)), None)
-        return f"json_schema is no JSON Schema: {error.message}" if error else None
+        if error is None:
+            return None
+        at = "".join(f"/{part}" for part in error.absolute_path) or "/"
+        remedy = f"Correct what stands at {at}; the dialect is JSON Schema draft 2020-12."
+        return Fault(f"json_schema is no JSON Schema: {error.message}", "json_schema", error.instance, remedy)
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:

@@ -3,11 +3,15 @@
 from typing import Any
 
 from convengine.domain.catalogue.audit import MAX_TEXT_CHARS
+from convengine.domain.fault import unreadable_faults
 from convengine.domain.outcome import Continue
 from convengine.domain.session import Session
 from convengine.domain.stages import Stage
 from convengine.domain.turn import Turn
 from convengine.pipeline.step import Step
+
+#: How many rows with unreadable values one turn tells of; somebody may have spoilt a whole table.
+_TOLD = 50
 
 
 class AuditUserInputStep(Step):
@@ -33,4 +37,7 @@ class AuditUserInputStep(Step):
             turnNo=turn.turn_no,
             **cut,
         )
+        # Here, because no scope of theirs can be trusted; normally there are none.
+        for row, fault in unreadable_faults(turn.snapshot)[:_TOLD] if turn.snapshot.unreadable else ():
+            turn.row_invalid(session, row, fault)
         return Continue(session)

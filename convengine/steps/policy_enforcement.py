@@ -54,8 +54,8 @@ class PolicyEnforcementStep(Step):
     @staticmethod
     def _decide(session: Session, turn: Turn) -> Policy | None:
         choice = choose_policy(turn.snapshot, session.user_text)
-        for row, reason in choice.invalid.items():
-            turn.row_invalid(session, row, reason)
+        for row, fault in choice.invalid.items():
+            turn.row_invalid(session, row, fault)
         winner = choice.winner or _judged_by_model(session, turn)
         turn.decide(
             session,

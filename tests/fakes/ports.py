@@ -49,6 +49,9 @@ class RecordingTasks:
         found = [name.partition(":")[2] for name in self.answers if name.partition(":")[0] == task]
         return found or None
 
+    def names(self) -> Sequence[str]:
+        return sorted({name.partition(":")[0] for name in self.answers})
+
     def allowed_from_context(self, task: str) -> bool:
         return task in self.from_context
 

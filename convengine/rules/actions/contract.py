@@ -26,10 +26,12 @@ class ActionValueError(ValueError):
     error_type: ClassVar[str] = "INVALID_RULE_ACTION"
     session: ClassVar[None] = None
 
-    def __init__(self, message: str, code: str = "SHAPE_INVALID") -> None:
+    def __init__(self, message: str, code: str = "SHAPE_INVALID", remedy: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.code = code
+        #: What to write instead, where the message does not say it.
+        self.remedy = remedy
 
 
 class ActionFailed(Exception):
@@ -40,6 +42,14 @@ class ActionFailed(Exception):
         self.error_type = error_type
         self.message = message
         self.session = session
+
+
+class UnknownAction(ActionFailed):
+    """The rule names an action that there is not. `remedy` lists those that there are."""
+
+    def __init__(self, message: str, remedy: str) -> None:
+        super().__init__(ActionValueError.error_type, message)
+        self.remedy = remedy
 
 
 def required(action: str, value: str | None, what: str) -> str:

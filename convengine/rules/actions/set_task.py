@@ -1,8 +1,9 @@
 """SET_TASK: run methods of a registered task (pipeline-2 2.2 and 7.4)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from convengine.domain.ports import TaskAnswer
 from convengine.domain.rows import Rule
@@ -48,8 +49,7 @@ def check(reference: TaskReference, registered: Mapping[str, Sequence[str]]) -> 
     """Compare a reference with the deployment's tasks and their methods. Raises ActionValueError."""
     methods = registered.get(reference.task)
     if methods is None:
-        listed = one_of(sorted(registered)) or "none"
-        raise ActionValueError(f"There is no registered task {reference.task}. Registered: {listed}.", "NOT_REGISTERED")
+        raise not_registered(reference.task, registered)
     _check_methods(reference, methods)
 
 
@@ -58,7 +58,7 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
     reference = parse(rule.action_value)
     registered = turn.ports.tasks.methods(reference.task)
     if registered is None:
-        raise ActionValueError(f"There is no registered task {reference.task}.", "NOT_REGISTERED")
+        raise not_registered(reference.task, turn.ports.tasks.names())
     _check_methods(reference, registered)
     for method in reference.chosen(registered):
         answer = turn.ports.tasks.run(reference.task, method, session, rule)
@@ -89,11 +89,22 @@ def after_task(session: Session, answer: TaskAnswer) -> Session:
     return session.with_params(answer.input_params) if answer.input_params else session
 
 
+def not_registered(task: str, registered: Iterable[str]) -> ActionValueError:
+    """What is said of a task that there is not: which there are, and which of them may have been meant."""
+    known = sorted(registered)
+    near = get_close_matches(task, known, n=1)
+    meant = f"Did you mean {near[0]}? " if near else ""
+    remedy = f"{meant}Name a registered task ({one_of(known) or 'none'}), or register {task} in code."
+    message = f"There is no registered task {task}. Registered: {one_of(known) or 'none'}."
+    return ActionValueError(message, "NOT_REGISTERED", remedy)
+
+
 def _check_methods(reference: TaskReference, registered: Sequence[str]) -> None:
     for method in reference.chosen(registered):
         if method not in registered:
             has = one_of(sorted(registered))
-            raise ActionValueError(f"Task {reference.task} has no method {method}. It has: {has}.", "NOT_REGISTERED")
+            message = f"Task {reference.task} has no method {method}. It has: {has}."
+            raise ActionValueError(message, "NOT_REGISTERED", f"Name a method of {reference.task}: {has}.")
 
 
 def _failed(session: Session, reference: TaskReference, method: str, answer: TaskAnswer) -> ActionFailed:

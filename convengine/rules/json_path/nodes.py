@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from convengine.domain.fault import Fault
 from convengine.rules.patterns import Pattern
 
 Json = Any
@@ -15,6 +16,11 @@ class PathError(ValueError):
         super().__init__(reason)
         self.reason = reason
         self.position = position
+
+    def fault(self, field: str, text: str) -> Fault:
+        """What is wrong with the row that has this path in this field."""
+        remedy = "Write a path that parses, for example $[?(@.state == 'CONFIRM' && @.inputParams.ok == true)]."
+        return Fault(f"{self.reason} at position {self.position}", field, text, remedy)
 
 
 # --- steps of a path --------------------------------------------------------------------------------------------

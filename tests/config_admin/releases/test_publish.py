@@ -45,6 +45,20 @@ def test_a_save_costs_the_same_queries_however_many_rows_there_are():
 
 
 @pytest.mark.django_db
+def test_sql_from_outside_costs_the_same_queries_however_many_rows_there_are():
+    counts = []
+    for more in (300, 3000):
+        m.CeRule.objects.bulk_create(rules(more))
+        with connection.cursor() as cursor:
+            first = "SELECT min(rule_id) FROM ce_rule"
+            cursor.execute(f"UPDATE ce_rule SET priority = %s WHERE rule_id = ({first})", [more])
+        with CaptureQueriesContext(connection) as queries:
+            settle(Origin.OUT_OF_BAND)
+        counts.append(sum("ce_rule" in query["sql"] and "SELECT" in query["sql"] for query in queries))
+    assert counts[0] == counts[1] == 2
+
+
+@pytest.mark.django_db
 def test_tables_that_were_not_touched_keep_their_hash():
     made(m.CeRule)
     before = m.CeRelease.objects.get(pk=head().config_version).manifest

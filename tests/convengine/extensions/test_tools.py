@@ -44,7 +44,10 @@ def test_a_tool_of_another_code_or_group_has_no_executor(group: str, code: str) 
 def test_a_request_for_a_group_alone_has_no_executor() -> None:
     answer = run(ToolEntry(stock, "FILES", 5000), "FILES", "")
 
-    assert answer == ToolAnswer(error_type="NO_EXECUTOR", error_message="No executor is installed for group FILES.")
+    assert answer == ToolAnswer(
+        error_type="NO_EXECUTOR",
+        error_message="No executor is installed for group FILES. Registered: stock.left (FILES).",
+    )
 
 
 def test_what_a_tool_raises_is_its_error() -> None:

@@ -269,6 +269,34 @@ def test_an_action_value_that_does_not_fit_is_told_with_the_code_of_its_save_che
     assert payload(turn, "RULE_ERROR")["errorCode"] == "NOT_REGISTERED"
 
 
+def test_a_task_that_is_not_registered_is_told_with_those_that_are() -> None:
+    tasks = RecordingTasks({"desk:open": TaskAnswer(), "bank:pay": TaskAnswer()})
+    _, turn = run(make_rule(action="SET_TASK", action_value="desq:open"), tasks=tasks)
+
+    error = payload(turn, "RULE_ERROR")
+    assert (error["field"], error["value"]) == ("action_value", "desq:open")
+    assert error["errorMessage"] == "There is no registered task desq. Registered: bank, desk."
+    assert error["remedy"] == "Did you mean desk? Name a registered task (bank, desk), or register desq in code."
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "value", "remedy"),
+    [
+        ({"action": "SET_STAT"}, "action", "SET_STAT", "SET_STATE"),
+        ({"action_value": " "}, "action_value", " ", "SET_STATE takes"),
+        ({"action": "SET_JSON", "action_value": "$.a"}, "action_value", "$.a", "SET_JSON takes"),
+    ],
+)
+def test_an_action_that_cannot_be_done_names_field_value_and_remedy(
+    row: dict[str, Any], field: str, value: str, remedy: str
+) -> None:
+    _, turn = run(make_rule(**row))
+
+    error = payload(turn, "RULE_ERROR")
+    assert (error["field"], error["value"]) == (field, value)
+    assert remedy in error["remedy"]
+
+
 def test_a_failing_task_leaves_a_param_for_the_rules_after_it() -> None:
     tasks = RecordingTasks({"desk:open": TaskAnswer(error_type="TimeoutError", error_message="slow")})
     session, turn = run(
@@ -296,6 +324,8 @@ def test_an_unusable_row_is_told_once_a_turn_and_never_holds() -> None:
     invalid = told(turn, "CONFIG_ROW_INVALID")
     assert [(one["table"], one["rowId"]) for one in invalid] == [("ce_rule", 1), ("ce_rule", 2)]
     assert all(one["reason"] for one in invalid)
+    assert [(one["field"], one["value"]) for one in invalid] == [("match_pattern", "("), ("match_pattern", "$.a == 1")]
+    assert all(one["remedy"] for one in invalid)
     assert [one["cut"].get("CONFIG_ROW_INVALID") for one in told(turn, "RULE_NO_MATCH")] == [2, 2]
 
 

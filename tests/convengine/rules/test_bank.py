@@ -64,8 +64,9 @@ def test_policies_test_the_normal_form_as_well() -> None:
 def test_unusable_rows_are_named_with_their_reason() -> None:
     bank = TextBank([("a", "REGEX", "("), ("b", "FUZZY", "x"), ("c", "REGEX", "x"), ("d", "CONTAINS", " ")])
     assert set(bank.invalid) == {"a", "b"}
-    assert "missing )" in bank.invalid["a"]
-    assert "FUZZY" in bank.invalid["b"]
+    assert "missing )" in bank.invalid["a"].reason
+    assert [bank.invalid[key].field for key in "ab"] == ["pattern", "rule_type"]
+    assert "FUZZY" in bank.invalid["b"].reason
     assert bank.hits("x") == {"c"}
 
 

@@ -20,6 +20,7 @@ def test_a_row_that_cannot_be_used_leaves_the_built_in_pattern_and_is_told_once(
     told = payload(turn, "CONFIG_ROW_INVALID")
     assert (told["table"], told["rowId"]) == ("ce_config", row.config_id)
     assert told["reason"].startswith("DialogueActStep/REGEX_AFFIRM: missing ]")
+    assert (told["field"], told["value"], bool(told["remedy"])) == ("config_value", "([", True)
 
 
 def test_a_default_of_the_deployment_that_cannot_be_used_is_told_by_its_name() -> None:

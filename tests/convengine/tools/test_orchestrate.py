@@ -127,7 +127,7 @@ def test_no_executor_is_an_error_of_the_tool_step() -> None:
     session = orchestrate(make_session(intent="LOAN", state="IDLE", input_params={"tool_request": ASKED}), turn)
 
     told = payload(turn, "TOOL_ORCHESTRATION_ERROR")["error"]
-    assert told == "No executor is installed for tool order.status of group HTTP_API."
+    assert told == "No executor is installed for tool order.status of group HTTP_API. Registered: none."
     assert session.input_params["tool_status"] == "ERROR"
 
 
