@@ -99,7 +99,8 @@ def _resolve(session: Session, turn: Turn) -> Session:
         again = collision.asked_again(session)
         if again is not None:
             return _question(again, turn)
-        gave_up = session.moved(state=UNKNOWN, cause="INTENT_RESOLUTION").evolve(clarification=None)
+        # The intent of before the question was not meant either: left with state UNKNOWN it would fit no row (R38).
+        gave_up = session.moved(intent=UNKNOWN, state=UNKNOWN, cause="INTENT_RESOLUTION").evolve(clarification=None)
         return _no_change(gave_up, turn, "NO_RESOLVER_MATCHED")
     return _no_change(session, turn, "BLANK_TEXT" if blank(session.user_text) else "NO_RESOLVER_MATCHED")
 

@@ -2,9 +2,10 @@
 
 from convengine.domain.enums import RulePhase
 from convengine.domain.outcome import Continue
+from convengine.domain.scope import INTENT_COLLISION
 from convengine.domain.session import Session
 from convengine.domain.stages import Stage
-from convengine.domain.text import blank, truthy
+from convengine.domain.text import blank, code, truthy
 from convengine.domain.turn import Turn
 from convengine.pipeline.step import Step
 from convengine.rules.apply import RULE_FIELDS, run_phase
@@ -36,6 +37,9 @@ class SchemaExtractionStep(Step):
 
 
 def _idle(session: Session) -> bool:
-    """True when an earlier step has handled the message, or has the answer already (5.4, R35)."""
-    skip = truthy(session.input_params.get("skip_schema_extraction"))
+    """True when an earlier step has handled the message, or has the answer already (5.4, R35).
+
+    Or when it is open which intent was meant: no form may read the message, nor hold the intent (R37).
+    """
+    skip = truthy(session.input_params.get("skip_schema_extraction")) or code(session.state) == INTENT_COLLISION
     return skip or session.reset_only or session.reply_override is not None

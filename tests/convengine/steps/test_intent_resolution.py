@@ -274,7 +274,16 @@ def test_a_reply_that_says_nothing_is_asked_once_more_and_then_let_go() -> None:
         2,
         "INTENT_RESOLVE_NEEDS_CLARIFICATION",
     )
-    assert (twice.state, twice.clarification) == ("UNKNOWN", None)
+    assert (twice.intent, twice.state, twice.clarification) == ("UNKNOWN", "UNKNOWN", None)
+
+
+def test_a_question_that_was_let_go_leaves_no_intent_of_before_with_a_state_that_fits_no_row() -> None:
+    again = Clarification("Q", "CLASSIFIER", asked().options, from_previous_turn=True, asks=2)
+
+    session, turn = run("hmm", *ORDER_OR_BILLING, intent="FAQ", state="INTENT_COLLISION", clarification=again)
+
+    assert (session.intent, session.state, closing(turn)) == ("UNKNOWN", "UNKNOWN", "INTENT_RESOLVE_NO_CHANGE")
+    assert [(hop.from_intent, hop.to_intent) for hop in session.transitions] == [("FAQ", "UNKNOWN")]
 
 
 def test_a_lower_number_wins_a_collision_only_where_that_is_wanted() -> None:

@@ -261,3 +261,12 @@ def test_a_task_of_a_rule_sees_what_was_read() -> None:
     run("Dallas", make_rule(phase="POST_SCHEMA_EXTRACTION", action="SET_TASK", action_value="loans:check"), tasks=tasks)
 
     assert seen == [{"city": "Dallas"}]
+
+
+def test_while_it_is_open_which_intent_is_meant_no_form_reads_the_message_or_holds_the_intent() -> None:
+    anywhere = make_schema("LOAN", {"amount": {"type": "number"}}, state_code="ANY", schema_id=8)
+
+    session, turn = run("amount: 35,000", schema=anywhere, state="INTENT_COLLISION")
+
+    assert (session.context, session.intent_locked) == ({}, False)
+    assert payload(turn, "SCHEMA_STATUS")["skipped"] is True
