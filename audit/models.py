@@ -1,26 +1,20 @@
 """What is kept of every turn, append-only (tables 6.3, 6.4; R58, R84)."""
 
-from typing import Any, NoReturn
+from typing import Any, ClassVar
 
 from django.db import models
 from django.utils import timezone
 
+from convengine.sealed import PurgedQuerySet, Sealed
 
-class AppendOnly(models.Model):
-    """Rows that are written once, by the turn's commit; changing one by hand is refused."""
+
+class AppendOnly(Sealed):
+    """Rows that are written once, by the turn's commit; they leave by retention only."""
+
+    objects: ClassVar[Any] = PurgedQuerySet.as_manager()
 
     class Meta:
         abstract = True
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        """Store a new row. Raises TypeError for a row that is stored already."""
-        if not self._state.adding:
-            raise TypeError(f"{self._meta.db_table} is append-only.")
-        super().save(*args, **kwargs)
-
-    def delete(self, using: Any = None, keep_parents: bool = False) -> NoReturn:
-        """Refused: rows leave by retention only."""
-        raise TypeError(f"{self._meta.db_table} is append-only.")
 
 
 class CeAudit(AppendOnly):

@@ -7,8 +7,15 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
 
 from config_admin.releases import content, triggers
-from config_admin.releases.models import Origin
+from config_admin.releases.models import AMENDING, Origin
 from config_admin.releases.publish import settle
+from convengine.sealed import seal
+
+#: The transaction that made the newest release may complete it.
+_AMENDED = (
+    f"(SELECT released_counter FROM ce_config_head WHERE id = 1) = {AMENDING}"  # noqa: S608
+    " AND OLD.config_version = (SELECT config_version FROM ce_config_head WHERE id = 1)"
+)
 
 
 def after_migrate(sender: AppConfig, using: str, **kwargs: Any) -> None:
@@ -25,6 +32,8 @@ def after_migrate(sender: AppConfig, using: str, **kwargs: Any) -> None:
             # The tables are those of an earlier day, which the code of today cannot read.
             return
         triggers.install(connections[using], content.control_plane())
+        seal(connections[using], ["ce_release"], for_ever=True, unless=_AMENDED)
+        seal(connections[using], ["ce_release_blob"], for_ever=True)
     changed = any(migration.app_label == sender.label for migration, _ in plan or ())
     settle(Origin.MIGRATION, everything=changed)
 

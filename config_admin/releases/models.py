@@ -1,9 +1,9 @@
 """The tables of configuration versions: the head, the releases, their content-addressed blobs (R5, R56, R57)."""
 
-from typing import Any, NoReturn
-
 from django.db import models
 from django.utils import timezone
+
+from convengine.sealed import Sealed
 
 
 class Origin(models.TextChoices):
@@ -19,11 +19,16 @@ class Origin(models.TextChoices):
     MIGRATION = "MIGRATION", "Installation or upgrade"
 
 
+#: A released counter that no head has when a transaction ends.
+AMENDING = -1
+
+
 class CeConfigHead(models.Model):
     """One row: which release is in force, and whether the tables were written since.
 
     Triggers on the tables raise `write_counter`; a release sets `released_counter` to it. Whoever changes
-    configuration holds this row's lock, so releases follow one another without gaps.
+    configuration holds this row's lock, so releases follow one another without gaps. AMENDING in the place of
+    `released_counter` lets the transaction that made the newest release complete it; no other ever sees it there.
     """
 
     id = models.SmallIntegerField(primary_key=True, default=1)
@@ -46,24 +51,7 @@ class CeConfigHead(models.Model):
         return self.write_counter == self.released_counter
 
 
-class _Immutable(models.Model):
-    """A row that is written once. Amending a release that nobody can see yet goes through a query."""
-
-    class Meta:
-        abstract = True
-
-    def save(self, *args: Any, **options: Any) -> None:
-        """Insert. Raises TypeError for a stored row."""
-        if not self._state.adding:
-            raise TypeError(f"{self._meta.verbose_name} {self.pk} is immutable.")
-        super().save(*args, **options)
-
-    def delete(self, *args: Any, **options: Any) -> NoReturn:
-        """Raises TypeError: turns name releases for ever."""
-        raise TypeError(f"{self._meta.verbose_name} {self.pk} is immutable.")
-
-
-class CeRelease(_Immutable):
+class CeRelease(Sealed):
     """One immutable version of the whole control plane."""
 
     config_version = models.BigIntegerField("version", primary_key=True)
@@ -90,7 +78,7 @@ class CeRelease(_Immutable):
         return f"{self.config_version} · {self.origin} {self.reason}".rstrip()
 
 
-class CeReleaseBlob(_Immutable):
+class CeReleaseBlob(Sealed):
     """A part of a release's content, named by its hash, so that what did not change is stored once."""
 
     hash = models.CharField(max_length=64, primary_key=True)

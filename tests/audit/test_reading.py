@@ -2,11 +2,11 @@ import json
 import uuid
 
 import pytest
-from django.db import DataError
+from django.db import DataError, IntegrityError, connection, transaction
 
 from audit import writer
 from audit.expand import expanded
-from audit.models import CeAudit
+from audit.models import AppendOnly, CeAudit, CeLlmCallLog, CeTurnRow
 from audit.queries import whole_turns
 from audit.rate_limit import RateLimiter
 from config_admin.models import CeConfig, CeResponse
@@ -307,6 +307,29 @@ def test_the_audit_is_append_only(caller: Caller) -> None:
         event.save()
     with pytest.raises(TypeError, match="append-only"):
         event.delete()
+
+
+@pytest.mark.parametrize("model", [CeAudit, CeTurnRow, CeLlmCallLog])
+def test_queries_and_sql_do_not_change_the_audit_either(caller: Caller, model: type[AppendOnly]) -> None:
+    caller.say("hours")
+
+    for change in (
+        lambda: model.objects.update(turn_id=None),
+        lambda: model.objects.all().delete(),
+        lambda: model.objects.bulk_update([], ["turn_id"]),
+    ):
+        with pytest.raises(TypeError, match="append-only"):
+            change()
+    if model is not CeLlmCallLog:
+        with pytest.raises(IntegrityError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"UPDATE {model._meta.db_table} SET turn_id = NULL")
+
+
+def test_rows_of_the_audit_leave_by_retention_only(caller: Caller) -> None:
+    caller.say("hours")
+
+    assert CeAudit.objects.filter(conversation_id=caller.conversation_id).purge() > 20
+    assert not CeAudit.objects.exists()
 
 
 def test_stored_payloads_are_json_objects(caller: Caller) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.db.models import QuerySet
 
 from audit.models import CeAudit
 from audit.replay import NotReplayable, replay
@@ -13,6 +14,7 @@ from convengine.extensions.registry import TaskEntry, registry
 from convengine.extensions.tasks import TaskCall
 from convengine.sessions.models import CeConversationHistory
 from tests.api import Caller
+from tests.database import unsealed
 from tests.worlds import desk
 
 pytestmark = pytest.mark.django_db
@@ -39,6 +41,11 @@ def test_a_turn_replays_equal_also_after_the_configuration_changed(caller: Calle
     assert [replay(record(turn)) for turn in (1, 2, 3, 4)] == [None] * 4
 
 
+def forge(pk: int, payload: dict[str, Any]) -> None:
+    with unsealed("ce_audit"):
+        QuerySet(CeAudit).filter(pk=pk).update(payload_json=payload)
+
+
 def test_a_failed_turn_replays_equal_as_well(caller: Caller) -> None:
     CeResponse.objects.filter(intent_code="HOURS").delete()
     caller.say("hours")
@@ -49,7 +56,7 @@ def test_a_failed_turn_replays_equal_as_well(caller: Caller) -> None:
 def test_a_difference_names_the_first_event(caller: Caller) -> None:
     caller.say("hours")
     event = CeAudit.objects.get(stage="RESPONSE_EXACT")
-    CeAudit.objects.filter(pk=event.pk).update(payload_json={**event.payload_json, "text": "Forged."})
+    forge(event.pk, {**event.payload_json, "text": "Forged."})
 
     difference = replay(record())
 
@@ -122,7 +129,7 @@ def test_the_command_says_equal_or_what_differs(caller: Caller) -> None:
     caller.say("hours")
     out = StringIO()
     call_command("replay", caller.conversation_id, "1", stdout=out)
-    CeAudit.objects.filter(stage="RESPONSE_EXACT").update(payload_json={})
+    forge(CeAudit.objects.get(stage="RESPONSE_EXACT").pk, {})
 
     assert out.getvalue().strip() == "equal"
     with pytest.raises(CommandError, match="differs"):

@@ -1,7 +1,7 @@
 """What a release stores, how much of it, and what is found that nobody recorded (R56, R57)."""
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from config_admin import models as m
@@ -89,6 +89,50 @@ def test_a_release_is_not_changed_or_deleted():
         change.release.save()
     with pytest.raises(TypeError, match="immutable"):
         change.release.delete()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", [m.CeRelease, m.CeReleaseBlob])
+def test_releases_are_not_changed_by_queries_either(model):
+    made(m.CeRule)
+    row = model.objects.first()
+    name = "reason" if model is m.CeRelease else "codec"
+    for change in (
+        lambda: model.objects.update(**{name: "x"}),
+        lambda: model.objects.bulk_update([row], [name]),
+        lambda: model.objects.all().delete(),
+        lambda: model.objects.bulk_create([row], update_conflicts=True, unique_fields=["pk"], update_fields=[name]),
+    ):
+        with pytest.raises(TypeError, match="immutable"):
+            change()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("table", "column"), [("ce_release", "reason"), ("ce_release_blob", "codec")])
+def test_releases_are_not_changed_by_sql_either(table, column):
+    made(m.CeRule)
+    statements = [f"UPDATE {table} SET {column} = 'x'"]
+    if connection.vendor == "postgresql":
+        statements.append(f"DELETE FROM {table}")
+    for statement in statements:
+        with (
+            pytest.raises(IntegrityError, match=f"{table} is append-only"),
+            transaction.atomic(),
+            connection.cursor() as cursor,
+        ):
+            cursor.execute(statement)
+
+
+@pytest.mark.django_db
+def test_a_release_is_amended_by_the_transaction_that_made_it_and_sealed_again():
+    with change_set() as change:
+        made(m.CeRule)
+    with transaction.atomic():
+        first, second = made(m.CeIntent, intent_code="A"), made(m.CeIntent, intent_code="B")
+    assert row_at(head().config_version, "ce_intent", first.pk)
+    assert row_at(head().config_version, "ce_intent", second.pk)
+    assert head().config_version == change.release.pk + 1
+    assert head().released_counter == head().write_counter
 
 
 @pytest.mark.django_db
