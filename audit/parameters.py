@@ -43,7 +43,9 @@ def conversation(request: Request, conversation_id: str) -> CeConversation:
     try:
         wanted = uuid.UUID(conversation_id)
     except ValueError:
-        raise RequestInvalid(fields={"conversationId": [f"{conversation_id!r} is no UUID."]}) from None
+        raise RequestInvalid(
+            fields={"conversationId": [f"{conversation_id!r} is no UUID; take it from an answer."]}
+        ) from None
     found = conversation_of(wanted, request.auth.workspace_id)
     if found is None:
         raise ConversationNotFound()
@@ -62,13 +64,21 @@ def event_filter(request: Request) -> EventFilter:
     )
 
 
+def whole(request: Request) -> bool:
+    """True for `?page=off`. Raises RequestInvalid for any other page: there are cursors, not numbers."""
+    text = request.query_params.get("page")
+    if text not in (None, "", "off"):
+        raise RequestInvalid(fields={"page": [f"{text!r} is no page; use ?page=off, or ?cursor= from `next`."]})
+    return text == "off"
+
+
 def whole_number(request: Request, name: str, minimum: int = 1) -> int | None:
     """A number, or null when absent. Raises RequestInvalid."""
     text = request.query_params.get(name)
     if text is None or text == "":
         return None
     if not text.isdecimal() or not minimum <= int(text) < 2**31:
-        raise RequestInvalid(fields={name: [f"{text!r} is not a whole number of at least {minimum}."]})
+        raise RequestInvalid(fields={name: [f"{text!r} is not a whole number from {minimum} to {2**31 - 1}."]})
     return int(text)
 
 

@@ -69,7 +69,7 @@ class EventsView(APIView):
         key = parameters.conversation(request, conversation_id).pk
         wanted = parameters.event_filter(request)
         found = queries.events(key, wanted)
-        if request.query_params.get("page") == "off":
+        if parameters.whole(request):
             return Response([_event_json(event) for event in _whole(key, list(found[:_WHOLE]))])
         size = _FILTERED_PAGE if wanted.selective else _PAGE
         cursor = Cursor.read(request.query_params.get("cursor"))

@@ -1,6 +1,6 @@
 """The error family. The docstring is the message, `code` is what the API returns and the audit records (R3, R50)."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 
 class ConvEngineError(Exception):
@@ -83,19 +83,34 @@ class RequestInvalid(ConvEngineError):
         self.fields = fields or {}
 
 
-class MessageTooLarge(RequestInvalid):
+class TooLarge(RequestInvalid):
+    """What was sent is too large."""
+
+    status = 413
+
+    @classmethod
+    def of(cls, field: str, size: int | None, limit: int, kind: str) -> Self:
+        """The error for `size` bytes of a field, null where nobody counted them to the end."""
+        received = f"more than {limit}" if size is None else str(size)
+        message = f"{(cls.__doc__ or '').strip()[:-1]}: {received} bytes of {kind} received, {limit} is the limit."
+        error = cls(message, fields={field: [f"{received} bytes received; send at most {limit} bytes of {kind}."]})
+        error.meta |= {"limitBytes": limit, **({} if size is None else {"receivedBytes": size})}
+        return error
+
+
+class MessageTooLarge(TooLarge):
     """The message is too long."""
 
     code, status = "MESSAGE_TOO_LARGE", 413
 
 
-class InputParamsTooLarge(RequestInvalid):
+class InputParamsTooLarge(TooLarge):
     """The input params are too large."""
 
     code, status = "INPUT_PARAMS_TOO_LARGE", 413
 
 
-class RequestTooLarge(RequestInvalid):
+class RequestTooLarge(TooLarge):
     """The request body is too large."""
 
     code, status = "REQUEST_TOO_LARGE", 413

@@ -1,13 +1,16 @@
 """Addresses; other apps appear here only as strings."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+
+from convengine.api.views import NothingView
 
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/", include("convengine.api.urls")),
     path("api/v1/", include("audit.urls")),
+    re_path("^api/v1/", NothingView.as_view()),
     path("api/schema/", SpectacularAPIView.as_view(authentication_classes=[], permission_classes=[]), name="schema"),
     path(
         "api/docs/",

@@ -45,21 +45,51 @@ def envelope(
 
 def error_body(error: ConvEngineError, conversation_id: str | None = None) -> dict[str, Any]:
     """The body of one of our own errors."""
-    more = {"fields": error.fields} if isinstance(error, RequestInvalid) and error.fields else {}
+    more = {"fields": error.fields, **error.meta} if isinstance(error, RequestInvalid) and error.fields else {}
     return envelope(error.code, error.message, recoverable=error.recoverable, conversation_id=conversation_id, **more)
 
 
 def handle(exc: Exception, context: dict[str, Any]) -> Response:
     """The exception handler of the API: nothing of an unexpected exception reaches the caller."""
-    response = _known(exc) or _unexpected(exc)
     request, view = context.get("request"), context.get("view")
+    response = _known(exc, request) or _unexpected(exc)
+    if response.data["conversationId"] is None:
+        response.data["conversationId"] = _named(request, context.get("kwargs") or {})
     if getattr(view, "scope", "") == "turns" and request and request.headers.get("X-ConvEngine-Compat") == "1":
         # As the original: what went wrong is in the body alone (R4).
         response.status_code = 200
     return response
 
 
-def _known(exc: Exception) -> Response | None:
+def _named(request: Any, kwargs: dict[str, Any]) -> str | None:
+    """The conversation that the caller named, in path or body, where that is one UUID. Reads nothing anew."""
+    body = getattr(request, "_full_data", None)
+    sent = [kwargs.get("conversation_id")]
+    if isinstance(body, dict):
+        sent += [body.get("conversationId"), body.get("conversation_id")]
+    found = {_uuid(value) for value in sent if value is not None}
+    return found.pop() if len(found) == 1 else None
+
+
+def _uuid(value: Any) -> str | None:
+    try:
+        return str(uuid.UUID(value)) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def _by_header(exc: exceptions.APIException, request: Any) -> dict[str, Any]:
+    """The header that is at fault, what it says and what it may say."""
+    if isinstance(exc, exceptions.UnsupportedMediaType):
+        sent = request.META.get("CONTENT_TYPE", "")
+        return {"fields": {"Content-Type": [f"{sent!r} is not read here; send application/json."]}}
+    if isinstance(exc, exceptions.NotAcceptable):
+        sent = request.headers.get("Accept", "")
+        return {"fields": {"Accept": [f"{sent!r} cannot be served; accept application/json."]}}
+    return {}
+
+
+def _known(exc: Exception, request: Any) -> Response | None:
     if isinstance(exc, ConvEngineError):
         headers = {"Retry-After": "1"} if exc.status == 409 and exc.recoverable else {}
         return Response(error_body(exc), status=exc.status, headers=headers)
@@ -73,12 +103,14 @@ def _known(exc: Exception) -> Response | None:
             headers["Retry-After"] = str(int(exc.wait) + 1)  # type: ignore[attr-defined]
         code = next((_CODES[kind] for kind in type(exc).__mro__ if kind in _CODES), "VALIDATION_ERROR")
         return Response(
-            envelope(code, str(exc.detail), recoverable=code == "THROTTLED"), status=exc.status_code, headers=headers
+            envelope(code, str(exc.detail), recoverable=code == "THROTTLED", **_by_header(exc, request)),
+            status=exc.status_code,
+            headers=headers,
         )
     if isinstance(exc, (OperationalError, InterfaceError)):
         # Also before there is a turn, as when the key is looked up: the same call may succeed a moment later.
         log.error("the database failed", exc_info=exc)
-        return _known(ConversationPersistFailed())
+        return _known(ConversationPersistFailed(), request)
     return None
 
 

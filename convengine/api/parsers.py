@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 
@@ -23,11 +22,11 @@ class OrjsonParser(BaseParser):
     media_type = "application/json"
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
-        """Raises ParseError for what is no JSON, RequestTooLarge beyond MAX_REQUEST_BYTES."""
+        """Raises RequestInvalid for what is no JSON, RequestTooLarge beyond MAX_REQUEST_BYTES."""
         limit = conf.get("MAX_REQUEST_BYTES")
         body = stream.read(limit + 1)
         if len(body) > limit:
-            raise RequestTooLarge(f"The request body is larger than {limit} bytes.")
+            raise RequestTooLarge.of("body", _announced(parser_context, limit), limit, "JSON")
         try:
             value = orjson.loads(body) if body else {}
         except orjson.JSONDecodeError as error:
@@ -35,6 +34,13 @@ class OrjsonParser(BaseParser):
         if _too_deep(value):
             raise RequestInvalid(fields={"body": [f"Nest objects and lists at most {MAX_DEPTH} deep."]})
         return value
+
+
+def _announced(parser_context: Any, limit: int) -> int | None:
+    """How large the body says it is, where that can be: the rest of it is not read to be counted."""
+    request = (parser_context or {}).get("request")
+    text = request.META.get("CONTENT_LENGTH", "") if request is not None else ""
+    return int(text) if text.isdecimal() and int(text) > limit else None
 
 
 def _too_deep(value: Any) -> bool:
@@ -53,7 +59,8 @@ def _lenient(body: bytes, error: orjson.JSONDecodeError) -> Any:
     try:
         return json.loads(body, parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        raise ParseError(f"The body is not valid JSON: {error}.") from error
+        text = f"The body is not valid JSON: {error}."
+        raise RequestInvalid(text, fields={"body": [f"{text} Send one JSON object."]}) from error
 
 
 def _no_constant(name: str) -> Any:

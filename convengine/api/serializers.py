@@ -1,6 +1,8 @@
 """What goes in and what comes out of the turn API (api-and-audit 1)."""
 
 import uuid
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from rest_framework import serializers
@@ -8,11 +10,12 @@ from rest_framework import serializers
 from convengine import conf
 from convengine.codec import dumps
 from convengine.domain.params import KEY_SHAPE
-from convengine.domain.text import storable
+from convengine.domain.text import excerpt, storable
 from convengine.errors import InputParamsTooLarge, MessageTooLarge
 
 #: Other spellings of request fields.
 ALIASES = {"conversation_id": "conversationId", "input_params": "inputParams"}
+_SHOWN = 100
 
 
 class StrictTextField(serializers.CharField):
@@ -27,7 +30,7 @@ class StrictTextField(serializers.CharField):
     def run_validation(self, data: Any = serializers.empty) -> Any:
         """Raises ValidationError for anything but a string."""
         if data not in (serializers.empty, None) and not isinstance(data, str):
-            raise serializers.ValidationError(f"Must be a text or null, not {type(data).__name__}.")
+            raise serializers.ValidationError(f"Must be a text or null, not {shown(data)}.")
         return super().run_validation(storable(data) if isinstance(data, str) else data)
 
 
@@ -40,7 +43,7 @@ class StrictBooleanField(serializers.BooleanField):
     def run_validation(self, data: Any = serializers.empty) -> Any:
         """Raises ValidationError for anything but a boolean."""
         if data not in (serializers.empty, None) and not isinstance(data, bool):
-            raise serializers.ValidationError(f"Must be true, false or null, not {data!r}.")
+            raise serializers.ValidationError(f"Must be true, false or null, not {shown(data)}.")
         return super().run_validation(data)
 
 
@@ -50,11 +53,25 @@ class StrictUuidField(serializers.UUIDField):
     def to_internal_value(self, data: Any) -> Any:
         """Raises ValidationError for anything but the text of a UUID."""
         if not isinstance(data, str):
-            raise serializers.ValidationError(f"Must be a UUID as text, not {data!r}.")
+            raise serializers.ValidationError(f"Must be a UUID as text, not {shown(data)}.")
         try:
             return uuid.UUID(data)
         except ValueError:
-            raise serializers.ValidationError(f"{data!r} is no UUID.") from None
+            remedy = "Send the id of an answer, or leave the field out to begin a conversation."
+            raise serializers.ValidationError(f"{shown(data)} is no UUID. {remedy}") from None
+
+
+class StrictObjectField(serializers.DictField):
+    """A JSON object; null is the same as leaving it out."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_null=True, **kwargs)
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        """Raises ValidationError for anything but an object."""
+        if data not in (serializers.empty, None) and not isinstance(data, dict):
+            raise serializers.ValidationError(f"Must be a JSON object or null, not {shown(data)}.")
+        return super().run_validation(data)
 
 
 class TurnRequestSerializer(serializers.Serializer[Any]):
@@ -65,45 +82,71 @@ class TurnRequestSerializer(serializers.Serializer[Any]):
     )
     message = StrictTextField(required=False, help_text="The user's text; may be null or blank.")
     reset = StrictBooleanField(required=False, help_text="The same as inputParams.reset = true.")
-    inputParams = serializers.DictField(
+    inputParams = StrictObjectField(
         required=False, help_text="Facts and controls. Keys are letters, digits, _ . - (at most 120)."
     )
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """Raises ValidationError naming every field that is wrong or unknown."""
         if not isinstance(data, dict):
-            raise serializers.ValidationError({"body": ["Must be a JSON object."]})
+            raise serializers.ValidationError({"body": [f"Must be a JSON object, not {shown(data)}."]})
         known = {ALIASES.get(str(name), str(name)): value for name, value in data.items()}
-        unknown = sorted(known.keys() - self.fields.keys())
-        if unknown:
-            allowed = ", ".join(self.fields)
-            raise serializers.ValidationError({name: [f"Unknown field. Known: {allowed}."] for name in unknown})
+        if len(known) < len(data):
+            _refuse_both(data)
+        if unknown := sorted(known.keys() - self.fields.keys()):
+            raise serializers.ValidationError({name: [_unknown(name, known[name], self.fields)] for name in unknown})
         return dict(super().to_internal_value(known))
 
     def validate_message(self, value: str | None) -> str | None:
         """Raises MessageTooLarge beyond MAX_MESSAGE_BYTES of UTF-8."""
         limit = conf.get("MAX_MESSAGE_BYTES")
-        if value is not None and len(value.encode()) > limit:
-            raise MessageTooLarge(
-                f"The message is longer than {limit} bytes of UTF-8.",
-                fields={"message": [f"Send at most {limit} bytes of UTF-8."]},
-            )
+        if value is not None and (size := len(value.encode())) > limit:
+            raise MessageTooLarge.of("message", size, limit, "UTF-8")
         return value
 
-    def validate_inputParams(self, value: dict[str, Any]) -> dict[str, Any]:
+    def validate_inputParams(self, value: dict[str, Any] | None) -> dict[str, Any] | None:
         """Raises ValidationError for a key of the wrong shape, InputParamsTooLarge beyond the limit."""
+        if value is None:
+            return None
         wrong = [key for key in value if not KEY_SHAPE.match(key)]
         if wrong:
             raise serializers.ValidationError(
-                [f"{key!r} is no parameter name: use letters, digits, _ . - and at most 120 of them." for key in wrong]
+                [
+                    f"{shown(key)} is no parameter name: use letters, digits, _ . - and at most 120 of them."
+                    for key in wrong
+                ]
             )
         limit = conf.get("MAX_INPUT_PARAMS_BYTES")
-        if len(dumps(value).encode()) > limit:
-            raise InputParamsTooLarge(
-                f"The input params are larger than {limit} bytes.",
-                fields={"inputParams": [f"Send at most {limit} bytes of JSON."]},
-            )
+        if (size := len(dumps(value).encode())) > limit:
+            raise InputParamsTooLarge.of("inputParams", size, limit, "JSON")
         return value
+
+
+def shown(value: Any) -> str:
+    """What was sent, as JSON, in an error; long values are cut."""
+    return excerpt(dumps(value), _SHOWN)
+
+
+def _refuse_both(data: Mapping[str, Any]) -> None:
+    """Raises ValidationError when a field came under two names with different values: neither may win silently."""
+    for alias, name in ALIASES.items():
+        if alias in data and name in data and not _same(data[alias], data[name]):
+            sent = f"{name} is {shown(data[name])}, {alias} is {shown(data[alias])}"
+            text = f"{name} and {alias} are the same field, and differ: {sent}. Send one of them."
+            raise serializers.ValidationError({name: [text], alias: [text]})
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, str) and isinstance(other, str):
+        return one.strip().lower() == other.strip().lower()
+    return dumps(one) == dumps(other)
+
+
+def _unknown(name: str, value: Any, fields: Iterable[str]) -> str:
+    known = [*fields, *ALIASES]
+    near = get_close_matches(name, known, n=1)
+    meant = f" Did you mean {near[0]}?" if near else ""
+    return f"Unknown field (sent: {shown(value)}).{meant} Known: {', '.join(fields)}."
 
 
 class PayloadSerializer(serializers.Serializer[Any]):

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -78,6 +79,18 @@ class TurnView(APIView):
         return _response(request, written(answer), _status(answer), {})
 
 
+class NothingView(APIView):
+    """Every other address under `/api/v1/`: the error in the envelope that integrators read anyway."""
+
+    schema = None
+    authentication_classes = ()
+    permission_classes = ()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Raises NotFound, whatever the method."""
+        raise NotFound(f"There is nothing at {request.path}; see /api/docs/ for the addresses.")
+
+
 def _parts(request: Request) -> tuple[str, ...]:
     """What the caller wants beside the answer. Raises RequestInvalid for a part that there is not."""
     wanted = tuple(part for text in request.query_params.getlist("include") for part in text.split(",") if part)
@@ -93,7 +106,7 @@ def _idempotency_key(request: Request, owner: CeApiKey) -> IdempotencyKey | None
     if text is None:
         return None
     if not 1 <= len(text) <= 128:
-        raise RequestInvalid(fields={"Idempotency-Key": ["Use 1 to 128 characters."]})
+        raise RequestInvalid(fields={"Idempotency-Key": [f"{len(text)} characters received; use 1 to 128."]})
     return IdempotencyKey.of(owner.pk, text, request.data)
 
 

@@ -39,6 +39,13 @@ def test_a_database_that_fails_before_there_is_a_turn_may_be_asked_again(
         assert "closed the connection" not in response.text
 
 
+def test_an_address_that_there_is_not_is_answered_in_the_envelope(caller: Caller) -> None:
+    for response in (caller.client.get("/api/v1/nowhere"), caller.client.post("/api/v1/conversation/nowhere")):
+        answer = response.json()
+        assert (response.status_code, answer["errorCode"]) == (404, "NOT_FOUND")
+        assert "/api/docs/" in answer["message"]
+
+
 def test_a_statement_that_is_wrong_is_no_failure_of_the_database(caller: Caller) -> None:
     with failing(ProgrammingError):
         response = caller.post({"message": "hours"})

@@ -186,6 +186,90 @@ def test_a_request_that_is_wrong_names_the_field(caller: Caller, body: Any, fiel
     assert not CeConversation.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("body", "field", "texts"),
+    [
+        ({"inputParams": [1]}, "inputParams", ["JSON object or null", "[1]"]),
+        ({"message": 5}, "message", ["a text or null", "5"]),
+        ({"reset": "yes"}, "reset", ["true, false or null", '"yes"']),
+        ({"mesage": "hi"}, "mesage", ['"hi"', "Did you mean message?", "Known: conversationId"]),
+        ({"inputParams": {"bad key": 1}}, "inputParams", ['"bad key"', "letters, digits"]),
+    ],
+)
+def test_an_error_names_value_and_remedy_and_the_conversation(
+    caller: Caller, body: dict[str, Any], field: str, texts: list[str]
+) -> None:
+    answer = caller.post({"conversationId": caller.conversation_id, **body}).json()
+
+    (told,) = answer["fields"][field]
+    assert [text for text in texts if text not in told] == []
+    assert answer["conversationId"] == caller.conversation_id
+
+
+def test_an_id_that_is_none_is_not_echoed(caller: Caller) -> None:
+    answer = caller.post({"conversationId": "not-a-uuid"}).json()
+
+    assert answer["conversationId"] is None
+    assert '"not-a-uuid" is no UUID' in answer["fields"]["conversationId"][0]
+
+
+def test_input_params_that_are_null_are_as_good_as_absent(caller: Caller) -> None:
+    assert caller.say("hours", inputParams=None)["payload"]["value"] == "Nine to five."
+
+
+@pytest.mark.parametrize(
+    ("name", "alias", "one", "other"),
+    [
+        ("conversationId", "conversation_id", str(uuid.UUID(int=1)), str(uuid.UUID(int=2))),
+        ("inputParams", "input_params", {"a": 1}, {"a": 2}),
+    ],
+)
+def test_a_field_under_two_names_with_two_values_is_refused(
+    caller: Caller, name: str, alias: str, one: Any, other: Any
+) -> None:
+    response = caller.post({name: one, alias: other, "message": "hours"})
+
+    answer = response.json()
+    assert (response.status_code, set(answer["fields"])) == (400, {name, alias})
+    assert "Send one of them." in answer["fields"][name][0]
+    assert not CeConversation.objects.exists()
+    assert caller.post({name: one, alias: one, "message": "hours"}).status_code == 200
+
+
+def test_what_is_too_large_tells_its_size_and_the_limit(caller: Caller) -> None:
+    answer = caller.say("x" * 20_000)
+
+    assert answer["message"] == "The message is too long: 20000 bytes of UTF-8 received, 16384 is the limit."
+    assert (answer["receivedBytes"], answer["limitBytes"]) == (20_000, 16_384)
+    assert answer["conversationId"] == caller.conversation_id
+    body = caller.post({"inputParams": {"a": "x" * 1_100_000}}).json()
+    assert (body["errorCode"], body["limitBytes"]) == ("REQUEST_TOO_LARGE", 1_048_576)
+    assert body["receivedBytes"] > 1_100_000
+    assert body["fields"]["body"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "field"),
+    [
+        ({"Content-Type": "text/plain"}, 415, "Content-Type"),
+        ({"Accept": "text/html"}, 406, "Accept"),
+        ({"Idempotency-Key": "x" * 129}, 400, "Idempotency-Key"),
+    ],
+)
+def test_a_header_that_is_wrong_is_named_with_what_it_may_say(
+    caller: Caller, headers: dict[str, str], status: int, field: str
+) -> None:
+    response = caller.client.post(
+        "/api/v1/conversation/message",
+        data=b'{"message": "hours"}',
+        content_type=headers.pop("Content-Type", "application/json"),
+        headers={"Authorization": f"Api-Key {caller.secret}", **headers},
+    )
+
+    assert response.status_code == status
+    assert response.json()["fields"][field]
+
+
 def test_a_body_that_is_no_json_is_refused(caller: Caller) -> None:
     response = caller.client.post(
         "/api/v1/conversation/message",
