@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
-from config_admin.admin.differences import FieldChange, changes
+from config_admin.admin.differences import FieldChange, changes, label_of
 from config_admin.admin.forms import REASON_KEY
 from config_admin.admin.links import row_name, row_url
 from config_admin.releases.tree import Difference
@@ -89,17 +89,19 @@ def refused(model_admin: Any, request: HttpRequest, rows: Iterable[Row]) -> list
 
 
 def refusals_of(findings: Iterable[Finding]) -> list[Refusal]:
-    """The errors among findings, each once, naming its row."""
-    return [Refusal(text) for text in dict.fromkeys(_text(finding) for finding in findings if finding.is_error)]
+    """The errors among findings, each once, naming row, field and code."""
+    errors = (finding for finding in findings if finding.is_error)
+    return [Refusal(f"{_text(finding)} ({finding.code})") for finding in dict.fromkeys(errors)]
 
 
 def warnings_of(findings: Iterable[Finding]) -> list[str]:
-    """The warnings among findings, each once, naming its row."""
+    """The warnings among findings, each once, naming row and field."""
     return list(dict.fromkeys(_text(finding) for finding in findings if not finding.is_error))
 
 
 def _text(finding: Finding) -> str:
-    return f"{row_name(finding.table, finding.row)}: {finding.message}"
+    where = f", {label_of(finding.table, finding.field)}" if finding.field else ""
+    return f"{row_name(finding.table, finding.row)}{where}: {finding.message}"
 
 
 def named(rows: Iterable[Row]) -> list[tuple[str, str]]:

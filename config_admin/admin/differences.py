@@ -11,6 +11,7 @@ from django.utils.text import capfirst
 
 from config_admin.releases.content import EXTRA_COLUMNS, control_plane, kept_columns
 from config_admin.releases.tree import Content, same
+from convengine.domain.unreadable import found_in
 
 #: Longer texts are shown as a whole, before and after: comparing them word by word would take too long.
 MAX_PARTS = 3000
@@ -54,8 +55,16 @@ def name_of(table: str) -> str:
     return str(control_plane()[table]._meta.verbose_name)
 
 
+def label_of(table: str, field: str) -> str:
+    """What a column is called on forms."""
+    columns = {column.name: column for column in control_plane()[table]._meta.concrete_fields}
+    return str(columns[field].verbose_name) if field in columns else field
+
+
 def _text(content: Mapping[str, Any] | None, name: str) -> str:
     value = None if content is None else content.get(name)
+    if value is not None and (unreadable := found_in({name: value})):
+        return unreadable[name]
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -15,14 +15,13 @@ from config_admin.admin.desk import desk_of
 from config_admin.admin.differences import FieldChange, changes, differ
 from config_admin.admin.links import put_back_url, release_url, row_name, row_url
 from config_admin.admin.recording import recorded
-from config_admin.releases.content import as_json, column_values, content_of, control_plane, kept_columns
+from config_admin.releases.content import as_json, contents, kept_columns
 from config_admin.releases.models import CeRelease, Origin
-from config_admin.releases.put_back import RowsBelongTogether
+from config_admin.releases.put_back import RestoreRefused, RowsBelongTogether
 from config_admin.releases.queries import NoSuchRelease, row_at
 from config_admin.releases.revert import revert_row
 from config_admin.releases.tree import Content
-from config_admin.snapshot.compile import row_of
-from config_admin.validation.run import check_delete, check_row
+from config_admin.validation.restoring import compiled, would_restore
 from convengine.domain.rows import ROW_TYPE_OF
 
 _WORDS = {"+": "Added", "~": "Changed", "-": "Deleted"}
@@ -91,8 +90,7 @@ class HistoryAdmin(SimpleHistoryAdmin):
             )
 
     def _now(self, pk: Any) -> Content | None:
-        stored = self.model._default_manager.filter(pk=pk).first()
-        return content_of(stored) if stored else None
+        return contents(self.opts.db_table, [pk]).get(pk)
 
     # --- putting back -------------------------------------------------------------------------------------------
 
@@ -107,6 +105,9 @@ class HistoryAdmin(SimpleHistoryAdmin):
                 return ask(request, question, self.opts)
             try:
                 revert_row(self.opts.db_table, pk, config_version)
+            except RestoreRefused as error:
+                question.refusals = refusals_of(error.findings)
+                return ask(request, question, self.opts)
             except RowsBelongTogether as error:
                 question.refusals = [Refusal(str(error))]
                 return ask(request, question, self.opts)
@@ -124,11 +125,8 @@ class HistoryAdmin(SimpleHistoryAdmin):
         else:
             missing = [] if differ(was, now) else [Refusal("The row is so already.")]
         stored = desk.snapshot.row(ROW_TYPE_OF[table], pk)
-        concerned = [row for row in (stored, _row(table, was) if was else None) if row is not None]
-        if was is None:
-            findings = check_delete(stored, desk.snapshot) if stored else []
-        else:
-            findings = check_row(concerned[-1], desk.snapshot, desk.world)
+        concerned = [*([stored] if stored else []), *compiled(table, {pk: was}).rows]
+        findings = would_restore({table: {pk: was}})
         how = "added" if now is None else "removed" if was is None else "changed"
         return Question(
             title=f"Put {name} back",
@@ -144,7 +142,3 @@ class HistoryAdmin(SimpleHistoryAdmin):
 def _content(record: Any) -> dict[str, Any]:
     table = record.instance_type._meta.db_table
     return {name: as_json(getattr(record, name)) for name in kept_columns(table)}
-
-
-def _row(table: str, content: Content) -> Any:
-    return row_of(control_plane()[table](**column_values(table, content)))

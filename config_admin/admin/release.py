@@ -8,17 +8,18 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from config_admin.admin.confirming import SHOWN, Question, Refusal, ask, changed_rows
+from config_admin.admin.confirming import SHOWN, Question, Refusal, ask, changed_rows, refusals_of, warnings_of
 from config_admin.admin.links import release_url
 from config_admin.admin.recording import recorded, told
 from config_admin.models import CeRelease
 from config_admin.releases import head
 from config_admin.releases.diff import differences
 from config_admin.releases.models import Origin
-from config_admin.releases.put_back import RowsBelongTogether
+from config_admin.releases.put_back import RestoreRefused, RowsBelongTogether
 from config_admin.releases.queries import NoSuchRelease, release_of
 from config_admin.releases.revert import RevertConflict, revert_release
 from config_admin.releases.roll_back import roll_back
+from config_admin.validation.restoring import would_restore
 from convengine.read_only import ReadOnlyAdmin
 from convengine.record_columns import beginning, labelled
 
@@ -129,12 +130,17 @@ class ReleaseAdmin(ReadOnlyAdmin):
     def _asked(self, request: HttpRequest, question: Question, found: Differences, go_back: Any) -> HttpResponse:
         tables, question.more = _shown(found)
         question.rows = [row for rows in tables.values() for row in rows]
+        findings = would_restore({table: {row.pk: row.after for row in rows} for table, rows in found.items()})
+        question.refusals, question.warnings = refusals_of(findings), warnings_of(findings)
         if not found:
             question.refusals = [Refusal("Nothing is different, so there is nothing to go back to.")]
         if request.method != "POST" or question.refusals:
             return ask(request, question, self.opts)
         try:
             go_back()
+        except RestoreRefused as error:
+            question.refusals = refusals_of(error.findings)
+            return ask(request, question, self.opts)
         except (RevertConflict, RowsBelongTogether) as error:
             question.refusals = [Refusal(str(error))]
             return ask(request, question, self.opts)

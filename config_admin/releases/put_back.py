@@ -1,6 +1,6 @@
 """Making rows be what they were in a release: the one way in which a roll-back or a revert writes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection
@@ -9,23 +9,35 @@ from config_admin.releases import content
 from config_admin.releases.blobs import batches
 from config_admin.releases.change_set import recorded
 from config_admin.releases.tree import Content
-
-#: For each table the rows to write by primary key; null for one that shall be gone.
-Wanted = Mapping[str, Mapping[Any, Content | None]]
+from config_admin.validation.findings import Finding
+from config_admin.validation.restoring import Wanted, would_restore
 
 
 class RowsBelongTogether(ValueError):
     """A row would be left without the row that it belongs to."""
 
 
-def put_back(wanted: Wanted) -> None:
+class RestoreRefused(ValueError):
+    """Rows of the older release do not pass the save checks of today."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        #: The errors, with row, field, code and what to do.
+        self.findings = findings
+        super().__init__("; ".join(f"{f.table} {f.row}, {f.field or 'row'}: {f.code}: {f.message}" for f in findings))
+
+
+def put_back(wanted: Wanted, *, checked: bool = True) -> None:
     """Give the rows the content that they had. Call it in a change set.
+
+    `checked`: the save checks are run over them first, as over any edit; without, a script takes what there was.
 
     Rows are taken out first and put in again afterwards, so that two rows can swap a unique name; the history still
     tells of a change, because it compares contents. Columns that the engine writes stay as they are.
 
-    Raises RowsBelongTogether when that leaves a row without its tool.
+    Raises RestoreRefused when a row has an error, RowsBelongTogether when that leaves a row without its tool.
     """
+    if checked and (errors := [finding for finding in would_restore(wanted) if finding.is_error]):
+        raise RestoreRefused(errors)
     tables = [table for table in content.control_plane() if table in wanted]
     with recorded() as change:
         before = {table: content.stored(table, list(wanted[table])) for table in tables}

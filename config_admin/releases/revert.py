@@ -22,31 +22,32 @@ class RevertConflict(ValueError):
 
 
 def revert_row(
-    table: str, pk: Any, config_version: int, *, author: Author = None, reason: str = ""
+    table: str, pk: Any, config_version: int, *, author: Author = None, reason: str = "", checked: bool = True
 ) -> CeRelease | None:
     """Make one row what it was in a release, or gone if it was not there; null when it is so already.
 
-    Raises NoSuchRelease, KeyError for an unknown table, and RowsBelongTogether.
+    Raises NoSuchRelease, KeyError for an unknown table, RowsBelongTogether, and, unless not `checked`, RestoreRefused.
     """
     was = row_at(config_version, table, pk)
     with change_set(Origin.REVERT, author, reason or f"{table} {pk} as in version {config_version}") as change:
-        put_back({table: {pk: was}})
+        put_back({table: {pk: was}}, checked=checked)
     return change.release
 
 
 def revert_release(
-    config_version: int, *, author: Author = None, reason: str = "", force: bool = False
+    config_version: int, *, author: Author = None, reason: str = "", force: bool = False, checked: bool = True
 ) -> CeRelease | None:
     """Take back what one release changed, and nothing else; null when nothing of it is left.
 
-    Raises NoSuchRelease, RowsBelongTogether, and RevertConflict when rows of it were changed since, unless `force`.
+    Raises NoSuchRelease, RowsBelongTogether, RevertConflict when rows of it were changed since, unless `force`, and
+    RestoreRefused, unless not `checked`.
     """
     release = release_of(config_version)
     found = differences(release.parent_id or 0, config_version)
     with change_set(Origin.REVERT, author, reason or f"Without the change of version {config_version}") as change:
         if not force and (changed := _changed_since(found)):
             raise RevertConflict(changed)
-        put_back({table: {row.pk: row.before for row in rows} for table, rows in found.items()})
+        put_back({table: {row.pk: row.before for row in rows} for table, rows in found.items()}, checked=checked)
     return change.release
 
 

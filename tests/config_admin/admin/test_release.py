@@ -9,6 +9,7 @@ from django.urls import reverse
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from tests.config_admin.admin.pages import a_response, address, newest, told
+from tests.config_admin.builders import made
 
 pytestmark = pytest.mark.django_db
 
@@ -107,6 +108,38 @@ def test_rolling_back_to_what_is_in_force_is_refused(ada: Client) -> None:
 
     assert "Nothing is different" in page.content.decode()
     assert newest().pk == before
+
+
+def test_errors_of_rows_that_would_be_restored_are_listed(ada: Client) -> None:
+    with change_set():
+        made(m.CeIntent, intent_code="LOAN")
+        rules = [made(m.CeRule, rule_type="REGEX", match_pattern=pattern) for pattern in ("(", "[")]
+    wrong = newest().pk
+    with change_set():
+        m.CeRule.objects.update(match_pattern="yes")
+    before = newest().pk
+
+    for page in (ada.get(way_back("roll_back", wrong)), ada.post(way_back("roll_back", wrong))):
+        said = [refusal.message for refusal in page.context["question"].refusals]
+        assert [text.split(":")[0] for text in said] == [f"Rule {rule.pk}, condition" for rule in rules]
+        assert all(text.endswith("(REGEX_INVALID)") for text in said)
+    assert newest().pk == before
+
+
+def test_weak_rows_that_would_be_restored_are_told(ada: Client) -> None:
+    with change_set():
+        made(m.CeIntent, intent_code="LOAN")
+        rule = made(m.CeRule)
+    weak = newest().pk
+    with change_set():
+        m.CeRule.objects.all().delete()
+
+    page = ada.get(way_back("roll_back", weak))
+
+    assert not page.context["question"].refusals
+    assert [f"Rule {rule.pk}" in text for text in page.context["question"].warnings] == [True]
+    ada.post(way_back("roll_back", weak))
+    assert m.CeRule.objects.filter(pk=rule.pk).exists()
 
 
 def test_analysts_read_releases_and_roll_nothing_back(ben: Client) -> None:

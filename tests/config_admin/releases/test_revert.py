@@ -34,7 +34,7 @@ def test_a_row_is_put_back(rule):
     before = version()
     changed(rule, priority=1)
     other = changed(made(m.CePolicy), priority=4)
-    release = revert_row("ce_rule", rule.pk, before, author="ada")
+    release = revert_row("ce_rule", rule.pk, before, author="ada", checked=False)
     rule.refresh_from_db()
     assert (rule.priority, rule.updated_by) == (100, "ada")
     assert (release.origin, release.config_version) == ("REVERT", other + 1)
@@ -46,18 +46,18 @@ def test_a_row_is_put_back(rule):
 def test_a_deleted_row_comes_back_under_its_number(rule):
     before, pk = version(), rule.pk
     rule.delete()
-    revert_row("ce_rule", pk, before)
+    revert_row("ce_rule", pk, before, checked=False)
     assert [entry.history_type for entry in m.CeRule.objects.get(pk=pk).history.all()] == ["+", "-", "+"]
 
 
 def test_a_row_that_is_so_already_makes_no_release(rule):
     before = version()
-    assert revert_row("ce_rule", rule.pk, before) is None
+    assert revert_row("ce_rule", rule.pk, before, checked=False) is None
     assert version() == before
 
 
 def test_a_row_that_was_not_there_goes(rule):
-    revert_row("ce_rule", rule.pk, version() - 1)
+    revert_row("ce_rule", rule.pk, version() - 1, checked=False)
     assert not m.CeRule.objects.exists()
 
 
@@ -69,7 +69,7 @@ def test_a_release_is_taken_back(rule):
         intent = made(m.CeIntent)
     bad = version()
     intent_later = changed(made(m.CeIntent, intent_code="OTHER"), priority=9)
-    release = revert_release(bad)
+    release = revert_release(bad, checked=False)
     rule.refresh_from_db()
     assert rule.priority == 100
     assert not m.CePolicy.objects.filter(pk=policy.pk).exists()
@@ -82,7 +82,7 @@ def test_rows_changed_since_are_told_and_nothing_is_done(rule):
     bad = changed(rule, priority=1)
     last = changed(rule, priority=2)
     with pytest.raises(RevertConflict, match=f"ce_rule {rule.pk}") as conflict:
-        revert_release(bad)
+        revert_release(bad, checked=False)
     assert conflict.value.rows == [("ce_rule", rule.pk)]
     assert version() == last
 
@@ -90,7 +90,7 @@ def test_rows_changed_since_are_told_and_nothing_is_done(rule):
 def test_force_takes_back_rows_changed_since_too(rule):
     bad = changed(rule, priority=1)
     changed(rule, priority=2)
-    revert_release(bad, force=True)
+    revert_release(bad, force=True, checked=False)
     rule.refresh_from_db()
     assert rule.priority == 100
 
@@ -98,8 +98,8 @@ def test_force_takes_back_rows_changed_since_too(rule):
 def test_what_is_taken_back_already_is_no_conflict(rule):
     before = version()
     bad = changed(rule, priority=1)
-    revert_row("ce_rule", rule.pk, before)
-    assert revert_release(bad) is None
+    revert_row("ce_rule", rule.pk, before, checked=False)
+    assert revert_release(bad, checked=False) is None
 
 
 def test_a_tool_is_not_taken_from_the_row_that_belongs_to_it():
@@ -109,5 +109,5 @@ def test_a_tool_is_not_taken_from_the_row_that_belongs_to_it():
     with change_set():
         made(m.CeMcpDbTool, tool=tool)
     with pytest.raises(RowsBelongTogether):
-        revert_release(bad)
+        revert_release(bad, checked=False)
     assert m.CeMcpDbTool.objects.get().tool == tool

@@ -1,0 +1,58 @@
+"""The save checks for rows of an older release that are about to be put back (tables 8: reverting is checked)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from config_admin.releases.tree import Content
+from config_admin.snapshot.active import snapshots
+from config_admin.snapshot.compile import Chunk, compile_chunk
+from config_admin.validation.draft import Draft
+from config_admin.validation.findings import Finding
+from config_admin.validation.installation import installed
+from config_admin.validation.run import check_delete, check_row
+from config_admin.validation.world import World
+from convengine.domain.rows import Row
+from convengine.domain.snapshot import Snapshot, Table
+
+#: For each table the rows to be by primary key; null for one that shall be gone.
+Wanted = Mapping[str, Mapping[Any, Content | None]]
+
+
+def would_restore(wanted: Wanted) -> list[Finding]:
+    """What is wrong, or weak, with these rows: judged together, in the configuration that they would make."""
+    now, world = snapshots.current(), installed()
+    restored = {table: compiled(table, rows) for table, rows in wanted.items()}
+    after = _overlaid(now, wanted, restored)
+    found: list[Finding] = []
+    for table, chunk in restored.items():
+        stored = now.tables[table].by_pk
+        found += [each for row in chunk.rows for each in _of_row(row, chunk.unreadable.get(row.pk), after, world)]
+        gone = [stored[pk] for pk, row in wanted[table].items() if row is None and pk in stored]
+        found += [each for row in gone for each in check_delete(row, after)]
+    return found
+
+
+def _of_row(row: Row, unreadable: Mapping[str, str] | None, after: Snapshot, world: World) -> Iterator[Finding]:
+    for field, value in (unreadable or {}).items():
+        message = f"In that release it holds {value[:80]!r}, which it cannot hold. Put this row back by hand."
+        yield Draft(row, after, world).error("SHAPE_INVALID", field, message)
+    if not unreadable:
+        yield from check_row(row, after, world)
+
+
+def compiled(table: str, rows: Mapping[Any, Content | None]) -> Chunk:
+    """The rows that shall be there, as the engine would read them."""
+    contents = [row for row in rows.values() if row is not None]
+    columns = sorted(contents[0]) if contents else []
+    return compile_chunk(table, {"columns": columns, "rows": [[row[name] for name in columns] for row in contents]})
+
+
+def _overlaid(now: Snapshot, wanted: Wanted, restored: Mapping[str, Chunk]) -> Snapshot:
+    tables = dict(now.tables)
+    for name, chunk in restored.items():
+        table = tables[name]
+        rows = {pk: row for pk, row in table.by_pk.items() if pk not in wanted[name]}
+        rows |= {row.pk: row for row in chunk.rows}
+        bad = {pk: found for pk, found in table.unreadable.items() if pk not in wanted[name]}
+        tables[name] = Table(name, [rows[pk] for pk in sorted(rows)], {**bad, **chunk.unreadable})
+    return Snapshot(now.config_version, tables, now.defaults)
