@@ -61,7 +61,7 @@ def replay(record: CeConversationHistory) -> Difference | None:
     recorded = _recorded(record)
     turn = _turn(recorded)
     outcome = wiring.engine().run(turn)
-    rows, _ = audit_rows(turn)
+    rows = audit_rows(turn)
     replayed = [(row.stage, _comparable(whole(row.stage, loads(row.payload)))) for row in rows]
     stored = [
         (row.stage, _comparable(whole(row.stage, row.payload_json)))

@@ -24,10 +24,8 @@ class AuditRow(NamedTuple):
     at_ms: int
 
 
-def audit_rows(
-    turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool] | None = None
-) -> tuple[list[AuditRow], int]:
-    """The events beyond `after_seq` as they are stored, after filters and redaction, and how many the turn left out.
+def audit_rows(turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool] | None = None) -> list[AuditRow]:
+    """The events beyond `after_seq` as they are stored, after filters and redaction.
 
     The rate limit is asked once for each event, however often the turn is stored: step by step, or again with care.
     `admits` says what it lets pass; null is no limit, as in a replay.
@@ -64,7 +62,7 @@ def audit_rows(
             # Without `_meta` a reader has no state and no place: then payloads stay whole.
             stored = _stored(event, payload, meta) if wanted.persist_meta else _in_full(event, payload)
             rows.append(AuditRow(event.seq, event.stage, dumps(stored), int(event.at_ms)))
-    return _redacted(rows, wanted.redact_keys), filtered
+    return _redacted(rows, wanted.redact_keys)
 
 
 def _stored(event: AuditEvent, payload: Mapping[str, Any], meta: dict[str, Any]) -> Mapping[str, Any]:

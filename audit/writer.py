@@ -1,12 +1,11 @@
-"""Trail to rows, inside the turn's own transaction (R2, R84): one COPY on PostgreSQL, one executemany elsewhere."""
+"""Trail to rows, inside the turn's own commit (R2, R84): one INSERT for all."""
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import DataError, connection, transaction
+from django.db import DataError, transaction
 
 from audit.models import CeAudit
 from audit.rate_limit import limiter
@@ -15,44 +14,50 @@ from convengine.codec import dumps, loads
 from convengine.domain.stages import Stage
 from convengine.domain.turn import Turn
 from convengine.sessions.sql import dialect
+from convengine.sessions.writes import Write, execute
 
-_COLUMNS = "conversation_id, stage, payload_json, created_at, turn_id, turn_no, seq, config_version"
+_INTO = (
+    "INSERT INTO ce_audit "
+    "(conversation_id, turn_id, turn_no, config_version, stage, payload_json, created_at, seq) SELECT %s, %s, %s, %s, "
+)
+#: Stands in no stage, and in no JSON.
+SEPARATOR = "\x01"
+_FROM_TEXTS = f"""{_INTO} stage, payload::jsonb, %s + at_ms * interval '1 millisecond', seq
+  FROM unnest(string_to_array(%s, E'\\x01'), string_to_array(%s, E'\\x01'), %s::int[], %s::int[])
+       AS event(stage, payload, seq, at_ms)"""
+_FROM_JSON = f"""{_INTO} json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
+       json_extract(value, '$[3]') FROM json_each(%s)"""
 
 
-@dataclass(frozen=True)
-class Written:
-    """What became of a trail."""
-
-    rows: int = 0
-    #: Events that a filter or the rate limit left out.
-    filtered: int = 0
-    #: Events that the database refused; a marker stands in their place.
-    lost: int = 0
+def writes(turn: Turn, after_seq: int = 0) -> list[Write]:
+    """The events of a turn beyond `after_seq`, and the rows that decided it (R58)."""
+    return [*events(turn, after_seq), *_deciding_rows(turn)]
 
 
-def write(turn: Turn, *, after_seq: int = 0, careful: bool = False) -> Written:
-    """Store the events of a turn beyond `after_seq`, and the rows that decided it. Needs an open transaction.
+def events(turn: Turn, after_seq: int = 0) -> list[Write]:
+    """The events of a turn beyond `after_seq`."""
+    rows = _rows(turn, after_seq)
+    return [_stored(turn, rows)] if rows else []
 
-    `careful` stores event by event: what the database refuses is replaced by AUDIT_EVENT_LOST. A caller asks for it
-    after a plain attempt failed with DataError, so that ordinary turns pay nothing for it.
+
+def write_with_care(turn: Turn, after_seq: int = 0) -> int:
+    """Store the same, event by event, and give how many were lost. Needs an open transaction.
+
+    What the database refuses is replaced by AUDIT_EVENT_LOST. A caller asks for it after the plain way was refused, so
+    that ordinary turns pay nothing for it.
     """
-    rows, filtered = audit_rows(turn, after_seq, limiter.admits if limiter.on else None)
-    lost = _store_carefully(turn, rows) if careful else _store(turn, rows)
-    return Written(len(rows), filtered, lost)
-
-
-def write_deciding_rows(turn: Turn) -> None:
-    """Store the configuration rows that decided the turn (R58). Needs an open transaction."""
-    here = dialect()
-    turn_id, now = here.uuid(turn.turn_id), here.time(turn.ports.clock.now())
-    values = [value for row in turn.decided_rows for value in (turn_id, now, row.table, row.row_pk, row.role)]
-    if values:
-        places = ", ".join(["(%s, %s, %s, %s, %s)"] * (len(values) // 5))
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"INSERT INTO ce_turn_row (turn_id, created_at, table_name, row_pk, role) VALUES {places}",
-                values,
-            )
+    lost = 0
+    for row in _rows(turn, after_seq):
+        try:
+            with transaction.atomic():
+                execute(_stored(turn, [row]))
+        except DataError as refused:
+            lost += 1
+            marker = {"stage": row.stage, "reason": str(refused).split("\n")[0], "bytes": len(row.payload.encode())}
+            execute(_stored(turn, [AuditRow(row.seq, Stage.AUDIT_EVENT_LOST.value, dumps(marker), row.at_ms)]))
+    for write in _deciding_rows(turn):
+        execute(write)
+    return lost
 
 
 def append(
@@ -84,57 +89,33 @@ def append(
     )
 
 
-def _store(turn: Turn, rows: Sequence[AuditRow]) -> int:
-    if connection.vendor == "postgresql":
-        _copy(turn, rows)
-    elif rows:
-        with connection.cursor() as cursor:
-            cursor.executemany(
-                f"INSERT INTO ce_audit ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
-                [_values(turn, row) for row in rows],
-            )
-    return 0
+def _rows(turn: Turn, after_seq: int) -> list[AuditRow]:
+    return audit_rows(turn, after_seq, limiter.admits if limiter.on else None)
 
 
-def _time(turn: Turn, at_ms: int) -> datetime:
-    return turn.ports.clock.now() + timedelta(milliseconds=at_ms)
-
-
-def _values(turn: Turn, row: AuditRow) -> tuple[Any, ...]:
+def _stored(turn: Turn, rows: Sequence[AuditRow]) -> Write:
+    """One statement for all rows, which go as a few texts: what a row costs is its place in the indexes."""
     here = dialect()
-    return (
+    same = [
         here.uuid(turn.request.conversation_id),
-        row.stage,
-        row.payload,
-        here.time(_time(turn, row.at_ms)),
         here.uuid(turn.turn_id),
         turn.turn_no,
-        row.seq,
         turn.snapshot.config_version,
-    )
-
-
-def _copy(turn: Turn, rows: Sequence[AuditRow]) -> None:
-    """One COPY in text format. Nothing here has a raw tab or line break, so only the JSON's backslashes need care."""
-    times = {at_ms: _time(turn, at_ms).isoformat() for at_ms in {row.at_ms for row in rows}}
-    conversation_id, version = turn.request.conversation_id, turn.snapshot.config_version
-    same = f"{uuid.UUID(turn.turn_id)}\t{turn.turn_no}"
-    lines = [
-        f"{conversation_id}\t{stage}\t{payload}\t{times[at_ms]}\t{same}\t{seq}\t{version}\n"
-        for seq, stage, payload, at_ms in rows
     ]
-    with connection.cursor() as cursor, cursor.copy(f"COPY ce_audit ({_COLUMNS}) FROM STDIN") as copy:
-        copy.write("".join(lines).replace("\\", "\\\\"))
+    now = turn.ports.clock.now()
+    if here.vendor == "postgresql":
+        texts = [SEPARATOR.join([row.stage for row in rows]), SEPARATOR.join([row.payload for row in rows])]
+        numbers = [",".join([str(row.seq) for row in rows]), ",".join([str(row.at_ms) for row in rows])]
+        return Write(_FROM_TEXTS, [*same, now, *texts, *(f"{{{text}}}" for text in numbers)])
+    times = {at_ms: here.time(now + timedelta(milliseconds=at_ms)) for at_ms in {row.at_ms for row in rows}}
+    return Write(_FROM_JSON, [*same, dumps([(row.stage, row.payload, times[row.at_ms], row.seq) for row in rows])])
 
 
-def _store_carefully(turn: Turn, rows: Sequence[AuditRow]) -> int:
-    lost = 0
-    for row in rows:
-        try:
-            with transaction.atomic():
-                _store(turn, [row])
-        except DataError as refused:
-            lost += 1
-            marker = {"stage": row.stage, "reason": str(refused).split("\n")[0], "bytes": len(row.payload.encode())}
-            _store(turn, [AuditRow(row.seq, Stage.AUDIT_EVENT_LOST.value, dumps(marker), row.at_ms)])
-    return lost
+def _deciding_rows(turn: Turn) -> list[Write]:
+    if not turn.decided_rows:
+        return []
+    here = dialect()
+    turn_id, now = here.uuid(turn.turn_id), here.time(turn.ports.clock.now())
+    values = [value for row in turn.decided_rows for value in (turn_id, now, row.table, row.row_pk, row.role)]
+    places = ", ".join(["(%s, %s, %s, %s, %s)"] * len(turn.decided_rows))
+    return [Write(f"INSERT INTO ce_turn_row (turn_id, created_at, table_name, row_pk, role) VALUES {places}", values)]

@@ -11,6 +11,7 @@ from convengine import conf
 from convengine.codec import dumps, loaded
 from convengine.errors import IdempotencyKeyReused
 from convengine.sessions.sql import dialect
+from convengine.sessions.writes import Write
 
 _NAMESPACE = uuid.UUID("6f1d2ec6-5a3f-4d47-9c55-6f0f0f2f7f11")
 
@@ -51,30 +52,22 @@ def find(key: IdempotencyKey) -> Any | None:
     return loaded(row[1])
 
 
-def store(key: IdempotencyKey, conversation_id: str, turn_id: str, answer: Any) -> bool:
-    """Keep the answer, in the turn's own transaction. False when another live answer holds the key already."""
+def kept(key: IdempotencyKey, conversation_id: str, turn_id: str, answer: Any) -> Write:
+    """The answer kept, in the turn's own commit. It meets no row when another live answer holds the key already."""
     here = dialect()
     expiry = here.now(conf.get("IDEMPOTENCY_HOURS") * 3600)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""INSERT INTO ce_idempotency
-                    (api_key, key, body_hash, conversation_id, turn_id, answer, created_at, expires_at)
-                VALUES (%s, %s, %s, %s, %s, {here.json}, {here.now()}, {expiry})
-                ON CONFLICT (api_key, key) DO UPDATE
-                   SET body_hash = excluded.body_hash, conversation_id = excluded.conversation_id,
-                       turn_id = excluded.turn_id, answer = excluded.answer, created_at = excluded.created_at,
-                       expires_at = excluded.expires_at
-                 WHERE ce_idempotency.expires_at <= {here.now()}""",
-            [
-                key.owner,
-                key.key,
-                key.body_hash,
-                here.uuid(conversation_id),
-                here.uuid(turn_id),
-                dumps(answer),
-            ],
-        )
-        return bool(cursor.rowcount == 1)
+    return Write(
+        f"""INSERT INTO ce_idempotency
+                (api_key, key, body_hash, conversation_id, turn_id, answer, created_at, expires_at)
+            VALUES (%s, %s, %s, %s, %s, {here.json}, {here.now()}, {expiry})
+            ON CONFLICT (api_key, key) DO UPDATE
+               SET body_hash = excluded.body_hash, conversation_id = excluded.conversation_id,
+                   turn_id = excluded.turn_id, answer = excluded.answer, created_at = excluded.created_at,
+                   expires_at = excluded.expires_at
+             WHERE ce_idempotency.expires_at <= {here.now()}""",
+        [key.owner, key.key, key.body_hash, here.uuid(conversation_id), here.uuid(turn_id), dumps(answer)],
+        must=True,
+    )
 
 
 def _sorted(value: Any) -> Any:

@@ -6,6 +6,7 @@ from convengine.domain.conversation import Conversation
 from convengine.domain.session import Session
 from convengine.domain.turn import Turn
 from convengine.sessions.sql import dialect
+from convengine.sessions.writes import Write
 
 
 def recall(row: Conversation) -> str | None:
@@ -25,19 +26,16 @@ def recall(row: Conversation) -> str | None:
     return found[0] if found else None
 
 
-def remember(turn: Turn, row: Conversation, session: Session) -> None:
-    """Keep the running summary of the session, when this turn made one. Needs an open transaction.
-
-    After a reset it begins anew with this turn.
-    """
+def remembered(turn: Turn, row: Conversation, session: Session) -> list[Write]:
+    """The running summary of the session kept, when this turn made one. After a reset it begins anew with this turn."""
     summary = session.input_params.get("memory_session_summary")
     if not isinstance(summary, str):
-        return
+        return []
     here = dialect()
     now = here.time(turn.ports.clock.now())
     first = ", from_turn = excluded.from_turn" if session.reset_reason else ""
-    with connection.cursor() as cursor:
-        cursor.execute(
+    return [
+        Write(
             f"""INSERT INTO ce_memory (conversation_id, memory_type, workspace_id, channel, remote_jid, summary_text,
                                        source, detail_json, from_turn, to_turn, created_at, updated_at)
                 VALUES (%s, 'SESSION_SUMMARY', %s, %s, %s, %s, 'TEMPLATE', '{{}}', %s, %s, %s, %s)
@@ -56,3 +54,4 @@ def remember(turn: Turn, row: Conversation, session: Session) -> None:
                 now,
             ],
         )
+    ]

@@ -25,6 +25,7 @@ from convengine.sessions.lease import Lease
 from convengine.sessions.memory import recall
 from convengine.sessions.models import CeConversation
 from convengine.sessions.sql import dialect
+from convengine.sessions.writes import Write
 
 #: The newest committed turns of an epoch.
 _HISTORY = """
@@ -92,47 +93,46 @@ class TurnRecord:
     audit_incomplete: bool = False
 
 
-def commit_conversation(turn: Turn, lease: Lease, session: Session) -> bool:
-    """Write the conversation row and give the lease back. Needs an open transaction.
+def conversation_written(lease: Lease, session: Session) -> Write:
+    """The conversation row after the turn; it gives the lease back.
 
-    True when the row had to be made anew, because somebody deleted it while the turn ran (pipeline-1 5). Raises
-    TurnConflict when the lease was lost or the row changed under the turn: nothing of the turn may stand then.
+    It meets no row when the lease was lost, or the row changed under the turn or was deleted.
     """
     here = dialect()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""UPDATE ce_conversation
-                   SET status = %s, intent_code = %s, state_code = %s, context_json = {here.json},
-                       input_params_json = {here.json}, last_user_text = %s, last_assistant_json = {here.json},
-                       context_epoch = %s, preferences = {here.json}, context_summary = %s, updated_at = {here.now()},
-                       version = version + 1, turn_count = turn_count + 1,
-                       lease_token = NULL, lease_expires_at = NULL, lease_info = NULL
-                 WHERE conversation_id = %s AND lease_token = %s AND version = %s""",
-            [
-                session.status,
-                session.intent or "UNKNOWN",
-                session.state or "UNKNOWN",
-                dumps(session.context),
-                dumps(persistent(session.input_params)),
-                session.user_text,
-                dumps(session.last_assistant),
-                session.epoch,
-                dumps(session.preferences),
-                session.context_summary,
-                here.uuid(session.conversation_id),
-                here.uuid(lease.token),
-                lease.conversation.version,
-            ],
-        )
-        if cursor.rowcount == 1:
-            return False
+    return Write(
+        f"""UPDATE ce_conversation
+               SET status = %s, intent_code = %s, state_code = %s, context_json = {here.json},
+                   input_params_json = {here.json}, last_user_text = %s, last_assistant_json = {here.json},
+                   context_epoch = %s, preferences = {here.json}, context_summary = %s, updated_at = {here.now()},
+                   version = version + 1, turn_count = turn_count + 1,
+                   lease_token = NULL, lease_expires_at = NULL, lease_info = NULL
+             WHERE conversation_id = %s AND lease_token = %s AND version = %s""",
+        [
+            session.status,
+            session.intent or "UNKNOWN",
+            session.state or "UNKNOWN",
+            dumps(session.context),
+            dumps(persistent(session.input_params)),
+            session.user_text,
+            dumps(session.last_assistant),
+            session.epoch,
+            dumps(session.preferences),
+            session.context_summary,
+            here.uuid(session.conversation_id),
+            here.uuid(lease.token),
+            lease.conversation.version,
+        ],
+        must=True,
+    )
+
+
+def recreate(turn: Turn, lease: Lease, session: Session) -> None:
+    """Make the row anew when somebody deleted it while the turn ran (pipeline-1 5). Needs an open transaction.
+
+    Raises TurnConflict when it is there: the lease was lost, or the row changed under the turn.
+    """
     if CeConversation.objects.filter(pk=session.conversation_id).exists():
         raise TurnConflict()
-    _recreate(turn, lease, session)
-    return True
-
-
-def _recreate(turn: Turn, lease: Lease, session: Session) -> None:
     row, now = lease.conversation, turn.ports.clock.now()
     CeConversation.objects.create(
         conversation_id=session.conversation_id,
@@ -157,8 +157,8 @@ def _recreate(turn: Turn, lease: Lease, session: Session) -> None:
     turn.audit(session, Stage.CONVERSATION_CREATED, conversationId=session.conversation_id, reason="recreated")
 
 
-def release(turn: Turn, lease: Lease, session: Session) -> bool:
-    """Give the lease back after a failed turn; False when it was lost. Needs an open transaction.
+def released(lease: Lease, session: Session) -> Write:
+    """The lease given back after a failed turn; it meets no row when the lease was lost.
 
     The conversation stays as it was, but for a reset: the user asked to be freed from the old state (RST-7).
     """
@@ -172,17 +172,16 @@ def release(turn: Turn, lease: Lease, session: Session) -> bool:
             "version = version + 1, "
         )
         params.append(session.epoch)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"UPDATE ce_conversation SET {reset}lease_token = NULL, lease_expires_at = NULL, lease_info = NULL "
-            "WHERE conversation_id = %s AND lease_token = %s",
-            [*params, here.uuid(session.conversation_id), here.uuid(lease.token)],
-        )
-        return bool(cursor.rowcount == 1)
+    return Write(
+        f"UPDATE ce_conversation SET {reset}lease_token = NULL, lease_expires_at = NULL, lease_info = NULL "
+        "WHERE conversation_id = %s AND lease_token = %s",
+        [*params, here.uuid(session.conversation_id), here.uuid(lease.token)],
+        must=True,
+    )
 
 
-def insert_record(turn: Turn, record: TurnRecord) -> None:
-    """Write the turn record, which is also the history row (R17). Needs an open transaction."""
+def recorded(turn: Turn, record: TurnRecord) -> Write:
+    """The turn record, which is also the history row (R17)."""
     here, session = dialect(), record.session
     failed = record.error is not None
     now = here.time(turn.ports.clock.now())
@@ -211,11 +210,10 @@ def insert_record(turn: Turn, record: TurnRecord) -> None:
     }
     json_columns = {"assistant_output", "facts"}
     places = ", ".join(here.json if name in json_columns else "%s" for name in values)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"INSERT INTO ce_conversation_history ({', '.join(values)}) VALUES ({places})",
-            list(values.values()),
-        )
+    return Write(
+        f"INSERT INTO ce_conversation_history ({', '.join(values)}) VALUES ({places})",
+        list(values.values()),
+    )
 
 
 def new_id() -> str:

@@ -1,12 +1,12 @@
 """take_turn: lease, pin, run, commit; the one imperative function of the product (law 1)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import structlog
-from django.db import DatabaseError, DataError, connection, transaction
+from django.db import DatabaseError, connection, transaction
 
 from convengine import conf, wiring
 from convengine.domain import settings
@@ -26,6 +26,7 @@ from convengine.sessions.clock import TurnClock
 from convengine.sessions.idempotency import IdempotencyKey
 from convengine.sessions.keeper import keeper
 from convengine.sessions.recording import record
+from convengine.sessions.writes import Refused, Write, execute, together
 from convengine.verbose.listen import listen
 
 log = structlog.get_logger(__name__)
@@ -86,7 +87,7 @@ def _run(request: TurnRequest, lease: leases.Lease, key: IdempotencyKey | None, 
     answer = _answer(turn, outcome)
     try:
         if outcome.error is None:
-            _commit(turn, lease, outcome, tape, lambda: _keep(key, answer, wire))
+            _commit(turn, lease, outcome, tape, _kept(key, answer, wire))
         else:
             _record_failure(turn, lease, outcome, tape)
     except (TurnConflict, DatabaseError) as refused:
@@ -136,84 +137,87 @@ class _StepFlush:
         with transaction.atomic():
             if not leases.renew(self.lease.token):
                 raise TurnConflict()
-            conf.load("AUDIT_WRITER").write(self.turn, after_seq=self.stored)
+            for write in conf.load("AUDIT_WRITER").events(self.turn, self.stored):
+                execute(write)
         self.stored = len(self.turn.trail.events)
 
 
-def _commit(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Recording, keep: Any) -> None:
+def _commit(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Recording, kept: Sequence[Write]) -> None:
     """Everything at once: conversation, turn record, audit, deciding rows, the stored answer (sessions 7)."""
-    status = TurnStatus.BLOCKED if outcome.stopped else TurnStatus.OK
 
-    def write(careful: bool) -> None:
-        recreated = store.commit_conversation(turn, lease, outcome.session)
-        note = "The conversation was deleted while the turn ran, which a replay does not repeat." if recreated else None
-        memory.remember(turn, lease.conversation, outcome.session)
-        _write_record(turn, outcome, tape, status, careful=careful, note=note)
-        keep()
+    def anew() -> str:
+        store.recreate(turn, lease, outcome.session)
+        return "The conversation was deleted while the turn ran, which a replay does not repeat."
 
-    _in_one_transaction(write)
+    _write(
+        _Ending(turn, outcome, tape, TurnStatus.BLOCKED if outcome.stopped else TurnStatus.OK),
+        store.conversation_written(lease, outcome.session),
+        [*memory.remembered(turn, lease.conversation, outcome.session), *kept],
+        anew,
+    )
 
 
 def _record_failure(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Recording) -> None:
     """The turn record and the trail of a turn that failed; the conversation stays as it was."""
 
-    def write(careful: bool) -> None:
-        if not store.release(turn, lease, outcome.session):
-            raise TurnConflict()
-        _write_record(turn, outcome, tape, TurnStatus.FAILED, careful=careful)
-
-    _in_one_transaction(write)
-
-
-def _write_record(
-    turn: Turn,
-    outcome: EngineOutcome,
-    tape: Recording,
-    status: TurnStatus,
-    *,
-    careful: bool,
-    note: str | None = None,
-) -> None:
-    """The turn record and its trail. `note` says why the turn cannot be replayed, if it cannot."""
-    writer = conf.load("AUDIT_WRITER")
-    already = turn.flush_step.stored if turn.flush_step else 0
-    redact = frozenset(name.lower() for name in settings.read(turn.snapshot, catalogue.REDACT_KEYS).value)
-    data, masked = record(turn, tape, redact)
-    if isinstance(outcome.error, TurnTimeout):
-        note = "The turn ended because its time was over, which a replay does not repeat."
-    note = note or masked
-    written = writer.write(turn, after_seq=already, careful=careful)
-    writer.write_deciding_rows(turn)
-    store.insert_record(
-        turn,
-        store.TurnRecord(
-            status,
-            outcome.session,
-            data,
-            replayable=note is None,
-            replay_note=note,
-            error=outcome.error,
-            audit_incomplete=bool(written.lost),
-        ),
-    )
-
-
-def _in_one_transaction(write: Any) -> None:
-    """Write all or nothing. What the database refuses for its content is tried once more, event by event (R2)."""
-    try:
-        with transaction.atomic():
-            write(False)
-    except DataError:
-        with transaction.atomic():
-            write(True)
-
-
-def _keep(key: IdempotencyKey | None, answer: TurnAnswer, wire: Wire | None) -> None:
-    if key is None or wire is None:
-        return
-    if not idempotency.store(key, answer.conversation_id, answer.turn_id, wire(answer)):
-        # Another call with this key committed meanwhile, in another conversation: this one must not count.
+    def lost() -> str:
         raise TurnConflict()
+
+    _write(_Ending(turn, outcome, tape, TurnStatus.FAILED), store.released(lease, outcome.session), [], lost)
+
+
+@dataclass(frozen=True)
+class _Ending:
+    """A turn that ran, and the record that it leaves."""
+
+    turn: Turn
+    outcome: EngineOutcome
+    tape: Recording
+    status: TurnStatus
+
+    def record(self, note: str | None = None, lost_events: int = 0) -> Write:
+        """The turn record. `note` says why the turn cannot be replayed, if it cannot."""
+        redact = frozenset(name.lower() for name in settings.read(self.turn.snapshot, catalogue.REDACT_KEYS).value)
+        data, masked = record(self.turn, self.tape, redact)
+        if isinstance(self.outcome.error, TurnTimeout):
+            note = "The turn ended because its time was over, which a replay does not repeat."
+        note = note or masked
+        return store.recorded(
+            self.turn,
+            store.TurnRecord(
+                self.status,
+                self.outcome.session,
+                data,
+                replayable=note is None,
+                replay_note=note,
+                error=self.outcome.error,
+                audit_incomplete=bool(lost_events),
+            ),
+        )
+
+
+def _write(ending: _Ending, conversation: Write, more: Sequence[Write], missed: Callable[[], str]) -> None:
+    """Write all or nothing. What is refused is tried once more, event by event (R2).
+
+    `missed` is called when the conversation's row was not met; it says why the turn cannot be replayed, or raises.
+    """
+    writer, turn = conf.load("AUDIT_WRITER"), ending.turn
+    already = turn.flush_step.stored if turn.flush_step else 0
+    try:
+        together([conversation, *more, *writer.writes(turn, already), ending.record()])
+    except Refused:
+        with transaction.atomic():
+            note = None if execute(conversation) else missed()
+            # Another call with this key committed meanwhile, in another conversation: this one must not count.
+            if not all(execute(write) or not write.must for write in more):
+                raise TurnConflict() from None
+            execute(ending.record(note, writer.write_with_care(turn, already)))
+
+
+def _kept(key: IdempotencyKey | None, answer: TurnAnswer, wire: Wire | None) -> list[Write]:
+    if key is None or wire is None:
+        return []
+    return [idempotency.kept(key, answer.conversation_id, answer.turn_id, wire(answer))]
 
 
 def _answer(turn: Turn, outcome: EngineOutcome) -> TurnAnswer:

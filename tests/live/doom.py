@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
@@ -38,6 +39,7 @@ class _Doom(threading.local):
 
 
 doom = _Doom()
+_held: list[psycopg.Connection[Any]] = []
 
 
 def _stop() -> None:
@@ -67,8 +69,13 @@ def reached(place: str) -> None:
     """Strike when this is the place."""
     if doom.place == place:
         doom.place = ""
-        Path(os.environ["CE_TEST_STRUCK"], doom.number).write_text(str(os.getpid()))
-        WHAT[doom.what]()
+        strike(doom.number, doom.what)
+
+
+def strike(number: str, what: str) -> None:
+    """Note it, and do it."""
+    Path(os.environ["CE_TEST_STRUCK"], number).write_text(str(os.getpid()))
+    WHAT[what]()
 
 
 def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -98,14 +105,33 @@ def _take(request: Any, key: Any = None, take: Any = leases.take) -> Any:
     return lease
 
 
+def _hold() -> None:
+    """Let the commit wait in the middle of its one statement, until this process ends."""
+    other = psycopg.connect(connection.connection.info.dsn)
+    other.execute("LOCK TABLE ce_turn_row IN EXCLUSIVE MODE")
+    _held.append(other)
+
+
 def _statement(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-    """`commit N`: before the commit's statement N, counted from 0."""
-    if sql.lstrip().startswith("UPDATE ce_conversation") and "turn_count + 1" in sql:
+    """`commit N`: before the commit's statement N, counted from 0. `commit under way`: while the first is made.
+
+    `committed`, where the first is the commit: the turn stands, and nobody has been told.
+    """
+    if "turn_count = turn_count + 1" in sql:
         doom.statement = 0
-    if doom.statement is not None:
-        reached(f"commit {doom.statement}")
-        doom.statement += 1
-    return execute(sql, params, many, context)
+    if doom.statement is None:
+        return execute(sql, params, many, context)
+    reached(f"commit {doom.statement}")
+    if doom.statement == 0 and doom.place == "commit under way":
+        doom.place = ""
+        _hold()
+        threading.Timer(0.05, strike, (doom.number, doom.what)).start()
+    doom.statement += 1
+    done = execute(sql, params, many, context)
+    if not connection.in_atomic_block:
+        doom.statement = None
+        reached("committed")
+    return done
 
 
 def _commit(self: BaseDatabaseWrapper, commit: Any = BaseDatabaseWrapper._commit) -> None:  # type: ignore[attr-defined]

@@ -28,13 +28,14 @@ def step_places() -> list[str]:
 
 
 def commit_places(*, audit: bool) -> list[str]:
-    """Before each statement of a commit with an idempotency key, before and after COMMIT.
+    """Around a commit with an idempotency key.
 
-    The statements: conversation, deciding rows, turn record, stored answer; and the audit rows when they are written
-    by then, but on PostgreSQL that is a COPY, which is no statement to Django.
+    On PostgreSQL it is one statement: before it, in the middle of it, after it. Elsewhere before each statement —
+    conversation, stored answer, events when they are written by then, deciding rows, turn record — and around COMMIT.
     """
-    statements = 4 + (audit and connection.vendor == "sqlite")
-    return [*(f"commit {n}" for n in range(statements)), "commit", "committed"]
+    if connection.vendor == "postgresql":
+        return ["commit 0", *["commit under way"] * 3, "committed"]
+    return [*(f"commit {n}" for n in range(4 + audit)), "commit", "committed"]
 
 
 class Massacre:

@@ -15,6 +15,7 @@ from convengine.sessions import lease as leases
 from convengine.sessions.idempotency import IdempotencyKey
 from convengine.sessions.lease import Answered
 from convengine.sessions.models import CeConversation, CeConversationHistory
+from convengine.sessions.writes import execute
 from tests.convengine.sessions.test_turns import say
 from tests.worlds import desk
 
@@ -79,7 +80,8 @@ def test_a_call_that_was_answered_while_it_waited_for_the_row_never_runs(convers
         answers.append(answered.value.body)
 
     with behind_a_commit(call):
-        assert idempotency.store(key, conversation_id, a_turn_of_another_process(conversation_id), {"said": "No fees."})
+        turn_id = a_turn_of_another_process(conversation_id)
+        assert execute(idempotency.kept(key, conversation_id, turn_id, {"said": "No fees."}))
 
     assert answers == [{"said": "No fees."}]
     assert CeConversation.objects.get().last_turn_no == 2

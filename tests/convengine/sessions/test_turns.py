@@ -195,7 +195,7 @@ def test_PCB_V4_a_database_that_fails_is_one_recoverable_error(
     def fails(*args: Any) -> None:
         raise DatabaseError("disk full")
 
-    monkeypatch.setattr("convengine.sessions.store.insert_record", fails)
+    monkeypatch.setattr("convengine.sessions.store.recorded", fails)
 
     with pytest.raises(ConversationPersistFailed) as failed:
         say(conversation_id)
