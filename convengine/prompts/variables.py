@@ -100,13 +100,17 @@ def _own(session: Session, turn: Turn) -> dict[str, Json]:
 
 
 def allowed_intents(snapshot: Snapshot) -> list[Json]:
-    """The intents that there are to choose from, as prompts list them."""
+    """The intents that there are to choose from, as prompts list them.
+
+    `displayName` is blank where the row gives none: what a user may ask for has a name to ask by, small talk has none.
+    """
     return snapshot.memo.get(
         "allowed_intents",
         lambda: [
             {
                 "code": intent.intent_code,
                 "name": intent.name,
+                "displayName": (intent.display_name or "").strip(),
                 "description": intent.description,
                 "llmHint": intent.llm_hint,
                 "priority": intent.priority,

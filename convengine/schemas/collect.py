@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from convengine.domain.catalogue.data import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
+from convengine.domain.enums import DialogueAct
 from convengine.domain.facts import schema_values, session_dict
 from convengine.domain.params import engine_owned
 from convengine.domain.rows import OutputSchema
@@ -94,6 +95,9 @@ def _read(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Extrac
         asked=asked_for(session, turn, row, form),
         missing=[field.path for field in form.leaves if not meaningful(_at(session.context, field.path))],
     )
+    if found.rejected and session.input_params.get("dialogue_act") == DialogueAct.EDIT:
+        # A correction is made as a whole or not at all (pipeline-1 10.4 (6)), also where words are read twice.
+        found = Extraction(rejected=found.rejected)
     turn.audit(
         session,
         Stage.SCHEMA_EXTRACTION_DETERMINISTIC,

@@ -12,7 +12,7 @@ from convengine.schemas.extract import free_standing
 from convengine.schemas.extract.answer import whole_answer
 from convengine.schemas.extract.candidate import Candidate
 from convengine.schemas.extract.directions import by_direction
-from convengine.schemas.extract.labels import by_label
+from convengine.schemas.extract.labels import by_label, names_in
 from convengine.schemas.extract.reading import Reading
 from convengine.schemas.extract.resolve import AMBIGUOUS, resolve
 from convengine.schemas.extract.units import numeric
@@ -88,12 +88,17 @@ def _answered(reading: Reading, form: Form, asked: Collection[str], found: list[
     if field is None or any(one.field.path == field.path for one in found):
         return found
     answer = whole_answer(reading, field)
-    if answer is None:
+    if answer is None or (answer.problem and _of_another(reading, form, field)):
         return found
     touched = [one for one in found if one.start < answer.end and answer.start < one.end]
     if not all(one.yields for one in touched):
         return found
     return [*(one for one in found if one not in touched), answer]
+
+
+def _of_another(reading: Reading, form: Form, field: Field) -> bool:
+    """True when a message calls a field by name that was not asked for: it is no attempt at the one that was."""
+    return any(name.field is not field for name in names_in(reading, form.leaves))
 
 
 def _judged(reading: Reading, form: Form, chosen: list[Candidate], doubtful: tuple[Candidate, ...]) -> Extraction:

@@ -6,6 +6,7 @@ from convengine.schemas.choices import choice_of, spellings
 from convengine.schemas.dates import Unclear
 from convengine.schemas.extract.candidate import ANSWER, Candidate
 from convengine.schemas.extract.language import (
+    ASKS,
     COMMANDS,
     CORRECTS,
     COURTESY,
@@ -53,7 +54,7 @@ def whole_answer(reading: Reading, field: Field) -> Candidate | None:
     if choice := choice_of(words, field):
         return Candidate(field, start, end, choice.value, ANSWER)
     if spellings(field) and field.choices:
-        return _attempt(field, start, end, words, VALUE_VIOLATES_SCHEMA)
+        return _attempt(field, start, end, words, VALUE_VIOLATES_SCHEMA) if _plausible(words, field) else None
     if field.format in FORMATS:
         return _formatted(reading, field, start, end)
     return Candidate(field, start, end, words, ANSWER) if _plausible(words, field) else None
@@ -66,7 +67,7 @@ def _plausible(words: str, field: Field) -> bool:
         return False
     if any(word in PROSE for label in field.labels for word in label):
         return True
-    if len(said) > _LONGEST or said[0] in COMMANDS or says_otherwise(" ".join(said)):
+    if len(said) > _LONGEST or said[0] in COMMANDS or ASKS.match(" ".join(said)) or says_otherwise(" ".join(said)):
         return False
     return not any(word.strip(",.;:!") in SENTENCE for word in said)
 

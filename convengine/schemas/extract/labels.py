@@ -8,7 +8,7 @@ from functools import lru_cache
 from convengine.schemas.choices import spellings
 from convengine.schemas.extract.candidate import LABEL, Candidate
 from convengine.schemas.extract.free import Names, after_name, after_sign, after_verb, id_after
-from convengine.schemas.extract.language import EXPLICIT, GENERIC, NAMING, SOFT, UNITS
+from convengine.schemas.extract.language import CHANGED_TO, CHANGES, EXPLICIT, GENERIC, NAMING, SOFT, UNITS
 from convengine.schemas.extract.reading import Reading
 from convengine.schemas.extract.typed import typed, typed_at
 from convengine.schemas.extract.units import counted_at, numeric, singular
@@ -58,7 +58,7 @@ def _value_of(reading: Reading, name: Name, places: Names, missing: Collection[s
     if name.cut:
         return _id(reading, name)
     if typed(name.field):
-        return _typed(reading, name, sign, places)
+        return _typed(reading, name, sign or _changed_to(reading, name), places)
     if sign:
         return _words(reading, name, sign.end(), after_sign(reading, sign.end(), places))
     naming = NAMING.match(reading.text, name.end)
@@ -81,6 +81,11 @@ def _typed(reading: Reading, name: Name, sign: re.Match[str] | None, places: Nam
     given = _words(reading, name, sign.end(), after_sign(reading, sign.end(), places))
     problem = VALUE_VIOLATES_SCHEMA if spellings(field) else VALUE_INVALID
     return Candidate(field, given.start, given.end, given.value, LABEL, problem, name.start) if given else None
+
+
+def _changed_to(reading: Reading, name: Name) -> re.Match[str] | None:
+    """The "to" of "change the NAME to …": what follows is meant as its value, like behind a colon."""
+    return CHANGED_TO.match(reading.text, name.end) if CHANGES.search(reading.before(name.start)) else None
 
 
 def counted_core(reading: Reading, start: int, end: int) -> int:

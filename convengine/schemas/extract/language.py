@@ -62,7 +62,8 @@ ASKS = re.compile(
     r"\s*(?:(?:and|but|so)\s+)?"
     + any_of(
         """what, why, who, whose, which, how much, how many, how long, how far, how do, how can, how is, where is
-        where are, where do, where can, when is, when do, when can, when will, is there, are there, do you, does"""
+        where are, where do, where can, when is, when do, when can, when will, is there, are there, do you, does
+        whats, hows, wheres, whos, how's"""
     )
     + r"\b"
 )
@@ -128,7 +129,7 @@ SENTENCE = listed(
 #: First words of what is to be done, not of a name or an id.
 COMMANDS = listed(
     """move send go cancel call ship deliver change use put take bring let give show tell make get come do stop start
-    book order transfer pay check add remove delete open close connect talk speak"""
+    book order transfer switch pay check add remove delete open close connect talk speak"""
 )
 YES = listed("yes y yep yeah yup sure ok okay correct true right on absolutely definitely")
 NO = listed("no n nope nah not false off never")
@@ -146,6 +147,9 @@ NO_PHRASES = re.compile(
 
 #: Between the name of a field and its value.
 EXPLICIT = re.compile(r"\s*(?:[:=]|->|→)\s*|\s+[–-]\s+")
+#: "change the NAME to …": the verb before the name, and what stands behind it.
+CHANGES = re.compile(r"\b(?:change|set|update|correct|replace)\b")
+CHANGED_TO = re.compile(r"\s+(?:in)?to\s+(?=\S)")
 #: The same where the value is of a kind that can be recognised …
 SOFT = re.compile(
     r"(?:'s)?(?: +(?:is|was|are|be|will|would|should|must|shall|of|to|as|at|on|for|equals|number|nr|code|"

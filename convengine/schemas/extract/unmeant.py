@@ -7,7 +7,7 @@ import re
 
 from convengine.schemas.choices import spellings
 from convengine.schemas.extract.directions import leads_from, leads_to
-from convengine.schemas.extract.language import GENERIC, UNITS, any_of
+from convengine.schemas.extract.language import DENIES, DENIES_NEXT, GENERIC, UNITS, any_of
 from convengine.schemas.extract.reading import Reading
 from convengine.schemas.extract.units import identifies, numeric, units_of
 from convengine.schemas.form import Field
@@ -88,6 +88,15 @@ _OUT_OF_QUESTION = re.compile(
     r"|(?:would|will|ca|could|should|must|do|were)n'?t|(?:can|could|will|would|does|do|did|must|should)\s?not)\b"
     r"|,?\s*(?:no|nope|never|no\s+longer|not\s+any\s?more)(?=\s*(?:$|[.!;\n])))"
 )
+#: Of the thing that a number names: "I never got …", "… has not arrived". The number itself is denied in other words.
+_DID_NOT_HAPPEN = re.compile(
+    r"(?:n'?t|\b(?:not|never|cannot))\s+(?:(?:yet|ever|even|been)\s+)*(?:get|got|gotten|receiv\w+|arriv\w+|come|came|see|seen"
+    r"|find|found|track\w*|open\w*|deliver\w*|shipped|sent|like|liked|happy)\b"
+)
+_DENIED_ID = re.compile(
+    r"\s*(?:(?:(?:is|was|'s)(?:n'?t|\s+(?:definitely\s+)?not)?|no\s+longer)\s+(?:wrong|incorrect|false|right|correct|it|mine"
+    r"|valid|a\s+mistake|the\s+(?:right|correct|one))\b|,?\s*(?:no|nope|never)(?=\s*(?:$|[.!;\n])))"
+)
 #: An answer that begins so is about something else than what was asked.
 _BEGINS = re.compile(
     rf"(?:(?:it|that|this|mine|the|my)\s+)?(?:{_LONG_AGO}|{_LIMITS}|[<>≤≥~]|(?:more|less|fewer|\w+er)\s+than"
@@ -106,12 +115,18 @@ def unmeant(reading: Reading, field: Field, start: int, end: int, begins: int | 
     `begins`: where its evidence begins, if that is before the value: at its name, at "from".
     """
     begins = start if begins is None else begins
-    return (
-        reading.denied(begins, end)
-        or bounded(reading, field, begins, end)
-        or _excluded(reading, begins, end)
-        or _past(reading, field, begins, start, end)
-    )
+    denied = reading.denied(begins, end) or _excluded(reading, begins, end)
+    if denied and not (identifies(field) and _of_the_thing(reading, begins, end)):
+        return True
+    return bounded(reading, field, begins, end) or _past(reading, field, begins, start, end)
+
+
+def _of_the_thing(reading: Reading, begins: int, end: int) -> bool:
+    """True for "I never got order 48392", "48392 has not come": the thing did not come, its number stands."""
+    before = reading.before(begins)
+    if _DENIED_ID.match(reading.text, end) or _ALL_BUT.search(before):
+        return False
+    return _DID_NOT_HAPPEN.search(before) is not None or not (DENIES.search(before) or DENIES_NEXT.search(before))
 
 
 def bounded(reading: Reading, field: Field, begins: int, end: int) -> bool:

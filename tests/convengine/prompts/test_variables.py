@@ -84,7 +84,14 @@ def test_history_question_and_intents_are_there() -> None:
     assert found["history"][0] == {"user": "hi", "assistant": "Hello."}
     assert found["pending_clarification"] == {"question": "Which one?", "reason": "AGENT"}
     assert found["allowed_intents"] == [
-        {"code": "LOAN", "name": "Loan", "description": "Apply for a loan", "llmHint": None, "priority": 100}
+        {
+            "code": "LOAN",
+            "name": "Loan",
+            "displayName": "",
+            "description": "Apply for a loan",
+            "llmHint": None,
+            "priority": 100,
+        }
     ]
 
 

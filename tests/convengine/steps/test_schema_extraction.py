@@ -98,6 +98,18 @@ def test_the_trail_says_what_was_read_and_what_was_not_taken() -> None:
     assert session.input_params["schema_invalid_fields"] == {"city": "VALUE_VIOLATES_SCHEMA"}
 
 
+def test_a_correction_is_made_as_a_whole_or_not_at_all() -> None:
+    held, edit = {"amount": 1, "city": "Dallas", "customerId": "c 77"}, {"dialogue_act": "EDIT"}
+
+    session, turn = run("change the amount to 5 and the city to Paris", context=held, input_params=edit)
+    whole, _ = run("change the amount to 5 and the city to Irving", context=held, input_params=edit)
+
+    assert session.context == held
+    assert session.input_params["schema_invalid_fields"] == {"city": "VALUE_VIOLATES_SCHEMA"}
+    assert payload(turn, "SCHEMA_EXTRACTION_DETERMINISTIC")["extracted"] == []
+    assert (whole.context["amount"], whole.context["city"]) == (5, "Irving")
+
+
 def test_the_answer_to_the_one_missing_field_is_taken_whole() -> None:
     held = {"amount": 1, "city": "Dallas"}
 

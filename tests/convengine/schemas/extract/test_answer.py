@@ -26,6 +26,10 @@ def answer(message: str, name: str = "a", **declared: Any) -> Any:
         ("I want to speak to a human", None),
         ("cancel", None),
         ("send it to Dallas", None),
+        ("whats the phone number", None),
+        ("used to be Dallas", None),
+        ("the old one: Dallas", None),
+        ("switch to tracking", None),
         ("one two three four five six seven eight nine", None),
     ],
 )
@@ -39,7 +43,14 @@ def test_where_sentences_are_wanted_they_are_taken() -> None:
 
 @pytest.mark.parametrize(
     ("message", "value"),
-    [("M", "M"), ("in", "IN"), ("size M please", "M"), ("XXL", "VALUE_VIOLATES_SCHEMA"), ("x" * 61, None)],
+    [
+        ("M", "M"),
+        ("in", "IN"),
+        ("size M please", "M"),
+        ("XXL", "VALUE_VIOLATES_SCHEMA"),
+        ("x" * 61, None),
+        ("is it nice", None),
+    ],
 )
 def test_a_choice_may_be_short_when_it_was_asked_for(message: str, value: str | None) -> None:
     assert answer(message, "size", type="string", enum=["S", "M", "IN"]) == value

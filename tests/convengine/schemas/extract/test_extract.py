@@ -102,6 +102,16 @@ def test_what_is_no_answer_is_not_taken_for_one(text: str) -> None:
     assert "customerId" not in values(text, "customerId")
 
 
+def test_a_message_that_calls_another_field_by_name_is_no_attempt_at_the_one_that_was_asked_for() -> None:
+    assert reasons("flat 5", "email") == {"email": "VALUE_INVALID"}
+    assert reasons("the customer id is from flat 5", "email") == {}
+
+
+def test_a_value_that_is_not_meant_is_not_the_answer_either() -> None:
+    assert values("used to be code AB-12", "code") == {}
+    assert values("before 2026-01-02", "endDate") == {}
+
+
 def test_a_pattern_of_the_schema_captures_and_is_held_against_it() -> None:
     assert values("code AB-12") == {"code": "AB-12"}
     assert reasons("code ab-12") == {"code": "VALUE_VIOLATES_SCHEMA"}
