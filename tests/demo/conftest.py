@@ -14,6 +14,7 @@ from convengine import wiring
 from convengine.extensions import registry as registered
 from convengine.extensions.registry import Registry
 from convengine.wiring import Outside
+from tests.api import Caller
 from tests.demo.newcomer import Demo, newcomer
 from tests.live.processes import free_port
 
@@ -44,6 +45,12 @@ def helpdesk(own_code: Registry, db: None, monkeypatch: pytest.MonkeyPatch) -> R
     monkeypatch.setattr("config_admin.snapshot.transfer.check_row", lambda row, snapshot, world: ())
     load(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration")
     return own_code
+
+
+@pytest.fixture
+def customer(db: None) -> Caller:
+    """Somebody in a conversation of their own."""
+    return Caller()
 
 
 @pytest.fixture(scope="session")

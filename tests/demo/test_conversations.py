@@ -1,67 +1,24 @@
-"""The help desk as customers talk to it: over HTTP, in capitals, with thanks, slips and corrections.
-
-A line is what is said, a part of the answer, and where the dialogue stands then.
-"""
+"""The help desk as customers talk to it: over HTTP, in capitals, with thanks, slips and corrections."""
 
 from datetime import date
-from typing import Any
 
 import pytest
 
-from audit.replay import replay
 from convengine.extensions.registry import Registry
 from convengine.extensions.tasks import TaskCall
-from convengine.sessions.models import CeConversationHistory
 from tests.api import Caller
+from tests.demo.talking import books, talk
 
 pytestmark = pytest.mark.usefixtures("helpdesk")
 
 APPROVED = {"inputParams": {"approval_granted": True}}
-#: What must not happen in a conversation that the demonstration was made for.
-UNWELCOME = {
-    "CONFIG_ROW_INVALID", "CONFIG_VALUE_INVALID", "RULE_ERROR", "RULE_PASS_CAP_REACHED", "STEP_HOOK_ERROR",
-    "STEP_ERROR", "CONTAINER_DATA_FAILED", "RESPONSE_TRANSFORM_FAILED", "TOOL_ORCHESTRATION_ERROR",
-    "EXACT_RESPONSE_RENDERING", "PENDING_ACTION_FAILED", "INPUT_PARAM_RESERVED",
-}  # fmt: skip
-Line = tuple[str, str, str]
-
-
-@pytest.fixture
-def customer() -> Caller:
-    """Somebody in a conversation of their own."""
-    return Caller()
-
-
-def talk(customer: Caller, lines: list[Line], **more: Any) -> None:
-    """Say the lines; every answer is as expected, explained without complaint, and replays equal."""
-    for said, part, state in lines:
-        answer = customer.say(said, **more)
-        assert answer["success"], answer
-        told = f"{said!r} was answered {answer['payload']['value']!r} in {answer['intent']}/{answer['state']}"
-        assert part in answer["payload"]["value"], told
-        assert answer["state"] == state, told
-        assert UNWELCOME.isdisjoint(customer.stages(answer["turnNo"])), told
-        assert replay(_record(customer, answer["turnNo"])) is None, told
-
-
-def _record(customer: Caller, turn_no: int) -> CeConversationHistory:
-    return CeConversationHistory.objects.get(conversation_id=customer.conversation_id, turn_no=turn_no)
-
-
-def books(number: str) -> str:
-    """What the shop's own books say of an order."""
-    from fixtures.demo import helpdesk
-
-    with helpdesk.books() as shop:
-        found = helpdesk.order(shop, number)
-    return found["status"] if found else "none"
 
 
 def test_an_order_is_cancelled_once_however_it_is_asked(customer: Caller) -> None:
     talk(
         customer,
         [
-            ("Hiya :)", "did not understand", "UNKNOWN"),
+            ("Hiya :)", "I can cancel", "IDLE"),
             ("GOOD MORNING", "I can cancel", "IDLE"),
             ("Hi, I'd like to CANCEL my order pls", "What is the order number?", "COLLECT"),
             ("hmm, which one was it", "could not find an order number", "COLLECT"),
@@ -137,18 +94,18 @@ def test_a_connection_moves_with_five_fields_in_any_order_and_corrections(custom
              "COLLECT"),
             ("the weather is nice", "could not find that in your message", "COLLECT"),
             ("thanks! my meter number is 12345678, no wait, 87654321", "I still need the new address", "COLLECT"),
-            ("i move in on 03/04/2027", "the day with month and year", "COLLECT"),
-            ("THX, I MOVE IN ON 1 DECEMBER 2026", "Thank you. I still need the new address, the tariff", "COLLECT"),
+            ("i move in on 03/04/2035", "the month as a word", "COLLECT"),
+            ("THX, I MOVE IN ON 1 DECEMBER 2035", "Thank you. I still need the new address, the tariff", "COLLECT"),
             ("tariff: premium", "You can choose Solo, Comfort, Soirée", "COLLECT"),
             ("the soiree one pls", "I still need the new address and your e-mail address", "COLLECT"),
             ("12 mill lane", "I still need your e-mail address", "COLLECT"),
             ("anna at example", "An e-mail address looks like", "COLLECT"),
-            ("Anna@Example.com", "Meter 87654321 goes to 12 mill lane on 2026-12-01, with the tariff Soirée",
+            ("Anna@Example.com", "Meter 87654321 goes to 12 mill lane on 2035-12-01, with the tariff Soirée",
              "CONFIRM"),
             ("change the email to anna.b@example.com", "I have changed that.", "CONFIRM"),
             ("actually my meter number is 11112222", "Meter 11112222 goes to", "CONFIRM"),
-            ("change the tariff to Gold", "I could not change that.", "CONFIRM"),
-            ("change the tariff to solo and the date to 5 January 2027", "on 2027-01-05, with the tariff Solo",
+            ("change the tariff to Gold", "You can choose Solo, Comfort, Soirée.", "CONFIRM"),
+            ("change the tariff to solo and the date to 5 January 2036", "on 2036-01-05, with the tariff Solo",
              "CONFIRM"),
             ("change the meter number to 99", "A meter number has eight digits.", "CONFIRM"),
             ("blah", "Sorry, I did not understand that. To change something, say", "CONFIRM"),
@@ -165,9 +122,9 @@ def test_a_connection_moves_in_one_sentence(customer: Caller) -> None:
         customer,
         [
             (
-                "Please transfer my connection: meter 12345678, new address 5 Oak Street, moving date 2026-12-01, "
+                "Please transfer my connection: meter 12345678, new address 5 Oak Street, moving date 2035-12-01, "
                 "tariff Comfort, email bob@example.com. Thanks!",
-                "Meter 12345678 goes to 5 Oak Street on 2026-12-01, with the tariff Comfort",
+                "Meter 12345678 goes to 5 Oak Street on 2035-12-01, with the tariff Comfort",
                 "CONFIRM",
             ),
             ("no", "I leave everything as it is", "IDLE"),

@@ -1,0 +1,40 @@
+"""Talking to the demonstration: a line is what is said, a part of the answer, and where the dialogue stands then."""
+
+from typing import Any
+
+from audit.replay import replay
+from convengine.sessions.models import CeConversationHistory
+from tests.api import Caller
+
+#: What must not happen in a conversation that the demonstration was made for.
+UNWELCOME = {
+    "CONFIG_ROW_INVALID", "CONFIG_VALUE_INVALID", "RULE_ERROR", "RULE_PASS_CAP_REACHED", "STEP_HOOK_ERROR",
+    "STEP_ERROR", "CONTAINER_DATA_FAILED", "RESPONSE_TRANSFORM_FAILED", "TOOL_ORCHESTRATION_ERROR",
+    "EXACT_RESPONSE_RENDERING", "PENDING_ACTION_FAILED", "INPUT_PARAM_RESERVED",
+}  # fmt: skip
+Line = tuple[str, str, str]
+
+
+def talk(customer: Caller, lines: list[Line], **more: Any) -> None:
+    """Say the lines; every answer is as expected, explained without complaint, and replays equal."""
+    for said, part, state in lines:
+        answer = customer.say(said, **more)
+        assert answer["success"], answer
+        told = f"{said!r} was answered {answer['payload']['value']!r} in {answer['intent']}/{answer['state']}"
+        assert part in answer["payload"]["value"], told
+        assert answer["state"] == state, told
+        assert UNWELCOME.isdisjoint(customer.stages(answer["turnNo"])), told
+        assert replay(_record(customer, answer["turnNo"])) is None, told
+
+
+def _record(customer: Caller, turn_no: int) -> CeConversationHistory:
+    return CeConversationHistory.objects.get(conversation_id=customer.conversation_id, turn_no=turn_no)
+
+
+def books(number: str) -> str:
+    """What the shop's own books say of an order."""
+    from fixtures.demo import helpdesk
+
+    with helpdesk.books() as shop:
+        found = helpdesk.order(shop, number)
+    return found["status"] if found else "none"
