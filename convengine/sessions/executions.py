@@ -12,12 +12,14 @@ from convengine.codec import dumps, loaded
 from convengine.domain.ports import Execution, ExecutionClaim
 from convengine.domain.recording import Tape
 from convengine.errors import ConversationPersistFailed
-from convengine.sessions.sql import dialect
+from convengine.sessions.sql import Dialect, dialect
 
 log = structlog.get_logger(__name__)
 Json = Any
 
-_LEFT_OPEN = "conversation_id = %s AND action_key = %s AND action_ref = %s AND status = 'CLAIMED'"
+_SAME_ACTION = "e.conversation_id = %s AND e.action_key = %s AND e.action_ref = %s"
+#: Who took over what a turn executed that did not live to tell of it.
+TAKEN_OVER_BY = "takenOverBy"
 
 
 class Executions:
@@ -55,27 +57,53 @@ def _claimed(claim: ExecutionClaim) -> dict[str, Json]:
     here = dialect()
     opening = [here.uuid(claim.conversation_id), here.uuid(claim.nonce)]
     action = [here.uuid(claim.conversation_id), claim.action_key, claim.action_ref]
+    in_the_way = f"{_SAME_ACTION} AND ({_unsettled(here)})"
     with transaction.atomic(durable=True), connection.cursor() as cursor:
-        # An earlier opening whose end nobody knows stands in the way of a new one: it would be its retry (tables 6.7).
+        # An earlier opening whose end nobody knows, or nobody was told, stands in the way of a new one: it would be
+        # its retry (tables 6.7).
         cursor.execute(
             f"""INSERT INTO ce_pending_action_execution
                     (conversation_id, runtime_nonce, turn_id, action_key, action_ref, request_hash, status, started_at)
                 SELECT %s, %s, %s, %s, %s, %s, 'CLAIMED', {here.now()}
-                 WHERE NOT EXISTS (SELECT 1 FROM ce_pending_action_execution WHERE {_LEFT_OPEN})
+                 WHERE NOT EXISTS (SELECT 1 FROM ce_pending_action_execution e WHERE {in_the_way})
                 ON CONFLICT (conversation_id, runtime_nonce) DO NOTHING RETURNING id""",
             [*opening, here.uuid(claim.turn_id), claim.action_key, claim.action_ref, claim.request_hash, *action],
         )
         if made := cursor.fetchone():
             return asdict(Execution(True, made[0], "CLAIMED", None, claim.request_hash))
         cursor.execute(
-            f"""SELECT id, status, result_json, request_hash, runtime_nonce FROM ce_pending_action_execution
-                 WHERE (conversation_id = %s AND runtime_nonce = %s) OR ({_LEFT_OPEN})
-                 ORDER BY CASE WHEN runtime_nonce = %s THEN 0 ELSE 1 END LIMIT 1""",
+            f"""SELECT e.id, e.status, e.result_json, e.request_hash, e.runtime_nonce
+                  FROM ce_pending_action_execution e
+                 WHERE (e.conversation_id = %s AND e.runtime_nonce = %s) OR ({in_the_way})
+                 ORDER BY CASE WHEN e.runtime_nonce = %s THEN 0 ELSE 1 END, e.id LIMIT 1""",
             [*opening, *action, opening[1]],
         )
         number, status, result, digest, nonce = cursor.fetchone()
+        if status == "EXECUTED":
+            _take_over(cursor, here, number, {**(loaded(result) or {}), TAKEN_OVER_BY: str(here.uuid(claim.turn_id))})
         other = str(uuid.UUID(str(nonce))) if nonce != opening[1] else None
         return asdict(Execution(False, number, status, loaded(result), digest, other))
+
+
+def _unsettled(here: Dialect) -> str:
+    """Left open; or executed by a turn that was not committed, so that no conversation knows of it yet."""
+    return f"e.status = 'CLAIMED' OR (e.status = 'EXECUTED' AND NOT {_told(here)})"
+
+
+def _told(here: Dialect) -> str:
+    return f"""EXISTS (
+        SELECT 1 FROM ce_conversation_history h
+         WHERE h.conversation_id = e.conversation_id AND h.status IN ('OK', 'BLOCKED')
+           AND (h.turn_id = e.turn_id OR CAST(h.turn_id AS TEXT) = {here.member("e.result_json", TAKEN_OVER_BY)}))"""
+
+
+def _take_over(cursor: Any, here: Dialect, number: int, result: Json) -> None:
+    """Note which turn tells of it now; should that one die as well, the next will."""
+    cursor.execute(
+        f"""UPDATE ce_pending_action_execution AS e SET result_json = {here.json}
+             WHERE e.id = %s AND NOT {_told(here)}""",
+        [dumps(result), number],
+    )
 
 
 def _finished(claim: ExecutionClaim, status: str, result: Json) -> dict[str, Json]:

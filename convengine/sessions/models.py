@@ -202,6 +202,7 @@ class CePendingActionExecution(models.Model):
     class Meta:
         db_table = "ce_pending_action_execution"
         verbose_name = "action execution"
+        permissions = [("settle_execution", "Can say how an execution ended that nobody saw the end of")]
         constraints = [
             models.UniqueConstraint(fields=["conversation", "runtime_nonce"], name="ce_pending_action_execution_once")
         ]

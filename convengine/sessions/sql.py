@@ -43,6 +43,10 @@ class Dialect:
         sets = ", ".join(f"'$.{key}', {expression}" for key, expression in zip(pairs[::2], pairs[1::2], strict=True))
         return f"json_set(%s, {sets})"
 
+    def member(self, document: str, key: str) -> str:
+        """A text in a JSON column, by its key at the top; null when it is not there."""
+        return f"json_extract({document}, '$.{key}')"
+
     def pairs(self, text: str, document: str) -> str:
         """All rows of a text and a JSON column as one JSON text: [[text, document], …]; null or empty for none."""
         return f"json_group_array(json_array({text}, json({document})))"
@@ -79,6 +83,10 @@ class Postgres(Dialect):
         """A JSON parameter with keys set from expressions."""
         sets = ", ".join(f"'{key}', {expression}" for key, expression in zip(pairs[::2], pairs[1::2], strict=True))
         return f"%s::jsonb || jsonb_build_object({sets})"
+
+    def member(self, document: str, key: str) -> str:
+        """A text in a JSON column, by its key at the top."""
+        return f"({document} ->> '{key}')"
 
     def pairs(self, text: str, document: str) -> str:
         """All rows of a text and a JSON column as one JSON text."""

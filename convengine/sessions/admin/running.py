@@ -1,16 +1,19 @@
 """What keeps turns in order and effects single: waiting turns, claimed actions, answers to repeated requests."""
 
 from django.contrib import admin
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from convengine.read_only import ByConversation
 from convengine.record_columns import json_column, status_column
+from convengine.sessions.admin.settling import SettlingAdmin
 from convengine.sessions.models import CeIdempotency, CePendingActionExecution, CeTurnTicket
 
 
 @admin.register(CePendingActionExecution)
-class ExecutionAdmin(ByConversation):
+class ExecutionAdmin(SettlingAdmin):
     """Actions that ran, at most once each. One left CLAIMED is for a person to decide (tables 6.7)."""
 
+    list_filter = (("status", ChoicesDropdownFilter),)
     list_display = ("action_key", "ended", "action_ref", "conversation_page", "started_at", "finished_at")
     ordering = ("-id",)
     fields = (

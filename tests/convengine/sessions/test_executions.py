@@ -9,7 +9,7 @@ from convengine.domain.ports import Execution, ExecutionClaim
 from convengine.domain.recording import Playback, Recording
 from convengine.errors import ConversationPersistFailed
 from convengine.sessions.executions import Executions
-from convengine.sessions.models import CeConversation, CePendingActionExecution
+from convengine.sessions.models import CeConversation, CeConversationHistory, CePendingActionExecution
 
 IN_ONE_TRANSACTION = pytest.mark.django_db
 FOR_REAL = pytest.mark.django_db(transaction=True)
@@ -26,6 +26,14 @@ def make_claim(**values: Any) -> ExecutionClaim:
         "request_hash": "digest",
     }
     return ExecutionClaim(**{**defaults, **values})
+
+
+def committed(claim: ExecutionClaim, **values: Any) -> None:
+    """The turn of a claim has its record."""
+    record = {"turn_no": 1, "status": "OK", "config_version": 1, **values}
+    CeConversationHistory.objects.create(
+        conversation_id=claim.conversation_id, turn_id=claim.turn_id, intent_code="A", state_code="B", **record
+    )
 
 
 @IN_ONE_TRANSACTION
@@ -60,7 +68,39 @@ def test_another_opening_and_another_conversation_have_claims_of_their_own() -> 
 
     assert book.claim(claim).claimed
     book.finish(claim, "EXECUTED", {})
+    committed(claim)
     assert all(book.claim(one).claimed for one in others)
+
+
+@IN_ONE_TRANSACTION
+def test_what_a_dead_turn_executed_is_taken_over_by_another_opening_and_not_run_again() -> None:
+    book, claim = Executions(Recording()), make_claim()
+    number = book.claim(claim).execution_id
+    book.finish(claim, "EXECUTED", {"values": [7]})
+    committed(claim, status="FAILED", turn_no=1)
+    anew = make_claim(conversation_id=claim.conversation_id)
+    again = make_claim(conversation_id=claim.conversation_id)
+    another = make_claim(conversation_id=claim.conversation_id, action_key="SHIP")
+
+    taken = book.claim(anew)
+
+    assert (taken.claimed, taken.status, taken.execution_id) == (False, "EXECUTED", number)
+    assert (taken.result, taken.other_nonce) == ({"values": [7]}, claim.nonce)
+    assert book.claim(another).claimed
+    # The turn that took it over dies as well: the next one is told.
+    assert book.claim(again).status == "EXECUTED"
+    # That one lives, so that the user knows; what is confirmed from now on is something else.
+    committed(again, turn_no=2)
+    assert book.claim(make_claim(conversation_id=claim.conversation_id)).claimed
+
+
+@IN_ONE_TRANSACTION
+def test_what_a_dead_turn_did_in_vain_may_be_done_by_another_opening() -> None:
+    book, claim = Executions(Recording()), make_claim()
+    book.claim(claim)
+    book.finish(claim, "FAILED", {"errorType": "TimeoutError"})
+
+    assert book.claim(make_claim(conversation_id=claim.conversation_id)).claimed
 
 
 @IN_ONE_TRANSACTION
