@@ -235,6 +235,13 @@ def test_a_question_about_what_is_asked_for_stays_with_it(customer: Caller) -> N
         ("cancel pls", "What is the order number?"),
         ("and on sat?", "On Saturdays"),
         ("my old order 51007 never arrived", "is being packed"),
+        ("close my acount", "Shall I close it?"),
+        ("my parcel arrived damaged", "within 30 days"),
+        ("my thermostat is broken!!", "two-year warranty"),
+        ("i cant pay my bill", "You can pay by direct debit"),
+        ("my bill is too high", "Your bill has three parts"),
+        ("can i change my tariff", "You can change once a month"),
+        ("you dont understand me", "You reach a person"),
         ("", UNKNOWN),
         ("   ", UNKNOWN),
         ("...", UNKNOWN),
@@ -277,3 +284,51 @@ def test_a_question_between_two_topics_is_answered_or_let_go(customer: Caller) -
         ],
     )
     assert customer.say("blah")["intent"] == "UNKNOWN"
+
+
+def test_an_order_that_has_not_left_is_offered_to_be_cancelled(customer: Caller) -> None:
+    offered = "has not left us yet, so there is nothing to refund. Shall I cancel it instead?"
+    talk(
+        customer,
+        [
+            ("Refund 51007", offered, "OFFER"),
+            ("nah", LEFT, "IDLE"),
+            ("refund 51007", offered, "OFFER"),
+            ("hm", UNKNOWN, "UNKNOWN"),
+            ("refund 51007", offered, "OFFER"),
+            ("yes please", "Order 51007 is a set of LED lamps for 34.50. Shall I cancel it for good?", "CONFIRM"),
+            ("yes", "order 51007 is cancelled", "DONE"),
+            ("refund 51007", "is cancelled already. There is nothing more to refund.", "REFUSED"),
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "yes but not now", "ok wait", "sure?", "yes, don't", "yes or no?", "okay no", "right, no", "do it later",
+        "fine, forget it", "i am not sure", "not sure", "i do not", "yes i want to keep it", "yesterday", "okidoki not",
+        "please cancel it not", "no yes", "yes no", "don't cancel", "correct the number", "cancel it? no", "yes 48392",
+        "never", "i didn't say yes", "if you say yes i say no", "ok, and the tariffs?", "👎", "k?", "not ok",
+    ],
+)  # fmt: skip
+def test_nothing_is_done_on_what_is_no_clear_yes(customer: Caller, said: str) -> None:
+    talk(customer, [("cancel order 51007", "Shall I cancel it", "CONFIRM")])
+
+    customer.say(said)
+
+    assert (books("51007"), books("48392")) == ("open", "open")
+
+
+@pytest.mark.parametrize(
+    ("begin", "yes", "state"),
+    [
+        ("cancel order 51007", "yes cancel it now please", "DONE"),
+        ("refund 60415", "refund it", "CONFIRM"),
+        (MOVE, "ok move it", "DONE"),
+    ],
+)
+def test_the_word_for_what_was_asked_is_a_yes(customer: Caller, begin: str, yes: str, state: str) -> None:
+    customer.say(begin)
+
+    assert customer.say(yes)["state"] == state
