@@ -21,11 +21,13 @@ from config_admin.admin.forms import RowForm
 from config_admin.admin.history import HistoryAdmin
 from config_admin.admin.pickers import Source, intents, states
 from config_admin.admin.recording import recorded, told
+from config_admin.snapshot.active import snapshots
 from config_admin.validation.findings import Finding
-from convengine.domain.rows import Row
+from convengine.domain.rows import ROW_TYPE_OF, Row
 from convengine.domain.scope import ANY, UNKNOWN
 from convengine.domain.snapshot import Snapshot
 from convengine.record_columns import json_column, labelled
+from convengine.rules.explain import fault_of
 
 #: A title, and fields; those in brackets stand on one line.
 Section = tuple[str | None, Sequence[str | tuple[str, ...]]]
@@ -103,10 +105,20 @@ class RowAdmin(HistoryAdmin, ModelAdmin):
         return found or super().formfield_for_dbfield(db_field, request, **options)
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
-        """A page for readers offers no copy of what it does not let them fill in."""
+        """A page for readers offers no copy of what it does not let them fill in; an unusable row says why it is."""
+        if request.method == "GET" and (stored := context.get("original")) is not None:
+            self._tell_fault(request, stored.pk)
         page = super().render_change_form(request, context, *args, **options)
         page.context_data["save_as"] = self.save_as and page.context_data["has_change_permission"]
         return page
+
+    def _tell_fault(self, request: HttpRequest, pk: Any) -> None:
+        snapshot = desk_of(request).snapshot
+        row = snapshot.row(ROW_TYPE_OF[self.opts.db_table], pk)
+        fault = fault_of(snapshot, row) if row else None
+        if fault:
+            text = f"No turn uses this row: {fault.reason}. {fault.remedy or ''}".strip()
+            self.message_user(request, text, messages.ERROR)
 
     @admin.display(description="last change")
     def last_change(self, row: Any) -> str:
@@ -121,9 +133,11 @@ class RowAdmin(HistoryAdmin, ModelAdmin):
         found = super().get_queryset(request)
         return with_activity(found) if self.is_scoped else found
 
-    @labelled({"on": "success", "off": "default", "inactive": "warning"}, "use", "enabled")
+    @labelled({"on": "success", "off": "default", "inactive": "warning", "unreadable": "danger"}, "use", "enabled")
     def in_use(self, row: Any) -> tuple[str, str]:
         """Whether the engine looks at the row (tables 1.6)."""
+        if row.pk in snapshots.latest.tables[self.opts.db_table].unreadable:
+            return "unreadable", "unusable: a value that its column cannot hold"
         if not row.enabled:
             return "off", "off"
         return ("on", "on") if getattr(row, "intent_active", True) else ("inactive", "inactive: intent disabled")

@@ -67,6 +67,30 @@ class LowerField(_Normalised):
         return value.strip().lower()
 
 
+if TYPE_CHECKING:
+    _Decimal = models.DecimalField[Any, Any]
+else:
+    _Decimal = models.DecimalField
+
+
+class Decimals(_Decimal):
+    """A number with a fixed scale. On SQLite, where any column may hold any text, such a text reads as null.
+
+    The backend would raise for it, and every page that shows the table with it. Migrations know the plain field.
+    """
+
+    def select_format(self, compiler: Any, sql: str, params: Any) -> tuple[str, Any]:
+        """What a query selects."""
+        if compiler.connection.vendor != "sqlite":
+            return super().select_format(compiler, sql, params)
+        return f"CASE WHEN typeof({sql}) IN ('integer', 'real') THEN {sql} END", (*params, *params)
+
+    def deconstruct(self) -> Any:
+        """As the plain field."""
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.DecimalField", args, kwargs
+
+
 for _field in (CodeField, models.CharField):
     _field.register_lookup(Trim, "trim")
 

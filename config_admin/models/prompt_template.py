@@ -6,7 +6,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from config_admin.models.base import ScopedRow, index
-from config_admin.models.fields import document, enabled, word
+from config_admin.models.fields import Decimals, document, enabled, word
 from convengine.domain.enums import InteractionMode, PromptUse
 
 
@@ -17,7 +17,7 @@ class CePromptTemplate(ScopedRow):
     response_type = word(PromptUse, verbose_name="used for")
     system_prompt = models.TextField()
     user_prompt = models.TextField()
-    temperature = models.DecimalField(
+    temperature = Decimals(
         max_digits=3,
         decimal_places=2,
         default=Decimal("0.00"),

@@ -13,6 +13,7 @@ from django.db import models
 from config_admin.releases import reading
 from config_admin.releases.blobs import batches
 from convengine.domain import rows
+from convengine.domain.unreadable import unreadable
 
 Json = Any
 #: Kept beside what the engine reads, so that a row that is put back is as old as it was.
@@ -50,6 +51,8 @@ def as_json(value: Any) -> Json:
     """A column's value as JSON: times are ISO 8601 in UTC with microseconds, so that texts compare like times."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    if isinstance(value, bytes):
+        return unreadable(value)
     return float(value) if isinstance(value, Decimal) else value
 
 

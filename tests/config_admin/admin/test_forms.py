@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from django.db import models
+from django.db import connection, models
 from django.test import Client
 
 from config_admin import models as m
@@ -294,3 +294,41 @@ def test_every_example_is_a_form_field_or_part_of_the_page() -> None:
     for model, (values, _) in EXAMPLES.items():
         names = {column.name for column in model._meta.fields}
         assert values.keys() <= names
+
+
+@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL refuses such a write.")
+@pytest.mark.parametrize(
+    ("model", "column", "value"),
+    [
+        (m.CeRule, "priority", "soon"),
+        (m.CeRule, "match_pattern", b"\xff\x01"),
+        (m.CeRule, "created_at", "yesterday"),
+        (m.CeOutputSchema, "json_schema", '{"type": '),
+        (m.CePromptTemplate, "temperature", "hot"),
+    ],
+)
+def test_a_row_with_a_value_that_its_column_cannot_hold_is_shown_with_what_to_do(
+    ada: Client, model: Any, column: str, value: Any
+) -> None:
+    row = made(model)
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA ignore_check_constraints = ON")
+        cursor.execute(f"UPDATE {model._meta.db_table} SET {column} = %s", [value])
+        cursor.execute("PRAGMA ignore_check_constraints = OFF")
+
+    page = ada.get(address(model, "change", row.pk))
+    listed = ada.get(address(model))
+
+    (said,) = [str(message) for message in page.context["messages"]]
+    assert said.startswith(f"No turn uses this row: {column} holds")
+    assert f"into {model._meta.db_table}.{column} of row {row.pk}" in said
+    assert "unusable: a value" in listed.content.decode()
+    assert ada.get(address(model, "history", row.pk)).status_code == 200
+
+
+def test_a_row_with_a_broken_pattern_says_so_on_its_page(ada: Client) -> None:
+    rule = made(m.CeRule, rule_type="REGEX", match_pattern="(")
+
+    page = ada.get(address(m.CeRule, "change", rule.pk))
+
+    assert "No turn uses this row: missing )" in str(next(iter(page.context["messages"])))
