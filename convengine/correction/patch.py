@@ -7,8 +7,9 @@ from typing import Any
 
 from convengine.correction.clauses import edit_clauses, sentences
 from convengine.correction.fields import FIELD_AMBIGUOUS, FIELD_UNKNOWN, Resolved, resolve_field
+from convengine.schemas.extract.unmeant import says_otherwise
 from convengine.schemas.form import Field, Form
-from convengine.schemas.values import Converted, cleaned, convert
+from convengine.schemas.values import VALUE_INVALID, Converted, cleaned, convert
 from convengine.schemas.words import fold, words
 
 Json = Any
@@ -139,4 +140,6 @@ def _converted(said: str, field: Field, form: Form, context: Mapping[str, Json])
     held = context.get(field.path)
     if contrast and held is not None and fold(cleaned(contrast["old"])) == fold(str(held)):
         value = cleaned(contrast["new"])
+    if field.type == "string" and says_otherwise(fold(value), field):
+        return Converted(problem=VALUE_INVALID)
     return convert(value, field, form)

@@ -16,6 +16,7 @@ from convengine.schemas.extract.labels import by_label, names_in
 from convengine.schemas.extract.reading import Reading
 from convengine.schemas.extract.resolve import AMBIGUOUS, resolve
 from convengine.schemas.extract.units import numeric
+from convengine.schemas.extract.unmeant import unmeant
 from convengine.schemas.form import Field, Form
 from convengine.schemas.values import VALUE_VIOLATES_SCHEMA
 
@@ -72,7 +73,8 @@ def extract(
 def _candidates(reading: Reading, form: Form, fields: Sequence[Field], missing: Collection[str]) -> Iterator[Candidate]:
     """What every reader finds; bare numbers are read when it is known which fields were told otherwise."""
     surer = [*by_label(reading, fields, missing), *free_standing.by_unit(reading, fields)]
-    claimed = {one.field.path for one in surer if numeric(one.field)}
+    numbers = [one for one in surer if numeric(one.field)]
+    claimed = {one.field.path for one in numbers if not unmeant(reading, one.field, one.start, one.end, one.begins)}
     yield from surer
     yield from by_direction(reading, fields)
     yield from free_standing.by_pattern(reading, form, fields)

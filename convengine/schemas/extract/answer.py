@@ -67,7 +67,12 @@ def _plausible(words: str, field: Field) -> bool:
         return False
     if any(word in PROSE for label in field.labels for word in label):
         return True
-    if len(said) > _LONGEST or said[0] in COMMANDS or ASKS.match(" ".join(said)) or says_otherwise(" ".join(said)):
+    if (
+        len(said) > _LONGEST
+        or said[0] in COMMANDS
+        or ASKS.match(" ".join(said))
+        or says_otherwise(" ".join(said), field)
+    ):
         return False
     return not any(word.strip(",.;:!") in SENTENCE for word in said)
 

@@ -23,8 +23,8 @@ VAGUE = FILLERS | listed(
 DENIES = re.compile(
     r"\b(?:\w+n't|"
     + any_of(
-        """not, never, neither, nor, without, except, excluding, besides, cannot, avoid, hate, dont, doesnt, didnt
-        isnt, wasnt, wont, cant, instead of, rather than, other than, anything but, anywhere but, everything but
+        """not, never, no longer, neither, nor, without, except, excluding, besides, cannot, avoid, hate, dont, doesnt
+        didnt, isnt, wasnt, wont, cant, instead of, rather than, other than, anything but, anywhere but, everything but
         apart from, nicht, kein, keine, keinen, pas, jamais, nunca"""
     )
     + r")\b"
