@@ -137,6 +137,11 @@ class Pattern:
         """Every occurrence with its groups, in order; none overlaps another."""
         yield from self._capture.finditer(subject(text).decode())
 
+    def group_number(self, name: str) -> int | None:
+        """The number of a named group, null where there is none."""
+        number: int | None = self._capture.groupindex.get(name)
+        return number
+
 
 def options(*, ignore_case: bool = True, captures: bool = False, max_memory: int = _MAX_MEMORY) -> Any:
     """RE2 options of the house: silent, bounded."""

@@ -45,12 +45,14 @@ def _captured(reading: Reading, form: Form, field: Field, text: str) -> Iterator
         pattern = compile_pattern(text)
     except PatternError:
         return  # The editor is told at save.
+    named = pattern.group_number("value")
     for match in pattern.occurrences(reading.original):
-        group = "value" if "value" in match.groupdict() else 1 if match.groups() else 0
+        group = named or (1 if match.groups() else 0)
         said = match.group(group)
         if said and said.strip():
             found = convert(cleaned(said), field, form)
-            start, end = (reading.place(place) for place in match.span())
+            # Where the value stands, not the words that lead to it: what denies it may be one of those.
+            start, end = (reading.place(place) for place in match.span(group))
             yield Candidate(
                 field, start, end, found.value if found.value is not None else said, X_EXTRACT, found.problem
             )

@@ -102,6 +102,14 @@ def test_what_is_no_answer_is_not_taken_for_one(text: str) -> None:
     assert "customerId" not in values(text, "customerId")
 
 
+def test_what_a_pattern_captures_stands_where_its_group_does_and_the_words_before_it_may_deny_it() -> None:
+    declared = {"type": "string", "x-extract": [r"(?:^|\W)(?:(?:it|is|not)\W+)*([0-9]{5})\b"]}
+    form = Form({"type": "object", "properties": {"ticket": declared}})
+
+    assert [one.span for one in extract(form, "it is 12345").extracted] == [(6, 11)]
+    assert extract(form, "it is not 12345").extracted == ()
+
+
 def test_a_message_that_calls_another_field_by_name_is_no_attempt_at_the_one_that_was_asked_for() -> None:
     assert reasons("flat 5", "email") == {"email": "VALUE_INVALID"}
     assert reasons("the customer id is from flat 5", "email") == {}
