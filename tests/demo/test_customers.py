@@ -332,3 +332,28 @@ def test_the_word_for_what_was_asked_is_a_yes(customer: Caller, begin: str, yes:
     customer.say(begin)
 
     assert customer.say(yes)["state"] == state
+
+
+def test_a_yes_after_many_second_thoughts_still_counts_and_a_late_one_is_asked_for_again(
+    customer: Caller, settings: Any
+) -> None:
+    talk(
+        customer,
+        [
+            (MOVE, "on 2041-03-03", "CONFIRM"),
+            ("no, may 4 2041", "on 2041-05-04", "CONFIRM"),
+            ("not may 4 2041 but may 5 2041", "on 2041-05-05", "CONFIRM"),
+            ("before may 5 2041", "Sorry, I did not understand that.", "CONFIRM"),
+            ("my phone number is 55512345", "Sorry, I did not understand that.", "CONFIRM"),
+            ("not 12345678 but 87654321", "Meter 87654321 goes to", "CONFIRM"),
+        ],
+    )
+    settings.CONVENGINE = {**settings.CONVENGINE, "CLOCK_OFFSET_SECONDS": 3600.0}
+
+    talk(
+        customer,
+        [
+            ("yes", "That was a while ago, so I ask once more. Meter 87654321 goes to", "CONFIRM"),
+            ("yes", "Your reference is M-87654321.", "DONE"),
+        ],
+    )
