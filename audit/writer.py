@@ -16,17 +16,26 @@ from convengine.domain.turn import Turn
 from convengine.sessions.sql import dialect
 from convengine.sessions.writes import Write, execute
 
-_INTO = (
-    "INSERT INTO ce_audit "
-    "(conversation_id, turn_id, turn_no, config_version, stage, payload_json, created_at, seq) SELECT %s, %s, %s, %s, "
-)
-#: Stands in no stage, and in no JSON.
+#: Stands in no stage, in no JSON and in no code.
 SEPARATOR = "\x01"
-_FROM_TEXTS = f"""{_INTO} stage, payload::jsonb, %s + at_ms * interval '1 millisecond', seq
-  FROM unnest(string_to_array(%s, E'\\x01'), string_to_array(%s, E'\\x01'), %s::int[], %s::int[])
-       AS event(stage, payload, seq, at_ms)"""
-_FROM_JSON = f"""{_INTO} json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]'),
-       json_extract(value, '$[3]') FROM json_each(%s)"""
+_INTO = """INSERT INTO ce_audit
+    (conversation_id, turn_id, turn_no, config_version, stage, payload_json, created_at, seq) SELECT %s, %s, %s, %s, """
+_DECIDED = "INSERT INTO ce_turn_row (turn_id, created_at, table_name, row_pk, role) SELECT %s, "
+
+
+def _texts(count: int) -> str:
+    return ", ".join(["string_to_array(%s, E'\\x01')"] * count)
+
+
+def _parts(count: int) -> str:
+    return ", ".join(f"json_extract(value, '$[{place}]')" for place in range(count))
+
+
+_FROM_TEXTS = f"""{_INTO}stage, payload::jsonb, %s + at_ms * interval '1 millisecond', seq
+FROM unnest({_texts(2)}, %s::int[], %s::int[]) AS event(stage, payload, seq, at_ms)"""
+_FROM_JSON = f"{_INTO}{_parts(4)} FROM json_each(%s)"
+_DECIDED_FROM_TEXTS = f"* FROM unnest({_texts(3)})"
+_DECIDED_FROM_JSON = f"{_parts(3)} FROM json_each(%s)"
 
 
 def writes(turn: Turn, after_seq: int = 0) -> list[Write]:
@@ -115,7 +124,9 @@ def _deciding_rows(turn: Turn) -> list[Write]:
     if not turn.decided_rows:
         return []
     here = dialect()
-    turn_id, now = here.uuid(turn.turn_id), here.time(turn.ports.clock.now())
-    values = [value for row in turn.decided_rows for value in (turn_id, now, row.table, row.row_pk, row.role)]
-    places = ", ".join(["(%s, %s, %s, %s, %s)"] * len(turn.decided_rows))
-    return [Write(f"INSERT INTO ce_turn_row (turn_id, created_at, table_name, row_pk, role) VALUES {places}", values)]
+    into, turn_id = f"{_DECIDED}{here.now()}, ", here.uuid(turn.turn_id)
+    rows = [(row.table, row.row_pk, row.role) for row in turn.decided_rows]
+    if here.vendor == "postgresql":
+        columns = [SEPARATOR.join(column) for column in zip(*rows, strict=True)]
+        return [Write(into + _DECIDED_FROM_TEXTS, [turn_id, *columns])]
+    return [Write(into + _DECIDED_FROM_JSON, [turn_id, dumps(rows)])]

@@ -58,13 +58,12 @@ def kept(key: IdempotencyKey, conversation_id: str, turn_id: str, answer: Any) -
     expiry = here.now(conf.get("IDEMPOTENCY_HOURS") * 3600)
     return Write(
         f"""INSERT INTO ce_idempotency
-                (api_key, key, body_hash, conversation_id, turn_id, answer, created_at, expires_at)
-            VALUES (%s, %s, %s, %s, %s, {here.json}, {here.now()}, {expiry})
-            ON CONFLICT (api_key, key) DO UPDATE
-               SET body_hash = excluded.body_hash, conversation_id = excluded.conversation_id,
-                   turn_id = excluded.turn_id, answer = excluded.answer, created_at = excluded.created_at,
-                   expires_at = excluded.expires_at
-             WHERE ce_idempotency.expires_at <= {here.now()}""",
+    (api_key, key, body_hash, conversation_id, turn_id, answer, created_at, expires_at)
+VALUES (%s, %s, %s, %s, %s, {here.json}, {here.now()}, {expiry})
+ON CONFLICT (api_key, key) DO UPDATE
+SET body_hash = excluded.body_hash, conversation_id = excluded.conversation_id, turn_id = excluded.turn_id,
+    answer = excluded.answer, created_at = excluded.created_at, expires_at = excluded.expires_at
+WHERE ce_idempotency.expires_at <= {here.now()}""",
         [key.owner, key.key, key.body_hash, here.uuid(conversation_id), here.uuid(turn_id), dumps(answer)],
         must=True,
     )

@@ -32,16 +32,16 @@ def remembered(turn: Turn, row: Conversation, session: Session) -> list[Write]:
     if not isinstance(summary, str):
         return []
     here = dialect()
-    now = here.time(turn.ports.clock.now())
     first = ", from_turn = excluded.from_turn" if session.reset_reason else ""
     return [
         Write(
-            f"""INSERT INTO ce_memory (conversation_id, memory_type, workspace_id, channel, remote_jid, summary_text,
-                                       source, detail_json, from_turn, to_turn, created_at, updated_at)
-                VALUES (%s, 'SESSION_SUMMARY', %s, %s, %s, %s, 'TEMPLATE', '{{}}', %s, %s, %s, %s)
-                ON CONFLICT (conversation_id, memory_type) DO UPDATE
-                   SET summary_text = excluded.summary_text, source = excluded.source, to_turn = excluded.to_turn,
-                       updated_at = excluded.updated_at{first}""",
+            f"""INSERT INTO ce_memory
+    (conversation_id, memory_type, workspace_id, channel, remote_jid, summary_text, source, detail_json, from_turn,
+     to_turn, created_at, updated_at)
+VALUES (%s, 'SESSION_SUMMARY', %s, %s, %s, %s, 'TEMPLATE', '{{}}', %s, %s, {here.now()}, {here.now()})
+ON CONFLICT (conversation_id, memory_type) DO UPDATE
+SET summary_text = excluded.summary_text, source = excluded.source, to_turn = excluded.to_turn,
+    updated_at = excluded.updated_at{first}""",
             [
                 here.uuid(session.conversation_id),
                 row.workspace_id,
@@ -50,8 +50,6 @@ def remembered(turn: Turn, row: Conversation, session: Session) -> list[Write]:
                 summary,
                 turn.turn_no,
                 turn.turn_no,
-                now,
-                now,
             ],
         )
     ]

@@ -29,6 +29,10 @@ class Dialect:
         """A time in UTC as a column takes it."""
         return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
 
+    def flag(self, value: bool) -> str:
+        """A boolean as a literal: no parameter for what has two values."""
+        return str(int(value))
+
     def read_time(self, value: Any) -> datetime:
         """A time as a cursor gives it: a column comes parsed, an expression as text."""
         parsed = value if isinstance(value, datetime) else datetime.fromisoformat(value)
@@ -70,6 +74,10 @@ class Postgres(Dialect):
     def time(self, value: datetime) -> Any:
         """A time in UTC as a column takes it."""
         return value
+
+    def flag(self, value: bool) -> str:
+        """A boolean as a literal."""
+        return str(value).lower()
 
     def read_time(self, value: Any) -> datetime:
         """A time as a cursor gives it."""

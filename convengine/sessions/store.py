@@ -98,17 +98,18 @@ def conversation_written(lease: Lease, session: Session) -> Write:
 
     It meets no row when the lease was lost, or the row changed under the turn or was deleted.
     """
-    here = dialect()
+    here, before = dialect(), lease.conversation
+    rare = {"status = %s": session.status} if session.status != before.status else {}
+    if session.preferences != before.preferences:
+        rare[f"preferences = {here.json}"] = dumps(session.preferences)
     return Write(
         f"""UPDATE ce_conversation
-               SET status = %s, intent_code = %s, state_code = %s, context_json = {here.json},
-                   input_params_json = {here.json}, last_user_text = %s, last_assistant_json = {here.json},
-                   context_epoch = %s, preferences = {here.json}, context_summary = %s, updated_at = {here.now()},
-                   version = version + 1, turn_count = turn_count + 1,
-                   lease_token = NULL, lease_expires_at = NULL, lease_info = NULL
-             WHERE conversation_id = %s AND lease_token = %s AND version = %s""",
+SET intent_code = %s, state_code = %s, context_json = {here.json}, input_params_json = {here.json}, last_user_text = %s,
+    last_assistant_json = {here.json}, context_epoch = %s, context_summary = %s, {"".join(f"{one}, " for one in rare)}
+    updated_at = {here.now()}, version = version + 1, turn_count = turn_count + 1,
+    lease_token = NULL, lease_expires_at = NULL, lease_info = NULL
+WHERE conversation_id = %s AND lease_token = %s AND version = %s""",
         [
-            session.status,
             session.intent or "UNKNOWN",
             session.state or "UNKNOWN",
             dumps(session.context),
@@ -116,11 +117,11 @@ def conversation_written(lease: Lease, session: Session) -> Write:
             session.user_text,
             dumps(session.last_assistant),
             session.epoch,
-            dumps(session.preferences),
             session.context_summary,
+            *rare.values(),
             here.uuid(session.conversation_id),
             here.uuid(lease.token),
-            lease.conversation.version,
+            before.version,
         ],
         must=True,
     )
@@ -183,36 +184,35 @@ def released(lease: Lease, session: Session) -> Write:
 def recorded(turn: Turn, record: TurnRecord) -> Write:
     """The turn record, which is also the history row (R17)."""
     here, session = dialect(), record.session
-    failed = record.error is not None
-    now = here.time(turn.ports.clock.now())
     values: Mapping[str, Any] = {
         "conversation_id": here.uuid(session.conversation_id),
         "user_input": session.user_text,
-        "assistant_output": None if failed else dumps(session.last_assistant),
-        "created_at": now,
-        "modified_at": now,
+        "created_at": here.time(turn.ports.clock.now()),
         "turn_id": here.uuid(turn.turn_id),
         "turn_no": turn.turn_no,
         "context_epoch": session.epoch,
-        "status": record.status.value,
-        "source": "TURN",
-        "error_code": record.error.code if record.error else None,
-        "error_message": record.error.message if record.error else None,
         "intent_code": session.intent or "UNKNOWN",
         "state_code": session.state or "UNKNOWN",
         "config_version": turn.snapshot.config_version,
         "duration_ms": int(turn.ports.clock.elapsed_ms()),
-        "facts": dumps(facts_of_turn(session.input_params)),
-        "audit_incomplete": record.audit_incomplete,
         "recording": record.recording,
-        "replayable": record.replayable,
-        "replay_note": record.replay_note,
+        **({"error_code": record.error.code, "error_message": record.error.message} if record.error else {}),
+        **({"replay_note": record.replay_note} if record.replay_note else {}),
     }
-    json_columns = {"assistant_output", "facts"}
-    places = ", ".join(here.json if name in json_columns else "%s" for name in values)
+    documents = {"facts": dumps(facts_of_turn(session.input_params))}
+    if not record.error:
+        documents["assistant_output"] = dumps(session.last_assistant)
+    said = {
+        "status": f"'{record.status.value}'",
+        "source": "'TURN'",
+        "modified_at": here.now(),
+        "audit_incomplete": here.flag(record.audit_incomplete),
+        "replayable": here.flag(record.replayable),
+    }
+    places = [*["%s"] * len(values), *[here.json] * len(documents), *said.values()]
     return Write(
-        f"INSERT INTO ce_conversation_history ({', '.join(values)}) VALUES ({places})",
-        list(values.values()),
+        f"INSERT INTO ce_conversation_history ({', '.join([*values, *documents, *said])}) VALUES ({', '.join(places)})",
+        [*values.values(), *documents.values()],
     )
 
 
