@@ -22,7 +22,7 @@ def implied(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
         return {"stepClass": _class_of(str(payload.get("step"))), "outcome": "Continue", "durationMs": 0}
     if stage == Stage.PIPELINE_TIMING:
         return in_words(payload.get("stepList") or ())
-    if phase := base_name(stage).startswith("RULE_") and RulePhase.read(payload.get("rulePhase")):
+    if stage.startswith("RULE_") and (phase := RulePhase.read(payload.get("rulePhase"))):
         return {**_flags(phase, source_name(stage)), **_of_pass(stage, payload)}
     return {}
 
@@ -44,6 +44,7 @@ def whole(stage: str, payload: Mapping[str, Json]) -> dict[str, Json]:
     return {**implied(stage, payload), **payload}
 
 
+@cache
 def repeats_text(stage: str) -> bool:
     """True for a stage whose key holds the user's text: it is left out there, and readers take it from the state."""
     return base_name(stage) == Stage.RULE_NO_MATCH

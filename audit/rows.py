@@ -1,10 +1,11 @@
 """A trail as rows: of the session only what changed, without what follows from the rest, keys masked (R16, R33)."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping, Set
+from functools import cache
 from typing import Any, NamedTuple
 
 from audit.filters import AuditFilter
-from audit.implied import repeats_text, shortened
+from audit.implied import repeats_text, shortened, whole
 from convengine.codec import dumps, loads
 from convengine.domain import folding
 from convengine.domain.redaction import mentions, redacted
@@ -12,6 +13,9 @@ from convengine.domain.session import Session
 from convengine.domain.stages import Stage
 from convengine.domain.trail import FOLDED, FOLDED_KEYS, AuditEvent
 from convengine.domain.turn import Turn
+
+_STEP_ENTER = Stage.STEP_ENTER.value
+_OF_A_STEP = frozenset({_STEP_ENTER, Stage.STEP_EXIT.value})
 
 
 class AuditRow(NamedTuple):
@@ -31,38 +35,56 @@ def audit_rows(turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool
     `admits` says what it lets pass; null is no limit, as in a replay.
     """
     wanted = AuditFilter.of(turn.snapshot)
+    everything = wanted.keeps_everything and admits is None
     rows: list[AuditRow] = []
     filtered = 0
     told: Session | None = None
-    state = folding.empty()
     step: str | None = None
     for event in turn.trail.events:
-        if event.seq not in turn.admitted:
-            kept = wanted.keeps(event) and (not admits or admits(turn.request.conversation_id, event.stage))
-            turn.admitted[event.seq] = kept
-        if not turn.admitted[event.seq]:
+        if not everything and not _admitted(event, turn, wanted, admits):
             filtered += 1
             continue
         # With STEP flushing, events that are stored already still move the state that later ones are told against.
         meta: dict[str, Any] = {}
         # A reader knows the step from its STEP_ENTER. The first event says it all the same: that there is `_meta`.
-        entering = event.stage == Stage.STEP_ENTER and told is not None
-        if event.step != step and not entering:
+        if event.step != step and (told is None or event.stage != _STEP_ENTER):
             meta["step"] = event.step
         step = event.step
         if told is None or not told.told_alike(event.session):
-            now = folding.document(event.session)
-            if change := folding.difference(state, now):
+            if change := folding.changes(told, event.session):
                 meta["changed"] = change
-            told, state = event.session, now
+            told = event.session
         if event.seq > after_seq:
-            payload = event.payload
-            if filtered and event.stage == Stage.PIPELINE_TIMING:
-                payload = {**payload, "auditFiltered": filtered}
-            # Without `_meta` a reader has no state and no place: then payloads stay whole.
-            stored = _stored(event, payload, meta) if wanted.persist_meta else _in_full(event, payload)
-            rows.append(AuditRow(event.seq, event.stage, dumps(stored), int(event.at_ms)))
+            rows.append(AuditRow(event.seq, event.stage, _text(event, meta, wanted, filtered), int(event.at_ms)))
     return _redacted(rows, wanted.redact_keys)
+
+
+def _admitted(event: AuditEvent, turn: Turn, wanted: AuditFilter, admits: Callable[[str, str], bool] | None) -> bool:
+    if event.seq not in turn.admitted:
+        kept = wanted.keeps(event) and (not admits or admits(turn.request.conversation_id, event.stage))
+        turn.admitted[event.seq] = kept
+    return turn.admitted[event.seq]
+
+
+def _text(event: AuditEvent, meta: dict[str, Any], wanted: AuditFilter, filtered: int) -> str:
+    payload = event.payload
+    if not wanted.persist_meta:
+        # Without `_meta` a reader has no state and no place: then payloads stay whole.
+        return dumps(_in_full(event, payload))
+    if not meta and event.stage in _OF_A_STEP:
+        usual, text = _usual(event.stage, str(payload["step"]))
+        if payload == usual:
+            return text
+    if filtered and event.stage == Stage.PIPELINE_TIMING:
+        payload = {**payload, "auditFiltered": filtered}
+    return dumps(_stored(event, payload, meta))
+
+
+@cache
+def _usual(stage: str, step: str) -> tuple[Mapping[str, Any], str]:
+    """What two events of three say: that a step begins, or that it ended and nothing is to be said of it."""
+    told = {"step": step}
+    return whole(stage, told), dumps(told)
 
 
 def _stored(event: AuditEvent, payload: Mapping[str, Any], meta: dict[str, Any]) -> Mapping[str, Any]:
@@ -87,7 +109,7 @@ def _without_text(key: Mapping[str, Any], text: str | None) -> Mapping[str, Any]
     return {name: value for name, value in key.items() if name != "userText" or value != text}
 
 
-def _redacted(rows: list[AuditRow], keys: Collection[str]) -> list[AuditRow]:
+def _redacted(rows: list[AuditRow], keys: Set[str]) -> list[AuditRow]:
     # Nearly always there is nothing to mask: one look at everything is cheaper than one at each row.
     if not mentions("".join([row.payload for row in rows]), keys):
         return rows

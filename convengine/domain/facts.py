@@ -4,12 +4,11 @@ Built at most once for each session value: a Session is frozen, so what was buil
 """
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 from convengine.domain.params import shown
 from convengine.domain.payload import TextPayload
-from convengine.domain.session import Session, StepInfo
+from convengine.domain.session import Session
 
 #: Session keys over the context: their names are part of the contract, and no schema field may use one.
 SESSION_KEYS = (
@@ -89,7 +88,7 @@ def session_dict(session: Session) -> dict[str, Any]:
         **session_scalars(session),
         "context": session.context,
         "schemaJson": schema_values(session),
-        "stepInfos": [_step_info(info) for info in session.step_infos],
+        "stepInfos": list(session.step_infos),
     }
 
 
@@ -103,21 +102,3 @@ def facts(session: Session) -> dict[str, Any]:
             cached["payload"] = {"text": value} if isinstance(session.payload, TextPayload) else value
         session.__dict__["_facts"] = cached
     return cached
-
-
-def _step_info(info: StepInfo) -> dict[str, Any]:
-    # Kept on the (frozen) record: the facts are built anew for each session value, the same steps every time.
-    cached: dict[str, Any] | None = info.__dict__.get("_facts")
-    if cached is None:
-        cached = info.__dict__["_facts"] = {
-            name: value for field, name in _STEP_INFO_NAMES if (value := getattr(info, field)) is not None
-        }
-    return cached
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
-
-
-_STEP_INFO_NAMES = tuple((field.name, _camel(field.name)) for field in fields(StepInfo))

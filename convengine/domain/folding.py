@@ -4,51 +4,106 @@ Stored: `_meta.changed = {set: {pointer: value}, unset: [pointer]}`. Pointers ar
 `/context/…`, `/inputParams/…`, and the session facts at the top. Every reader folds; no reader stores.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
+from itertools import compress
+from operator import attrgetter, is_not, itemgetter
 from typing import Any
 
-from convengine.domain.facts import session_scalars
 from convengine.domain.params import NESTING, REPEATED, without
-from convengine.domain.session import Session
+from convengine.domain.session import FIELDS, Session
 
 Json = Any
 Change = dict[str, Json]
 
-#: Facts that never differ inside a turn or can be had from elsewhere, and so are not part of the document.
-_LEFT_OUT = frozenset({"conversationId", "turnNo", "previousTurn", "resolvedUserInput", "contextSummary"})
+#: Input params that are no part of the document.
 _NOT_TOLD = NESTING | REPEATED
+
+
+def _schema_fields(session: Session) -> list[str] | None:
+    schema = session.resolved_schema
+    properties = schema.json_schema.get("properties") if schema and isinstance(schema.json_schema, Mapping) else None
+    return list(properties) if isinstance(properties, dict) else None
+
+
+#: The parts of the document, by the one session field that each comes from. Beside them there is `inputParams`.
+_PARTS: Mapping[str, tuple[str, Callable[[Session], Json]]] = {
+    "intent": ("intent", attrgetter("intent")),
+    "state": ("state", attrgetter("state")),
+    "schema_complete": ("schemaComplete", attrgetter("schema_complete")),
+    "has_container_data": ("hasContainerData", attrgetter("has_container_data")),
+    "container_data": ("containerData", attrgetter("container_data")),
+    "schema_has_any_value": ("hasAnySchemaValue", attrgetter("schema_has_any_value")),
+    "intent_locked": ("intentLocked", attrgetter("intent_locked")),
+    "intent_lock_reason": ("intentLockReason", attrgetter("intent_lock_reason")),
+    "missing_required_fields": ("missingRequiredFields", lambda session: list(session.missing_required_fields)),
+    "missing_field_options": ("missingFieldOptions", attrgetter("missing_field_options")),
+    "user_text": ("userText", attrgetter("user_text")),
+    "standalone_query": ("standaloneQuery", attrgetter("standalone_query")),
+    "clarification": (
+        "pendingClarificationQuestion",
+        lambda session: session.clarification.question if session.clarification else None,
+    ),
+    "last_llm_stage": ("lastLlmStage", attrgetter("last_llm_stage")),
+    "post_intent_rule": ("postIntentRule", attrgetter("post_intent_rule")),
+    "rule_execution_source": ("ruleExecutionSource", attrgetter("rule_execution_source")),
+    "rule_execution_origin": ("ruleExecutionOrigin", attrgetter("rule_execution_origin")),
+    "last_llm_output": (
+        "lastLlmOutput",
+        lambda session: session.last_llm_output if isinstance(session.last_llm_output, dict) else {},
+    ),
+    "lifecycle": ("lifecycle", attrgetter("lifecycle")),
+    "context": ("context", attrgetter("context")),
+    "user_input_params": ("userInputParams", attrgetter("user_input_params")),
+    "resolved_schema": ("schemaFields", _schema_fields),
+    "epoch": ("epoch", attrgetter("epoch")),
+}
+_fields = itemgetter(*FIELDS)
 
 
 def document(session: Session) -> dict[str, Json]:
     """The foldable state of a session: facts at the top, `context`, `inputParams`, `schemaFields`, `epoch`."""
-    schema = session.resolved_schema
-    properties = schema.json_schema.get("properties") if schema and isinstance(schema.json_schema, Mapping) else None
-    return {
-        **without(session_scalars(session), _LEFT_OUT),
-        "context": session.context,
-        "inputParams": without(session.input_params, _NOT_TOLD),
-        "userInputParams": session.user_input_params,
-        "schemaFields": list(properties) if isinstance(properties, dict) else None,
-        "epoch": session.epoch,
-    }
+    parts = {key: read(session) for key, read in _PARTS.values()}
+    return {**parts, "inputParams": without(session.input_params, _NOT_TOLD)}
+
+
+_FIRST = Session("")
 
 
 @cache
 def empty() -> Mapping[str, Json]:
     """The document before the first event of a turn."""
-    return document(Session(""))
+    return document(_FIRST)
+
+
+def changes(old: Session | None, new: Session) -> Change:
+    """What is set and unset between two sessions of a turn; null stands for the moment before its first event.
+
+    A session changes by few fields at a time, and what did not change is the same object: only the rest is compared.
+    """
+    old = old or _FIRST
+    sets: dict[str, Json] = {}
+    unsets: list[str] = []
+    for field in compress(FIELDS, map(is_not, _fields(vars(old)), _fields(vars(new)))):
+        if field == "input_params" and old.input_params:
+            _compare(old.input_params, new.input_params, "/inputParams", sets, unsets, _NOT_TOLD)
+        elif field == "input_params":
+            sets["/inputParams"] = without(new.input_params, _NOT_TOLD)
+        elif part := _PARTS.get(field):
+            key, read = part
+            _compare({key: read(old)}, {key: read(new)}, "", sets, unsets)
+    return _change(sets, unsets)
 
 
 def difference(old: Mapping[str, Json], new: Mapping[str, Json]) -> Change:
     """The change that turns one document into the other; empty when they are equal."""
     sets: dict[str, Json] = {}
     unsets: list[str] = []
-    for pointer, value, gone in _walk(old, new, ""):
-        if gone:
-            unsets.append(pointer)
-        else:
-            sets[pointer] = value
+    _compare(old, new, "", sets, unsets)
+    return _change(sets, unsets)
+
+
+def _change(sets: dict[str, Json], unsets: list[str]) -> Change:
     return {**({"set": sets} if sets else {}), **({"unset": unsets} if unsets else {})}
 
 
@@ -88,19 +143,25 @@ _INTERNAL = frozenset({"context", "inputParams", "userInputParams", "schemaField
 _ABSENT = object()
 
 
-def _walk(old: Mapping[str, Json], new: Mapping[str, Json], at: str) -> Iterator[tuple[str, Json, bool]]:
-    for key, value in new.items():
-        before = old.get(key, _ABSENT)
-        if before is value:
+def _compare(
+    old: Mapping[str, Json],
+    new: Mapping[str, Json],
+    at: str,
+    sets: dict[str, Json],
+    unsets: list[str],
+    left_out: Collection[str] = (),
+) -> None:
+    for key in [key for key, value in new.items() if old.get(key, _ABSENT) is not value]:
+        before, value = old.get(key, _ABSENT), new[key]
+        if key in left_out:
             continue
         here = f"{at}/{_escaped(key)}"
         if isinstance(before, dict) and isinstance(value, dict) and before and value:
-            yield from _walk(before, value, here)
+            _compare(before, value, here, sets, unsets)
         elif type(before) is not type(value) or before != value:
-            yield here, value, False
-    for key in old:
-        if key not in new:
-            yield f"{at}/{_escaped(key)}", None, True
+            sets[here] = value
+    if not old.keys() <= new.keys():
+        unsets += [f"{at}/{_escaped(key)}" for key in old if key not in new and key not in left_out]
 
 
 def _escaped(key: str) -> str:

@@ -42,6 +42,7 @@ class Engine:
 
     def __init__(self, steps: Sequence[Step], hooks: Hooks | None = None) -> None:
         self.steps = tuple(steps)
+        self._classes = {step: f"{type(step).__module__}.{step.name}" for step in self.steps}
         self._hooks = hooks or Hooks()
 
     def run(self, turn: Turn) -> EngineOutcome:
@@ -70,8 +71,7 @@ class Engine:
             raise TurnTimeout()
 
     def _step(self, step: Step, session: Session, turn: Turn) -> Outcome:
-        name, clock = step.name, turn.ports.clock
-        label = f"{type(step).__module__}.{name}"
+        name, label, clock = step.name, self._classes[step], turn.ports.clock
         turn.trail.step = name
         try:
             turn.audit(session, Stage.STEP_ENTER, step=name, stepClass=label)
@@ -89,7 +89,9 @@ class Engine:
             took = clock.elapsed_ms() - started
             turn.timings.append(StepTiming(name, started, took, True))
             kind = type(outcome).__name__
-            info = StepInfo(name, "STEP_EXIT", "SUCCESS", kind, int(took))
+            info = StepInfo(
+                stepName=name, determinant="STEP_EXIT", status="SUCCESS", outcome=kind, durationMs=int(took)
+            )
             after = self._hooks.after(name, outcome.session, turn, outcome)
             after = after.evolve(step_infos=(*after.step_infos, info))
             turn.audit(after, Stage.STEP_EXIT, step=name, stepClass=label, outcome=kind, durationMs=int(took))

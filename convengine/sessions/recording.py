@@ -1,6 +1,6 @@
 """The recording of a turn: everything that it read and was answered, enough to run it again (R32, law 3)."""
 
-from collections.abc import Collection
+from collections.abc import Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -28,7 +28,7 @@ class Recorded:
     tape: list[list[Any]]
 
 
-def record(turn: Turn, tape: Recording, redact_keys: Collection[str]) -> tuple[bytes, str | None]:
+def record(turn: Turn, tape: Recording, redact_keys: Set[str]) -> tuple[bytes, str | None]:
     """The turn's recording as compressed bytes, and why it cannot be replayed, if redaction took something."""
     document = {
         "format": _FORMAT,

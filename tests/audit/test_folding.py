@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from convengine.domain import folding
-from convengine.domain.session import Session
+from convengine.domain.session import Clarification, Session
 
 KEYS = st.text(alphabet="ab/~.", min_size=1, max_size=3)
 VALUES = st.recursive(
@@ -60,3 +60,33 @@ def test_what_the_context_or_the_turn_before_holds_is_not_repeated() -> None:
     )
 
     assert folding.document(session)["inputParams"] == {"a": 1}
+
+
+SESSIONS = st.builds(
+    Session,
+    st.just("c"),
+    intent=st.sampled_from(["UNKNOWN", "LOAN"]),
+    user_text=st.none() | st.just("hi"),
+    context=DOCUMENTS,
+    input_params=st.dictionaries(KEYS | st.sampled_from(["memory_recall", "session"]), VALUES, max_size=4),
+    missing_required_fields=st.lists(st.sampled_from("ab"), max_size=2).map(tuple),
+    clarification=st.none() | st.just(Clarification("Which?", "TWO")),
+    last_llm_output=st.none() | st.just({"a": 1}) | st.just("text"),
+    step_infos=st.just(()) | st.just((1,)),
+)
+
+
+@given(SESSIONS, SESSIONS)
+def test_changes_between_sessions_fold_to_the_document_of_the_later(old: Session, new: Session) -> None:
+    before = folding.apply(folding.empty(), folding.changes(None, old))
+
+    assert before == folding.document(old)
+    assert folding.apply(before, folding.changes(old, new)) == folding.document(new)
+    assert folding.changes(new, new) == {}
+
+
+def test_changes_of_one_part_tell_that_part_only() -> None:
+    old = Session("c", input_params={"a": 1, "memory_recall": "x"}, context={"b": {"c": 1, "d": 2}})
+    new = old.with_params({"z": 2}).evolve(context={"b": {"c": 3, "d": 2}})
+
+    assert folding.changes(old, new) == {"set": {"/inputParams/z": 2, "/context/b/c": 3}}
