@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Any
 
 #: Typographic apostrophes that people's keyboards put where a plain one is meant.
@@ -13,6 +14,11 @@ _CLOSING = re.compile(r"[.!,;:…\s]+$")
 _TRUE_WORDS = frozenset({"true", "1", "yes", "y", "on"})
 
 
+#: A turn asks for the same few texts and codes again and again.
+_kept = lru_cache(maxsize=2048)
+
+
+@_kept
 def norm(text: str | None) -> str:
     """The normal form of a text: NFKC, plain apostrophes, no zero-width characters, single blanks, trimmed, lower."""
     if not text:
@@ -40,6 +46,7 @@ def truthy(value: Any) -> bool:
     return isinstance(value, str) and value.strip().lower() in _TRUE_WORDS
 
 
+@_kept
 def code(value: str | None) -> str:
     """A code as it is stored and compared: trimmed, upper case; null becomes the empty text."""
     return value.strip().upper() if value else ""

@@ -1,7 +1,6 @@
 """Asking registered memory stores: on the tape, faults as answers (pipeline-2 10.1)."""
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 from convengine.codec import plain
@@ -30,7 +29,7 @@ class Memories:
 
     def _asked(self, port: str, call: Callable[[], MemoryAnswer]) -> MemoryAnswer:
         # Asked without stores as well: a replay must not depend on which stores there are by then.
-        found: dict[str, Any] = self._tape.ask(port, None, lambda: plain(asdict(call())))
+        found: dict[str, Any] = self._tape.ask(port, None, lambda: plain(call()))
         faults = tuple(StoreFault(**fault) for fault in found["faults"])
         return MemoryAnswer(found["text"], tuple(found["stores"]), faults)
 
