@@ -4,8 +4,8 @@ import gc
 
 from convengine import wiring
 
-#: A turn makes some ten thousand objects and leaves no cycles: looking for them every seven hundred cost it a sixth.
-_BETWEEN_LOOKS = 50_000
+#: A turn makes some ten thousand objects and leaves few cycles: looking for them every seven hundred cost it a sixth.
+_BETWEEN_LOOKS = 10_000
 
 
 def settle() -> None:

@@ -94,6 +94,9 @@ def _run(request: TurnRequest, lease: leases.Lease, key: IdempotencyKey | None, 
         error = refused if isinstance(refused, TurnConflict) else ConversationPersistFailed()
         _give_up(turn, lease, EngineOutcome(outcome.session, error=error), tape)
         raise
+    finally:
+        # Who listens holds the turn, and the turn holds who listens: let go, it is gone at once.
+        turn.trail.listeners, turn.flush_step = (), None
     return answer
 
 
