@@ -44,10 +44,10 @@ def expanded(rows: Iterable[CeAudit]) -> Iterator[Event]:
         if meta:
             state = folding.apply(state, meta.get("changed") or {})
         if has_meta:
+            step = (meta or {}).get("step", payload.get("step") if row.stage == Stage.STEP_ENTER else step)
             payload = whole(row.stage, payload)
             if repeats_text(row.stage) and "key" in payload:
                 payload["key"] = {"userText": state.get("userText"), **payload["key"]}
-            step = (meta or {}).get("step", payload.get("step") if row.stage == Stage.STEP_ENTER else step)
         payload = {key: _resolved(value, state) for key, value in payload.items()}
         if has_meta:
             payload["_meta"] = _meta(row, state, step, (meta or {}).get("changed"))

@@ -8,7 +8,7 @@ from typing import Any
 from audit.stage_names import base_name, source_name
 from convengine.domain.enums import RulePhase
 from convengine.domain.stages import Stage
-from convengine.pipeline.timing import STEP_KEYS, in_words
+from convengine.pipeline.timing import in_words, packed, unpacked
 from convengine.rules.telling import flags
 
 Json = Any
@@ -33,14 +33,13 @@ def shortened(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
     if not known:
         return payload
     told = {key: value for key, value in payload.items() if key not in known or known[key] != value}
-    return {**told, "stepList": [list(step.values()) for step in told["stepList"]]} if "stepList" in told else told
+    return {**told, "stepList": packed(told["stepList"])} if "stepList" in told else told
 
 
 def whole(stage: str, payload: Mapping[str, Json]) -> dict[str, Json]:
     """The payload with what follows; of one that was stored whole, as without `_meta`, itself."""
-    steps = payload.get("stepList") or ()
-    if any(isinstance(step, list) for step in steps):
-        payload = {**payload, "stepList": [dict(zip(STEP_KEYS, step, strict=True)) for step in steps]}
+    if isinstance(steps := payload.get("stepList"), str):
+        payload = {**payload, "stepList": unpacked(steps)}
     return {**implied(stage, payload), **payload}
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Set
 from functools import cache
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from audit.filters import AuditFilter
@@ -14,6 +15,7 @@ from convengine.domain.stages import Stage
 from convengine.domain.trail import FOLDED, FOLDED_KEYS, AuditEvent
 from convengine.domain.turn import Turn
 
+_payload = attrgetter("payload")
 _STEP_ENTER = Stage.STEP_ENTER.value
 _OF_A_STEP = frozenset({_STEP_ENTER, Stage.STEP_EXIT.value})
 
@@ -111,7 +113,7 @@ def _without_text(key: Mapping[str, Any], text: str | None) -> Mapping[str, Any]
 
 def _redacted(rows: list[AuditRow], keys: Set[str]) -> list[AuditRow]:
     # Nearly always there is nothing to mask: one look at everything is cheaper than one at each row.
-    if not mentions("".join([row.payload for row in rows]), keys):
+    if not mentions("".join(map(_payload, rows)), keys):
         return rows
     return [
         row._replace(payload=dumps(redacted(loads(row.payload), keys))) if mentions(row.payload, keys) else row

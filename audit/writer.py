@@ -113,9 +113,9 @@ def _stored(turn: Turn, rows: Sequence[AuditRow]) -> Write:
     ]
     now = turn.ports.clock.now()
     if here.vendor == "postgresql":
-        texts = [SEPARATOR.join([row.stage for row in rows]), SEPARATOR.join([row.payload for row in rows])]
-        numbers = [",".join([str(row.seq) for row in rows]), ",".join([str(row.at_ms) for row in rows])]
-        return Write(_FROM_TEXTS, [*same, now, *texts, *(f"{{{text}}}" for text in numbers)])
+        seqs, stages, payloads, at_ms = zip(*rows, strict=True)
+        numbers = [f"{{{','.join(map(str, one))}}}" for one in (seqs, at_ms)]
+        return Write(_FROM_TEXTS, [*same, now, SEPARATOR.join(stages), SEPARATOR.join(payloads), *numbers])
     times = {at_ms: here.time(now + timedelta(milliseconds=at_ms)) for at_ms in {row.at_ms for row in rows}}
     return Write(_FROM_JSON, [*same, dumps([(row.stage, row.payload, times[row.at_ms], row.seq) for row in rows])])
 

@@ -11,7 +11,7 @@ from operator import attrgetter, is_not, itemgetter
 from typing import Any
 
 from convengine.domain.params import NESTING, REPEATED, without
-from convengine.domain.session import FIELDS, Session
+from convengine.domain.session import Session
 
 Json = Any
 Change = dict[str, Json]
@@ -58,7 +58,8 @@ _PARTS: Mapping[str, tuple[str, Callable[[Session], Json]]] = {
     "resolved_schema": ("schemaFields", _schema_fields),
     "epoch": ("epoch", attrgetter("epoch")),
 }
-_fields = itemgetter(*FIELDS)
+_TOLD = ("input_params", *_PARTS)
+_told = itemgetter(*_TOLD)
 
 
 def document(session: Session) -> dict[str, Json]:
@@ -84,14 +85,14 @@ def changes(old: Session | None, new: Session) -> Change:
     old = old or _FIRST
     sets: dict[str, Json] = {}
     unsets: list[str] = []
-    for field in compress(FIELDS, map(is_not, _fields(vars(old)), _fields(vars(new)))):
-        if field == "input_params" and old.input_params:
-            _compare(old.input_params, new.input_params, "/inputParams", sets, unsets, _NOT_TOLD)
-        elif field == "input_params":
-            sets["/inputParams"] = without(new.input_params, _NOT_TOLD)
-        elif part := _PARTS.get(field):
-            key, read = part
+    for field in compress(_TOLD, map(is_not, _told(vars(old)), _told(vars(new)))):
+        if field != "input_params":
+            key, read = _PARTS[field]
             _compare({key: read(old)}, {key: read(new)}, "", sets, unsets)
+        elif old.input_params:
+            _compare(old.input_params, new.input_params, "/inputParams", sets, unsets, _NOT_TOLD)
+        else:
+            sets["/inputParams"] = without(new.input_params, _NOT_TOLD)
     return _change(sets, unsets)
 
 
@@ -165,7 +166,8 @@ def _compare(
 
 
 def _escaped(key: str) -> str:
-    return str(key).replace("~", "~0").replace("/", "~1")
+    key = str(key)
+    return key.replace("~", "~0").replace("/", "~1") if "~" in key or "/" in key else key
 
 
 def _parts(pointer: str) -> list[str]:

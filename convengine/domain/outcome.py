@@ -1,19 +1,17 @@
 """What a step may answer: go on, or end the turn."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from convengine.domain.session import FinalResult, Session
 
 
-@dataclass(frozen=True)
-class Continue:
+class Continue(NamedTuple):
     """Go on with the next step, with this session."""
 
     session: Session
 
 
-@dataclass(frozen=True)
-class Stop:
+class Stop(NamedTuple):
     """End the turn now with this result; later steps do not run."""
 
     session: Session

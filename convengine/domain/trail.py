@@ -50,8 +50,7 @@ class Trail:
     def add(self, session: Session, stage: Stage, payload: Mapping[str, Any], source: str | None = None) -> AuditEvent:
         """Append an event and tell the listeners. Raises ValueError for a stage outside the vocabulary."""
         name = _NAMES.get(stage) or Stage(stage).value
-        if source:
-            name = f"{name} ({source})"
+        name = f"{name} ({source})" if source else name
         event = AuditEvent(len(self.events) + 1, name, payload, session, self.step, self.elapsed_ms())
         self.events.append(event)
         for listener in self.listeners:

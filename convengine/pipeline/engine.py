@@ -75,7 +75,7 @@ class Engine:
         turn.trail.step = name
         try:
             turn.audit(session, Stage.STEP_ENTER, step=name, stepClass=label)
-            before = self._hooks.before(name, session, turn)
+            before = self._hooks.before(name, session, turn) if self._hooks else session
             started = clock.elapsed_ms()
             try:
                 outcome = step.execute(before, turn)
@@ -92,7 +92,9 @@ class Engine:
             info = StepInfo(
                 stepName=name, determinant="STEP_EXIT", status="SUCCESS", outcome=kind, durationMs=int(took)
             )
-            after = self._hooks.after(name, outcome.session, turn, outcome)
+            after = outcome.session
+            if self._hooks:
+                after = self._hooks.after(name, after, turn, outcome)
             after = after.evolve(step_infos=(*after.step_infos, info))
             turn.audit(after, Stage.STEP_EXIT, step=name, stepClass=label, outcome=kind, durationMs=int(took))
             return Continue(after) if isinstance(outcome, Continue) else Stop(after, outcome.result)

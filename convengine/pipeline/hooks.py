@@ -40,6 +40,10 @@ class Hooks:
     def __init__(self, hooks: Iterable[StepHook] = ()) -> None:
         self._hooks = sorted(hooks, key=lambda hook: hook.priority)
 
+    def __bool__(self) -> bool:
+        """False when there is none."""
+        return bool(self._hooks)
+
     def before(self, name: str, session: Session, turn: Turn) -> Session:
         """Run `before_step` of all that support the step."""
         for hook in self._hooks:

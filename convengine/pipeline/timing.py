@@ -1,21 +1,24 @@
 """The timing record of a turn (pipeline-1 1.5, R62)."""
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from convengine.domain.session import Session
 from convengine.domain.stages import Stage
 from convengine.domain.turn import Turn
 
-#: What `stepList` says of each step.
-STEP_KEYS = ("step", "startedAtMs", "durationMs", "success")
-
 
 def audit_timing(session: Session, turn: Turn, status: str) -> None:
     """Write PIPELINE_TIMING. `status` is COMPLETED, STOPPED or FAILED; `wallMs` covers hooks and the last step too."""
     steps = [
-        {"step": step, "startedAtMs": _hundredths(started), "durationMs": _hundredths(took), "success": success}
-        for step, started, took, success, _ in sorted(turn.timings, key=lambda timing: timing.started_ms)
+        {
+            "step": step,
+            "startedAtMs": int(started * 100) / 100,
+            "durationMs": int(took * 100) / 100,
+            "success": success,
+        }
+        for step, started, took, success, _ in sorted(turn.timings, key=_started)
     ]
     turn.audit(
         session,
@@ -27,15 +30,34 @@ def audit_timing(session: Session, turn: Turn, status: str) -> None:
     )
 
 
-def _hundredths(milliseconds: float) -> float:
-    return int(milliseconds * 100) / 100
+_started = attrgetter("started_ms")
 
 
 def in_words(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """`totalMs` and `steps`, the same list as text: both follow from `stepList`."""
-    return {
-        "totalMs": sum(int(step["durationMs"]) for step in steps),
-        "steps": ", ".join(
-            f"{step['step']}={int(step['durationMs'])}ms{'' if step['success'] else '(ERR)'}" for step in steps
-        ),
-    }
+    took = [int(step["durationMs"]) for step in steps]
+    words = [
+        f"{step['step']}={one}ms" if step["success"] else f"{step['step']}={one}ms(ERR)"
+        for step, one in zip(steps, took, strict=True)
+    ]
+    return {"totalMs": sum(took), "steps": ", ".join(words)}
+
+
+def packed(steps: Sequence[Mapping[str, Any]]) -> str:
+    """A list of steps as one text: name, start and length in hundredths of a millisecond, a mark for a failure."""
+    return ", ".join(
+        [
+            f"{step['step']} {round(step['startedAtMs'] * 100)} {round(step['durationMs'] * 100)}"
+            + ("" if step["success"] else " !")
+            for step in steps
+        ]
+    )
+
+
+def unpacked(text: str) -> list[dict[str, Any]]:
+    """The list of steps that `packed` made a text of."""
+    parts = [one.split(" ") for one in text.split(", ")] if text else []
+    return [
+        {"step": name, "startedAtMs": int(start) / 100, "durationMs": int(took) / 100, "success": not failed}
+        for name, start, took, *failed in parts
+    ]

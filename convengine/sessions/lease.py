@@ -37,10 +37,11 @@ from convengine.sessions.sql import dialect
 _POLL, _LONGEST_POLL = 0.005, 0.25
 _WORKER = f"{socket.gethostname()}:{os.getpid()}"
 _READ = (
-    "conversation_id, workspace_id, channel, remote_jid, status, intent_code, state_code, context_json, "
+    "workspace_id, channel, remote_jid, status, intent_code, state_code, context_json, "
     "input_params_json, last_user_text, last_assistant_json, version, turn_count, context_epoch, lifecycle, "
     "lifecycle_detail, context_summary, preferences, mounted_kb_id, created_at"
 )
+_COLUMNS = tuple(_READ.split(", "))
 _JSON_COLUMNS = ("context_json", "input_params_json", "last_assistant_json", "lifecycle_detail", "preferences")
 
 
@@ -174,7 +175,7 @@ def _take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
         str(token),
         claim.turn_id,
         turn_no,
-        _conversation(columns),
+        _conversation(request.conversation_id, columns),
         loaded(facts) or {},
         pinned,
         here.read_time(now),
@@ -300,10 +301,10 @@ def release_connection() -> None:
         connection.close()
 
 
-def _conversation(columns: list[Any]) -> Conversation:
+def _conversation(conversation_id: str, columns: list[Any]) -> Conversation:
     here = dialect()
-    values = dict(zip(_READ.split(", "), columns, strict=True))
-    values["conversation_id"] = str(uuid.UUID(str(values["conversation_id"])))
+    values = dict(zip(_COLUMNS, columns, strict=True))
+    values["conversation_id"] = conversation_id
     values["created_at"] = here.read_time(values["created_at"])
     for name in _JSON_COLUMNS:
         values[name] = loaded(values[name])
