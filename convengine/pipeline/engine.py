@@ -42,7 +42,7 @@ class Engine:
 
     def __init__(self, steps: Sequence[Step], hooks: Hooks | None = None) -> None:
         self.steps = tuple(steps)
-        self._classes = {step: f"{type(step).__module__}.{step.name}" for step in self.steps}
+        self._names = {step: (step.name, f"{type(step).__module__}.{step.name}") for step in self.steps}
         self._hooks = hooks or Hooks()
 
     def run(self, turn: Turn) -> EngineOutcome:
@@ -67,16 +67,18 @@ class Engine:
 
     @staticmethod
     def _in_time(turn: Turn) -> None:
-        if turn.time_limit_ms is not None and turn.ports.clock.elapsed_ms() > turn.time_limit_ms:
+        # A step's last event is its end.
+        if turn.time_limit_ms is not None and turn.trail.events and turn.trail.events[-1].at_ms > turn.time_limit_ms:
             raise TurnTimeout()
 
     def _step(self, step: Step, session: Session, turn: Turn) -> Outcome:
-        name, label, clock = step.name, self._classes[step], turn.ports.clock
+        (name, label), clock = self._names[step], turn.ports.clock
         turn.trail.step = name
         try:
-            turn.audit(session, Stage.STEP_ENTER, step=name, stepClass=label)
-            before = self._hooks.before(name, session, turn) if self._hooks else session
-            started = clock.elapsed_ms()
+            before, started = session, turn.audit(session, Stage.STEP_ENTER, step=name, stepClass=label).at_ms
+            if self._hooks:
+                before = self._hooks.before(name, session, turn)
+                started = clock.elapsed_ms()
             try:
                 outcome = step.execute(before, turn)
                 self._check(step, before, outcome)
@@ -97,7 +99,7 @@ class Engine:
                 after = self._hooks.after(name, after, turn, outcome)
             after = after.evolve(step_infos=(*after.step_infos, info))
             turn.audit(after, Stage.STEP_EXIT, step=name, stepClass=label, outcome=kind, durationMs=int(took))
-            return Continue(after) if isinstance(outcome, Continue) else Stop(after, outcome.result)
+            return outcome._replace(session=after)
         finally:
             turn.trail.step = None
             if turn.flush_step:
