@@ -46,18 +46,20 @@ def audit_rows(turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool
         if not everything and not _admitted(event, turn, wanted, admits):
             filtered += 1
             continue
+        seq, stage, _, session, running, at_ms = event
         # With STEP flushing, events that are stored already still move the state that later ones are told against.
         meta: dict[str, Any] = {}
         # A reader knows the step from its STEP_ENTER. The first event says it all the same: that there is `_meta`.
-        if event.step != step and (told is None or event.stage != _STEP_ENTER):
-            meta["step"] = event.step
-        step = event.step
-        if told is None or not told.told_alike(event.session):
-            if change := folding.changes(told, event.session):
+        if running != step:
+            if told is None or stage != _STEP_ENTER:
+                meta["step"] = running
+            step = running
+        if session is not told and (told is None or not told.told_alike(session)):
+            if change := folding.changes(told, session):
                 meta["changed"] = change
-            told = event.session
-        if event.seq > after_seq:
-            rows.append(AuditRow(event.seq, event.stage, _text(event, meta, wanted, filtered), int(event.at_ms)))
+            told = session
+        if seq > after_seq:
+            rows.append(AuditRow(seq, stage, _text(event, meta, wanted, filtered), int(at_ms)))
     return _redacted(rows, wanted.redact_keys)
 
 

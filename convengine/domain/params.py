@@ -136,15 +136,18 @@ def engine_owned(key: str) -> bool:
     return known is not None and "C" not in known.owner
 
 
+_ONE_TURN = frozenset(key for key, known in PARAMS.items() if known.lives == "turn")
+_IN_NO_RECORD = NESTING | REPEATED
+
+
 def lives_one_turn(key: str) -> bool:
     """True for a key that is never written to `input_params_json` and ignored when found there."""
-    known = PARAMS.get(key)
-    return known is not None and known.lives == "turn"
+    return key in _ONE_TURN
 
 
 def persistent(params: Mapping[str, Any]) -> dict[str, Any]:
     """What `input_params_json` keeps of the params of a turn."""
-    return {key: value for key, value in params.items() if not lives_one_turn(key)}
+    return {key: value for key, value in params.items() if key not in _ONE_TURN}
 
 
 def facts_of_turn(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,7 +155,7 @@ def facts_of_turn(params: Mapping[str, Any]) -> dict[str, Any]:
     return {
         key: value
         for key, value in params.items()
-        if value is not None and lives_one_turn(key) and key not in NESTING and key not in REPEATED
+        if value is not None and key in _ONE_TURN and key not in _IN_NO_RECORD
     }
 
 

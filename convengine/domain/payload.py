@@ -38,12 +38,11 @@ def spoken(document: Any) -> str:
         return document
     if not isinstance(document, dict):
         return ""
+    for key in ("text", "value", "json", "output", "question"):
+        if isinstance(said := document.get(key), str) and said.strip():
+            return said
     nested = document.get("data")
-    for source, keys in (
-        (document, ("text", "value", "json", "output", "question")),
-        (nested if isinstance(nested, dict) else {}, ("text", "output", "question")),
-    ):
-        for key in keys:
-            if isinstance(source.get(key), str) and source[key].strip():
-                return str(source[key])
+    for key in ("text", "output", "question") if isinstance(nested, dict) else ():
+        if isinstance(said := nested.get(key), str) and said.strip():
+            return said
     return ""

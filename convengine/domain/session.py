@@ -6,7 +6,7 @@ the helpers below make new ones.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Self, TypedDict
+from typing import Any, NamedTuple, Self, TypedDict
 
 from convengine.domain.payload import Payload
 from convengine.domain.rows import OutputSchema
@@ -15,8 +15,7 @@ from convengine.domain.scope import UNKNOWN
 Json = Any
 
 
-@dataclass(frozen=True)
-class Exchange:
+class Exchange(NamedTuple):
     """One earlier turn as prompts see it."""
 
     user: str

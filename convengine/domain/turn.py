@@ -34,8 +34,7 @@ class TurnRequest:
     new: bool = False
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A row that a decision looked at: did it hold, and why not (R30)."""
 
     row_id: Any

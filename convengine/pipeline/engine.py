@@ -76,7 +76,7 @@ class Engine:
         turn.trail.step = name
         try:
             before, started = session, turn.audit(session, Stage.STEP_ENTER, step=name, stepClass=label).at_ms
-            if self._hooks:
+            if self._hooks.registered:
                 before = self._hooks.before(name, session, turn)
                 started = clock.elapsed_ms()
             try:
@@ -95,11 +95,11 @@ class Engine:
                 stepName=name, determinant="STEP_EXIT", status="SUCCESS", outcome=kind, durationMs=int(took)
             )
             after = outcome.session
-            if self._hooks:
+            if self._hooks.registered:
                 after = self._hooks.after(name, after, turn, outcome)
             after = after.evolve(step_infos=(*after.step_infos, info))
             turn.audit(after, Stage.STEP_EXIT, step=name, stepClass=label, outcome=kind, durationMs=int(took))
-            return outcome._replace(session=after)
+            return Continue(after) if isinstance(outcome, Continue) else Stop(after, outcome.result)
         finally:
             turn.trail.step = None
             if turn.flush_step:

@@ -38,29 +38,25 @@ class Hooks:
     """The registered hooks, in order."""
 
     def __init__(self, hooks: Iterable[StepHook] = ()) -> None:
-        self._hooks = sorted(hooks, key=lambda hook: hook.priority)
-
-    def __bool__(self) -> bool:
-        """False when there is none."""
-        return bool(self._hooks)
+        self.registered = sorted(hooks, key=lambda hook: hook.priority)
 
     def before(self, name: str, session: Session, turn: Turn) -> Session:
         """Run `before_step` of all that support the step."""
-        for hook in self._hooks:
+        for hook in self.registered:
             call = partial(hook.before_step, name, session, turn)
             session = self._guarded(hook, "beforeStep", name, session, turn, call)
         return session
 
     def after(self, name: str, session: Session, turn: Turn, outcome: Outcome) -> Session:
         """Run `after_step` of all that support the step."""
-        for hook in self._hooks:
+        for hook in self.registered:
             call = partial(hook.after_step, name, session, turn, outcome)
             session = self._guarded(hook, "afterStep", name, session, turn, call)
         return session
 
     def error(self, name: str, session: Session, turn: Turn, error: BaseException) -> None:
         """Run `on_step_error` of all that support the step."""
-        for hook in self._hooks:
+        for hook in self.registered:
             call = partial(hook.on_step_error, name, session, turn, error)
             self._guarded(hook, "onStepError", name, session, turn, call)
 

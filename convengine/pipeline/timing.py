@@ -1,7 +1,7 @@
 """The timing record of a turn (pipeline-1 1.5, R62)."""
 
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from convengine.domain.session import Session
@@ -12,12 +12,7 @@ from convengine.domain.turn import Turn
 def audit_timing(session: Session, turn: Turn, status: str) -> None:
     """Write PIPELINE_TIMING. `status` is COMPLETED, STOPPED or FAILED; `wallMs` covers hooks and the last step too."""
     steps = [
-        {
-            "step": step,
-            "startedAtMs": int(started * 100) / 100,
-            "durationMs": int(took * 100) / 100,
-            "success": success,
-        }
+        {"step": step, "startedAtMs": int(started * 100) / 100, "durationMs": int(took * 100) / 100, "success": success}
         for step, started, took, success, _ in sorted(turn.timings, key=_started)
     ]
     turn.audit(
@@ -31,26 +26,23 @@ def audit_timing(session: Session, turn: Turn, status: str) -> None:
 
 
 _started = attrgetter("started_ms")
+_values = itemgetter("step", "startedAtMs", "durationMs", "success")
 
 
 def in_words(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """`totalMs` and `steps`, the same list as text: both follow from `stepList`."""
     took = [int(step["durationMs"]) for step in steps]
     words = [
-        f"{step['step']}={one}ms" if step["success"] else f"{step['step']}={one}ms(ERR)"
-        for step, one in zip(steps, took, strict=True)
+        f"{step['step']}={one}ms{'' if step['success'] else '(ERR)'}" for step, one in zip(steps, took, strict=True)
     ]
     return {"totalMs": sum(took), "steps": ", ".join(words)}
 
 
 def packed(steps: Sequence[Mapping[str, Any]]) -> str:
     """A list of steps as one text: name, start and length in hundredths of a millisecond, a mark for a failure."""
+    written = "%s %.0f %.0f%s"
     return ", ".join(
-        [
-            f"{step['step']} {round(step['startedAtMs'] * 100)} {round(step['durationMs'] * 100)}"
-            + ("" if step["success"] else " !")
-            for step in steps
-        ]
+        [written % (name, at * 100, took * 100, "" if well else " !") for name, at, took, well in map(_values, steps)]
     )
 
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from convengine.domain.catalogue.rules import AUDIT_NO_MATCH
 from convengine.domain.enums import RulePhase
@@ -24,8 +24,7 @@ _AGENT = "agentintentresolver"
 _MESSAGE_SHOWN = 1000
 
 
-@dataclass(frozen=True)
-class Visit:
+class Visit(NamedTuple):
     """A rule that was tested, and what came out."""
 
     place: int

@@ -1,8 +1,7 @@
 """What the test of one rule says."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from convengine.domain.text import excerpt
 
@@ -16,8 +15,7 @@ MATCHER_FAILED = "TYPE_RESOLVER_FAILED"
 _SHOWN = 200
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Whether a rule's condition holds, why not, and the values compared: {path, value, op, literal, result}."""
 
     matched: bool

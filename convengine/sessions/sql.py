@@ -69,7 +69,7 @@ class Postgres(Dialect):
 
     def uuid(self, value: str | uuid.UUID) -> Any:
         """A UUID as a column takes it."""
-        return value if isinstance(value, uuid.UUID) else uuid.UUID(value)
+        return str(value)
 
     def time(self, value: datetime) -> Any:
         """A time in UTC as a column takes it."""

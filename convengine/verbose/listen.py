@@ -9,12 +9,10 @@ from convengine.domain.stages import Stage
 from convengine.domain.trail import FOLDED, AuditEvent
 from convengine.domain.turn import Turn
 from convengine.verbose.publish import publish
-from convengine.verbose.signals import signals
+from convengine.verbose.signals import may_be_error, signals
 
 Json = Any
 _STATUS = {Stage.STEP_ENTER.value: "IN_PROGRESS", Stage.STEP_EXIT.value: "SUCCESS", Stage.STEP_ERROR.value: "ERROR"}
-#: Two events of three; without rows only errors are told.
-_NEVER_ERRORS = frozenset({Stage.STEP_ENTER.value, Stage.STEP_EXIT.value})
 
 
 def listen(turn: Turn, on_fault: Callable[[Exception], None]) -> None:
@@ -24,7 +22,8 @@ def listen(turn: Turn, on_fault: Callable[[Exception], None]) -> None:
     silent = not turn.snapshot.enabled(rows.Verbose)
 
     def heard(event: AuditEvent) -> None:
-        if silent and event.stage in _NEVER_ERRORS:
+        # Without rows only errors are told.
+        if silent and not may_be_error(event.stage):
             return
         try:
             for signal in signals(event, turn.snapshot):

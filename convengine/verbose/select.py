@@ -1,8 +1,7 @@
 """Which `ce_verbose` row speaks for an event (pipeline-2 14.1, tables 5.2)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from convengine.domain import rows
 from convengine.domain.enums import StepMatch
@@ -16,8 +15,7 @@ Json = Any
 _STEP_POINTS: Mapping[str, int] = {StepMatch.REGEX: 150, StepMatch.JSON_PATH: 100}
 
 
-@dataclass(frozen=True)
-class Signal:
+class Signal(NamedTuple):
     """Something that happened, by the names that rows match on."""
 
     step: str

@@ -1,9 +1,8 @@
 """JSON paths as rule rows use them: the dialect of pipeline-2 0.8, read by jsonpath-ng, evaluated here (R7)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from convengine.rules.json_path.compile import MISSING, selector, walker
 from convengine.rules.json_path.meter import BudgetExceeded, Meter
@@ -17,8 +16,7 @@ BUDGET_EXCEEDED = "EVALUATION_BUDGET_EXCEEDED"
 NOT_MET = "TYPE_CONDITION_NOT_MET"
 
 
-@dataclass(frozen=True)
-class PathVerdict:
+class PathVerdict(NamedTuple):
     """Whether a path holds as a condition, why not, and the comparisons that were made on the way.
 
     An operand is {path, value, op, literal, result}, with `literalPath` when the right side is a path as well.
