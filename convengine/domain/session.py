@@ -165,13 +165,12 @@ class Session:
 
     def evolve(self, **changes: Any) -> Self:
         """A copy with some fields changed. Raises TypeError for a name that is no field."""
-        if not changes.keys() <= _NAMES:
-            raise TypeError(f"Session has no field {', '.join(sorted(changes.keys() - _NAMES))}")
         # Not dataclasses.replace: a turn evolves some sixty times, and this is ten times as fast. The facts of the
         # old value are not those of the new one.
-        values = {**self.__dict__, "_facts": None, **changes}
-        if not changes.keys() <= UNTOLD:
-            values["_moment"] = object()
+        moment = self.__dict__.get("_moment") if changes.keys() <= UNTOLD else object()
+        values = {**self.__dict__, **changes, "_facts": None, "_moment": moment}
+        if len(values) != len(FIELDS) + 2:
+            raise TypeError(f"Session has no field {', '.join(sorted(changes.keys() - set(FIELDS)))}")
         copy = object.__new__(type(self))
         object.__setattr__(copy, "__dict__", values)
         return copy
@@ -228,4 +227,3 @@ class Session:
 
 
 FIELDS = tuple(f.name for f in fields(Session))
-_NAMES = frozenset(FIELDS)

@@ -51,7 +51,8 @@ class Trail:
         """Append an event and tell the listeners. Raises ValueError for a stage outside the vocabulary."""
         name = _NAMES.get(stage) or Stage(stage).value
         name = f"{name} ({source})" if source else name
-        event = AuditEvent(len(self.events) + 1, name, payload, session, self.step, self.elapsed_ms())
+        # The constructor of a named tuple is written in Python; a turn makes eighty.
+        event = tuple.__new__(AuditEvent, (len(self.events) + 1, name, payload, session, self.step, self.elapsed_ms()))
         self.events.append(event)
         for listener in self.listeners:
             listener(event)

@@ -3,8 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import compress
-from operator import is_not, itemgetter
+from operator import itemgetter
 from typing import Any
 
 from convengine.domain.outcome import Continue, Outcome, Stop
@@ -28,9 +27,6 @@ class EngineOutcome:
     error: ConvEngineError | None = None
 
 
-_fields = itemgetter(*FIELDS)
-
-
 class InternalError(ConvEngineError):
     """Something unexpected went wrong; the incident id leads to the details."""
 
@@ -43,13 +39,17 @@ class Engine:
     def __init__(self, steps: Sequence[Step], hooks: Hooks | None = None) -> None:
         self.steps = tuple(steps)
         self._names = {step: (step.name, f"{type(step).__module__}.{step.name}") for step in self.steps}
+        self._optional = {step for step in self.steps if type(step).active is not Step.active}
+        self._untouched = {
+            step: itemgetter(*(name for name in FIELDS if name not in step.writes)) for step in self.steps
+        }
         self._hooks = hooks or Hooks()
 
     def run(self, turn: Turn) -> EngineOutcome:
         """Run one turn. Never raises for what a step did: the outcome carries the error."""
         session = Session(turn.request.conversation_id, turn.turn_no, user_text=turn.request.message)
         for step in self.steps:
-            if not step.active(session, turn):
+            if step in self._optional and not step.active(session, turn):
                 continue
             try:
                 self._in_time(turn)
@@ -105,16 +105,14 @@ class Engine:
             if turn.flush_step:
                 turn.flush_step()
 
-    @staticmethod
-    def _check(step: Step, before: Session, outcome: Outcome) -> None:
+    def _check(self, step: Step, before: Session, outcome: Outcome) -> None:
         if not isinstance(outcome, (Continue, Stop)):
             raise PipelineStepFailed(f"{step.name} must answer Continue or Stop, not {outcome!r}.")
         old, new = before.__dict__, outcome.session.__dict__
-        if old is new:
-            return
-        changed = set(compress(FIELDS, map(is_not, _fields(old), _fields(new)))) - step.writes
-        if undeclared := {name for name in changed if old[name] != new[name]}:
-            raise PipelineStepFailed(f"{step.name} changed {', '.join(sorted(undeclared))} without declaring it.")
+        untouched = self._untouched[step]
+        if old is not new and untouched(old) != untouched(new):
+            changed = [name for name in FIELDS if name not in step.writes and old[name] != new[name]]
+            raise PipelineStepFailed(f"{step.name} changed {', '.join(sorted(changed))} without declaring it.")
 
     @staticmethod
     def _audit_error(session: Session, turn: Turn, name: str, label: str, took: float, error: Exception) -> None:
