@@ -42,7 +42,7 @@ def spoken(document: Any) -> str:
         if isinstance(said := document.get(key), str) and said.strip():
             return said
     nested = document.get("data")
-    for key in ("text", "output", "question") if isinstance(nested, dict) else ():
-        if isinstance(said := nested.get(key), str) and said.strip():
+    for key in ("text", "output", "question"):
+        if isinstance(nested, dict) and isinstance(said := nested.get(key), str) and said.strip():
             return said
     return ""
