@@ -10,8 +10,12 @@ from convengine.domain.enums import RulePhase
 from convengine.domain.stages import Stage
 from convengine.pipeline.timing import in_words, packed, unpacked
 from convengine.rules.telling import flags
+from convengine.rules.verdict import NOT_MET
 
 Json = Any
+_NOT_MET: Mapping[str, Json] = {"matched": False, "reason": NOT_MET}
+#: Where a rule holds, and where the answer is made, the event shows what was seen.
+_FOLDED: Mapping[str, Json] = {"context": {"$folded": "context"}, "schemaJson": {"$folded": "schemaJson"}}
 
 
 def implied(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -22,8 +26,14 @@ def implied(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
         return {"stepClass": _class_of(str(payload.get("step"))), "outcome": "Continue", "durationMs": 0}
     if stage == Stage.PIPELINE_TIMING:
         return in_words(payload.get("stepList") or ())
+    if stage == Stage.DECISION:
+        winner = payload.get("winner")
+        return {"candidates": [] if winner is None else [{"id": winner, "matched": True}]}
+    if stage == Stage.ASSISTANT_OUTPUT and payload.get("responseType") != "POLICY":
+        return _FOLDED
     if stage.startswith("RULE_") and (phase := RulePhase.read(payload.get("rulePhase"))):
-        return {**_flags(phase, source_name(stage)), **_of_pass(stage, payload)}
+        told = _FOLDED if base_name(stage) == Stage.RULE_MATCH else {}
+        return {**_flags(phase, source_name(stage)), **_of_pass(stage, payload), **told}
     return {}
 
 
@@ -33,14 +43,40 @@ def shortened(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
     if not known:
         return payload
     told = {key: value for key, value in payload.items() if key not in known or known[key] != value}
-    return {**told, "stepList": packed(told["stepList"])} if "stepList" in told else told
+    if "stepList" in told:
+        told["stepList"] = packed(told["stepList"])
+    if "candidates" in told:
+        told["candidates"] = [_short(candidate) for candidate in told["candidates"]]
+    return told
 
 
 def whole(stage: str, payload: Mapping[str, Json]) -> dict[str, Json]:
     """The payload with what follows; of one that was stored whole, as without `_meta`, itself."""
     if isinstance(steps := payload.get("stepList"), str):
         payload = {**payload, "stepList": unpacked(steps)}
+    if stage.startswith("RULE_") and "candidates" in payload:
+        payload = {**payload, "candidates": [_long(candidate) for candidate in payload["candidates"]]}
     return {**implied(stage, payload), **payload}
+
+
+def _short(candidate: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Nearly every rule that was tested and did not hold was not met, and nearly every comparison of it failed."""
+    if candidate.get("matched") is not False or candidate.get("reason") != NOT_MET:
+        return candidate
+    told = {key: value for key, value in candidate.items() if key not in _NOT_MET}
+    if "operands" in told:
+        told["operands"] = [
+            {key: value for key, value in one.items() if key != "result" or value is not False}
+            for one in told["operands"]
+        ]
+    return told
+
+
+def _long(candidate: Mapping[str, Json]) -> Mapping[str, Json]:
+    if "matched" in candidate:
+        return candidate
+    operands = [{"result": False, **one} for one in candidate.get("operands", ())]
+    return {**candidate, **_NOT_MET, **({"operands": operands} if "operands" in candidate else {})}
 
 
 @cache

@@ -94,9 +94,11 @@ def _usual(stage: str, step: str) -> tuple[Mapping[str, Any], str]:
 def _stored(event: AuditEvent, payload: Mapping[str, Any], meta: dict[str, Any]) -> Mapping[str, Any]:
     if repeats_text(event.stage) and "key" in payload:
         payload = {**payload, "key": _without_text(payload["key"], event.session.user_text)}
+    if not FOLDED_KEYS.isdisjoint(payload):
+        payload = {
+            key: _reference(event, key, value) if key in FOLDED_KEYS else value for key, value in payload.items()
+        }
     told = shortened(event.stage, payload)
-    if not FOLDED_KEYS.isdisjoint(told):
-        told = {key: _reference(event, key, value) if key in FOLDED_KEYS else value for key, value in told.items()}
     return {**told, "_meta": meta} if meta else told
 
 

@@ -91,7 +91,7 @@ def changes(old: Session | None, new: Session) -> Change:
             _compare({key: read(old)}, {key: read(new)}, "", sets, unsets)
         elif old.input_params:
             _compare(old.input_params, new.input_params, "/inputParams", sets, unsets, _NOT_TOLD)
-        else:
+        elif new.input_params:
             sets["/inputParams"] = without(new.input_params, _NOT_TOLD)
     return _change(sets, unsets)
 

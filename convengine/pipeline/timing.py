@@ -39,17 +39,27 @@ def in_words(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def packed(steps: Sequence[Mapping[str, Any]]) -> str:
-    """A list of steps as one text: name, start and length in hundredths of a millisecond, a mark for a failure."""
-    written = "%s %.0f %.0f%s"
-    return ", ".join(
-        [written % (name, at * 100, took * 100, "" if well else " !") for name, at, took, well in map(_values, steps)]
+    """A list of steps as one text: name, start and length in hundredths of a millisecond, a mark for a failure.
+
+    Of a name that ends in `Step` that is left out; any other has a dot behind it.
+    """
+    return "|".join(
+        [
+            f"{name[:-4] if name[-4:] == 'Step' else name + '.'} {at * 100:.0f} {took * 100:.0f}{'' if well else ' !'}"
+            for name, at, took, well in map(_values, steps)
+        ]
     )
 
 
 def unpacked(text: str) -> list[dict[str, Any]]:
     """The list of steps that `packed` made a text of."""
-    parts = [one.split(" ") for one in text.split(", ")] if text else []
+    parts = [one.split(" ") for one in text.split("|")] if text else []
     return [
-        {"step": name, "startedAtMs": int(start) / 100, "durationMs": int(took) / 100, "success": not failed}
+        {
+            "step": name[:-1] if name[-1:] == "." else f"{name}Step",
+            "startedAtMs": int(start) / 100,
+            "durationMs": int(took) / 100,
+            "success": not failed,
+        }
         for name, start, took, *failed in parts
     ]

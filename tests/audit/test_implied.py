@@ -11,7 +11,11 @@ from convengine.rules.telling import flags
 from tests.api import Caller
 from tests.worlds import desk
 
-STEPS = [{"step": "RulesStep", "startedAtMs": 0.1, "durationMs": 2.5, "success": False}]
+STEPS = [
+    {"step": "RulesStep", "startedAtMs": 0.1, "durationMs": 2.5, "success": False},
+    {"step": "Ask", "startedAtMs": 2.61, "durationMs": 0.29, "success": True},
+]
+SEEN = {"context": {"$folded": "context"}, "schemaJson": {"$folded": "schemaJson"}}
 EVENTS: list[tuple[str, dict[str, Any]]] = [
     ("STEP_ENTER", {"step": "RulesStep", "stepClass": "convengine.steps.rules.RulesStep"}),
     ("STEP_ENTER", {"step": "AskStep", "stepClass": "helpdesk.steps.AskStep"}),
@@ -26,12 +30,21 @@ EVENTS: list[tuple[str, dict[str, Any]]] = [
     ("STEP_ERROR", {"step": "RulesStep", "stepClass": "convengine.steps.rules.RulesStep", "errorType": "KeyError"}),
     ("PIPELINE_TIMING", {**in_words(STEPS), "stepList": STEPS, "wallMs": 3.0, "status": "FAILED"}),
     ("PIPELINE_TIMING", {"totalMs": 99, "steps": "as told", "stepList": STEPS}),
-    ("RULE_MATCH (RulesStep)", {"ruleId": 1, **flags(RulePhase.PRE_RESPONSE_RESOLUTION, "RulesStep")}),
+    ("RULE_MATCH (RulesStep)", {"ruleId": 1, **SEEN, **flags(RulePhase.PRE_RESPONSE_RESOLUTION, "RulesStep")}),
+    (
+        "RULE_MATCH (RulesStep)",
+        {"ruleId": 1, **SEEN, "context": {"a": 1}, **flags(RulePhase.PRE_RESPONSE_RESOLUTION, "RulesStep")},
+    ),
     ("RULE_NO_MATCH (X)", {**flags(RulePhase.POST_AGENT_INTENT, "X"), "ruleExecutionOrigin": "ELSEWHERE"}),
     (
         "RULE_NO_MATCH (X)",
         {
-            "intent": "A", "state": "B", "evaluatedState": "B", "pass": 1, "candidates": [],
+            "intent": "A", "state": "B", "evaluatedState": "B", "pass": 1, "candidates": [
+                {"id": 1, "matched": False, "reason": "TYPE_CONDITION_NOT_MET", "operands": [
+                    {"path": "$.a", "result": True}, {"path": "$.b", "result": False}]},
+                {"id": 4, "matched": False, "reason": "TYPE_CONDITION_NOT_MET"},
+                {"id": 2, "matched": False, "reason": "CONFIG_ROW_INVALID"}, {"id": 3, "matched": False},
+            ],
             "key": {"phase": "POST_AGENT_INTENT", "intent": "A", "state": "B"},
             **flags(RulePhase.POST_AGENT_INTENT, "X"),
         },
@@ -39,12 +52,17 @@ EVENTS: list[tuple[str, dict[str, Any]]] = [
     (
         "RULE_MATCH (X)",
         {
-            "ruleId": 1, "intent": "A", "state": "B", "pass": 2, "candidates": [{"id": 1}],
+            "ruleId": 1, "intent": "A", "state": "B", "pass": 2, "candidates": [{"id": 1, "matched": True}], **SEEN,
             "key": {"phase": "POST_AGENT_INTENT", "intent": "A", "state": "BEFORE"},
             **flags(RulePhase.POST_AGENT_INTENT, "X"),
         },
     ),
     ("USER_INPUT", {"text": "hello"}),
+    ("DECISION", {"kind": "RESPONSE", "winner": 7, "candidates": [{"id": 7, "matched": True}]}),
+    ("DECISION", {"kind": "RESPONSE", "winner": 7, "candidates": [{"id": 6, "matched": False}]}),
+    ("DECISION", {"kind": "POLICY", "winner": None, "candidates": []}),
+    ("ASSISTANT_OUTPUT", {"output": "hello", "responseType": "EXACT", **SEEN}),
+    ("ASSISTANT_OUTPUT", {"output": "no", "responseType": "POLICY"}),
 ]  # fmt: skip
 
 
