@@ -25,10 +25,11 @@ class Effort:
     seconds: float
     turns: int
     edits: int
+    audit_rows: int
 
 
-FULL = Effort(rounds=6, seconds=2.0, turns=400, edits=7)
-QUICK = Effort(rounds=2, seconds=0.7, turns=80, edits=3)
+FULL = Effort(rounds=6, seconds=2.0, turns=400, edits=7, audit_rows=1_000_000)
+QUICK = Effort(rounds=2, seconds=0.7, turns=80, edits=3, audit_rows=100_000)
 
 
 def main() -> int:
@@ -68,6 +69,8 @@ def _measure(server: Postgres, effort: Effort, say: Callable[[str], None]) -> tu
         results.append(storage.of_an_edit(every, effort.edits))
         say("10 and 10,000 rules, 10 and 1,000 message patterns, edits")
         results += flatness.sizes(every, effort.turns, effort.edits)
+        say(f"{effort.audit_rows:,} audit rows")
+        results += flatness.audit(every, effort.turns, effort.audit_rows)
     return samples, sorted(results, key=_order)
 
 
@@ -75,6 +78,7 @@ def _in_process(product: Product, effort: Effort) -> list[Result]:
     times = product.call("pipeline", secret=product.secret, rounds=effort.turns)
     statements = product.call("statements", secret=product.secret)
     live = product.call("live", rounds=effort.turns)
+    worst = product.call("worst_pattern", rounds=effort.edits)
     ratio = times["pipeline"] / times["empty"]
     what = f"pipeline alone ({times['pipeline']:.2f} ms) against an empty DRF request"
     extra = sum("ce_config_head" in sql and "ce_conversation" not in sql for sql in statements)
@@ -83,6 +87,7 @@ def _in_process(product: Product, effort: Effort) -> list[Result]:
         Result("P8", "SQL statements of a turn", len(statements), 8, 6),
         Result("P9", "extra cost of the look for a new release", live["with"] - live["without"], 0.15, 0.15, "ms"),
         Result("P9", "extra round trips for it", extra, 1, 0),
+        Result("P15", "the worst pattern on 4,000 characters", worst, 10, 1, "ms"),
     ]
 
 

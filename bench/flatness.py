@@ -1,4 +1,4 @@
-"""P5, P6, P10: what a turn costs when there are more rules, more patterns, more turns, or an edit before it."""
+"""P5, P6, P7, P10: what a turn costs with more rules, patterns, turns or audit rows, or with an edit before it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -30,6 +30,26 @@ def sizes(products: Products, turns: int, edits: int) -> list[Result]:
             ),
             *_edits(rules, lines["rules"], edits),
         ]
+
+
+def audit(products: Products, turns: int, rows: int) -> list[Result]:
+    """P7: a turn beside many audit rows, and a page of a long timeline."""
+    with products.world(10, 11, workers=1, threads=1) as none, products.world(11, 10, workers=1, threads=1) as many:
+        long = many.call("talk", secret=many.secret, count=1, turns=4)[0]
+        last = many.call("fill_audit", conversation_id=long, rows=rows)
+        served = {"none": none, "many": many}
+        took = _medians(
+            {name: Line(one.server.port, one.conversation().requests()) for name, one in served.items()}, turns
+        )
+        places = {"first": "", "middle": f"?cursor=a{last // 2}.40", "last": f"?cursor=a{last - 2}.40"}
+        pages = _medians(
+            {name: Line(many.server.port, many.pages(long, query)) for name, query in places.items()}, turns
+        )
+    deepest = max(pages["middle"], pages["last"])
+    return [
+        Result("P7", f"turn beside {rows:,} audit rows against none", took["many"] / took["none"], 1.10, 1.03, "×"),
+        Result("P7", f"page deep in {last:,} turns against the first", deepest / pages["first"], 1.5, 1.2, "×"),
+    ]
 
 
 def _edits(product: Product, line: Line, edits: int) -> Iterator[Result]:

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 
 from bench.inside import Call, inside
@@ -13,6 +14,7 @@ from bench.postgres import Postgres
 from bench.servers import Server, serving
 
 PATH = "/api/v1/conversation/message"
+AUDIT = "/api/v1/conversation/audit"
 #: The database with tables and a key and nothing else, from which the worlds are copied.
 _EMPTY = "empty"
 
@@ -31,6 +33,14 @@ class Product:
         """A conversation, a new one unless an id says which."""
         headers = f"Authorization: Api-Key {self.secret}\r\n"
         return Conversation(self.server.port, PATH, conversation_id or str(uuid.uuid4()), self.messages, headers)
+
+    def pages(self, conversation_id: str, query: str) -> Iterator[bytes]:
+        """The request for one page of a conversation's events, again and again."""
+        head = (
+            f"GET {AUDIT}/{conversation_id}{query} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            f"Authorization: Api-Key {self.secret}\r\n\r\n"
+        )
+        return repeat(head.encode())
 
 
 @dataclass(frozen=True)

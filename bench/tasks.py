@@ -22,6 +22,7 @@ from convengine import conf, wiring
 from convengine.api.models import CeApiKey
 from convengine.domain.turn import Turn
 from convengine.pipeline.engine import Engine, EngineOutcome
+from convengine.rules.patterns import compile_pattern
 
 PATH = "/api/v1/conversation/message"
 
@@ -71,6 +72,51 @@ def lengthen(conversation_id: str, turns: int) -> None:
             [turns, turns, turns, conversation_id],
         )
         cursor.execute("ANALYZE ce_conversation_history")
+
+
+def fill_audit(conversation_id: str, rows: int) -> int:
+    """Add audit rows: a quarter to the conversation, the others to 10,000 that are not; gives its last turn."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM ce_audit WHERE conversation_id = %s AND turn_no = 4", [conversation_id])
+        turns = rows // int(cursor.fetchone()[0])
+        cursor.execute(
+            """INSERT INTO ce_audit
+                   (conversation_id, stage, payload_json, created_at, turn_id, turn_no, seq, config_version)
+               SELECT CASE WHEN number <= %s THEN conversation_id ELSE md5((number %% 10000)::text)::uuid END,
+                      stage, payload_json, created_at + number * interval '1 second', md5('turn' || number)::uuid,
+                      number, seq, config_version
+                 FROM generate_series(5, %s) AS number, ce_audit
+                WHERE conversation_id = %s AND turn_no = 4 ORDER BY number, seq""",
+            [turns // 4, turns, conversation_id],
+        )
+        cursor.execute("ANALYZE ce_audit")
+    return turns // 4
+
+
+#: Patterns on which an engine that backtracks never ends, each on a text made for it.
+_WORST = {
+    r"(a+)+$": "a" * 3_999 + "!",
+    r"(a|aa)+b": "a" * 4_000,
+    r"(.*)*x": "y" * 4_000,
+    r"(\w+\s?)*!": "word " * 800,
+    r"^(([a-z])+.)+[A-Z]([a-z])+$": "a" * 4_000,
+    r"(x{1,30}){1,30}y": "x" * 4_000,
+}
+
+
+def worst_pattern(rounds: int) -> float:
+    """The longest that any of the worst patterns takes on 4,000 characters: milliseconds, compiled before."""
+    took = []
+    for text, subject in _WORST.items():
+        pattern = compile_pattern(text)
+        times = []
+        for _ in range(rounds):
+            start = time.perf_counter()
+            pattern.found(subject)
+            pattern.fits(subject)
+            times.append(time.perf_counter() - start)
+        took.append(median(times) * 1000)
+    return max(took)
 
 
 def messages() -> list[str]:
