@@ -51,11 +51,11 @@ def main() -> None:
     django.setup()
     # What fails here fails on purpose.
     logging.disable(logging.CRITICAL)
-    from convengine import wiring
     from convengine.urls import urlpatterns
+    from convengine.wsgi import application
 
     assert urlpatterns
-    assert wiring.engine()
+    assert application
     listener = listen(int(sys.argv[1]))
     while True:
         child = os.fork()
