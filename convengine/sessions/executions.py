@@ -81,7 +81,8 @@ def _claimed(claim: ExecutionClaim) -> dict[str, Json]:
         number, status, result, digest, nonce = cursor.fetchone()
         if status == "EXECUTED":
             _take_over(cursor, here, number, {**(loaded(result) or {}), TAKEN_OVER_BY: str(here.uuid(claim.turn_id))})
-        other = str(uuid.UUID(str(nonce))) if nonce != opening[1] else None
+        found, own = uuid.UUID(str(nonce)), uuid.UUID(claim.nonce)
+        other = str(found) if found != own else None
         return asdict(Execution(False, number, status, loaded(result), digest, other))
 
 
