@@ -38,6 +38,7 @@ CHAPTERS: dict[str, tuple[str, Sequence[int]]] = {
     "P2_8_3": ("pipeline-2 8 state graph", range(1, 11)),
     "P2_9_8": ("pipeline-2 9 responses, EXACT", (*range(1, 8), 16)),
     "P2_10_2": ("pipeline-2 10 memory", range(1, 9)),
+    "P2_11": ("pipeline-2 11 persist conversation", range(1, 8)),
     "P2_13": ("pipeline-2 13 history", range(1, 7)),
     "P2_14_4": ("pipeline-2 14 verbose", range(1, 9)),
     "P2_12": ("pipeline-2 12 end guard", range(1, 6)),

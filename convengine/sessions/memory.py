@@ -4,6 +4,7 @@ from django.db import connection
 
 from convengine.domain.conversation import Conversation
 from convengine.domain.session import Session
+from convengine.domain.text import storable
 from convengine.domain.turn import Turn
 from convengine.sessions.sql import dialect
 from convengine.sessions.writes import Write
@@ -47,7 +48,7 @@ SET summary_text = excluded.summary_text, source = excluded.source, to_turn = ex
                 row.workspace_id,
                 row.channel,
                 row.remote_jid,
-                summary,
+                storable(summary),
                 turn.turn_no,
                 turn.turn_no,
             ],

@@ -19,6 +19,7 @@ from convengine.domain.scope import UNKNOWN
 from convengine.domain.session import Exchange, Session
 from convengine.domain.snapshot import Snapshot
 from convengine.domain.stages import Stage
+from convengine.domain.text import storable
 from convengine.domain.turn import Turn, TurnRequest
 from convengine.errors import ConvEngineError, TurnConflict
 from convengine.sessions.lease import Lease
@@ -114,10 +115,10 @@ WHERE conversation_id = %s AND lease_token = %s AND version = %s""",
             session.state or "UNKNOWN",
             dumps(session.context),
             dumps(persistent(session.input_params)),
-            session.user_text,
+            _text(session.user_text),
             dumps(session.last_assistant),
             session.epoch,
-            session.context_summary,
+            _text(session.context_summary),
             *rare.values(),
             here.uuid(session.conversation_id),
             here.uuid(lease.token),
@@ -142,7 +143,7 @@ def recreate(turn: Turn, lease: Lease, session: Session) -> None:
         state_code=session.state or UNKNOWN,
         context_json=plain(session.context),
         input_params_json=plain(persistent(session.input_params)),
-        last_user_text=session.user_text,
+        last_user_text=_text(session.user_text),
         last_assistant_json=plain(session.last_assistant),
         created_at=now,
         updated_at=now,
@@ -186,7 +187,7 @@ def recorded(turn: Turn, record: TurnRecord) -> Write:
     here, session = dialect(), record.session
     values: Mapping[str, Any] = {
         "conversation_id": here.uuid(session.conversation_id),
-        "user_input": session.user_text,
+        "user_input": _text(session.user_text),
         "created_at": here.time(turn.ports.clock.now()),
         "turn_id": here.uuid(turn.turn_id),
         "turn_no": turn.turn_no,
@@ -196,7 +197,7 @@ def recorded(turn: Turn, record: TurnRecord) -> Write:
         "config_version": turn.snapshot.config_version,
         "duration_ms": int(turn.ports.clock.elapsed_ms()),
         "recording": record.recording,
-        **({"error_code": record.error.code, "error_message": record.error.message} if record.error else {}),
+        **({"error_code": record.error.code, "error_message": _text(record.error.message)} if record.error else {}),
         **({"replay_note": record.replay_note} if record.replay_note else {}),
     }
     documents = {"facts": dumps(facts_of_turn(session.input_params))}
@@ -214,6 +215,11 @@ def recorded(turn: Turn, record: TurnRecord) -> Write:
         f"INSERT INTO ce_conversation_history ({', '.join([*values, *documents, *said])}) VALUES ({', '.join(places)})",
         [*values.values(), *documents.values()],
     )
+
+
+def _text(value: str | None) -> str | None:
+    # Documents are cleaned where they are made JSON; a text may come from a caller inside the process, or a step.
+    return value and storable(value)
 
 
 def new_id() -> str:

@@ -17,7 +17,7 @@ def run(*rows: Any, **fields: Any) -> tuple[Session, Turn]:
     return PersistConversationStep().execute(session, turn).session, turn
 
 
-def test_without_a_payload_there_is_nothing_to_commit() -> None:
+def test_P2_11_V1_without_a_payload_there_is_nothing_to_commit() -> None:
     with pytest.raises(PipelineNoResponsePayload):
         run(payload=None)
 
@@ -30,6 +30,12 @@ def test_the_result_is_the_session_as_it_will_be_stored() -> None:
     assert (result.intent, result.state, result.payload) == ("LOAN", "DONE", TextPayload("hi"))
     assert result.context["amount"] == 5
     assert payload(turn, "ENGINE_RETURN")["final_result"] == {"type": "TEXT", "value": "hi"}
+
+
+def test_P2_11_V3_an_answer_of_bare_words_is_kept_as_a_document() -> None:
+    session, _ = run(payload=TextPayload("hello"), last_assistant="hello")
+
+    assert session.last_assistant == {"type": "TEXT", "value": "hello"}
 
 
 def test_lock_and_question_go_into_their_branches_always_both() -> None:
@@ -60,5 +66,5 @@ def test_a_context_that_is_too_large_loses_what_can_be_fetched_again() -> None:
     assert payload(turn, "CONTEXT_TRIMMED")["dropped"] == ["container_data"]
 
 
-def test_only_lasting_params_are_kept() -> None:
+def test_P2_11_V4_only_lasting_params_are_kept() -> None:
     assert persistent({"amount": 1, "tool_request": {}, "dialogue_act": "AFFIRM"}) == {"amount": 1}
