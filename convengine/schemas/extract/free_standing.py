@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from convengine.rules.patterns import PatternError, compile_pattern
+from convengine.rules.patterns import Match, Pattern, PatternError, compile_pattern
 from convengine.schemas.choices import Spelling, key_of
 from convengine.schemas.extract.candidate import ENUM, FORMAT, NUMBER, PATTERN, SYNONYM, UNIT, X_EXTRACT, Candidate
 from convengine.schemas.extract.language import BEFORE_NUMBER, BEFORE_ONLY_NUMBER, VAGUE
@@ -28,6 +28,8 @@ _STRONGER = {"phone": ("uri", "email", "uuid", "date-time", "date"), "date": ("u
 _LONGEST = 9
 _LONGEST_COUNT = 4
 _TOKEN = re.compile(r"[^\s,;!?()\"']+")
+#: Stands where no pattern may read: neither a letter nor a digit, a blank or a mark.
+_MASK = "\N{OBJECT REPLACEMENT CHARACTER}"
 
 
 def by_pattern(reading: Reading, form: Form, fields: Sequence[Field]) -> Iterator[Candidate]:
@@ -46,7 +48,7 @@ def _captured(reading: Reading, form: Form, field: Field, text: str) -> Iterator
     except PatternError:
         return  # The editor is told at save.
     named = pattern.group_number("value")
-    for match in pattern.occurrences(reading.original):
+    for match in _whole_finds(reading, pattern, field):
         group = named or (1 if match.groups() else 0)
         said = match.group(group)
         if said and said.strip():
@@ -56,6 +58,29 @@ def _captured(reading: Reading, form: Form, field: Field, text: str) -> Iterator
             yield Candidate(
                 field, start, end, found.value if found.value is not None else said, X_EXTRACT, found.problem
             )
+
+
+def _whole_finds(reading: Reading, pattern: Pattern, field: Field) -> list[Match]:
+    """What a pattern finds without cutting a date, a phone number or an address in two: "2027 to 7 Harbour Road"."""
+    text = reading.original
+    solid = [reading.span(*match.span()) for name, match in reading.solid if name not in (field.format, *_own(pattern))]
+    while True:
+        found = list(pattern.occurrences(text))
+        cut = [(first, last) for first, last in solid if any(_cuts(match.span(), first, last) for match in found)]
+        if not cut:
+            return found
+        for first, last in cut:
+            text = text[:first] + _MASK * (last - first) + text[last:]
+        solid = [span for span in solid if span not in cut]
+
+
+def _own(pattern: Pattern) -> tuple[str, ...]:
+    """A pattern with an "@" is written for parts of e-mail addresses."""
+    return ("email",) if "@" in pattern.text else ()
+
+
+def _cuts(find: tuple[int, int], first: int, last: int) -> bool:
+    return find[0] < last and first < find[1] and not (find[0] <= first and last <= find[1])
 
 
 def by_choice(reading: Reading, fields: Sequence[Field]) -> Iterator[Candidate]:

@@ -21,6 +21,8 @@ _CLAUSE_END = re.compile(r",(?!\d)|[;!?\n…()]|\.(?=\s|$)|\bbut\b|\bhowever\b|\
 _ALL = re.compile(r"\b(?:any|every|all|each|what|when|where)(?:ever|thing|one|body|where|day|time)?(?:\s+\w+){0,3}\s*$")
 _SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)|\n")
 _CLOCK = re.compile(r"(?<![\w.:])\d{1,2}(?::\d{2}){1,2}\s?(?:[ap]\.?m\b)?|(?<![\w.:,])\d{1,2}\s?(?:[ap]\.?m\b|o'clock)")
+#: A phone number as it is dialled inside a country: "0800 55501".
+_TRUNK = re.compile(r"\(?0\d*[\s)./-]")
 _SENTENCE_START = re.compile(r"(?:^|(?<=[.!?\n]))\W*\w")
 _I = re.compile(r"\bI\b")
 _NEXT_WORD = re.compile(r"[ -]?([^\W\d_]+)")
@@ -74,6 +76,16 @@ class Reading:
         for name, matches in self.formats.items():
             found += [match.span() for match in matches if name != "phone" or telling(match.group())]
         return tuple(_joined(found))
+
+    @cached_property
+    def solid(self) -> tuple[tuple[str, re.Match[str]], ...]:
+        """The dates, phone numbers and e-mail addresses, by their format: a part of one is nothing by itself."""
+        return tuple(
+            (name, match)
+            for name in ("date", "date-time", "phone", "email")
+            for match in self.formats[name]
+            if name != "phone" or telling(match.group()) or _TRUNK.match(match.group())
+        )
 
     def inside(self, start: int, end: int) -> bool:
         """True when a part of the text touches something structured."""

@@ -235,3 +235,25 @@ def test_no_schema_makes_reading_fail(properties: dict[str, Any], message: str) 
             field = form.field(one.field)
             assert field is not None
             assert form.breaks(field, one.value) is None
+
+
+def test_a_pattern_cuts_nothing_in_two_that_is_one() -> None:
+    form = Form(
+        {
+            "type": "object",
+            "properties": {
+                "address": {"type": "string", "x-extract": [r"\d{1,4} (?:\w+ ){1,3}?road"]},
+                "day": {"type": "string", "format": "date"},
+                "number": {"type": "string", "x-extract": [r"\b\d{5}\b"]},
+                "host": {"type": "string", "x-extract": [r"@([\w.]+)"]},
+            },
+        }
+    )
+
+    def read(said: str) -> dict[str, object]:
+        return {one.field: one.value for one in extract(form, said).extracted}
+
+    assert read("on 1 march 2027 to 12 mill road") == {"day": "2027-03-01", "address": "12 mill road"}
+    assert read("call 0800 55501, order 48392") == {"number": "48392"}
+    assert read("48392@example.org") == {"host": "example.org"}
+    assert read("2027-03-01 12 mill road") == {"day": "2027-03-01", "address": "12 mill road"}
