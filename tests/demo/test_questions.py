@@ -1,0 +1,56 @@
+"""The help desk's open questions: thanks are no answer to them, a no is a no however it is said."""
+
+import pytest
+
+from tests.api import Caller
+from tests.demo.talking import books, talk
+
+pytestmark = pytest.mark.usefixtures("helpdesk")
+
+CANCEL = ("cancel order 51007", "Shall I cancel it", "CONFIRM")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["thanks", "great", "great, thanks", "ok great", "alright", "cool", "super", "nice", "Thank you so much!", "🙏",
+     "ok, many thanks!!"],
+)  # fmt: skip
+def test_a_thank_you_at_the_question_does_not_lose_it(customer: Caller, said: str) -> None:
+    talk(customer, [CANCEL, (said, "Shall I cancel it for good? Please say yes or no.", "CONFIRM")])
+    assert books("51007") == "open"
+
+    talk(customer, [("yes", "order 51007 is cancelled", "DONE"), (said, "You are welcome!", "IDLE")])
+
+
+def test_thanks_that_agree_are_a_yes(customer: Caller) -> None:
+    talk(customer, [CANCEL, ("ok thanks", "order 51007 is cancelled", "DONE")])
+
+
+@pytest.mark.parametrize(
+    ("begin", "state"),
+    [("refund 60415", "CONFIRM"), ("refund 51007", "OFFER"), ("close my account", "CONFIRM"),
+     ("move my electricity, meter 12345678, 5 Oak Street, solo, 3 march 2041, a@example.com", "CONFIRM")],
+)  # fmt: skip
+def test_every_question_outlives_a_thank_you(customer: Caller, begin: str, state: str) -> None:
+    answer = customer.say(begin)
+
+    talk(customer, [("cool, thanks", answer["payload"]["value"][-40:], state)])
+
+
+@pytest.mark.parametrize(
+    ("said", "address", "day"),
+    [
+        ("on 1 march 2041 to 12 mill lane", "12 mill lane", "2041-03-01"),
+        ("14 February 2041 to 7 Harbour Road", "7 Harbour Road", "2041-02-14"),
+        ("moving on the 14th of February 2041 to 7 Harbour Road", "7 Harbour Road", "2041-02-14"),
+        ("5 St. John's Court, March 3, 2041", "5 St. John's Court", "2041-03-03"),
+    ],
+)
+def test_a_day_is_no_part_of_an_address(customer: Caller, said: str, address: str, day: str) -> None:
+    talk(
+        customer,
+        [
+            ("move my electricity, meter 12345678, solo, a@example.com", "I still need", "COLLECT"),
+            (said, f"Meter 12345678 goes to {address} on {day}", "CONFIRM"),
+        ],
+    )
