@@ -39,7 +39,7 @@ def expanded(rows: Iterable[CeAudit]) -> Iterator[Event]:
         if row.turn_no != turn_no or not state:
             turn_no, state, step, has_meta = row.turn_no, folding.empty(), None, False
         payload = dict(row.payload_json)
-        meta = payload.pop("_meta", None)
+        meta = _writers(payload)
         has_meta = has_meta or meta is not None
         if meta:
             state = folding.apply(state, meta.get("changed") or {})
@@ -52,6 +52,12 @@ def expanded(rows: Iterable[CeAudit]) -> Iterator[Event]:
         if has_meta:
             payload["_meta"] = _meta(row, state, step, (meta or {}).get("changed"))
         yield Event(row, payload, state, step)
+
+
+def _writers(payload: dict[str, Json]) -> Json:
+    """The writer's `_meta`, taken out. A payload may have one of its own, as what a tool answered."""
+    meta = payload.get("_meta")
+    return payload.pop("_meta") if isinstance(meta, dict) and meta.keys() <= {"step", "changed"} else None
 
 
 def _resolved(value: Json, state: Mapping[str, Json]) -> Json:

@@ -8,7 +8,7 @@ from typing import Any
 from audit.stage_names import base_name, source_name
 from convengine.domain.enums import RulePhase
 from convengine.domain.stages import Stage
-from convengine.pipeline.timing import in_words, packed, unpacked
+from convengine.pipeline.timing import STEP_KEYS, in_words, packed, unpacked
 from convengine.rules.telling import flags
 from convengine.rules.verdict import NOT_MET
 
@@ -52,8 +52,12 @@ def shortened(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
 
 def whole(stage: str, payload: Mapping[str, Json]) -> dict[str, Json]:
     """The payload with what follows; of one that was stored whole, as without `_meta`, itself."""
-    if isinstance(steps := payload.get("stepList"), str):
+    steps = payload.get("stepList")
+    if isinstance(steps, str):
         payload = {**payload, "stepList": unpacked(steps)}
+    elif isinstance(steps, list) and any(isinstance(step, list) for step in steps):
+        # As it was stored once.
+        payload = {**payload, "stepList": [dict(zip(STEP_KEYS, step, strict=True)) for step in steps]}
     if stage.startswith("RULE_") and "candidates" in payload:
         payload = {**payload, "candidates": [_long(candidate) for candidate in payload["candidates"]]}
     return {**implied(stage, payload), **payload}

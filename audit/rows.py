@@ -15,6 +15,8 @@ from convengine.domain.stages import Stage
 from convengine.domain.trail import FOLDED, FOLDED_KEYS, AuditEvent
 from convengine.domain.turn import Turn
 
+#: Names of the trail itself, at the top of a payload: a key to be redacted may be called so too, further down.
+STRUCTURE = frozenset({"_meta", "changed", "set", "unset", "stepList", "candidates", "operands", "key"})
 _payload = attrgetter("payload")
 _STEP_ENTER = Stage.STEP_ENTER.value
 _OF_A_STEP = frozenset({_STEP_ENTER, Stage.STEP_EXIT.value})
@@ -72,6 +74,8 @@ def _admitted(event: AuditEvent, turn: Turn, wanted: AuditFilter, admits: Callab
 
 def _text(event: AuditEvent, meta: dict[str, Any], wanted: AuditFilter, filtered: int) -> str:
     payload = event.payload
+    if filtered and event.stage == Stage.PIPELINE_TIMING:
+        payload = {**payload, "auditFiltered": filtered}
     if not wanted.persist_meta:
         # Without `_meta` a reader has no state and no place: then payloads stay whole.
         return dumps(_in_full(event, payload))
@@ -79,8 +83,6 @@ def _text(event: AuditEvent, meta: dict[str, Any], wanted: AuditFilter, filtered
         usual, text = _usual(event.stage, str(payload["step"]))
         if payload == usual:
             return text
-    if filtered and event.stage == Stage.PIPELINE_TIMING:
-        payload = {**payload, "auditFiltered": filtered}
     return dumps(_stored(event, payload, meta))
 
 
@@ -120,7 +122,9 @@ def _redacted(rows: list[AuditRow], keys: Set[str]) -> list[AuditRow]:
     if not mentions("".join(map(_payload, rows)), keys):
         return rows
     return [
-        row._replace(payload=dumps(redacted(loads(row.payload), keys))) if mentions(row.payload, keys) else row
+        row._replace(payload=dumps(redacted(loads(row.payload), keys, STRUCTURE)))
+        if mentions(row.payload, keys)
+        else row
         for row in rows
     ]
 

@@ -135,7 +135,10 @@ def folded(state: Mapping[str, Json], key: str) -> Json:
 def schema_part(state: Mapping[str, Json]) -> Json:
     """The context reduced to the fields of the resolved schema, the whole context without one."""
     context, names = state.get("context") or {}, state.get("schemaFields")
-    return context if names is None else {key: value for key, value in context.items() if key in names}
+    # What was redacted is a text in the place of an object.
+    if names is None or not isinstance(context, Mapping):
+        return context
+    return {key: value for key, value in context.items() if key in names}
 
 
 _INTERNAL = frozenset({"context", "inputParams", "userInputParams", "schemaFields", "epoch"})

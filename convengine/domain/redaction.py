@@ -1,28 +1,37 @@
 """Masking what must not be written down (settings 2.11, REDACT_KEYS)."""
 
+import json
 from collections.abc import Set
+from functools import cache
 from typing import Any
 
 MASK = "***"
 
 
-def redacted(value: Any, keys: Set[str]) -> Any:
+def redacted(value: Any, keys: Set[str], spared: Set[str] = frozenset()) -> Any:
     """The value with everything under one of `keys` (lower case, compared in any case) replaced by a mask.
 
-    A name may be a JSON pointer, as where the trail tells what changed: then each of its parts is a name.
+    A name may be a JSON pointer, as where the trail tells what changed: then each of its parts is a name. `spared`
+    are names of a structure that readers need: what stands under them is looked into, and never masked as a whole.
     """
     if isinstance(value, dict):
-        return {
-            name: MASK if item is not None and _named(str(name).lower(), keys) else redacted(item, keys)
-            for name, item in value.items()
-        }
+        return {name: _of_name(str(name), item, keys, spared) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [redacted(item, keys) for item in value]
+        return [redacted(item, keys, spared) for item in value]
     return value
 
 
+def _of_name(name: str, item: Any, keys: Set[str], spared: Set[str]) -> Any:
+    if name in spared:
+        return redacted(item, keys, spared)
+    return MASK if item is not None and _named(name.lower(), keys) else redacted(item, keys)
+
+
 def _named(name: str, keys: Set[str]) -> bool:
-    return name in keys or ("/" in name and not keys.isdisjoint(name.split("/")))
+    if name in keys:
+        return True
+    parts = name.split("/") if "/" in name else ()
+    return any(part in keys or part.replace("~1", "/").replace("~0", "~") in keys for part in parts)
 
 
 def mentions(text: str, keys: Set[str]) -> bool:
@@ -30,4 +39,11 @@ def mentions(text: str, keys: Set[str]) -> bool:
     if not keys:
         return False
     lowered = text.lower()
-    return any(key in lowered for key in keys)
+    return any(needle in lowered for needle in _needles(frozenset(keys)))
+
+
+@cache
+def _needles(keys: frozenset[str]) -> frozenset[str]:
+    """What a JSON text holds that holds one of the keys, as a name or as a part of a pointer."""
+    pointers = {key.replace("~", "~0").replace("/", "~1") for key in keys}
+    return frozenset(json.dumps(key, ensure_ascii=False)[1:-1] for key in keys | pointers)

@@ -1,7 +1,7 @@
 """The loop: run the steps in order until one stops, one raises, or the list ends (pipeline-1 1.2, 1.5)."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -33,6 +33,10 @@ class InternalError(ConvEngineError):
     code = "INTERNAL_ERROR"
 
 
+def _reader(names: Sequence[str]) -> Callable[[Mapping[str, Any]], Any]:
+    return itemgetter(*names) if names else lambda values: ()
+
+
 class Engine:
     """The pipeline, ready to run: steps in order and the hooks around them."""
 
@@ -40,9 +44,7 @@ class Engine:
         self.steps = tuple(steps)
         self._names = {step: (step.name, f"{type(step).__module__}.{step.name}") for step in self.steps}
         self._optional = {step for step in self.steps if type(step).active is not Step.active}
-        self._untouched = {
-            step: itemgetter(*(name for name in FIELDS if name not in step.writes)) for step in self.steps
-        }
+        self._untouched = {step: _reader([name for name in FIELDS if name not in step.writes]) for step in self.steps}
         self._hooks = hooks or Hooks()
 
     def run(self, turn: Turn) -> EngineOutcome:

@@ -26,7 +26,9 @@ def audit_timing(session: Session, turn: Turn, status: str) -> None:
 
 
 _started = attrgetter("started_ms")
-_values = itemgetter("step", "startedAtMs", "durationMs", "success")
+#: What `stepList` says of each step.
+STEP_KEYS = ("step", "startedAtMs", "durationMs", "success")
+_values = itemgetter(*STEP_KEYS)
 
 
 def in_words(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -38,11 +40,14 @@ def in_words(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {"totalMs": sum(took), "steps": ", ".join(words)}
 
 
-def packed(steps: Sequence[Mapping[str, Any]]) -> str:
+def packed(steps: Sequence[Mapping[str, Any]]) -> str | Sequence[Mapping[str, Any]]:
     """A list of steps as one text: name, start and length in hundredths of a millisecond, a mark for a failure.
 
-    Of a name that ends in `Step` that is left out; any other has a dot behind it.
+    Of a name that ends in `Step` that is left out; any other has a dot behind it. With a name that would be taken
+    for something else the list stays a list.
     """
+    if any(" " in step["step"] or "|" in step["step"] for step in steps):
+        return steps
     return "|".join(
         [
             f"{name[:-4] if name[-4:] == 'Step' else name + '.'} {at * 100:.0f} {took * 100:.0f}{'' if well else ' !'}"

@@ -96,7 +96,7 @@ def restore(data: bytes | memoryview) -> Recorded:
         TurnRequest(**{**request, "ignored_params": tuple(request["ignored_params"])}),
         Loaded(
             Conversation(**row),
-            tuple(Exchange(*exchange) for exchange in loaded["history"]),
+            tuple(Exchange(*(past.values() if isinstance(past, dict) else past)) for past in loaded["history"]),
             loaded["previous_turn"],
             loaded["memory_recall"],
             loaded["created"],

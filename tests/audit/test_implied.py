@@ -109,3 +109,17 @@ def test_readers_see_every_event_as_it_was_told(settings: Any) -> None:
 def plainly(payload: dict[str, Any]) -> dict[str, Any]:
     """The payload without what is folded."""
     return {key: value for key, value in payload.items() if key not in {*FOLDED_KEYS, "_meta"}}
+
+
+def test_steps_as_they_were_stored_once_are_read() -> None:
+    stored = {"stepList": [["RulesStep", 0.1, 2.5, False]]}
+
+    assert whole("PIPELINE_TIMING", stored)["stepList"] == STEPS[:1]
+
+
+@pytest.mark.parametrize("name", ["My Step", "A|B", "é Ünï", "Step", "", "a.", "StepStep", "!"])
+def test_any_name_of_a_step_comes_back(name: str) -> None:
+    steps = [{"step": name, "startedAtMs": 0.0, "durationMs": 1.25, "success": False}, STEPS[0]]
+    payload = {**in_words(steps), "stepList": steps}
+
+    assert whole("PIPELINE_TIMING", plain(shortened("PIPELINE_TIMING", payload))) == payload

@@ -358,3 +358,34 @@ def test_the_users_text_is_stored_once_however_many_phases_of_rules_run(caller: 
     assert not any("at some length" in json.dumps(event.payload_json) for event in stored)
     shown = [event for event in caller.get(turn=1).json()["results"] if event["stage"].startswith("RULE_NO_MATCH")]
     assert {event["payload"]["key"]["userText"] for event in shown} == {"hours, said at some length"}
+
+
+@pytest.mark.parametrize("key", ["context", "candidates", "operands", "key", "set", "changed", "_meta", "stepList"])
+def test_a_key_to_be_redacted_that_the_trail_itself_uses_leaves_it_readable(caller: Caller, key: str) -> None:
+    setting("REDACT_KEYS", key)
+
+    caller.say("hours", inputParams={"tier": "gold"})
+    caller.say("fees")
+
+    assert caller.get().status_code == 200
+    assert caller.get("/trace", turn=2).status_code == 200
+    assert caller.get("/why", turn=2).status_code == 200
+
+
+def test_without_the_writers_meta_a_payload_may_have_one_of_its_own() -> None:
+    rows = [
+        CeAudit(turn_no=1, seq=1, stage="STEP_ENTER", payload_json={"step": "A", "stepClass": "x.A"}),
+        CeAudit(turn_no=1, seq=2, stage="TOOL_ORCHESTRATION_RESULT", payload_json={"_meta": {"tool": "t"}}),
+        CeAudit(turn_no=1, seq=3, stage="STEP_EXIT", payload_json={"step": "A"}),
+    ]
+
+    assert [event.payload for event in expanded(rows)] == [row.payload_json for row in rows]
+
+
+def test_without_the_writers_meta_the_timing_says_how_much_was_left_out(caller: Caller) -> None:
+    setting("PERSIST_META", "false")
+    setting("LEVEL", "STANDARD")
+
+    caller.say("hours")
+
+    assert CeAudit.objects.get(stage="PIPELINE_TIMING").payload_json["auditFiltered"] > 40

@@ -20,3 +20,21 @@ def test_a_part_of_a_pointer_is_a_key_too() -> None:
 
 def test_a_null_is_no_secret() -> None:
     assert redacted({"password": None}, KEYS) == {"password": None}
+
+
+def test_a_part_of_a_pointer_is_compared_as_it_was_before_it_was_escaped() -> None:
+    keys = frozenset({"a/b", 'c"d'})
+
+    assert redacted({"/context/a~1b": "x", 'c"d': "y"}, keys) == {"/context/a~1b": "***", 'c"d': "***"}
+    assert mentions('{"/context/a~1b":1}', keys)
+    assert mentions('{"c\\"d":1}', keys)
+
+
+def test_names_that_are_spared_are_looked_into_and_never_masked_as_a_whole() -> None:
+    told = {"key": {"phase": "X"}, "_meta": {"changed": {"set": {"/context/key": "x"}}}, "context": {"key": "y"}}
+
+    assert redacted(told, frozenset({"key", "set", "changed"}), frozenset({"key", "_meta", "changed", "set"})) == {
+        "key": {"phase": "X"},
+        "_meta": {"changed": {"set": {"/context/key": "***"}}},
+        "context": {"key": "***"},
+    }

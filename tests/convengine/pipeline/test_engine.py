@@ -4,7 +4,7 @@ import pytest
 
 from convengine.domain.outcome import Continue, Stop
 from convengine.domain.payload import TextPayload
-from convengine.domain.session import FinalResult, Session
+from convengine.domain.session import FIELDS, FinalResult, Session
 from convengine.domain.stages import Stage
 from convengine.domain.turn import Turn
 from convengine.errors import ConvEngineError, ResponseMappingNotFound
@@ -173,6 +173,16 @@ def test_a_step_that_changes_what_it_did_not_declare_is_refused() -> None:
     assert isinstance(outcome.error, ConvEngineError)
     assert outcome.error.code == "PIPELINE_STEP_FAILED"
     assert "state" in outcome.error.message
+
+
+def test_a_step_may_declare_everything() -> None:
+    class Changes(Step):
+        writes = frozenset(FIELDS)
+
+        def execute(self, session: Session, turn: Turn) -> Continue:
+            return Continue(session.evolve(state="X"))
+
+    assert Engine([Changes()]).run(make_turn()).session.state == "X"
 
 
 @pytest.mark.parametrize("answer", [None, "go on", True])
