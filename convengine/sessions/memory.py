@@ -4,7 +4,6 @@ from django.db import connection
 
 from convengine.domain.conversation import Conversation
 from convengine.domain.session import Session
-from convengine.domain.text import storable
 from convengine.domain.turn import Turn
 from convengine.sessions.sql import dialect
 from convengine.sessions.writes import Write
@@ -48,7 +47,7 @@ SET summary_text = excluded.summary_text, source = excluded.source, to_turn = ex
                 row.workspace_id,
                 row.channel,
                 row.remote_jid,
-                storable(summary),
+                summary,
                 turn.turn_no,
                 turn.turn_no,
             ],

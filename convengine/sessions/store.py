@@ -115,10 +115,10 @@ WHERE conversation_id = %s AND lease_token = %s AND version = %s""",
             session.state or "UNKNOWN",
             dumps(session.context),
             dumps(persistent(session.input_params)),
-            _text(session.user_text),
+            session.user_text,
             dumps(session.last_assistant),
             session.epoch,
-            _text(session.context_summary),
+            session.context_summary,
             *rare.values(),
             here.uuid(session.conversation_id),
             here.uuid(lease.token),
@@ -143,7 +143,7 @@ def recreate(turn: Turn, lease: Lease, session: Session) -> None:
         state_code=session.state or UNKNOWN,
         context_json=plain(session.context),
         input_params_json=plain(persistent(session.input_params)),
-        last_user_text=_text(session.user_text),
+        last_user_text=session.user_text and storable(session.user_text),
         last_assistant_json=plain(session.last_assistant),
         created_at=now,
         updated_at=now,
@@ -151,6 +151,11 @@ def recreate(turn: Turn, lease: Lease, session: Session) -> None:
         last_turn_no=turn.turn_no,
         turn_count=row.turn_count + 1,
         context_epoch=session.epoch,
+        context_summary=storable(session.context_summary),
+        preferences=plain(session.preferences),
+        lifecycle=row.lifecycle,
+        lifecycle_detail=plain(row.lifecycle_detail),
+        mounted_kb_id=row.mounted_kb_id,
         workspace_id=row.workspace_id,
         channel=row.channel,
         remote_jid=row.remote_jid,
@@ -187,7 +192,7 @@ def recorded(turn: Turn, record: TurnRecord) -> Write:
     here, session = dialect(), record.session
     values: Mapping[str, Any] = {
         "conversation_id": here.uuid(session.conversation_id),
-        "user_input": _text(session.user_text),
+        "user_input": session.user_text,
         "created_at": here.time(turn.ports.clock.now()),
         "turn_id": here.uuid(turn.turn_id),
         "turn_no": turn.turn_no,
@@ -197,7 +202,7 @@ def recorded(turn: Turn, record: TurnRecord) -> Write:
         "config_version": turn.snapshot.config_version,
         "duration_ms": int(turn.ports.clock.elapsed_ms()),
         "recording": record.recording,
-        **({"error_code": record.error.code, "error_message": _text(record.error.message)} if record.error else {}),
+        **({"error_code": record.error.code, "error_message": record.error.message} if record.error else {}),
         **({"replay_note": record.replay_note} if record.replay_note else {}),
     }
     documents = {"facts": dumps(facts_of_turn(session.input_params))}
@@ -215,11 +220,6 @@ def recorded(turn: Turn, record: TurnRecord) -> Write:
         f"INSERT INTO ce_conversation_history ({', '.join([*values, *documents, *said])}) VALUES ({', '.join(places)})",
         [*values.values(), *documents.values()],
     )
-
-
-def _text(value: str | None) -> str | None:
-    # Documents are cleaned where they are made JSON; a text may come from a caller inside the process, or a step.
-    return value and storable(value)
 
 
 def new_id() -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import DataError, connection, transaction
 
+from convengine.domain.text import storable
 from convengine.sessions.sql import dialect
 
 
@@ -25,9 +26,13 @@ class Refused(Exception):
 
 
 def execute(write: Write) -> bool:
-    """Make one write; true when it met a row. Needs an open transaction."""
+    """Make one write; true when it met a row. Needs an open transaction.
+
+    What no database takes in a text is replaced here, wherever the text came from.
+    """
+    params = [storable(value) if isinstance(value, str) else value for value in write.params]
     with connection.cursor() as cursor:
-        cursor.execute(write.sql, write.params)
+        cursor.execute(write.sql, params)
         return bool(cursor.rowcount)
 
 
