@@ -5,6 +5,7 @@ import re
 from convengine.schemas.choices import choice_of, spellings
 from convengine.schemas.dates import Unclear
 from convengine.schemas.extract.candidate import ANSWER, Candidate
+from convengine.schemas.extract.framed import frames_number, goes_on, says_no_name
 from convengine.schemas.extract.language import (
     ASKS,
     COMMANDS,
@@ -69,6 +70,7 @@ def _plausible(words: str, field: Field) -> bool:
         return True
     if (
         len(said) > _LONGEST
+        or says_no_name([word.strip(",.;:!") for word in said], field)
         or said[0] in COMMANDS
         or ASKS.match(" ".join(said))
         or says_otherwise(" ".join(said), field)
@@ -87,7 +89,7 @@ def _core(reading: Reading, field: Field) -> tuple[int, int]:
     while courtesy := COURTESY.search(text, start, end):
         end = len(text[: courtesy.start()].rstrip(_CLOSING))
     if (lead := LEAD_IN.match(text, start, end)) and lead.end() < end and choice_of(text[start:end], field) is None:
-        start = lead.end()
+        start = start if goes_on(reading, lead.group(), lead.end()) else lead.end()
     if name := _name(field).match(text, start, end):
         start = name.end()
     return start, end
@@ -121,6 +123,10 @@ def _number(reading: Reading, field: Field) -> Candidate | None:
         one = only[0]
         value = counted(field, one)
         if unmeant(reading, field, one.start, one.end) or reading.asked(one.start):
+            return None
+        if one.in_words and SAYS_NOTHING.fullmatch(reading.text[start:end]):
+            return None
+        if value is not None and not frames_number(reading, field, one):
             return None
         if value is None:
             return _attempt(field, one.start, one.end, reading.said(one.start, end), VALUE_INVALID)

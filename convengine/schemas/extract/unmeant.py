@@ -7,6 +7,7 @@ import re
 
 from convengine.schemas.choices import spellings
 from convengine.schemas.extract.directions import leads_from, leads_to
+from convengine.schemas.extract.elsewhere import of_something_else
 from convengine.schemas.extract.language import DENIES, DENIES_NEXT, GENERIC, PROSE, UNITS, any_of
 from convengine.schemas.extract.reading import Reading
 from convengine.schemas.extract.units import identifies, numeric, units_of
@@ -128,13 +129,16 @@ def says_otherwise(answer: str, field: Field) -> bool:
 
 
 def unmeant(reading: Reading, field: Field, start: int, end: int, begins: int | None = None) -> bool:
-    """True when the clause denies the value that stands there, leaves it in the past, bounds it or excludes it.
+    """True when the clause denies the value that stands there, leaves it in the past, bounds it, excludes it, or gives
+    it to something else.
 
     `begins`: where its evidence begins, if that is before the value: at its name, at "from".
     """
     begins = start if begins is None else begins
     denied = reading.denied(begins, end) or _excluded(reading, begins, end)
     if denied and not (identifies(field) and _of_the_thing(reading, begins, end)):
+        return True
+    if begins == start and of_something_else(reading, field, start, end):
         return True
     return bounded(reading, field, begins, end) or _past(reading, field, begins, start, end)
 
