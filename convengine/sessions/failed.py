@@ -5,12 +5,40 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from django.db import connection, transaction
+
 from convengine import conf
+from convengine.codec import loaded
 from convengine.domain.stages import Stage
 from convengine.sessions.models import CeConversationHistory
+from convengine.sessions.sql import dialect
 
 
-def record_dead_turn(
+def bury(conversation_id: str) -> bool:
+    """When the lease has run out: record the dead turn and free the lease (R27). True when that was so."""
+    here = dialect()
+    with transaction.atomic(), connection.cursor() as cursor:
+        # A row that is locked is being committed or buried: neither may hold up who only looks.
+        lock = " FOR UPDATE SKIP LOCKED" if here.vendor == "postgresql" else ""
+        cursor.execute(
+            f"""SELECT lease_info, context_epoch, intent_code, state_code, {here.now()} FROM ce_conversation
+                 WHERE conversation_id = %s AND lease_token IS NOT NULL AND lease_expires_at < {here.now()}{lock}""",
+            [here.uuid(conversation_id)],
+        )
+        row = cursor.fetchone()
+        if row is None:
+            return False
+        info, epoch, intent, state, now = row
+        _record_dead_turn(conversation_id, loaded(info) or {}, epoch, intent, state, here.read_time(now))
+        cursor.execute(
+            "UPDATE ce_conversation SET lease_token = NULL, lease_expires_at = NULL, lease_info = NULL "
+            "WHERE conversation_id = %s",
+            [here.uuid(conversation_id)],
+        )
+        return True
+
+
+def _record_dead_turn(
     conversation_id: str, info: Mapping[str, Any], epoch: int, intent: str, state: str, now: datetime
 ) -> None:
     """Write the FAILED record of a turn whose process died, from what its lease said. Needs an open transaction.

@@ -6,14 +6,14 @@ history and the head of the configuration. Only a turn that finds the lease held
 
 import os
 import socket
-import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 
 from convengine import conf
 from convengine.codec import dumps, loaded
@@ -22,19 +22,17 @@ from convengine.domain.catalogue.memory import HISTORY_MAX_TURNS
 from convengine.domain.catalogue.session import (
     ALLOW_CLIENT_CONVERSATION_IDS,
     LEASE_SECONDS,
-    LEASE_WAIT_SECONDS,
     ON_CONCURRENT_TURN,
 )
 from convengine.domain.conversation import Conversation
 from convengine.domain.turn import TurnRequest
 from convengine.errors import ConversationClosed, ConversationNotFound, TurnInProgress
-from convengine.sessions import idempotency, tickets
-from convengine.sessions.failed import record_dead_turn
+from convengine.sessions import idempotency
+from convengine.sessions.failed import bury
 from convengine.sessions.idempotency import IdempotencyKey
 from convengine.sessions.sql import dialect
+from convengine.sessions.waiting import wait
 
-#: Seconds that a waiting turn sleeps between two looks, for each place in the queue, and at most.
-_POLL, _LONGEST_POLL = 0.005, 0.25
 _WORKER = f"{socket.gethostname()}:{os.getpid()}"
 _READ = (
     "workspace_id, channel, remote_jid, status, intent_code, state_code, context_json, "
@@ -192,13 +190,13 @@ def _take_hard(claim: Claim) -> Lease:
         _create(request)
         if lease := _take_free(claim):
             return lease
-    if _bury(request) and (lease := _take_free(claim)):
+    if bury(request.conversation_id) and (lease := _take_free(claim)):
         return lease
     claim.look_up()
     policy = settings.read(conf.load("SNAPSHOT").current(), ON_CONCURRENT_TURN, request.workspace_id).value
     if policy == "reject":
         raise TurnInProgress()
-    return _wait(claim)
+    return wait(request.conversation_id, partial(_take_free, claim), claim.look_up)
 
 
 def _exists(request: TurnRequest) -> bool:
@@ -236,69 +234,6 @@ def _create(request: TurnRequest) -> None:
                 ON CONFLICT DO NOTHING""",
             [here.uuid(request.conversation_id), request.workspace_id, request.channel, request.conversation_id],
         )
-
-
-def _bury(request: TurnRequest) -> bool:
-    """When the lease has run out: record the dead turn and free the lease (R27). True when that was so."""
-    here = dialect()
-    with transaction.atomic(), connection.cursor() as cursor:
-        # A row that is locked is being committed or buried: neither may hold up who only looks.
-        lock = " FOR UPDATE SKIP LOCKED" if here.vendor == "postgresql" else ""
-        cursor.execute(
-            f"""SELECT lease_info, context_epoch, intent_code, state_code, {here.now()} FROM ce_conversation
-                 WHERE conversation_id = %s AND lease_token IS NOT NULL AND lease_expires_at < {here.now()}{lock}""",
-            [here.uuid(request.conversation_id)],
-        )
-        row = cursor.fetchone()
-        if row is None:
-            return False
-        info, epoch, intent, state, now = row
-        record_dead_turn(request.conversation_id, loaded(info) or {}, epoch, intent, state, here.read_time(now))
-        cursor.execute(
-            "UPDATE ce_conversation SET lease_token = NULL, lease_expires_at = NULL, lease_info = NULL "
-            "WHERE conversation_id = %s",
-            [here.uuid(request.conversation_id)],
-        )
-        return True
-
-
-def _wait(claim: Claim) -> Lease:
-    """Draw a ticket and poll with short statements; neither transaction nor connection is held in between (R28)."""
-    conversation_id = claim.request.conversation_id
-    limit = settings.read(conf.load("SNAPSHOT").current(), LEASE_WAIT_SECONDS).value
-    ticket = tickets.draw(conversation_id)
-    arrived = refreshed = moved = time.monotonic()
-    place: int | None = None
-    try:
-        while (now := time.monotonic()) < arrived + limit:
-            seen = tickets.look(conversation_id, ticket)
-            if seen.ahead == 0 and (lease := _take_next(claim, ticket, seen)):
-                return lease
-            claim.look_up()
-            if now > refreshed + tickets.LIFE / 3:
-                refreshed = now
-                tickets.refresh(ticket)
-            if seen.ahead != place:
-                place, moved = seen.ahead, now
-            release_connection()
-            # Quick while the queue moves; a turn that lasts is looked at ever more seldom.
-            time.sleep(min(max(_POLL * (seen.ahead + 1), (now - moved) / 8), _LONGEST_POLL))
-        raise TurnInProgress()
-    finally:
-        tickets.discard(conversation_id, ticket)
-
-
-def _take_next(claim: Claim, ticket: int, seen: tickets.Look) -> Lease | None:
-    """Nobody is ahead: take the lease if it is free, also from a dead turn."""
-    if seen.held and not (seen.expired and _bury(claim.request)):
-        return None
-    return _take_free(claim, ticket)
-
-
-def release_connection() -> None:
-    """Give the connection back to the pool: whoever waits holds none."""
-    if not connection.in_atomic_block:
-        connection.close()
 
 
 def _conversation(conversation_id: str, columns: list[Any]) -> Conversation:

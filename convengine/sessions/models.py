@@ -50,10 +50,7 @@ class CeConversation(models.Model):
         indexes = [
             models.Index(fields=["status"], name="ce_conversation_status"),
             models.Index(fields=["updated_at"], name="ce_conversation_updated"),
-            models.Index(
-                fields=["workspace_id", "channel", "remote_jid", "lifecycle"],
-                name="ce_conversation_thread",
-            ),
+            models.Index(fields=["workspace_id", "channel", "remote_jid", "lifecycle"], name="ce_conversation_thread"),
         ]
         constraints = [
             models.UniqueConstraint(

@@ -20,7 +20,7 @@ from convengine.domain.turn import Turn, TurnRequest
 from convengine.domain.verbose import VerboseLine
 from convengine.errors import ConvEngineError, ConversationPersistFailed, TurnConflict, TurnTimeout
 from convengine.pipeline.engine import EngineOutcome
-from convengine.sessions import idempotency, memory, store
+from convengine.sessions import idempotency, memory, store, waiting
 from convengine.sessions import lease as leases
 from convengine.sessions.clock import TurnClock
 from convengine.sessions.idempotency import IdempotencyKey
@@ -90,7 +90,7 @@ def _run(request: TurnRequest, lease: leases.Lease, key: IdempotencyKey | None, 
             _commit(turn, lease, outcome, tape, _kept(key, answer, wire))
         else:
             _record_failure(turn, lease, outcome, tape)
-    except (TurnConflict, DatabaseError) as refused:
+    except Exception as refused:
         error = refused if isinstance(refused, TurnConflict) else ConversationPersistFailed()
         _give_up(turn, lease, EngineOutcome(outcome.session, error=error), tape)
         raise
@@ -105,9 +105,9 @@ def _give_up(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Reco
 
     When the lease is gone, whoever took it has left the record; when the database is, whoever finds the lease will.
     """
-    leases.release_connection()
-    with suppress(TurnConflict, DatabaseError):
-        _record_failure(turn, lease, outcome, tape)
+    waiting.release_connection()
+    with suppress(Exception):
+        _record_failure(turn, lease, outcome, tape, "The turn could not be stored, which a replay does not repeat.")
 
 
 def _opened(request: TurnRequest, lease: leases.Lease) -> tuple[Turn, Recording]:
@@ -160,13 +160,15 @@ def _commit(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Recor
     )
 
 
-def _record_failure(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Recording) -> None:
+def _record_failure(
+    turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Recording, note: str | None = None
+) -> None:
     """The turn record and the trail of a turn that failed; the conversation stays as it was."""
 
     def lost() -> str:
         raise TurnConflict()
 
-    _write(_Ending(turn, outcome, tape, TurnStatus.FAILED), store.released(lease, outcome.session), [], lost)
+    _write(_Ending(turn, outcome, tape, TurnStatus.FAILED, note), store.released(lease, outcome.session), [], lost)
 
 
 @dataclass(frozen=True)
@@ -177,9 +179,12 @@ class _Ending:
     outcome: EngineOutcome
     tape: Recording
     status: TurnStatus
+    #: Why the turn cannot be replayed, if that is known by now.
+    note: str | None = None
 
     def record(self, note: str | None = None, lost_events: int = 0) -> Write:
         """The turn record. `note` says why the turn cannot be replayed, if it cannot."""
+        note = note or self.note
         redact = frozenset(name.lower() for name in settings.read(self.turn.snapshot, catalogue.REDACT_KEYS).value)
         data, masked = record(self.turn, self.tape, redact)
         if isinstance(self.outcome.error, TurnTimeout):
