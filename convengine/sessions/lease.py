@@ -19,11 +19,7 @@ from convengine import conf
 from convengine.codec import dumps, loaded
 from convengine.domain import settings
 from convengine.domain.catalogue.memory import HISTORY_MAX_TURNS
-from convengine.domain.catalogue.session import (
-    ALLOW_CLIENT_CONVERSATION_IDS,
-    LEASE_SECONDS,
-    ON_CONCURRENT_TURN,
-)
+from convengine.domain.catalogue.session import ALLOW_CLIENT_CONVERSATION_IDS, LEASE_SECONDS, ON_CONCURRENT_TURN
 from convengine.domain.conversation import Conversation
 from convengine.domain.turn import TurnRequest
 from convengine.errors import ConversationClosed, ConversationNotFound, TurnInProgress

@@ -3,25 +3,18 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from config_admin.models import CeConfig
-from convengine import wiring
-from convengine.domain.session import Session
 from convengine.domain.turn import TurnRequest
-from convengine.errors import ConvEngineError, TurnInProgress
-from convengine.pipeline.hooks import Hooks, StepHook
 from convengine.sessions import idempotency
 from convengine.sessions import lease as leases
 from convengine.sessions.idempotency import IdempotencyKey
 from convengine.sessions.lease import Answered
-from convengine.sessions.models import CeConversation, CeConversationHistory, CeTurnTicket
-from convengine.sessions.turns import TurnAnswer
+from convengine.sessions.models import CeConversation, CeConversationHistory
 from convengine.sessions.writes import execute
 from tests.convengine.sessions.test_turns import say
 from tests.worlds import desk
@@ -92,62 +85,3 @@ def test_a_call_that_was_answered_while_it_waited_for_the_row_never_runs(convers
 
     assert answers == [{"said": "No fees."}]
     assert CeConversation.objects.get().last_turn_no == 2
-
-
-def in_the_middle_of_a_turn(monkeypatch: pytest.MonkeyPatch, call: Callable[[], None]) -> None:
-    """Let the next turn, and only that one, make the call while it runs."""
-    calls = [call]
-
-    class Meanwhile(StepHook):
-        def before_step(self, step_name: str, session: Session, turn: Any) -> Session:
-            if step_name == "RulesStep" and calls:
-                calls.pop()()
-            return session
-
-    monkeypatch.setattr(wiring.engine(), "_hooks", Hooks([Meanwhile()]))
-
-
-def test_P2_11_V5_of_two_parallel_turns_one_waits_for_the_other(
-    conversation_id: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answers: list[TurnAnswer] = []
-
-    def speak() -> None:
-        answers.append(say(conversation_id, "fees"))
-        connection.close()
-
-    second = threading.Thread(target=speak)
-
-    def meanwhile() -> None:
-        second.start()
-        deadline = time.monotonic() + 5
-        while not CeTurnTicket.objects.exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
-
-    in_the_middle_of_a_turn(monkeypatch, meanwhile)
-    answers.append(say(conversation_id))
-    second.join()
-
-    assert [(answer.turn_no, answer.session.intent) for answer in answers] == [(2, "HOURS"), (3, "FEES")]
-    assert CeConversation.objects.get().turn_count == 3
-    assert not CeTurnTicket.objects.exists()
-
-
-@pytest.mark.amended("R3")
-def test_P2_11_V5_of_two_parallel_turns_one_gets_a_409_where_waiting_is_off(
-    conversation_id: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    CeConfig.objects.create(config_type="Session", config_key="ON_CONCURRENT_TURN", config_value="reject")
-    refused: list[ConvEngineError] = []
-
-    def meanwhile() -> None:
-        with pytest.raises(TurnInProgress) as error:
-            say(conversation_id, "fees")
-        refused.append(error.value)
-
-    in_the_middle_of_a_turn(monkeypatch, meanwhile)
-    answer = say(conversation_id)
-
-    assert answer.error is None
-    assert [(error.code, error.status, error.recoverable) for error in refused] == [("TURN_IN_PROGRESS", 409, True)]
-    assert CeConversation.objects.get().turn_count == 2

@@ -1,15 +1,9 @@
-import threading
-import time
 import uuid
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
-from config_admin.models import CeConfig
-from convengine.errors import TurnInProgress
 from convengine.sessions import tickets
 from convengine.sessions.models import CeConversation, CeTurnTicket
 from convengine.sessions.tickets import Look
@@ -75,56 +69,3 @@ def test_who_leaves_clears_the_tickets_of_the_dead_away(conversation_id: str) ->
     tickets.discard(conversation_id, mine)
 
     assert list(CeTurnTicket.objects.values_list("pk", flat=True)) == [behind]
-
-
-def test_a_turn_that_lasts_is_looked_at_ever_more_seldom(conversation_id: str) -> None:
-    CeConfig.objects.create(config_type="Session", config_key="LEASE_WAIT_SECONDS", config_value="2")
-    hold_lease(conversation_id, 60)
-    looks = 0
-
-    def count(execute: Any, sql: str, *more: Any) -> Any:
-        nonlocal looks
-        looks += "ce_turn_ticket t" in sql and sql.startswith("SELECT")
-        return execute(sql, *more)
-
-    with connection.execute_wrapper(count), pytest.raises(TurnInProgress):
-        say(conversation_id)
-
-    # At the first pause of five milliseconds it would be four hundred.
-    assert 5 < looks < 60
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_lease_that_runs_out_while_a_turn_waits_is_taken_at_once() -> None:
-    desk()
-    name = str(uuid.uuid4())
-    say(name)
-    hold_lease(name, 1)
-    began = time.monotonic()
-
-    answer = say(name, "fees")
-
-    assert answer.turn_no == 3
-    assert 0.5 < time.monotonic() - began < 3
-
-
-@pytest.mark.django_db(transaction=True)
-def test_turns_that_wait_run_in_order_of_arrival() -> None:
-    desk()
-    name = str(uuid.uuid4())
-    say(name)
-    hold_lease(name, 2)
-    numbers: dict[int, int] = {}
-
-    def speak(place: int) -> None:
-        numbers[place] = say(name).turn_no
-        connection.close()
-
-    threads = [threading.Thread(target=speak, args=[place]) for place in range(5)]
-    for thread in threads:
-        thread.start()
-        time.sleep(0.15)
-    for thread in threads:
-        thread.join()
-
-    assert [numbers[place] for place in range(5)] == [3, 4, 5, 6, 7]

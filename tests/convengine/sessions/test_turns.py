@@ -14,7 +14,7 @@ from convengine import wiring
 from convengine.domain.turn import TurnRequest
 from convengine.errors import ConversationPersistFailed, TurnInProgress
 from convengine.pipeline.hooks import Hooks, StepHook
-from convengine.sessions.models import CeConversation, CeConversationHistory, CeTurnTicket
+from convengine.sessions.models import CeConversation, CeConversationHistory
 from convengine.sessions.turns import TurnAnswer, take_turn
 from tests.worlds import desk
 
@@ -131,26 +131,6 @@ def test_P8_an_ordinary_turn_takes_few_statements_whatever_the_size(conversation
 
 
 @IN_ONE_TRANSACTION
-def test_a_dead_turn_leaves_its_record_and_the_conversation_goes_on(conversation_id: str) -> None:
-    say(conversation_id)
-    hold_lease(conversation_id, -1)
-
-    answer = say(conversation_id, "fees")
-
-    assert answer.turn_no == 3
-    dead = CeConversationHistory.objects.get(turn_no=2)
-    assert (dead.status, dead.error_code, dead.user_input, dead.config_version) == (
-        "FAILED",
-        "LEASE_EXPIRED",
-        "lost words",
-        3,
-    )
-    events = CeAudit.objects.filter(turn_no=2).order_by("seq")
-    assert [event.stage for event in events] == ["USER_INPUT", "ENGINE_UNKNOWN_FAILURE"]
-    assert events[1].payload_json["reason"] == "LEASE_EXPIRED"
-
-
-@IN_ONE_TRANSACTION
 @pytest.mark.amended("R3")
 def test_ENG_V11_a_second_turn_is_refused_at_once_where_that_is_wanted(conversation_id: str) -> None:
     CeConfig.objects.create(config_type="Session", config_key="ON_CONCURRENT_TURN", config_value="reject")
@@ -161,18 +141,6 @@ def test_ENG_V11_a_second_turn_is_refused_at_once_where_that_is_wanted(conversat
         say(conversation_id)
 
     assert CeConversationHistory.objects.count() == 1
-
-
-@IN_ONE_TRANSACTION
-def test_a_waiting_turn_gives_up_when_its_time_is_over_and_leaves_no_ticket(conversation_id: str) -> None:
-    CeConfig.objects.create(config_type="Session", config_key="LEASE_WAIT_SECONDS", config_value="1")
-    say(conversation_id)
-    hold_lease(conversation_id, 60)
-
-    with pytest.raises(TurnInProgress):
-        say(conversation_id)
-
-    assert not CeTurnTicket.objects.exists()
 
 
 @IN_ONE_TRANSACTION
