@@ -7,6 +7,7 @@ from tests.demo.talking import books, talk
 
 pytestmark = pytest.mark.usefixtures("helpdesk")
 
+LEFT = "I leave everything as it is"
 CANCEL = ("cancel order 51007", "Shall I cancel it", "CONFIRM")
 
 
@@ -52,5 +53,75 @@ def test_a_day_is_no_part_of_an_address(customer: Caller, said: str, address: st
         [
             ("move my electricity, meter 12345678, solo, a@example.com", "I still need", "COLLECT"),
             (said, f"Meter 12345678 goes to {address} on {day}", "CONFIRM"),
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    "no",
+    ["nope, sorry", "no thx sorry", "no i dont think so", "I said no", "not really", "naah", "keep 51007",
+     "no, keep order 51007 please"],
+)  # fmt: skip
+def test_a_no_is_a_no_however_it_is_said(customer: Caller, no: str) -> None:
+    talk(customer, [CANCEL, (no, LEFT, "IDLE")])
+    talk(customer, [("cancel my order", "What is the order number?", "COLLECT"), (no, LEFT, "IDLE")])
+
+    assert books("51007") == "open"
+
+
+WAYS = ("yes", "There are two ways: card", "CONFIRM")
+
+
+@pytest.mark.parametrize("no", ["no", "no thanks", "i said no"])
+def test_one_no_ends_the_question_which_way(customer: Caller, no: str) -> None:
+    talk(
+        customer,
+        [
+            ("refund 60415", "Shall I refund it?", "CONFIRM"),
+            WAYS,
+            (no, LEFT, "IDLE"),
+            ("yes", "Sorry, I did not understand that. Please say", "UNKNOWN"),
+            ("refund 60415", "Shall I refund it?", "CONFIRM"),
+            WAYS,
+        ],
+    )
+    assert books("60415") == "delivered"
+
+
+@pytest.mark.parametrize(
+    ("said", "reference"),
+    [
+        ("the first", "R-60415"), ("the second one", "V-60415"), ("I'll take option 2 please", "V-60415"),
+        ("hmm voucher, no wait, card", "R-60415"), ("the card, sorry, make it voucher", "V-60415"),
+    ],
+)  # fmt: skip
+def test_a_way_is_told_by_its_place_or_after_a_slip(customer: Caller, said: str, reference: str) -> None:
+    talk(
+        customer,
+        [("refund 60415", "Shall I refund it?", "CONFIRM"), WAYS, (said, f"Your reference is {reference}.", "DONE")],
+    )
+
+
+@pytest.mark.parametrize("said", ["not the first", "the first, no wait", "voucher, not card", "the one", "one moment"])
+def test_a_way_that_is_not_clear_is_asked_for_again(customer: Caller, said: str) -> None:
+    talk(
+        customer,
+        [
+            ("refund 60415", "Shall I refund it?", "CONFIRM"),
+            (said, "Shall I refund it?", "CONFIRM"),
+            WAYS,
+            (said, WAYS[1], "CONFIRM"),
+        ],
+    )
+    assert books("60415") == "delivered"
+
+
+@pytest.mark.parametrize("said", ["call me on 0800 55501", "my zip is 90210", "I live in 10115 Berlin"])
+def test_another_number_is_no_order(customer: Caller, said: str) -> None:
+    talk(
+        customer,
+        [
+            ("cancel my order", "What is the order number?", "COLLECT"),
+            (said, "could not find an order number", "COLLECT"),
         ],
     )
