@@ -24,6 +24,8 @@ _PARTICLES = frozenset(
 )
 _PRONOUNS = frozenset({"i", "i'm", "i'd", "i've", "he", "she", "they", "who", "you", "we"})
 _NO_VALUE = DESCRIBES | FILLERS | _PRONOUNS
+#: Words that describe, and name places and people as well where they are written as names: "source city Nice".
+_NAMES_TOO = listed("nice short long small little strange best")
 #: Endings of what describes: broken, vibrating, delayed, really.
 _DESCRIBING = re.compile(r".{2,}(?:ing|ed|ly|ken|len)")
 _ID = re.compile(r"#?(?=[a-z-]*\d)[\w-]+(?:[./]\w+)*")
@@ -89,7 +91,7 @@ def after_name(reading: Reading, start: int) -> int | None:
     end = None
     for token in _tokens(reading, start):
         word = token.group().rstrip(".")
-        if end is None and word in _NO_VALUE:
+        if end is None and word in _NO_VALUE and not _written_as_name(reading, token.start(), word):
             return None
         if _is_name(reading, token.start(), word):
             end = token.start() + len(word)
@@ -115,6 +117,15 @@ def _tokens(reading: Reading, start: int) -> list[re.Match[str]]:
 
 
 def _is_name(reading: Reading, start: int, word: str) -> bool:
-    if any(char.isdigit() for char in word):
+    if any(char.isdigit() for char in word) or _written_as_name(reading, start, word):
         return True
     return not reading.shouting and word not in _NO_VALUE and reading.said(start, start + 1).isupper()
+
+
+def _written_as_name(reading: Reading, start: int, word: str) -> bool:
+    """True for "Nice" behind a word in small letters; "My Phone Is Fine" says nothing by its capitals."""
+    before = reading.text[:start].split()
+    if word not in _NAMES_TOO or not before or reading.said(start, start + len(word)) != word.capitalize():
+        return False
+    last = reading.text.rindex(before[-1], 0, start)
+    return reading.said(last, last + 1).islower()

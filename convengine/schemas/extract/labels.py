@@ -64,8 +64,17 @@ def _value_of(reading: Reading, name: Name, places: Names, missing: Collection[s
     naming = NAMING.match(reading.text, name.end)
     if naming is None:
         return None
+    if address := _address(reading, name.field, naming.end()):
+        return _words(reading, name, *address.span())
     verb = naming["verb"].strip() and name.field.path in missing
     return _words(reading, name, naming.end(), (after_verb if verb else after_name)(reading, naming.end()))
+
+
+def _address(reading: Reading, field: Field, start: int) -> re.Match[str] | None:
+    """The e-mail address right behind the name of a field that is called after mail, and has no format."""
+    if not any("mail" in word for label in field.labels for word in label):
+        return None
+    return next((match for match in reading.formats["email"] if match.start() == start), None)
 
 
 def _typed(reading: Reading, name: Name, sign: re.Match[str] | None, places: Names) -> Candidate | None:
