@@ -137,7 +137,7 @@ class RowAdmin(HistoryAdmin, ModelAdmin):
     def in_use(self, row: Any) -> tuple[str, str]:
         """Whether the engine looks at the row (tables 1.6)."""
         if row.pk in snapshots.latest.tables[self.opts.db_table].unreadable:
-            return "unreadable", "unusable: a value that its column cannot hold"
+            return "unreadable", "unusable"
         if not row.enabled:
             return "off", "off"
         return ("on", "on") if getattr(row, "intent_active", True) else ("inactive", "inactive: intent disabled")

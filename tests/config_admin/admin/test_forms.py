@@ -322,7 +322,7 @@ def test_a_row_with_a_value_that_its_column_cannot_hold_is_shown_with_what_to_do
     (said,) = [str(message) for message in page.context["messages"]]
     assert said.startswith(f"No turn uses this row: {column} holds")
     assert f"into {model._meta.db_table}.{column} of row {row.pk}" in said
-    assert "unusable: a value" in listed.content.decode()
+    assert "unusable" in listed.content.decode()
     assert ada.get(address(model, "history", row.pk)).status_code == 200
 
 
