@@ -93,18 +93,6 @@ def changes(old: Session | None, new: Session) -> Change:
             _compare(old.input_params, new.input_params, "/inputParams", sets, unsets, _NOT_TOLD)
         elif new.input_params:
             sets["/inputParams"] = without(new.input_params, _NOT_TOLD)
-    return _change(sets, unsets)
-
-
-def difference(old: Mapping[str, Json], new: Mapping[str, Json]) -> Change:
-    """The change that turns one document into the other; empty when they are equal."""
-    sets: dict[str, Json] = {}
-    unsets: list[str] = []
-    _compare(old, new, "", sets, unsets)
-    return _change(sets, unsets)
-
-
-def _change(sets: dict[str, Json], unsets: list[str]) -> Change:
     return {**({"set": sets} if sets else {}), **({"unset": unsets} if unsets else {})}
 
 

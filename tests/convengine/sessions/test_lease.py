@@ -1,6 +1,5 @@
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -16,18 +15,8 @@ from convengine.sessions.idempotency import IdempotencyKey
 from convengine.sessions.lease import Answered
 from convengine.sessions.models import CeConversation, CeConversationHistory
 from convengine.sessions.writes import execute
-from tests.convengine.sessions.test_turns import say
-from tests.worlds import desk
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def conversation_id() -> str:
-    desk()
-    name = str(uuid.uuid4())
-    say(name)
-    return name
 
 
 @contextmanager

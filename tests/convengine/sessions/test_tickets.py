@@ -7,18 +7,9 @@ from django.utils import timezone
 from convengine.sessions import tickets
 from convengine.sessions.models import CeConversation, CeTurnTicket
 from convengine.sessions.tickets import Look
-from tests.convengine.sessions.test_turns import hold_lease, say
-from tests.worlds import desk
+from tests.convengine.sessions.test_turns import hold_lease
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def conversation_id() -> str:
-    desk()
-    name = str(uuid.uuid4())
-    say(name)
-    return name
 
 
 def dead(ticket: int) -> int:

@@ -20,14 +20,6 @@ from tests.worlds import desk
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def conversation_id() -> str:
-    desk()
-    name = str(uuid.uuid4())
-    say(name)
-    return name
-
-
 def in_the_middle_of_a_turn(monkeypatch: pytest.MonkeyPatch, call: Callable[[], None]) -> None:
     """Let the next turn, and only that one, make the call while it runs."""
     calls = [call]
