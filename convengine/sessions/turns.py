@@ -1,7 +1,7 @@
 """take_turn: lease, pin, run, commit; the one imperative function of the product (law 1)."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,8 +106,10 @@ def _give_up(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Reco
     When the lease is gone, whoever took it has left the record; when the database is, whoever finds the lease will.
     """
     waiting.release_connection()
-    with suppress(Exception):
+    try:
         _record_failure(turn, lease, outcome, tape, "The turn could not be stored, which a replay does not repeat.")
+    except Exception as refused:
+        log.warning("failed turn not recorded", turn_id=turn.turn_id, error=str(refused))
 
 
 def _opened(request: TurnRequest, lease: leases.Lease) -> tuple[Turn, Recording]:
