@@ -227,6 +227,12 @@ class LlmNotConfigured(ConvEngineError):
     code = "LLM_NOT_CONFIGURED"
 
 
+class PromptContextMissing(ConvEngineError):
+    """No prompt template is configured for what the model is to do here."""
+
+    code = "PROMPT_CONTEXT_MISSING"
+
+
 class PromptRenderFailed(ConvEngineError):
     """A prompt could not be rendered."""
 
