@@ -85,8 +85,8 @@ def _recorded(record: CeConversationHistory) -> Recorded:
 
 def _turn(recorded: Recorded) -> Turn:
     clock, tape = TurnClock(recorded.now), Playback(recorded.tape)
-    ports = wiring.ports(clock, RecordedConversations(recorded.loaded), tape)
     snapshot = conf.load("SNAPSHOT").at(recorded.config_version)
+    ports = wiring.ports(clock, RecordedConversations(recorded.loaded), tape, snapshot)
     return Turn(recorded.turn_id, recorded.turn_no, recorded.request, snapshot, ports, Trail(clock.elapsed_ms))
 
 

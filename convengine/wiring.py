@@ -13,6 +13,8 @@ from django.utils.module_loading import import_string
 from convengine import conf
 from convengine.domain.ports import Clock, ConversationPort, ModelPort, Ports, ToolPort
 from convengine.domain.recording import Tape
+from convengine.domain.snapshot import Snapshot
+from convengine.executors.port import BuiltInTools
 from convengine.extensions.containers import Containers
 from convengine.extensions.memories import Memories
 from convengine.extensions.registry import Registry, registry
@@ -73,8 +75,11 @@ def engine() -> Engine:
     return Engine(steps(), Hooks([*(hook() for hook in conf.load_all("HOOKS")), *registry.hooks]))
 
 
-def ports(clock: Clock, conversations: ConversationPort, tape: Tape) -> Ports:
-    """The ports of one turn: live behind a Recording, answering from the past behind a Playback."""
+def ports(clock: Clock, conversations: ConversationPort, tape: Tape, snapshot: Snapshot) -> Ports:
+    """The ports of one turn: live behind a Recording, answering from the past behind a Playback.
+
+    `snapshot` is the turn's own: tools look into it for what stands behind them.
+    """
     load_extensions()
     outside = _instead.get() or Outside()
     return Ports(
@@ -84,7 +89,11 @@ def ports(clock: Clock, conversations: ConversationPort, tape: Tape) -> Ports:
         executions=Executions(tape),
         containers=Containers(outside.registry, tape, connections.close_all),
         model=TapedModel(outside.model, tape),
-        tools=TapedTools(outside.tools or RegisteredTools(outside.registry, connections.close_all), tape),
+        tools=TapedTools(outside.tools or _tools(outside.registry, snapshot), tape),
         memory=Memories(outside.registry, tape),
         transformers=ResponseTransformers(outside.registry, tape),
     )
+
+
+def _tools(registry: Registry, snapshot: Snapshot) -> ToolPort:
+    return RegisteredTools(registry, connections.close_all, BuiltInTools(snapshot, registry))

@@ -30,7 +30,7 @@ CHAPTERS: dict[str, tuple[str, Sequence[int]]] = {
     "P2_0_8": ("pipeline-2 0.8 JSON paths", range(0)),
     "P2_1_3": ("pipeline-2 1 container data", range(1, 11)),
     "P2_2_5": ("pipeline-2 2 pending action", range(1, 11)),
-    "P2_3_4": ("pipeline-2 3 direct tools, but for executors", (*range(1, 5), *range(6, 11))),
+    "P2_3_4": ("pipeline-2 3 direct tools", range(1, 11)),
     "P2_4_11": ("pipeline-2 4 planner gates", (1, 9, 10, 11)),
     "P2_5_6": ("pipeline-2 5 schema extraction, without a model", range(1, 15)),
     "P2_6": ("pipeline-2 6 auto advance", range(1, 8)),

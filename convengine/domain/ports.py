@@ -197,6 +197,8 @@ class ToolAnswer:
     result: Json = None
     error_type: str | None = None
     error_message: str | None = None
+    #: What only the executor can tell, as payloads by stage (MCP_DB_SQL_EXECUTION).
+    told: Mapping[str, Json] = field(default_factory=dict)
 
 
 class ToolPort(Protocol):

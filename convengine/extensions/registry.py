@@ -12,6 +12,7 @@ from convengine.errors import (
 )
 from convengine.extensions.scoped import Interceptor, Transformer, interceptor, transformer
 from convengine.pipeline.hooks import StepHook
+from convengine.tools.request import group_of
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,10 @@ class Registry:
     hooks: list[StepHook] = field(default_factory=list)
     #: Tools by code.
     tools: dict[str, ToolEntry] = field(default_factory=dict)
+    #: Executors of whole groups, by group; they come before the built-in ones.
+    tool_groups: dict[str, ToolEntry] = field(default_factory=dict)
+    #: Mappers of HTTP answers by name.
+    http_mappers: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
 
     def add_task(self, name: str, entry: TaskEntry) -> None:
         """Register a task. Raises ValueError when the name is taken."""
@@ -107,6 +112,34 @@ def tool(
             raise ValueError(f"There is already a tool {code}.")
         registry.tools[code] = ToolEntry(run, group, timeout_ms)
         return run
+
+    return register
+
+
+def tool_group(group: str, *, timeout_ms: int = 5000) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register `run(tool_code, args, session)` as the executor of a group, for tools without code of their own.
+
+    Raises ValueError when the group is taken.
+    """
+
+    def register(run: Callable[..., Any]) -> Callable[..., Any]:
+        name = group_of(group)
+        if name in registry.tool_groups:
+            raise ValueError(f"There is already an executor of group {name}.")
+        registry.tool_groups[name] = ToolEntry(run, name, timeout_ms)
+        return run
+
+    return register
+
+
+def http_mapper(name: str) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+    """Register `map(body)` as what `mapping_mode` MAPPER_CLASS may name. Raises ValueError when the name is taken."""
+
+    def register(mapper: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        if name in registry.http_mappers:
+            raise ValueError(f"There is already a mapper {name}.")
+        registry.http_mappers[name] = mapper
+        return mapper
 
     return register
 

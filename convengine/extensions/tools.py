@@ -3,33 +3,85 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from convengine.codec import plain, strict
+from convengine.codec import loads, plain, strict
+from convengine.domain.enums import ToolGroup
 from convengine.domain.facts import session_dict
-from convengine.domain.ports import ToolAnswer
+from convengine.domain.ports import ToolAnswer, ToolPort
 from convengine.domain.session import Session
 from convengine.extensions.bounded import call_within
-from convengine.extensions.registry import Registry
+from convengine.extensions.http import HttpRequest
+from convengine.extensions.registry import Registry, ToolEntry
+from convengine.tools.fault import ToolFault
 from convengine.tools.request import group_of
+
+Json = Any
+#: Makes the call that a tool's code asks for.
+MakeCall = Callable[[str, HttpRequest], Json]
+#: Texts of these groups become an object, so that paths into a result always find one (pipeline-2 4.7).
+_OBJECTS = frozenset({ToolGroup.DB, ToolGroup.HTTP_API})
 
 
 class RegisteredTools:
-    """Executors of the tools that code registered. `afterwards` is called in the thread of each call when it ends."""
+    """Executors that code registered: of a tool, else of its group; else whatever `otherwise` has.
 
-    def __init__(self, registry: Registry, afterwards: Callable[[], None] = lambda: None) -> None:
+    `afterwards` is called in the thread of each call when it ends.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        afterwards: Callable[[], None] = lambda: None,
+        otherwise: ToolPort | None = None,
+        make_call: MakeCall | None = None,
+    ) -> None:
         self._registry = registry
         self._afterwards = afterwards
+        self._otherwise = otherwise
+        self._make_call = make_call
 
     def run(self, tool_code: str, tool_group: str, args: Mapping[str, Any], session: Session) -> ToolAnswer:
-        """Run a tool of a group; NO_EXECUTOR when none of that code is registered for the group."""
-        entry = self._registry.tools.get(tool_code)
-        if entry is None or group_of(entry.group) != group_of(tool_group):
-            named = f"tool {tool_code} of group {tool_group}" if tool_code else f"group {tool_group}"
-            known = ", ".join(sorted(f"{code} ({one.group})" for code, one in self._registry.tools.items())) or "none"
-            message = f"No executor is installed for {named}. Registered: {known}."
-            return ToolAnswer(error_type="NO_EXECUTOR", error_message=message)
+        """Run a tool of a group; NO_EXECUTOR when nothing can."""
+        group = group_of(tool_group)
         given, facts = plain(dict(args)), plain(session_dict(session))
+        entry = self._registry.tools.get(tool_code)
+        if entry is not None and group_of(entry.group) == group:
+            run = entry.run
+            return self._answer(tool_code, group, entry, lambda: run(given, facts))
+        if (adapter := self._registry.tool_groups.get(group)) is not None:
+            run = adapter.run
+            return self._answer(tool_code, group, adapter, lambda: run(tool_code, given, facts))
+        if self._otherwise is not None:
+            return self._otherwise.run(tool_code, tool_group, args, session)
+        return self.no_executor(tool_code, tool_group)
+
+    def no_executor(self, tool_code: str, tool_group: str) -> ToolAnswer:
+        """What is said when nothing can run a tool."""
+        named = f"tool {tool_code} of group {tool_group}" if tool_code else f"group {tool_group}"
+        known = ", ".join(sorted(f"{code} ({one.group})" for code, one in self._registry.tools.items())) or "none"
+        message = f"No executor is installed for {named}. Registered: {known}."
+        return ToolAnswer(error_type="NO_EXECUTOR", error_message=message)
+
+    def _answer(self, tool_code: str, group: str, entry: ToolEntry, call: Callable[[], Json]) -> ToolAnswer:
         try:
-            value = call_within(entry.timeout_ms, lambda: entry.run(given, facts), self._afterwards)
-            return ToolAnswer(strict(value))
+            value = call_within(entry.timeout_ms, call, self._afterwards)
+            if isinstance(value, HttpRequest):
+                return ToolAnswer(self._called(tool_code, value))
+            return ToolAnswer(_result(strict(value), group))
+        except ToolFault as fault:
+            return ToolAnswer(error_type=fault.code, error_message=fault.message, told=fault.told)
         except Exception as error:
             return ToolAnswer(error_type=type(error).__name__, error_message=str(error))
+
+    def _called(self, tool_code: str, request: HttpRequest) -> Json:
+        if self._make_call is None:
+            raise ToolFault("NO_EXECUTOR", "Nothing is installed that makes HTTP calls.")
+        return self._make_call(tool_code, request)
+
+
+def _result(value: Json, group: str) -> Json:
+    if group not in _OBJECTS or not (value is None or isinstance(value, str)):
+        return value
+    try:
+        return {} if value is None else loads(value)
+    except ValueError:
+        return {"text": value}

@@ -11,6 +11,7 @@ from convengine.domain.stages import Stage
 from convengine.domain.text import truthy
 from convengine.domain.turn import Turn
 from convengine.rules.apply import run_phase
+from convengine.tools.call import call_tool
 from convengine.tools.direct import direct_row, row_request, tool_in_scope
 from convengine.tools.outcome import BY_GUARDRAIL, ERROR, MISMATCH, SUCCESS, Outcome, capped, mcp_branch
 from convengine.tools.request import InvalidToolRequest, ToolRequest, group_of, read_request
@@ -83,9 +84,10 @@ def _outcome(request: ToolRequest, session: Session, turn: Turn) -> Outcome:
 
 def _run(request: ToolRequest, tool: rows.Tool | None, group: str, session: Session, turn: Turn) -> Outcome:
     code = tool.tool_code if tool else None
-    answer = turn.ports.tools.run(code or "", group, request.args, session)
+    answer = call_tool(session, turn, tool, group, request.args)
     if answer.error_type is not None:
-        return Outcome(ERROR, code, group, request.args, error=answer.error_message or answer.error_type, tool=tool)
+        error = answer.error_message or answer.error_type
+        return Outcome(ERROR, code, group, request.args, error=error, error_type=answer.error_type, tool=tool)
     result = capped(answer.result, turn.config(session, RESULT_MAX_BYTES))
     return Outcome(SUCCESS, code, group, request.args, result, tool=tool)
 

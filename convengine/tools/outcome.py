@@ -27,6 +27,8 @@ class Outcome:
     args: Mapping[str, Json] = field(default_factory=dict)
     result: Json = None
     error: str | None = None
+    #: The stable code of the error, where an executor or the check of the arguments gave one.
+    error_type: str | None = None
     tool: rows.Tool | None = None
 
     def told(self, session: Session) -> dict[str, Json]:
@@ -35,7 +37,8 @@ class Outcome:
         if self.status == SUCCESS:
             return {**common, "result": self.result, "_meta": meta(self.tool)}
         if self.status == ERROR:
-            return {**common, "error": self.error, "_meta": meta(self.tool)}
+            typed = {"error_type": self.error_type} if self.error_type else {}
+            return {**common, "error": self.error, **typed, "_meta": meta(self.tool)}
         return {**common, "intent": session.intent, "state": session.state, "_meta": meta(self.tool)}
 
     def execution(self) -> dict[str, Json]:
@@ -52,6 +55,7 @@ class Outcome:
             "toolGroup": self.tool_group,
             "args": dict(self.args),
             **({"errorMessage": self.error} if self.error is not None else {}),
+            **({"errorType": self.error_type} if self.error_type else {}),
             **({"result": self.result} if self.status == SUCCESS else {}),
             "meta": meta(self.tool),
         }

@@ -5,13 +5,13 @@ from convengine.extensions.registry import Registry, TaskEntry
 from convengine.llm.scripted import Line, ScriptedModel
 from convengine.tools.scripted import ScriptedTools, Stub
 from convengine.wiring import Outside
-from tests.builders import make_session
+from tests.builders import make_session, make_snapshot
 from tests.fakes.clock import FrozenClock
 from tests.fakes.ports import StoredConversation
 
 
 def ports() -> Ports:
-    return wiring.ports(FrozenClock(), StoredConversation(None), Recording())  # type: ignore[arg-type]
+    return wiring.ports(FrozenClock(), StoredConversation(None), Recording(), make_snapshot())  # type: ignore[arg-type]
 
 
 def test_a_deployment_without_anything_has_no_model_and_no_tools() -> None:

@@ -8,6 +8,7 @@ from convengine.domain.ports import ToolAnswer
 from convengine.domain.recording import Playback, Recording
 from convengine.domain.session import Session
 from convengine.extensions import registry as registered
+from convengine.extensions.http import HttpRequest
 from convengine.extensions.registry import Registry, ToolEntry, tool
 from convengine.extensions.tools import RegisteredTools
 from convengine.tools.taped import TapedTools
@@ -89,3 +90,42 @@ def test_tools_are_registered_by_code_and_once(own: Registry) -> None:
     assert own.tools == {"order.status": ToolEntry(stock, "WORKFLOW_ACTION", 5000)}
     with pytest.raises(ValueError, match=r"already a tool order\.status"):
         tool("order.status", "DB")(stock)
+
+
+def test_an_executor_of_a_group_runs_its_tools_that_have_none_of_their_own() -> None:
+    entry = ToolEntry(lambda code, args, session: [code, args["what"]], "FILES", 5000)
+    tools = RegisteredTools(Registry(tool_groups={"FILES": entry}))
+
+    assert tools.run("shelf.list", "file", {"what": "lamps"}, SESSION) == ToolAnswer(["shelf.list", "lamps"])
+
+
+def test_P2_3_4_V5_a_text_is_an_object_for_calls_and_queries_and_itself_elsewhere() -> None:
+    def said(group: str, value: Any) -> Any:
+        return run(ToolEntry(lambda args, session: value, group, 5000), group).result
+
+    assert [said(group, "hello") for group in ("DB", "HTTP_API", "WORKFLOW_ACTION")] == [
+        {"text": "hello"},
+        {"text": "hello"},
+        "hello",
+    ]
+    assert (said("DB", '{"rows": 2}'), said("DB", None)) == ({"rows": 2}, {})
+
+
+def test_what_no_code_is_registered_for_goes_to_the_built_in_executors() -> None:
+    other = RegisteredTools(Registry(tools={"b": ToolEntry(lambda args, session: 7, "DB", 5000)}))
+
+    assert RegisteredTools(Registry(), otherwise=other).run("b", "DB", {}, SESSION) == ToolAnswer(7)
+
+
+def test_a_call_that_a_tool_asks_for_is_made_by_the_engine() -> None:
+    asked = []
+
+    def make(code: str, request: HttpRequest) -> Any:
+        asked.append((code, request.path))
+        return {"status": 200}
+
+    entry = ToolEntry(lambda args, session: HttpRequest("orders", f"/orders/{args['what']}"), "HTTP_API", 5000)
+    tools = RegisteredTools(Registry(tools={"stock.left": entry}), make_call=make)
+
+    assert tools.run("stock.left", "HTTP", {"what": 1}, SESSION) == ToolAnswer({"status": 200})
+    assert asked == [("stock.left", "/orders/1")]

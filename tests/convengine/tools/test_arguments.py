@@ -1,0 +1,72 @@
+from typing import Any
+
+import pytest
+
+from convengine.domain import rows
+from convengine.tools.arguments import checked, schema_of
+from tests.builders import make_snapshot, make_tool
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "orderId": {"type": "string"},
+        "count": {"type": "integer", "default": 3},
+        "price": {"type": "number"},
+        "open": {"type": "boolean"},
+    },
+    "required": ["orderId"],
+}
+
+
+def test_without_a_schema_arguments_stay_as_they_are() -> None:
+    assert checked(None, {"a": "1"}) == ({"a": "1"}, [])
+
+
+def test_defaults_are_filled_in_and_texts_read_as_what_the_schema_wants() -> None:
+    given = {"orderId": 48392, "price": "12.5", "open": "TRUE"}
+
+    assert checked(SCHEMA, given) == ({"orderId": "48392", "price": 12.5, "open": True, "count": 3}, [])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "'orderId' is a required property"),
+        ({"orderId": "1", "count": "many"}, "count: 'many' is not of type 'integer'"),
+        ({"orderId": "1", "conut": 1}, "conut is not an argument; known: orderId, count, price, open."),
+    ],
+)
+def test_each_fault_is_named(given: Any, said: str) -> None:
+    assert checked(SCHEMA, given)[1] == [said]
+
+
+def test_a_schema_may_take_unknown_names_and_a_group_may_know_more() -> None:
+    assert checked({**SCHEMA, "additionalProperties": True}, {"orderId": "1", "more": 1})[1] == []
+    assert checked(SCHEMA, {"orderId": "1", "limit": 5}, frozenset({"limit"}))[1] == []
+
+
+def test_what_is_inside_lists_and_objects_is_read_too() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "lines": {"type": "array", "items": {"type": "integer"}},
+            "to": {"type": "object", "properties": {"floor": {"type": "integer"}}},
+        },
+    }
+
+    fitted, problems = checked(schema, {"lines": ["1", 2], "to": {"floor": "4"}})
+
+    assert (fitted, problems) == ({"lines": [1, 2], "to": {"floor": 4}}, [])
+
+
+def test_an_unusable_schema_lets_nothing_through() -> None:
+    _, problems = checked({"type": "object", "properties": {"a": {"type": "no such"}}}, {"a": 1})
+
+    assert problems[0].startswith("The schema of the arguments cannot be used")
+
+
+def test_the_schema_stands_where_the_group_keeps_it() -> None:
+    by_row, own, none = make_tool("a", tool_id=1), make_tool("b", input_schema={"type": "object"}), make_tool("c")
+    snapshot = make_snapshot(by_row, own, none, rows.DbTool(tool_id=1, sql_template="SELECT 1", param_schema=SCHEMA))
+
+    assert [schema_of(snapshot, tool) for tool in (by_row, own, none)] == [SCHEMA, {"type": "object"}, None]
