@@ -117,17 +117,19 @@ class ModelCallAdmin(ByConversation):
         "model",
         "answer_beginning",
         "latency_ms",
+        "tokens",
+        "cost",
         "conversation_page",
         "created_at",
     )
     ordering = ("-llm_call_id",)
     fieldsets = (
         (None, {"fields": ("purpose", "conversation_page", "turn_no", "attempt", "created_at", "release")}),
-        ("Model", {"fields": ("provider", "model", "temperature", "latency_ms", "input_tokens", "output_tokens")}),
+        ("Model", {"fields": ("provider", "model", "temperature", "latency_ms", "tokens", "cost")}),
         ("Asked and answered", {"fields": ("prompt", "context", "answer", "success", "error_message")}),
         ("Where", {"fields": ("intent_code", "state_code", "template_id", "turn_id")}),
     )
-    readonly_fields = ("conversation_page", "release", "prompt", "context", "answer")
+    readonly_fields = ("conversation_page", "release", "prompt", "context", "answer", "tokens")
     prompt = text_column("prompt_text", "prompt")
     context = text_column("user_context", "context")
     answer = text_column("response_text", "answer")
@@ -136,7 +138,14 @@ class ModelCallAdmin(ByConversation):
     @admin.display(description="purpose")
     def asked_for(self, row: CeLlmCallLog) -> str:
         """What the model was asked for, and in which turn."""
-        return f"{row.purpose or 'Call'} · turn {row.turn_no or '-'}"
+        again = f" · try {row.attempt}" if (row.attempt or 1) > 1 else ""
+        return f"{row.purpose or 'Call'} · turn {row.turn_no or '-'}{again}"
+
+    @admin.display(description="tokens in / out")
+    def tokens(self, row: CeLlmCallLog) -> str:
+        """How many tokens went each way, as the service counted them."""
+        found = (row.input_tokens, row.output_tokens)
+        return "-" if found == (None, None) else " / ".join("-" if one is None else str(one) for one in found)
 
     @labelled({"ok": "success", "failed": "danger"}, "outcome")
     def outcome(self, row: CeLlmCallLog) -> tuple[str, str]:

@@ -89,6 +89,7 @@ class CeLlmCallLog(AppendOnly):
     latency_ms = models.IntegerField(null=True)
     input_tokens = models.IntegerField(null=True)
     output_tokens = models.IntegerField(null=True)
+    cost = models.DecimalField(max_digits=18, decimal_places=9, null=True)
     template_id = models.BigIntegerField(null=True)
     config_version = models.BigIntegerField(null=True)
 

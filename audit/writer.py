@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import DataError, transaction
 
+from audit import model_calls
 from audit.models import CeAudit
 from audit.rate_limit import limiter
 from audit.rows import AuditRow, audit_rows
@@ -39,14 +40,15 @@ _DECIDED_FROM_JSON = f"{_parts(3)} FROM json_each(%s)"
 
 
 def writes(turn: Turn, after_seq: int = 0) -> list[Write]:
-    """The events of a turn beyond `after_seq`, and the rows that decided it (R58)."""
+    """The events of a turn beyond `after_seq`, its model calls, and the rows that decided it (R58, R60)."""
     return [*events(turn, after_seq), *_deciding_rows(turn)]
 
 
 def events(turn: Turn, after_seq: int = 0) -> list[Write]:
-    """The events of a turn beyond `after_seq`."""
+    """The events of a turn beyond `after_seq`, and the model calls that are not stored yet."""
     rows = _rows(turn, after_seq)
-    return [_stored(turn, rows)] if rows else []
+    found = [_stored(turn, rows)] if rows else []
+    return [*found, model_calls.stored(turn)] if model_calls.waiting(turn) else found
 
 
 def write_with_care(turn: Turn, after_seq: int = 0) -> int:
@@ -66,6 +68,7 @@ def write_with_care(turn: Turn, after_seq: int = 0) -> int:
             execute(_stored(turn, [AuditRow(row.seq, Stage.AUDIT_EVENT_LOST.value, dumps(marker), row.at_ms)]))
     for write in _deciding_rows(turn):
         execute(write)
+    model_calls.store_with_care(turn)
     return lost
 
 

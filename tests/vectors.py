@@ -41,6 +41,7 @@ CHAPTERS: dict[str, tuple[str, Sequence[int]]] = {
     "P2_11": ("pipeline-2 11 persist conversation", range(1, 8)),
     "P2_13": ("pipeline-2 13 history", range(1, 7)),
     "P2_14_4": ("pipeline-2 14 verbose", range(1, 9)),
+    "P2_15_2": ("pipeline-2 15 model calls", range(1, 8)),
     "P2_12": ("pipeline-2 12 end guard", range(1, 6)),
 }
 _NAME = re.compile(r"(?<![A-Z0-9])(P2_\d+_\d+|P2_\d+|[A-Z]{2,4})((?:_V\d+)+)")

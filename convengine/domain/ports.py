@@ -155,14 +155,24 @@ class ContainerPort(Protocol):
 
 @dataclass(frozen=True)
 class LlmRequest:
-    """One question to a model (pipeline-2 15.1)."""
+    """One question to a model (pipeline-2 15.1), with the bounds that the turn sets it."""
 
     purpose: str
     system: str
     user: str
+    #: What the model is given as data, as JSON text; `{}` for nothing.
     context_json: str = "{}"
+    #: The schema of the answer, or null for an answer in plain text.
     json_schema: Json = None
+    #: The service is asked to keep the schema to the letter.
+    strict: bool = False
     temperature: float | None = None
+    #: Which model; blank for the deployment's default.
+    model: str = ""
+    #: How long one try may take, how long all may take together, and how many there may be.
+    timeout_ms: int = 20_000
+    total_ms: int = 30_000
+    max_attempts: int = 1
 
 
 @dataclass(frozen=True)
@@ -175,8 +185,32 @@ class LlmAnswer:
     input_tokens: int | None = None
     output_tokens: int | None = None
     latency_ms: int = 0
+    #: By the deployment's prices; null when the model has none.
+    cost: float | None = None
     error_code: str | None = None
     error_message: str | None = None
+    #: The tries that failed before this one, in order.
+    earlier: "tuple[LlmAnswer, ...]" = ()
+
+    @property
+    def attempts(self) -> "tuple[LlmAnswer, ...]":
+        """Every try, the last one included."""
+        return (*self.earlier, self)
+
+
+@dataclass(frozen=True)
+class ModelCall:
+    """One try of one question, as the call log keeps it (pipeline-2 15.2)."""
+
+    request: LlmRequest
+    answer: LlmAnswer
+    #: 1, 2, 3 … within one question.
+    attempt: int
+    intent: str | None
+    state: str | None
+    template_id: int | None
+    #: Milliseconds since the turn began, when the answer was there.
+    at_ms: float
 
 
 class ModelPort(Protocol):
@@ -188,6 +222,9 @@ class ModelPort(Protocol):
 
     def complete(self, request: LlmRequest) -> LlmAnswer:
         """Ask the model."""
+
+    def spent(self, conversation_id: str) -> float:
+        """What the calls of a conversation's earlier turns have cost, in the currency of the prices."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from convengine.domain import rows, settings
 from convengine.domain.enums import DecisionKind
 from convengine.domain.fault import Fault
-from convengine.domain.ports import Ports
+from convengine.domain.ports import ModelCall, Ports
 from convengine.domain.session import Session
 from convengine.domain.settings import Setting
 from convengine.domain.snapshot import Snapshot
@@ -99,6 +99,9 @@ class Turn:
     #: What was told to those who wait, in order, and who is told at once.
     verbose: list[VerboseLine] = field(default_factory=list)
     verbose_listeners: tuple[VerboseListener, ...] = ()
+    #: Every try of every question to a model, in order, and how many of them are stored already.
+    model_calls: list[ModelCall] = field(default_factory=list)
+    model_calls_stored: int = 0
     #: Called by the runner after each step, when events are stored step by step.
     flush_step: "StepFlush | None" = None
     #: Whether the audit takes an event, by its number.

@@ -11,3 +11,7 @@ class NoModel:
     def complete(self, request: LlmRequest) -> LlmAnswer:
         """Nothing can be asked."""
         return LlmAnswer(error_code="LLM_NOT_CONFIGURED", error_message="No model is configured.")
+
+    def spent(self, conversation_id: str) -> float:
+        """Nothing."""
+        return 0.0

@@ -66,6 +66,10 @@ class ScriptedModel:
         self.unscripted.append(f"a model call of purpose {request.purpose}, whose prompt is: {prompt[:200]}")
         return _answer(error_code="LLM_CALL_FAILED", error_message="The script has no answer to this call.")
 
+    def spent(self, conversation_id: str) -> float:
+        """A script is free."""
+        return 0.0
+
 
 def _answer(**values: Any) -> LlmAnswer:
     return LlmAnswer(provider="scripted", model="scripted", **values)

@@ -1,7 +1,9 @@
 """A model on the tape: asked once, and answering from the recording ever after (R32)."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cached_property
+from typing import Any
 
 from convengine.codec import plain
 from convengine.domain.ports import LlmAnswer, LlmRequest, ModelPort
@@ -22,6 +24,14 @@ class TapedModel:
 
     def complete(self, request: LlmRequest) -> LlmAnswer:
         """Ask the model."""
-        return LlmAnswer(
-            **self._tape.ask("model", plain(asdict(request)), lambda: asdict(self._model.complete(request)))
+        return _answer(
+            self._tape.ask("model", plain(asdict(request)), lambda: plain(asdict(self._model.complete(request))))
         )
+
+    def spent(self, conversation_id: str) -> float:
+        """What earlier calls have cost."""
+        return float(self._tape.ask("model.spent", conversation_id, lambda: self._model.spent(conversation_id)))
+
+
+def _answer(stored: Mapping[str, Any]) -> LlmAnswer:
+    return LlmAnswer(**{**stored, "earlier": tuple(_answer(one) for one in stored.get("earlier", ()))})

@@ -137,6 +137,10 @@ class Pattern:
         """Every occurrence with its groups, in order; none overlaps another."""
         yield from self._capture.finditer(subject(text).decode())
 
+    def replaced(self, text: str, by: str) -> str:
+        """The text, whole however long, with each occurrence replaced by a plain text."""
+        return str(self._test.sub(by.replace("\\", "\\\\"), text.encode("utf-8", "replace").decode()))
+
     def group_number(self, name: str) -> int | None:
         """The number of a named group, null where there is none."""
         number: int | None = self._capture.groupindex.get(name)

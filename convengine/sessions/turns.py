@@ -145,6 +145,7 @@ class _StepFlush:
             for write in conf.load("AUDIT_WRITER").events(self.turn, self.stored):
                 execute(write)
         self.stored = len(self.turn.trail.events)
+        self.turn.model_calls_stored = len(self.turn.model_calls)
 
 
 def _commit(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Recording, kept: Sequence[Write]) -> None:

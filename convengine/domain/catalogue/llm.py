@@ -1,6 +1,8 @@
 """Settings of the language model: which, how warm, how long, how much (settings 2.13; R85)."""
 
-from convengine.domain.settings import boolean, decimal, declare, integer, text
+from dataclasses import replace
+
+from convengine.domain.settings import boolean, decimal, declare, integer, text, text_list
 
 FAMILY = "LLM"
 _PURPOSE = "purpose"
@@ -84,6 +86,15 @@ LOG_PROMPTS = declare(
     boolean(),
     True,
     "Keep the texts of prompts and answers in the call log; off: only lengths and hashes.",
+    mark="LR",
+)
+REDACT_PATTERNS = declare(
+    FAMILY,
+    "REDACT_PATTERNS",
+    replace(text_list(lines=True), name="patterns"),
+    (),
+    "What the call log must not keep: regular expressions, one a line; what fits in a prompt or an answer is replaced "
+    "by ***. AUDIT/REDACT_KEYS apply there as well.",
     mark="LR",
 )
 LOG_RETENTION_DAYS = declare(

@@ -219,6 +219,7 @@ LISTED: tuple[tuple[str, str, str, Any], ...] = (
     ("LLM/MAX_CALLS_PER_TURN", "LR", "int", 12),
     ("LLM/LOG_PROMPTS", "LR", "bool", True),
     ("LLM/LOG_RETENTION_DAYS", "LR", "int", 30),
+    ("LLM/REDACT_PATTERNS", "LR", "patterns", ()),
     ("Verbose/ENABLED", "L", "bool", True),
     ("Verbose/GENERIC_ERROR", "L", "template", OWN),
     # the rulings: R2, R10, R11, R41, R48, R80, R85, R90
