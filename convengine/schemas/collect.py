@@ -1,7 +1,7 @@
 """Collecting: what the message adds to the form, and what is known afterwards (pipeline-2 5.2 to 5.4)."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from convengine.domain.catalogue.data import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
 from convengine.domain.enums import DialogueAct
@@ -12,6 +12,7 @@ from convengine.domain.session import Session
 from convengine.domain.stages import Stage
 from convengine.domain.text import blank
 from convengine.domain.turn import Turn
+from convengine.schemas.asked import read_by_model
 from convengine.schemas.extract import Extraction, extract
 from convengine.schemas.facts import FACT_FIELDS, locked, with_facts
 from convengine.schemas.form import Form
@@ -20,7 +21,7 @@ from convengine.schemas.status import meaningful
 
 Json = Any
 #: Session fields that collecting may change.
-COLLECT_FIELDS = FACT_FIELDS | {"context"}
+COLLECT_FIELDS = FACT_FIELDS | {"context", "last_llm_output", "last_llm_stage"}
 _SLOTS = ("pending_slot", "pendingSlot")
 
 
@@ -47,13 +48,16 @@ def seeded(session: Session, form: Form) -> Session:
 
 def collected(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
     """The session after the message was read into the form, judged and locked. `session` is the seeded one."""
-    found = _read(session, turn, row, form)
-    session = _merged(session, turn, {one.field: one.value for one in found.extracted})
-    session = with_facts(session, row, form.status(session.context), {one.field: one.reason for one in found.rejected})
+    before = session.context
+    session, fields, invalid = _read(session, turn, row, form)
+    if session.context != before and turn.config(session, CLEAR_MCP_ON_FRESH_VALUES):
+        # The results of earlier tool calls no longer fit (5.2 (11)).
+        session = session.without_context("mcp")
+    session = with_facts(session, row, form.status(session.context), invalid)
     session = locked(session, session.schema_complete)
     session = session.with_params(
         {
-            "schema_extracted_fields": [one.field for one in found.extracted],
+            "schema_extracted_fields": fields,
             "schema_json": schema_values(session),
             "context": session.context,
             "session": session_dict(session),
@@ -85,13 +89,47 @@ def asked_for(session: Session, turn: Turn, row: OutputSchema, form: Form) -> tu
     return form.status(session.context).missing if before is row else ()
 
 
-def _read(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Extraction:
-    """What the engine's own reader finds, with its stage; nothing where only a model is to read (R10)."""
-    if blank(session.user_text) or not _reads_itself(session, turn):
-        return Extraction()
+class _Reading(NamedTuple):
+    """The session with what was read, the fields that were, and what was said that cannot stand there."""
+
+    session: Session
+    fields: list[str]
+    invalid: dict[str, str]
+
+
+def _read(session: Session, turn: Turn, row: OutputSchema, form: Form) -> _Reading:
+    """The message in the form, read by the engine, by the model, or by both in that order (R10)."""
+    fields: list[str] = []
+    invalid: dict[str, str] = {}
+    if blank(session.user_text):
+        return _Reading(session, fields, invalid)
+    extractor = _extractor(session, turn)
+    if extractor != "LLM":
+        found = _read_here(session, turn, row, form)
+        for one in found.extracted:
+            session = session.evolve(context=merged(session.context, _nested(one.field, one.value)))
+        fields = [one.field for one in found.extracted]
+        invalid = {one.field: one.reason for one in found.rejected}
+    if extractor == "LLM" or (extractor == "DETERMINISTIC_THEN_LLM" and not form.status(session.context).complete):
+        session, answer = read_by_model(session, turn, row, form, settled=fields)
+        session = session.evolve(context=merged(session.context, answer.values))
+        fields += answer.fields
+        invalid = {path: why for path, why in invalid.items() if path not in fields} | answer.invalid
+    return _Reading(session, fields, invalid)
+
+
+def _extractor(session: Session, turn: Turn) -> str:
+    """Who reads: nobody but the engine where there is no model."""
+    if not turn.ports.model.configured:
+        return "DETERMINISTIC"
+    return turn.config(session, EXTRACTOR) or "LLM"
+
+
+def _read_here(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Extraction:
+    """What the engine's own reader finds, with its stage."""
     found = extract(
         form,
-        session.user_text,
+        session.user_text or "",
         asked=asked_for(session, turn, row, form),
         missing=[field.path for field in form.leaves if not meaningful(_at(session.context, field.path))],
     )
@@ -105,20 +143,6 @@ def _read(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Extrac
         rejected=[{"field": o.field, "value": o.value, "reason": o.reason} for o in found.rejected],
     )
     return found
-
-
-def _reads_itself(session: Session, turn: Turn) -> bool:
-    return not turn.ports.model.configured or (turn.config(session, EXTRACTOR) or "LLM") != "LLM"
-
-
-def _merged(session: Session, turn: Turn, found: Mapping[str, Json]) -> Session:
-    """The session with what was read; a new value drops the results of tool calls, which no longer fit (5.2 (11))."""
-    context = session.context
-    for path, value in found.items():
-        context = merged(context, _nested(path, value))
-    fresh = context != session.context
-    session = session.evolve(context=context)
-    return session.without_context("mcp") if fresh and turn.config(session, CLEAR_MCP_ON_FRESH_VALUES) else session
 
 
 def _nested(path: str, value: Json) -> dict[str, Json]:

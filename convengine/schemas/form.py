@@ -17,6 +17,8 @@ from convengine.schemas.words import Words, name_words, words
 Json = Any
 #: How deep fields of fields are looked at.
 _DEPTH = 4
+#: What a schema says of values that are not there yet.
+_INCOMPLETE = frozenset({"required", "minItems", "minProperties", "dependentRequired"})
 _META = Draft202012Validator(Draft202012Validator.META_SCHEMA)
 
 
@@ -135,10 +137,14 @@ class Form:
         except (Unresolvable, RecursionError):
             return SchemaStatus(False, False)
 
-    def breaks(self, field: Field, value: Json) -> str | None:
-        """What a value breaks of its field's own schema; null when it may stand there."""
+    def breaks(self, field: Field, value: Json, *, partly: bool = False) -> str | None:
+        """What a value breaks of its field's own schema; null when it may stand there.
+
+        `partly`: something may be missing in it that is said later.
+        """
         try:
-            error = next(iter(self.validator.evolve(schema=field.declared).iter_errors(value)), None)
+            errors = self.validator.evolve(schema=field.declared).iter_errors(value)
+            error = next((one for one in errors if not partly or one.validator not in _INCOMPLETE), None)
         except (Unresolvable, RecursionError) as problem:
             return str(problem)
         return str(error.message) if error else None

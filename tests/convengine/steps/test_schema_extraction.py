@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from convengine.domain.ports import TaskAnswer
-from convengine.domain.rows import Row
+from convengine.domain.rows import PromptTemplate, Row
 from convengine.domain.session import ReplyOverride, Session
 from convengine.domain.turn import Turn
 from convengine.schemas.collect import merged
@@ -19,6 +19,7 @@ from tests.builders import (
     payload,
     stages,
 )
+from tests.fakes.models import AnsweringModel
 from tests.fakes.ports import RecordingTasks
 
 LOAN = make_schema(
@@ -35,13 +36,14 @@ LOAN = make_schema(
 LOCKED = {"intent_locked": True, "intent_lock_reason": "SCHEMA_INCOMPLETE"}
 
 
-class Model:
-    """A model that must not be asked."""
-
-    configured = True
-
-    def complete(self, request: Any) -> Any:
-        raise AssertionError("the model was asked")
+TEMPLATE = PromptTemplate(
+    template_id=3,
+    intent_code="LOAN",
+    state_code="GATE",
+    response_type="SCHEMA_JSON",
+    system_prompt="Extract.",
+    user_prompt="Missing: {{ missing_fields }}. Text: {{ user_input }}",
+)
 
 
 def run(
@@ -250,12 +252,76 @@ def test_a_schema_switched_off_in_mid_collection_lets_go() -> None:
 
 
 @pytest.mark.parametrize(
-    ("extractor", "expected"), [(None, {}), ("LLM", {}), ("DETERMINISTIC", {"city": "Dallas"})], ids=str
+    ("extractor", "asked", "expected"),
+    [
+        (None, 1, {"amount": 5}),
+        ("LLM", 1, {"amount": 5}),
+        ("DETERMINISTIC", 0, {"city": "Dallas"}),
+        ("DETERMINISTIC_THEN_LLM", 1, {"city": "Dallas", "amount": 5}),
+    ],
+    ids=str,
 )
-def test_with_a_model_the_setting_says_who_reads(extractor: str | None, expected: dict[str, Any]) -> None:
+def test_with_a_model_the_setting_says_who_reads(extractor: str | None, asked: int, expected: dict[str, Any]) -> None:
     rows = (make_config("SchemaExtractionStep/EXTRACTOR", extractor),) if extractor else ()
+    model = AnsweringModel(['{"amount": 5}'])
 
-    assert run("Dallas", *rows, model=Model())[0].context == expected
+    session, turn = run("Dallas", TEMPLATE, *rows, model=model)
+
+    assert (len(model.requests), session.context) == (asked, expected)
+    read = [stage for stage in stages(turn) if stage.startswith("SCHEMA_EXTRACTION_")]
+    here, there = ["SCHEMA_EXTRACTION_DETERMINISTIC"], ["SCHEMA_EXTRACTION_LLM_INPUT", "SCHEMA_EXTRACTION_LLM_OUTPUT"]
+    assert read == [
+        "SCHEMA_EXTRACTION_START",
+        *(here if "city" in expected else []),
+        *(there if asked else []),
+    ]
+    assert session.input_params["schema_extracted_fields"] == list(expected)
+
+
+def test_the_model_is_not_asked_when_the_engine_found_all() -> None:
+    model = AnsweringModel(["{}"])
+    mode = make_config("SchemaExtractionStep/EXTRACTOR", "DETERMINISTIC_THEN_LLM")
+
+    session, _ = run("Dallas", mode, model=model, context={"customerId": "1", "amount": 5})
+
+    assert session.schema_complete
+    assert model.requests == []
+
+
+def test_what_the_engine_read_in_a_message_stands_against_the_model() -> None:
+    model = AnsweringModel(['{"city": "Irving", "amount": 5}'])
+    mode = make_config("SchemaExtractionStep/EXTRACTOR", "DETERMINISTIC_THEN_LLM")
+
+    session, turn = run("Dallas", TEMPLATE, mode, model=model)
+
+    assert session.context == {"city": "Dallas", "amount": 5}
+    told = payload(turn, "SCHEMA_EXTRACTION_LLM_OUTPUT")
+    assert told["rejectedReasons"] == {"city": "ALREADY_READ"}
+    assert session.input_params["schema_invalid_fields"] == {}
+
+
+def test_what_the_engine_refused_the_model_may_read() -> None:
+    model = AnsweringModel(['{"city": "Irving"}'])
+    mode = make_config("SchemaExtractionStep/EXTRACTOR", "DETERMINISTIC_THEN_LLM")
+
+    session, _ = run("city: the one beside Dallas", TEMPLATE, mode, model=model)
+
+    assert session.context["city"] == "Irving"
+    assert session.input_params["schema_invalid_fields"] == {}
+
+
+def test_a_blank_message_asks_no_model() -> None:
+    model = AnsweringModel(["{}"])
+    session, _ = run(" ", model=model, input_params={"customerId": "C-1"})
+
+    assert (session.context, model.requests) == ({"customerId": "C-1"}, [])
+
+
+def test_new_values_of_the_model_drop_old_results_of_tools() -> None:
+    held = {"mcp": {"finalAnswer": "x"}, "amount": 5}
+
+    assert "mcp" in run("5", TEMPLATE, context=held, model=AnsweringModel(['{"amount": "5"}']))[0].context
+    assert "mcp" not in run("6", TEMPLATE, context=held, model=AnsweringModel(['{"amount": "6"}']))[0].context
 
 
 def test_without_a_model_the_engine_reads_whatever_the_setting_says() -> None:
