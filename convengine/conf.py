@@ -28,6 +28,11 @@ DEFAULTS: Mapping[str, Any] = {
     "EXTENSIONS": [],
     # Deployment defaults of live settings, (TYPE, KEY) -> text.
     "SETTING_DEFAULTS": {},
+    # What `ce_mcp_server` rows may do here: commands that they may start, hosts that they may reach (`host`,
+    # `host:port`, `*.domain`), and what `${NAME}` in their environment and headers stands for.
+    "MCP_STDIO_COMMANDS": [],
+    "MCP_HTTP_HOSTS": [],
+    "MCP_SECRETS": {},
     "MAX_MESSAGE_BYTES": 16 * 1024,
     "MAX_INPUT_PARAMS_BYTES": 64 * 1024,
     "MAX_REQUEST_BYTES": 1024 * 1024,

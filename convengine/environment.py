@@ -57,6 +57,11 @@ def document(name: str) -> dict[str, Any]:
     return value
 
 
+def prefixed(prefix: str) -> dict[str, str]:
+    """The variables whose names begin so, by the rest of their names."""
+    return {name.removeprefix(prefix): value for name, value in os.environ.items() if name.startswith(prefix)}
+
+
 def live_setting_defaults() -> dict[tuple[str, str], str]:
     """`CE_CFG__TYPE__KEY` variables: the deployment's own defaults of live settings (settings 1).
 

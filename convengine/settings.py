@@ -155,6 +155,9 @@ UNFOLD: dict[str, Any] = {
 CONVENGINE: dict[str, Any] = {
     "EXTENSIONS": environment.words("CE_EXTENSIONS"),
     "SETTING_DEFAULTS": environment.live_setting_defaults(),
+    "MCP_STDIO_COMMANDS": environment.words("CE_MCP_STDIO_COMMANDS"),
+    "MCP_HTTP_HOSTS": environment.words("CE_MCP_HTTP_HOSTS"),
+    "MCP_SECRETS": environment.prefixed("CE_MCP_SECRET_"),
     "MAX_MESSAGE_BYTES": environment.integer("CE_MAX_MESSAGE_BYTES", 16 * 1024, 1),
     "MAX_INPUT_PARAMS_BYTES": environment.integer("CE_MAX_INPUT_PARAMS_BYTES", 64 * 1024, 1),
     "MAX_REQUEST_BYTES": environment.integer("CE_MAX_REQUEST_BYTES", 1024 * 1024, 1),

@@ -11,7 +11,7 @@ from django.db import connections
 from django.utils.module_loading import import_string
 
 from convengine import conf
-from convengine.domain.ports import Clock, ConversationPort, ModelPort, Ports, ToolPort
+from convengine.domain.ports import Clock, ConversationPort, ModelPort, Ports, ServerPort, ToolPort
 from convengine.domain.recording import Tape
 from convengine.domain.snapshot import Snapshot
 from convengine.executors.port import BuiltInTools
@@ -23,12 +23,14 @@ from convengine.extensions.tools import RegisteredTools
 from convengine.extensions.transformers import ResponseTransformers
 from convengine.llm.none import NoModel
 from convengine.llm.taped import TapedModel
+from convengine.mcp_client.policy import Policy
+from convengine.mcp_client.servers import McpServers
 from convengine.pipeline.engine import Engine
 from convengine.pipeline.hooks import Hooks
 from convengine.pipeline.order import DEFAULT_PIPELINE, ordered
 from convengine.pipeline.step import Step
 from convengine.sessions.executions import Executions
-from convengine.tools.taped import TapedTools
+from convengine.tools.taped import TapedServers, TapedTools
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Outside:
     model: ModelPort = field(default_factory=NoModel)
     #: Null for the tools of the registry.
     tools: ToolPort | None = None
+    #: Null for the servers that the deployment lets be reached.
+    servers: ServerPort | None = None
 
 
 _instead: ContextVar[Outside | None] = ContextVar("outside", default=None)
@@ -68,6 +72,12 @@ def steps() -> Sequence[Step]:
     )
 
 
+def mcp_policy() -> Policy:
+    """What rows of MCP servers may do in this deployment."""
+    commands, hosts = conf.get("MCP_STDIO_COMMANDS"), conf.get("MCP_HTTP_HOSTS")
+    return Policy(frozenset(commands), frozenset(host.lower() for host in hosts), conf.get("MCP_SECRETS"))
+
+
 @cache
 def engine() -> Engine:
     """The engine of this process."""
@@ -90,6 +100,7 @@ def ports(clock: Clock, conversations: ConversationPort, tape: Tape, snapshot: S
         containers=Containers(outside.registry, tape, connections.close_all),
         model=TapedModel(outside.model, tape),
         tools=TapedTools(outside.tools or _tools(outside.registry, snapshot), tape),
+        servers=TapedServers(outside.servers or McpServers(mcp_policy()), tape),
         memory=Memories(outside.registry, tape),
         transformers=ResponseTransformers(outside.registry, tape),
     )

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from convengine.domain import rows
 from convengine.domain.conversation import Conversation, Loaded
-from convengine.domain.ports import ModelPort, Ports, ToolPort
+from convengine.domain.ports import ModelPort, Ports, ServerPort, ToolPort
 from convengine.domain.session import Session
 from convengine.domain.snapshot import Snapshot, Table
 from convengine.domain.trail import Trail
@@ -15,6 +15,7 @@ from convengine.domain.turn import Turn, TurnRequest
 from convengine.extensions.registry import Registry
 from convengine.extensions.tools import RegisteredTools
 from convengine.llm.none import NoModel
+from convengine.tools.scripted import ScriptedServers, ScriptedTools
 from tests.fakes.clock import FrozenClock
 from tests.fakes.ports import (
     BookOfExecutions,
@@ -99,6 +100,12 @@ def make_tool(tool_code: str, **values: Any) -> rows.Tool:
     return rows.Tool(tool_code=tool_code, **{**defaults, **values})
 
 
+def make_server(name: str, **values: Any) -> rows.McpServer:
+    """An MCP server that is reached over HTTP."""
+    defaults = {"server_id": next(_ids), "transport": "HTTP", "url": f"http://{name}.example/mcp"}
+    return rows.McpServer(name=name, **{**defaults, **values})
+
+
 def make_direct_tool(tool_code: str | None, **values: Any) -> rows.DirectTool:
     """A row that calls a tool without a planner."""
     defaults = {"ce_tool_id": next(_ids), "tool_group": "HTTP_API", "intent_code": "ANY", "state_code": "ANY"}
@@ -140,6 +147,7 @@ def make_turn(
     containers: FixedContainers | None = None,
     model: ModelPort | None = None,
     tools: ToolPort | None = None,
+    servers: ServerPort | None = None,
     memory: FixedMemory | None = None,
     transformers: FixedTransformers | None = None,
     clock: FrozenClock | None = None,
@@ -157,6 +165,7 @@ def make_turn(
         containers=containers or FixedContainers(),
         model=model or NoModel(),
         tools=tools or RegisteredTools(Registry()),
+        servers=servers or ScriptedServers(ScriptedTools([])),
         memory=memory or FixedMemory(),
         transformers=transformers or FixedTransformers(),
     )

@@ -11,11 +11,14 @@ from convengine.tools.request import group_of
 def installed() -> World:
     """The world of this deployment: what its extension modules registered."""
     wiring.load_extensions()
+    policy = wiring.mcp_policy()
     return World(
         tasks={name: tuple(entry.methods) for name, entry in registry.tasks.items()},
         providers=frozenset(registry.providers),
         executors=frozenset(group_of(entry.group) for entry in registry.tools.values()),
         tool_handlers=frozenset(registry.tools),
+        stdio_commands=policy.commands,
+        server_hosts=policy.hosts,
         rule_types=frozenset(custom_matchers()),
         rule_actions=frozenset(name for name, action in actions().items() if action.custom),
     )

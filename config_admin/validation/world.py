@@ -56,6 +56,8 @@ class World:
     http_connections: frozenset[str] = frozenset()
     #: Commands that an MCP server row may start.
     stdio_commands: frozenset[str] = frozenset()
+    #: Hosts that an MCP server row may reach.
+    server_hosts: frozenset[str] = frozenset()
     #: Models that the deployment allows.
     models: frozenset[str] = frozenset()
     steps: frozenset[str] = STEPS

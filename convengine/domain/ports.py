@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from convengine.domain.conversation import Loaded
 from convengine.domain.payload import Payload
-from convengine.domain.rows import Rule
+from convengine.domain.rows import McpServer, Rule
 from convengine.domain.session import Session
 
 Json = Any
@@ -246,6 +246,26 @@ class ToolPort(Protocol):
 
 
 @dataclass(frozen=True)
+class ServerTools:
+    """The tools of an external MCP server as it lists them, or why there are none."""
+
+    #: Each {name, description?, inputSchema, annotations?}.
+    tools: Sequence[Json] = ()
+    error_type: str | None = None
+    error_message: str | None = None
+
+
+class ServerPort(Protocol):
+    """External MCP servers (pipeline-2 4.9)."""
+
+    def tools(self, server: McpServer) -> ServerTools:
+        """The tools that a server lists."""
+
+    def call(self, server: McpServer, tool: str, args: Mapping[str, Json], within_ms: int | None = None) -> ToolAnswer:
+        """Run a tool of a server; within the row's time limit, and `within_ms` where that is less."""
+
+
+@dataclass(frozen=True)
 class StoreFault:
     """A memory store that failed."""
 
@@ -311,5 +331,6 @@ class Ports:
     containers: ContainerPort
     model: ModelPort
     tools: ToolPort
+    servers: ServerPort
     memory: MemoryPort
     transformers: TransformerPort

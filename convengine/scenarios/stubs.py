@@ -9,7 +9,7 @@ from convengine.extensions.registry import Registry, TaskEntry
 from convengine.extensions.tasks import TaskCall
 from convengine.llm.scripted import ScriptedModel
 from convengine.scenarios.scenario import ContainerStub, Scenario, TaskStub
-from convengine.tools.scripted import ScriptedTools
+from convengine.tools.scripted import ScriptedServers, ScriptedTools
 from convengine.wiring import Outside
 
 Json = Any
@@ -44,7 +44,7 @@ class Stage:
     @property
     def outside(self) -> Outside:
         """What the ports lead to meanwhile."""
-        return Outside(self.registry, self.model, self.tools)
+        return Outside(self.registry, self.model, self.tools, ScriptedServers(self.tools))
 
 
 def stage(scenario: Scenario) -> Stage:

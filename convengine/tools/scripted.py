@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from convengine.domain.alike import within
-from convengine.domain.ports import ToolAnswer
+from convengine.domain.ports import ServerTools, ToolAnswer
+from convengine.domain.rows import McpServer
 from convengine.domain.session import Session
 from convengine.tools.request import group_of
 
@@ -63,7 +64,7 @@ class ScriptedTools:
     unscripted: list[str] = field(default_factory=list)
     _used: Counter[int] = field(default_factory=Counter)
 
-    def run(self, tool_code: str, tool_group: str, args: Mapping[str, Json], session: Session) -> ToolAnswer:
+    def run(self, tool_code: str, tool_group: str, args: Mapping[str, Json], session: Session | None) -> ToolAnswer:
         """Answer from the script."""
         for number, stub in enumerate(self.stubs):
             if stub.times is not None and self._used[number] >= stub.times:
@@ -74,3 +75,21 @@ class ScriptedTools:
                 return stub.answer()
         self.unscripted.append(f"a call of tool {tool_code or f'of group {tool_group}'} with {dict(args)}")
         return ToolAnswer(error_type="UNSCRIPTED", error_message="The script has no answer to this request.")
+
+
+@dataclass
+class ScriptedServers:
+    """MCP servers whose tools are the stubs with codes `mcp.{server}.{tool}`; their calls are noted with the others."""
+
+    script: ScriptedTools
+
+    def tools(self, server: McpServer) -> ServerTools:
+        """The tools that the script has for a server."""
+        prefix = f"mcp.{server.name}."
+        codes = [stub.tool_code or "" for stub in self.script.stubs]
+        names = [code.removeprefix(prefix) for code in codes if code.startswith(prefix)]
+        return ServerTools([{"name": name} for name in dict.fromkeys(names)])
+
+    def call(self, server: McpServer, tool: str, args: Mapping[str, Json], within_ms: int | None = None) -> ToolAnswer:
+        """Answer from the script."""
+        return self.script.run(f"mcp.{server.name}.{tool}", "MCP_SERVER", args, None)

@@ -5,8 +5,9 @@ from dataclasses import asdict
 from typing import Any
 
 from convengine.codec import plain
-from convengine.domain.ports import ToolAnswer, ToolPort
+from convengine.domain.ports import ServerPort, ServerTools, ToolAnswer, ToolPort
 from convengine.domain.recording import Tape
+from convengine.domain.rows import McpServer
 from convengine.domain.session import Session
 
 
@@ -26,3 +27,27 @@ class TapedTools:
 
         request = plain({"tool": tool_code, "group": tool_group, "args": args})
         return ToolAnswer(**self._tape.ask("tool", request, call))
+
+
+class TapedServers:
+    """The port to MCP servers of one turn, in front of the process's sessions."""
+
+    def __init__(self, servers: ServerPort, tape: Tape) -> None:
+        self._servers = servers
+        self._tape = tape
+
+    def tools(self, server: McpServer) -> ServerTools:
+        """The tools that a server lists."""
+        request = {"server": server.name}
+        return ServerTools(
+            **self._tape.ask("server.tools", request, lambda: plain(asdict(self._servers.tools(server))))
+        )
+
+    def call(self, server: McpServer, tool: str, args: Mapping[str, Any], within_ms: int | None = None) -> ToolAnswer:
+        """Run a tool of a server."""
+
+        def call() -> Any:
+            return plain(asdict(self._servers.call(server, tool, args, within_ms)))
+
+        request = plain({"server": server.name, "tool": tool, "args": args})
+        return ToolAnswer(**self._tape.ask("server.call", request, call))

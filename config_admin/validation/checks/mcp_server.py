@@ -12,6 +12,7 @@ from config_admin.validation.wording import listed
 from convengine.domain import rows
 from convengine.domain.enums import McpTransport
 from convengine.domain.text import code
+from convengine.mcp_client.policy import Policy
 
 Server = Draft[rows.McpServer]
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -33,8 +34,16 @@ def _transport(draft: Server) -> Iterator[Finding]:
     transport = code(draft.row.transport)
     if transport == McpTransport.STDIO:
         yield from _command(draft)
-    elif transport in (McpTransport.HTTP, McpTransport.SSE) and not re.match(r"https?://[^\s/]+", draft.row.url or ""):
+    elif transport in (McpTransport.HTTP, McpTransport.SSE):
+        yield from _url(draft)
+
+
+def _url(draft: Server) -> Iterator[Finding]:
+    url, hosts = draft.row.url or "", draft.world.server_hosts
+    if not re.match(r"https?://[^\s/]+", url):
         yield draft.error("FIELD_REQUIRED", "url", "Enter the server's address, beginning with https:// or http://.")
+    elif not Policy(hosts=hosts).host_allowed(url):
+        yield draft.error("NOT_REGISTERED", "url", f"This host is not allowed here. Allowed: {listed(hosts)}.")
 
 
 def _command(draft: Server) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ WORLD = World(
     executors=frozenset({"DB", "HTTP_API"}),
     http_connections=frozenset({"orders-api"}),
     stdio_commands=frozenset({"search-server"}),
+    server_hosts=frozenset({"mcp.example"}),
     models=frozenset({"small", "large"}),
     model_configured=True,
 )

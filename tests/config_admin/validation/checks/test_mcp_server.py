@@ -45,3 +45,9 @@ def test_lists_and_objects_have_their_shapes() -> None:
 @pytest.mark.parametrize("value", [99, 300_001, "10", None])
 def test_the_time_limit_has_bounds(value: Any) -> None:
     assert codes(replace(SERVER, timeout_ms=value)) == ["OUT_OF_RANGE"]
+
+
+def test_only_hosts_of_the_deployment_are_reached() -> None:
+    assert said(replace(REMOTE, url="http://169.254.169.254/latest")) == [
+        ("NOT_REGISTERED", "This host is not allowed here. Allowed: mcp.example.")
+    ]

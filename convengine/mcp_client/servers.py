@@ -1,0 +1,68 @@
+"""The port to external MCP servers, live: what a row names is reached as the deployment's policy allows."""
+
+import os
+from collections.abc import Callable, Coroutine, Mapping
+from functools import cache
+from typing import Any
+
+from convengine.codec import plain
+from convengine.domain.ports import ServerTools, ToolAnswer
+from convengine.domain.rows import McpServer
+from convengine.mcp_client import faults
+from convengine.mcp_client.faults import ServerFault
+from convengine.mcp_client.policy import NotAllowed, Policy, Target
+from convengine.mcp_client.pool import Pool
+from convengine.mcp_client.worker import Worker, worker
+
+Json = Any
+
+
+def pool() -> Pool:
+    """The sessions of this process: they outlive turns, and end with it."""
+    return _pool_of(os.getpid())
+
+
+@cache
+def _pool_of(pid: int) -> Pool:
+    made = Pool()
+    worker.at_end(made.close)
+    return made
+
+
+class McpServers:
+    """External servers. Faults are answers; nothing is raised."""
+
+    def __init__(self, policy: Policy, sessions: Pool | None = None, loop: Worker = worker) -> None:
+        self._policy = policy
+        self._sessions = sessions
+        self._loop = loop
+
+    def tools(self, server: McpServer) -> ServerTools:
+        """The tools that the server lists."""
+
+        async def ask(sessions: Pool, target: Target) -> list[Json]:
+            return await sessions.tools(target, server.timeout_ms / 1000)
+
+        try:
+            return ServerTools(tuple(self._asked(server, ask)))
+        except ServerFault as fault:
+            return ServerTools(error_type=fault.code, error_message=fault.message)
+
+    def call(self, server: McpServer, tool: str, args: Mapping[str, Json], within_ms: int | None = None) -> ToolAnswer:
+        """The tool's result as JSON; within the row's time limit, and `within_ms` where that is less."""
+        limit = min(server.timeout_ms, server.timeout_ms if within_ms is None else within_ms)
+
+        async def ask(sessions: Pool, target: Target) -> Json:
+            return await sessions.call(target, tool, plain(dict(args)), limit / 1000)
+
+        try:
+            return ToolAnswer(self._asked(server, ask))
+        except ServerFault as fault:
+            return ToolAnswer(error_type=fault.code, error_message=f"MCP server {server.name}: {fault.message}")
+
+    def _asked(self, server: McpServer, ask: Callable[[Pool, Target], Coroutine[Any, Any, Json]]) -> Json:
+        try:
+            target = self._policy.target(server)
+        except NotAllowed as refused:
+            raise ServerFault(faults.UNAVAILABLE, str(refused)) from None
+        return self._loop.run(ask(self._sessions or pool(), target))
