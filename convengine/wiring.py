@@ -14,16 +14,17 @@ from convengine import conf
 from convengine.domain.ports import Clock, ConversationPort, ModelPort, Ports, ServerPort, ToolPort
 from convengine.domain.recording import Tape
 from convengine.domain.snapshot import Snapshot
+from convengine.executors import mcp_server
 from convengine.executors.port import BuiltInTools
 from convengine.extensions.containers import Containers
 from convengine.extensions.memories import Memories
 from convengine.extensions.registry import Registry, registry
 from convengine.extensions.tasks import Tasks
+from convengine.extensions.timed_tools import TimedTools
 from convengine.extensions.tools import RegisteredTools
 from convengine.extensions.transformers import ResponseTransformers
 from convengine.llm.none import NoModel
 from convengine.llm.taped import TapedModel
-from convengine.mcp_client.policy import Policy
 from convengine.mcp_client.servers import McpServers
 from convengine.pipeline.engine import Engine
 from convengine.pipeline.hooks import Hooks
@@ -72,12 +73,6 @@ def steps() -> Sequence[Step]:
     )
 
 
-def mcp_policy() -> Policy:
-    """What rows of MCP servers may do in this deployment."""
-    commands, hosts = conf.get("MCP_STDIO_COMMANDS"), conf.get("MCP_HTTP_HOSTS")
-    return Policy(frozenset(commands), frozenset(host.lower() for host in hosts), conf.get("MCP_SECRETS"))
-
-
 @cache
 def engine() -> Engine:
     """The engine of this process."""
@@ -99,8 +94,8 @@ def ports(clock: Clock, conversations: ConversationPort, tape: Tape, snapshot: S
         executions=Executions(tape),
         containers=Containers(outside.registry, tape, connections.close_all),
         model=TapedModel(outside.model, tape),
-        tools=TapedTools(outside.tools or _tools(outside.registry, snapshot), tape),
-        servers=TapedServers(outside.servers or McpServers(mcp_policy()), tape),
+        tools=TapedTools(TimedTools(outside.tools or _tools(outside.registry, snapshot), connections.close_all), tape),
+        servers=TapedServers(outside.servers or McpServers(mcp_server.policy()), tape),
         memory=Memories(outside.registry, tape),
         transformers=ResponseTransformers(outside.registry, tape),
     )

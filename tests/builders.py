@@ -13,6 +13,7 @@ from convengine.domain.snapshot import Snapshot, Table
 from convengine.domain.trail import Trail
 from convengine.domain.turn import Turn, TurnRequest
 from convengine.extensions.registry import Registry
+from convengine.extensions.timed_tools import TimedTools
 from convengine.extensions.tools import RegisteredTools
 from convengine.llm.none import NoModel
 from convengine.tools.scripted import ScriptedServers, ScriptedTools
@@ -164,7 +165,7 @@ def make_turn(
         executions=executions or BookOfExecutions(),
         containers=containers or FixedContainers(),
         model=model or NoModel(),
-        tools=tools or RegisteredTools(Registry()),
+        tools=TimedTools(tools or RegisteredTools(Registry())),
         servers=servers or ScriptedServers(ScriptedTools([])),
         memory=memory or FixedMemory(),
         transformers=transformers or FixedTransformers(),

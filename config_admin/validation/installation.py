@@ -2,6 +2,7 @@
 
 from config_admin.validation.world import World
 from convengine import wiring
+from convengine.executors import mcp_server
 from convengine.extensions.registry import registry
 from convengine.rules.conditions import custom_matchers
 from convengine.rules.vocabulary import actions
@@ -11,7 +12,7 @@ from convengine.tools.request import group_of
 def installed() -> World:
     """The world of this deployment: what its extension modules registered."""
     wiring.load_extensions()
-    policy = wiring.mcp_policy()
+    policy = mcp_server.policy()
     return World(
         tasks={name: tuple(entry.methods) for name, entry in registry.tasks.items()},
         providers=frozenset(registry.providers),

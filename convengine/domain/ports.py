@@ -245,6 +245,20 @@ class ToolPort(Protocol):
         """Run a tool of a group with arguments."""
 
 
+class TimedToolPort(Protocol):
+    """Executors of tools as a turn calls them."""
+
+    def run(
+        self,
+        tool_code: str,
+        tool_group: str,
+        args: Mapping[str, Json],
+        session: Session,
+        within_ms: int | None = None,
+    ) -> ToolAnswer:
+        """Run a tool of a group with arguments. `within_ms`: how long the turn waits, beside the tool's own limit."""
+
+
 @dataclass(frozen=True)
 class ServerTools:
     """The tools of an external MCP server as it lists them, or why there are none."""
@@ -256,13 +270,10 @@ class ServerTools:
 
 
 class ServerPort(Protocol):
-    """External MCP servers (pipeline-2 4.9)."""
+    """What external MCP servers offer (pipeline-2 4.9). Their tools are called like any other."""
 
     def tools(self, server: McpServer) -> ServerTools:
         """The tools that a server lists."""
-
-    def call(self, server: McpServer, tool: str, args: Mapping[str, Json], within_ms: int | None = None) -> ToolAnswer:
-        """Run a tool of a server; within the row's time limit, and `within_ms` where that is less."""
 
 
 @dataclass(frozen=True)
@@ -330,7 +341,7 @@ class Ports:
     executions: ExecutionPort
     containers: ContainerPort
     model: ModelPort
-    tools: ToolPort
+    tools: TimedToolPort
     servers: ServerPort
     memory: MemoryPort
     transformers: TransformerPort

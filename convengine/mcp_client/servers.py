@@ -48,12 +48,11 @@ class McpServers:
         except ServerFault as fault:
             return ServerTools(error_type=fault.code, error_message=fault.message)
 
-    def call(self, server: McpServer, tool: str, args: Mapping[str, Json], within_ms: int | None = None) -> ToolAnswer:
-        """The tool's result as JSON; within the row's time limit, and `within_ms` where that is less."""
-        limit = min(server.timeout_ms, server.timeout_ms if within_ms is None else within_ms)
+    def call(self, server: McpServer, tool: str, args: Mapping[str, Json]) -> ToolAnswer:
+        """The tool's result as JSON, within the row's time limit."""
 
         async def ask(sessions: Pool, target: Target) -> Json:
-            return await sessions.call(target, tool, plain(dict(args)), limit / 1000)
+            return await sessions.call(target, tool, plain(dict(args)), server.timeout_ms / 1000)
 
         try:
             return ToolAnswer(self._asked(server, ask))

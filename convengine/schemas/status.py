@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
+from jsonschema import Draft202012Validator, FormatChecker, SchemaError, ValidationError, validators
 from referencing import Registry
 
 from convengine.rules.patterns import PatternError, compile_pattern
@@ -67,6 +67,15 @@ def validator_of(schema: Json) -> Draft202012Validator:
     # The empty registry: a reference to somewhere else is never fetched.
     validator: Draft202012Validator = _Validator(schema, registry=Registry(), format_checker=_FORMATS)
     return validator
+
+
+def well_formed(schema: Json) -> bool:
+    """True for a JSON Schema that values can be judged by."""
+    try:
+        _Validator.check_schema(schema)
+    except SchemaError:
+        return False
+    return isinstance(schema, Mapping)
 
 
 def field_details(schema: Json) -> dict[str, dict[str, Json]]:

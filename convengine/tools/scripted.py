@@ -64,7 +64,7 @@ class ScriptedTools:
     unscripted: list[str] = field(default_factory=list)
     _used: Counter[int] = field(default_factory=Counter)
 
-    def run(self, tool_code: str, tool_group: str, args: Mapping[str, Json], session: Session | None) -> ToolAnswer:
+    def run(self, tool_code: str, tool_group: str, args: Mapping[str, Json], session: Session) -> ToolAnswer:
         """Answer from the script."""
         for number, stub in enumerate(self.stubs):
             if stub.times is not None and self._used[number] >= stub.times:
@@ -79,7 +79,7 @@ class ScriptedTools:
 
 @dataclass
 class ScriptedServers:
-    """MCP servers whose tools are the stubs with codes `mcp.{server}.{tool}`; their calls are noted with the others."""
+    """MCP servers that offer what the script has codes `mcp.{server}.{tool}` for."""
 
     script: ScriptedTools
 
@@ -89,7 +89,3 @@ class ScriptedServers:
         codes = [stub.tool_code or "" for stub in self.script.stubs]
         names = [code.removeprefix(prefix) for code in codes if code.startswith(prefix)]
         return ServerTools([{"name": name} for name in dict.fromkeys(names)])
-
-    def call(self, server: McpServer, tool: str, args: Mapping[str, Json], within_ms: int | None = None) -> ToolAnswer:
-        """Answer from the script."""
-        return self.script.run(f"mcp.{server.name}.{tool}", "MCP_SERVER", args, None)

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from convengine.codec import plain
-from convengine.domain.ports import ServerPort, ServerTools, ToolAnswer, ToolPort
+from convengine.domain.ports import ServerPort, ServerTools, TimedToolPort, ToolAnswer
 from convengine.domain.recording import Tape
 from convengine.domain.rows import McpServer
 from convengine.domain.session import Session
@@ -14,15 +14,22 @@ from convengine.domain.session import Session
 class TapedTools:
     """The tools port of one turn, in front of whichever executors the deployment has."""
 
-    def __init__(self, tools: ToolPort, tape: Tape) -> None:
+    def __init__(self, tools: TimedToolPort, tape: Tape) -> None:
         self._tools = tools
         self._tape = tape
 
-    def run(self, tool_code: str, tool_group: str, args: Mapping[str, Any], session: Session) -> ToolAnswer:
+    def run(
+        self,
+        tool_code: str,
+        tool_group: str,
+        args: Mapping[str, Any],
+        session: Session,
+        within_ms: int | None = None,
+    ) -> ToolAnswer:
         """Run a tool."""
 
         def call() -> dict[str, Any]:
-            answer: dict[str, Any] = plain(asdict(self._tools.run(tool_code, tool_group, args, session)))
+            answer: dict[str, Any] = plain(asdict(self._tools.run(tool_code, tool_group, args, session, within_ms)))
             return answer
 
         request = plain({"tool": tool_code, "group": tool_group, "args": args})
@@ -30,7 +37,7 @@ class TapedTools:
 
 
 class TapedServers:
-    """The port to MCP servers of one turn, in front of the process's sessions."""
+    """What MCP servers offer in one turn, in front of the process's sessions."""
 
     def __init__(self, servers: ServerPort, tape: Tape) -> None:
         self._servers = servers
@@ -42,12 +49,3 @@ class TapedServers:
         return ServerTools(
             **self._tape.ask("server.tools", request, lambda: plain(asdict(self._servers.tools(server))))
         )
-
-    def call(self, server: McpServer, tool: str, args: Mapping[str, Any], within_ms: int | None = None) -> ToolAnswer:
-        """Run a tool of a server."""
-
-        def call() -> Any:
-            return plain(asdict(self._servers.call(server, tool, args, within_ms)))
-
-        request = plain({"server": server.name, "tool": tool, "args": args})
-        return ToolAnswer(**self._tape.ask("server.call", request, call))

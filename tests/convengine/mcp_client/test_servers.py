@@ -32,9 +32,9 @@ def servers(sessions: Pool) -> McpServers:
     return McpServers(POLICY, sessions)
 
 
-def value(servers: McpServers, row: McpServer, tool: str, within_ms: int | None = None, **args: Any) -> Any:
+def value(servers: McpServers, row: McpServer, tool: str, **args: Any) -> Any:
     """What a tool returned. Fails when it did not."""
-    answer = servers.call(row, tool, args, within_ms)
+    answer = servers.call(row, tool, args)
     assert answer.error_type is None, answer
     return answer.result["structuredContent"]["result"]
 
@@ -136,7 +136,7 @@ def test_a_call_that_takes_too_long_is_told_and_its_session_is_not_used_again(se
     row = stdio_row()
     first = value(servers, row, "pid")
 
-    answer = servers.call(row, "slow", {"seconds": 30}, 300)
+    answer = servers.call(stdio_row(timeout_ms=300), "slow", {"seconds": 30})
 
     assert answer.error_type == "MCP_TIMEOUT"
     assert "300 ms" in str(answer.error_message)

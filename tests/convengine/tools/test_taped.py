@@ -1,9 +1,10 @@
 from convengine.domain.recording import Playback, Recording
 from convengine.extensions.registry import Registry
+from convengine.extensions.timed_tools import TimedTools
 from convengine.extensions.tools import RegisteredTools
-from convengine.tools.scripted import ScriptedTools, Stub
-from convengine.tools.taped import TapedTools
-from tests.builders import make_session
+from convengine.tools.scripted import ScriptedServers, ScriptedTools, Stub
+from convengine.tools.taped import TapedServers, TapedTools
+from tests.builders import make_server, make_session
 
 
 def test_an_answer_comes_from_the_executor_once_and_then_from_the_tape() -> None:
@@ -11,9 +12,21 @@ def test_an_answer_comes_from_the_executor_once_and_then_from_the_tape() -> None
     tools = ScriptedTools([Stub("stock", result=(1, 2))])
     session = make_session()
 
-    live = TapedTools(tools, tape).run("stock", "DB", {"q": 1}, session)
-    again = TapedTools(RegisteredTools(Registry()), Playback(tape.entries)).run("stock", "DB", {"q": 1}, session)
+    live = TapedTools(TimedTools(tools), tape).run("stock", "DB", {"q": 1}, session)
+    none = TimedTools(RegisteredTools(Registry()))
+    again = TapedTools(none, Playback(tape.entries)).run("stock", "DB", {"q": 1}, session)
 
     assert live == again
     assert live.result == [1, 2]
     assert len(tools.calls) == 1
+
+
+def test_what_a_server_offers_comes_from_it_once_and_then_from_the_tape() -> None:
+    tape = Recording()
+    script = ScriptedServers(ScriptedTools([Stub("mcp.shop.order.status"), Stub("mcp.other.x"), Stub("stock")]))
+
+    live = TapedServers(script, tape).tools(make_server("shop"))
+    again = TapedServers(ScriptedServers(ScriptedTools([])), Playback(tape.entries)).tools(make_server("shop"))
+
+    assert live == again
+    assert live.tools == [{"name": "order.status"}]

@@ -1,0 +1,37 @@
+"""Calling a tool no longer than the turn can wait for it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from convengine.domain.ports import ToolAnswer, ToolPort
+from convengine.domain.session import Session
+from convengine.extensions.bounded import call_within
+
+#: The call took longer than the turn could wait; whether the tool did its work is not known.
+TOOL_TIMEOUT = "TOOL_TIMEOUT"
+
+
+class TimedTools:
+    """Executors, each call within what the turn has left. `afterwards` ends the thread of such a call."""
+
+    def __init__(self, tools: ToolPort, afterwards: Callable[[], None] = lambda: None) -> None:
+        self._tools = tools
+        self._afterwards = afterwards
+
+    def run(
+        self,
+        tool_code: str,
+        tool_group: str,
+        args: Mapping[str, Any],
+        session: Session,
+        within_ms: int | None = None,
+    ) -> ToolAnswer:
+        """Run a tool; TOOL_TIMEOUT when it takes longer than `within_ms`."""
+        if within_ms is None:
+            return self._tools.run(tool_code, tool_group, args, session)
+        try:
+            return call_within(
+                within_ms, lambda: self._tools.run(tool_code, tool_group, args, session), self._afterwards
+            )
+        except TimeoutError as error:
+            return ToolAnswer(error_type=TOOL_TIMEOUT, error_message=str(error))
