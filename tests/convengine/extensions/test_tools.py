@@ -10,6 +10,7 @@ from convengine.domain.session import Session
 from convengine.extensions import registry as registered
 from convengine.extensions.http import HttpRequest
 from convengine.extensions.registry import Registry, ToolEntry, tool
+from convengine.extensions.timed_tools import TimedTools
 from convengine.extensions.tools import RegisteredTools
 from convengine.tools.taped import TapedTools
 
@@ -77,8 +78,8 @@ def test_a_replay_never_runs_a_tool() -> None:
     entry = ToolEntry(lambda args, session: calls.append(args) or 7, "WORKFLOW_ACTION", 5000)
     tape = Recording()
 
-    live = TapedTools(RegisteredTools(Registry(tools={"a": entry})), tape).run("a", "ACTION", {}, SESSION)
-    again = TapedTools(RegisteredTools(Registry()), Playback(tape.entries)).run("a", "ACTION", {}, SESSION)
+    live = TapedTools(TimedTools(RegisteredTools(Registry(tools={"a": entry}))), tape).run("a", "ACTION", {}, SESSION)
+    again = TapedTools(TimedTools(RegisteredTools(Registry())), Playback(tape.entries)).run("a", "ACTION", {}, SESSION)
 
     assert live == again == ToolAnswer(7)
     assert len(calls) == 1
