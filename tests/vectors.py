@@ -36,7 +36,7 @@ CHAPTERS: dict[str, tuple[str, Sequence[int]]] = {
     "P2_6": ("pipeline-2 6 auto advance", range(1, 8)),
     "P2_7_6": ("pipeline-2 7 rules", range(1, 16)),
     "P2_8_3": ("pipeline-2 8 state graph", range(1, 11)),
-    "P2_9_8": ("pipeline-2 9 responses, EXACT", (*range(1, 8), 16)),
+    "P2_9_8": ("pipeline-2 9 responses", range(1, 17)),
     "P2_10_2": ("pipeline-2 10 memory", range(1, 9)),
     "P2_11": ("pipeline-2 11 persist conversation", range(1, 8)),
     "P2_13": ("pipeline-2 13 history", range(1, 7)),

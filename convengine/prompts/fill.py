@@ -17,11 +17,16 @@ Json = Any
 
 @dataclass(frozen=True)
 class Filled:
-    """What a model is told. `hint` is already part of `user`."""
+    """What a model is told."""
 
     system: str
     user: str
     hint: str = ""
+
+    @property
+    def asked(self) -> str:
+        """The user prompt with the hint behind it."""
+        return "\n\n".join(part for part in (self.user, self.hint) if not blank(part))
 
 
 def filled(
@@ -29,7 +34,7 @@ def filled(
 ) -> Filled:
     """The rendered prompts, with PROMPT_RENDERING for each: names and sizes of what they use, never values.
 
-    `hint` comes after the user prompt. `selected` says which template or setting it was; `call` adds names that only
+    `selected` says which template or setting it was; `call` adds names that only
     the caller knows. Raises UnresolvedPromptVariable and PromptRenderFailed.
     """
     variables = template_variables(session, turn, **call)
@@ -47,5 +52,4 @@ def filled(
             rendered_template=text,
             promptVars=prompt_vars([sources[name]], variables),
         )
-    said = "\n\n".join(part for part in (texts["user_prompt"], hint) if not blank(part))
-    return Filled(texts["system_prompt"], said, hint)
+    return Filled(texts["system_prompt"], texts["user_prompt"], hint)

@@ -7,6 +7,7 @@ from convengine.domain.facts import schema_values, session_dict
 from convengine.domain.params import shown
 from convengine.domain.session import Session
 from convengine.domain.snapshot import Snapshot
+from convengine.domain.text import excerpt
 from convengine.domain.turn import Turn
 
 Json = Any
@@ -43,6 +44,8 @@ ALIASES: tuple[tuple[str, ...], ...] = (
     ("session_units", "sessionUnits"),
     ("derivation_hint", "derivationHint"),
 )  # fmt: skip
+#: How much of either side of an earlier turn a prompt shows (pipeline-2 13).
+_SIDE = 2000
 _GROUP_OF = {name: group for group in ALIASES for name in group}
 #: Names that every template has, beside facts, params, context and schema fields.
 FIXED = ("session", "inputParams", "safeInputParams", "rawInputParams", "metadata", "promptVars", "conversationId")
@@ -91,12 +94,20 @@ def _own(session: Session, turn: Turn) -> dict[str, Json]:
         "container_data": session.context.get("container_data", session.container_data),
         "allowed_intents": allowed_intents(turn.snapshot),
         "pending_clarification": question and {"question": question.question, "reason": question.reason},
-        "conversation_history": [{"user": past.user, "assistant": past.assistant} for past in session.history],
+        "conversation_history": history_of(session),
         "mcp_observations": session.input_params.get("mcp_observations", []),
         "context_summary": session.context_summary,
         "derivation_hint": "",
         **_time(turn.ports.clock.now()),
     }
+
+
+def history_of(session: Session, turns: int | None = None) -> list[Json]:
+    """The newest earlier turns, oldest first, as prompts list them; all that were loaded without a number."""
+    past = (
+        session.history if turns is None else session.history[len(session.history) - min(turns, len(session.history)) :]
+    )
+    return [{"user": excerpt(one.user, _SIDE), "assistant": excerpt(one.assistant, _SIDE)} for one in past]
 
 
 def allowed_intents(snapshot: Snapshot) -> list[Json]:

@@ -77,11 +77,11 @@ def _differs(move: Transition) -> bool:
 def _hop(move: Transition, snapshot: Snapshot) -> Hop:
     intent, start, end = code(move.to_intent), code(move.from_state), code(move.to_state)
     within = code(move.from_intent) == intent and move.cause not in _UNCHECKED and "" not in (start, end)
-    return Hop(start, end, intent, move.cause, within, not within or _allowed(snapshot, intent, start, end))
+    return Hop(start, end, intent, move.cause, within, not within or allows(snapshot, intent, start, end))
 
 
-def _allowed(snapshot: Snapshot, intent: str, start: str, end: str) -> bool:
-    """True when an edge leads there, or the intent has no edges at all."""
+def allows(snapshot: Snapshot, intent: str, start: str, end: str) -> bool:
+    """True when an edge of the intent leads from one state to the other, or it has no edges at all."""
     by_intent = snapshot.index(rows.StateEdge, _intent, _order)
     codes = [one for one in dict.fromkeys((intent, ANY)) if snapshot.is_active(one)]
     edges = [edge for one in codes for edge in by_intent.get(one, ())]

@@ -12,13 +12,16 @@ from convengine.domain.rows import Response
 from convengine.domain.scope import INTENT_COLLISION
 from convengine.domain.session import ReplyOverride, Session
 from convengine.domain.stages import Stage
-from convengine.domain.text import blank, code
+from convengine.domain.text import code
 from convengine.domain.turn import Turn
-from convengine.errors import LlmNotConfigured, NoResponseConfigured, ResponseMappingNotFound
+from convengine.errors import NoResponseConfigured, ResponseMappingNotFound
+from convengine.intents.clarified import clarified, is_askable
 from convengine.pipeline.step import Step
+from convengine.responses.derived import derived_payload
 from convengine.responses.exact import exact_payload
 from convengine.responses.select import choose_response
 from convengine.responses.transform import FINAL, LLM, transformed
+from convengine.state_graph.override import overridden
 
 #: Overrides that come before the question of an intent collision (R36).
 _FIRST = frozenset({"RESET", "RESUME", "GUARDRAIL"})
@@ -30,32 +33,24 @@ class ResponseResolutionStep(Step):
     after = ("StateGraphStep",)
     rank = 2400
     requires_persisted = True
-    writes = frozenset({"payload", "last_assistant", "last_llm_output", "last_llm_stage"})
+    writes = frozenset(
+        {
+            "payload", "last_assistant", "last_llm_output", "last_llm_stage", "clarification", "intent", "state",
+            "transitions",
+        }
+    )  # fmt: skip
 
     def execute(self, session: Session, turn: Turn) -> Continue:
-        """Raises ResponseMappingNotFound when no row fits and ON_MISSING is ERROR."""
+        """Raises ResponseMappingNotFound when no row fits and ON_MISSING is ERROR, and what stops a model's answer."""
         override = session.reply_override
         if override and override.source in _FIRST:
             return Continue(_say(session, turn, TextPayload(override.text), "OVERRIDE", source=override.source))
-        if code(session.state) == INTENT_COLLISION and session.clarification:
-            return Continue(_collision(session, turn, session.clarification.question))
+        if code(session.state) == INTENT_COLLISION and is_askable(session, turn.snapshot):
+            session, question = clarified(session, turn)
+            return Continue(_say(session, turn, TextPayload(question), "COLLISION"))
         if override:
             return Continue(_say(session, turn, TextPayload(override.text), "OVERRIDE", source=override.source))
         return Continue(_by_row(session, turn))
-
-
-def _collision(session: Session, turn: Turn, question: str) -> Session:
-    where = {"intent": session.intent, "state": session.state}
-    turn.audit(session, Stage.INTENT_COLLISION_DETECTED, **where)
-    turn.audit(
-        session,
-        Stage.INTENT_COLLISION_RESOLVED,
-        output=question,
-        **where,
-        context=session.context,
-        schemaJson=schema_values(session),
-    )
-    return _say(session, turn, TextPayload(question), "COLLISION")
 
 
 def _by_row(session: Session, turn: Turn) -> Session:
@@ -73,16 +68,20 @@ def _by_row(session: Session, turn: Turn) -> Session:
         return _missing(session, turn)
     turn.audit(session, Stage.RESOLVE_RESPONSE, responseId=row.response_id, intent=session.intent, state=session.state)
     _check_kind(row)
-    if row.response_type == ResponseType.DERIVED and blank(row.exact_text):
-        raise LlmNotConfigured(
-            f"Response {row.response_id} is written by a model, and no model is configured. "
-            "Configure a model, or give the row a text to fall back to."
-        )
-    payload = exact_payload(row, session, turn)
-    turn.audit(session, Stage.RESPONSE_EXACT, text=payload.value)
-    session = session.evolve(last_llm_output=payload.value, last_llm_stage="RESPONSE_EXACT")
+    written = derived_payload(row, session, turn) if code(row.response_type) == ResponseType.DERIVED else None
+    payload = written or _exact(row, session, turn)
+    stage = f"RESPONSE_{code(row.output_format)}" if written else "RESPONSE_EXACT"
+    session = session.evolve(last_llm_output=payload.value, last_llm_stage=stage)
+    if isinstance(written, JsonPayload):
+        session = overridden(session, turn, written.value)
     payload = transformed(payload, session, turn, LLM)
     return _say(session, turn, payload, row.response_type, responseId=row.response_id)
+
+
+def _exact(row: Response, session: Session, turn: Turn) -> Payload:
+    payload = exact_payload(row, session, turn)
+    turn.audit(session, Stage.RESPONSE_EXACT, text=payload.value)
+    return payload
 
 
 def _check_kind(row: Response) -> None:

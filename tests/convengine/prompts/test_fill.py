@@ -14,13 +14,17 @@ def fill(**values: Any) -> tuple[Filled, Any]:
 
 
 def test_names_are_filled_in_and_the_users_own_brackets_stay() -> None:
-    assert fill()[0] == Filled("Be brief.", "Q: what is {{x}}?")
+    done, _ = fill()
+
+    assert done == Filled("Be brief.", "Q: what is {{x}}?")
+    assert done.asked == done.user
 
 
 def test_the_hint_comes_after_the_user_prompt_with_its_names_filled_in() -> None:
     done, _ = fill(hint="Name {{ amount }}.")
 
-    assert done == Filled("Be brief.", "Q: what is {{x}}?\n\nName 7.", "Name 7.")
+    assert done == Filled("Be brief.", "Q: what is {{x}}?", "Name 7.")
+    assert done.asked == "Q: what is {{x}}?\n\nName 7."
 
 
 def test_a_prompt_may_show_the_hint_itself() -> None:

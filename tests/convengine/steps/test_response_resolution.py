@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from convengine.domain.payload import JsonPayload, TextPayload
-from convengine.domain.ports import TransformAnswer
-from convengine.domain.rows import Row
+from convengine.domain.ports import LlmAnswer, TransformAnswer
+from convengine.domain.rows import PromptTemplate, Row
 from convengine.domain.session import Clarification, ReplyOverride, Session
 from convengine.domain.turn import Turn
 from convengine.errors import LlmNotConfigured, NoResponseConfigured, ResponseMappingNotFound
@@ -19,6 +19,7 @@ from tests.builders import (
     payload,
     stages,
 )
+from tests.fakes.models import AnsweringModel
 from tests.fakes.ports import FixedTransformers
 
 LOAN = make_intent("LOAN")
@@ -210,3 +211,73 @@ def test_an_answer_that_no_row_gave_meets_the_final_transformer_alone() -> None:
     session = ResponseResolutionStep().execute(Session(CONVERSATION, reply_override=override), turn).session
 
     assert session.payload == TextPayload("Not now.")
+
+
+# --- answers that a model writes --------------------------------------------------------------------------------
+
+TEMPLATE = PromptTemplate(
+    template_id=3, intent_code="LOAN", state_code="ANY", response_type="JSON", system_prompt="s", user_prompt="u"
+)
+WRITTEN = make_response(None, intent_code="LOAN", response_type="DERIVED", output_format="JSON", response_id=8)
+
+
+def written(answer: Any, *rows: Row, response: Any = WRITTEN, **fields: Any) -> tuple[Session, Turn]:
+    turn = make_turn(make_snapshot(LOAN, TEMPLATE, response, *rows), model=AnsweringModel([answer]))
+    session = Session(CONVERSATION, **{"intent": "LOAN", "state": "CONFIRM", "user_text": "hi", **fields})
+    after = ResponseResolutionStep().execute(session, turn).session
+    changed = {name for name, value in vars(after).items() if name in vars(session) and vars(session)[name] != value}
+    assert changed <= ResponseResolutionStep.writes
+    return after, turn
+
+
+def test_P2_9_8_V11_a_state_in_the_answer_moves_nothing() -> None:
+    session, turn = written('{"state": "DONE"}')
+
+    assert (session.state, session.payload) == ("CONFIRM", JsonPayload({"state": "DONE"}))
+    assert (session.last_llm_stage, session.last_llm_output) == ("RESPONSE_JSON", {"state": "DONE"})
+    assert session.last_assistant == {"state": "DONE"}
+    assert "RESPONSE_STATE_OVERRIDE" not in stages(turn)
+    told = payload(turn, "ASSISTANT_OUTPUT")
+    assert (told["responseType"], told["outputFormat"], told["responseId"]) == ("DERIVED", "JSON", 8)
+
+
+def test_unless_a_setting_lets_it() -> None:
+    rows = (make_config("ResponseResolutionStep/ALLOW_LLM_STATE_OVERRIDE", "true"), make_response(state_code="DONE"))
+
+    session, turn = written('{"state": "DONE"}', *rows)
+
+    assert session.state == "DONE"
+    assert payload(turn, "ASSISTANT_OUTPUT")["state"] == "DONE"
+
+
+def test_P2_9_8_V15_a_collision_is_asked_about_in_the_words_of_the_model() -> None:
+    asked = Clarification("A or B?", "AGENT", ({"intent": "LOAN"},))
+    session, turn = written("Is it about your loan?", state="INTENT_COLLISION", clarification=asked)
+
+    assert session.payload == TextPayload("Is it about your loan?")
+    assert session.clarification is not None
+    assert session.clarification.question == "Is it about your loan?"
+    told = [stage for stage in stages(turn) if not stage.startswith(("PROMPT", "RESOLVE"))]
+    assert told == ["INTENT_COLLISION_DETECTED", "INTENT_COLLISION_RESOLVED", "ASSISTANT_OUTPUT"]
+
+
+def test_a_text_to_fall_back_to_answers_for_a_model_that_is_out() -> None:
+    row = make_response("Call us.", intent_code="LOAN", response_type="DERIVED", output_format="JSON")
+    down = LlmAnswer(error_code="LLM_CALL_FAILED", error_message="503")
+
+    session, turn = written(down, response=row)
+
+    assert session.payload == JsonPayload("Call us.")
+    assert session.last_llm_stage == "RESPONSE_EXACT"
+    assert stages(turn)[-3:] == ["RESOLVE_RESPONSE_LLM_ERROR", "RESPONSE_EXACT", "ASSISTANT_OUTPUT"]
+
+
+def test_a_transformer_changes_what_the_model_wrote() -> None:
+    transformers = FixedTransformers({"LLM": TransformAnswer(JsonPayload({"n": 6}), "T")})
+    turn = make_turn(
+        make_snapshot(LOAN, TEMPLATE, WRITTEN), model=AnsweringModel(['{"n": 5}']), transformers=transformers
+    )
+
+    session = ResponseResolutionStep().execute(Session(CONVERSATION, intent="LOAN", state="CONFIRM"), turn).session
+
+    assert (session.payload, session.last_llm_output) == (JsonPayload({"n": 6}), {"n": 5})
