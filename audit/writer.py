@@ -72,6 +72,11 @@ def write_with_care(turn: Turn, after_seq: int = 0) -> int:
     return lost
 
 
+def spent(conversation_id: str) -> float:
+    """What the logged model calls of a conversation have cost, as far back as the log is kept."""
+    return model_calls.spent(conversation_id)
+
+
 def append(
     conversation_id: str,
     turn_id: uuid.UUID | None,

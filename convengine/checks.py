@@ -16,6 +16,7 @@ def register() -> None:
     register_check(check_pipeline)
     register_check(check_paths, Tags.compatibility)
     register_check(check_extensions)
+    register_check(check_models)
 
 
 def check_keys(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
@@ -60,4 +61,16 @@ def check_extensions(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
         code = f"{error.code}: " if isinstance(error, ConvEngineError) else ""
         hint = "See settings.CONVENGINE['EXTENSIONS'] (CE_EXTENSIONS)."
         return [Error(f"{code}{str(error) or type(error).__name__}", hint=hint, id="convengine.E004")]
+    return []
+
+
+def check_models(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """The connections to models can be used as far as one can see without asking them."""
+    from convengine import wiring
+    from convengine.llm.connections import ConnectionInvalid
+
+    try:
+        wiring.models()
+    except ConnectionInvalid as error:
+        return [Error(str(error), hint="See CE_LLM_… in docs/deployment.md.", id="convengine.E005")]
     return []

@@ -21,6 +21,8 @@ DEFAULTS: Mapping[str, Any] = {
     "TRAIL_LISTENERS": [],
     # Called with each progress line (`VerboseLine`) as it is made.
     "VERBOSE_LISTENERS": [],
+    # Connections to models by name, {base_url, api_key, models, prices, answers, …} each; none for no model.
+    "MODELS": {},
     # Steps and hooks of the deployment, beside the built-in ones.
     "STEPS": [],
     "HOOKS": [],

@@ -62,6 +62,56 @@ def prefixed(prefix: str) -> dict[str, str]:
     return {name.removeprefix(prefix): value for name, value in os.environ.items() if name.startswith(prefix)}
 
 
+#: Where OpenAI's own service is, for who names it and no address.
+_OPENAI = "https://api.openai.com/v1"
+
+
+def models() -> dict[str, dict[str, Any]]:
+    """Connections to models by name: those of CE_LLM_CONNECTIONS, and before them the one of the other variables.
+
+    A model and an address, or a model and a key, are enough: the provider follows from them.
+    """
+    provider = one_of("CE_LLM_PROVIDER", "auto", "auto", "none", "openai", "openai_compatible", "stub")
+    named = document("CE_LLM_CONNECTIONS")
+    if provider == "none":
+        return {}
+    if provider == "stub":
+        return {"stub": {"provider": "stub"}}
+    url, key, model = text("CE_LLM_BASE_URL"), text("CE_LLM_API_KEY"), text("CE_LLM_MODEL")
+    if provider == "auto" and not (url or key or model):
+        return _with_keys(named)
+    if not model:
+        raise ImproperlyConfigured("CE_LLM_MODEL must name the model to ask (or set CE_LLM_PROVIDER=none).")
+    if not url and (provider == "openai_compatible" or not key):
+        raise ImproperlyConfigured(
+            "CE_LLM_BASE_URL must be the address of the model service, such as http://127.0.0.1:8080/v1 (or "
+            "CE_LLM_API_KEY the key of OpenAI's)."
+        )
+    default = {
+        "base_url": url or _OPENAI,
+        "api_key": key,
+        "models": list(dict.fromkeys([model, *words("CE_LLM_ALLOWED_MODELS")])),
+        "prices": document("CE_LLM_PRICES"),
+        "answers": one_of("CE_LLM_ANSWERS", "schema", "schema", "object", "text"),
+    }
+    return {"openai" if url in ("", _OPENAI) else "default": default, **_with_keys(named)}
+
+
+def _with_keys(named: dict[str, Any]) -> dict[str, Any]:
+    """The connections with their keys, which may stand in variables of their own: `api_key_env` names one."""
+    found: dict[str, Any] = {}
+    for name, value in named.items():
+        variable = value.get("api_key_env") if isinstance(value, dict) else None
+        if variable is None:
+            found[name] = value
+            continue
+        if not text(str(variable)):
+            raise ImproperlyConfigured(f"{variable} must be the key of the model connection {name}.")
+        rest = {key: one for key, one in value.items() if key != "api_key_env"}
+        found[name] = {**rest, "api_key": text(str(variable))}
+    return found
+
+
 def live_setting_defaults() -> dict[tuple[str, str], str]:
     """`CE_CFG__TYPE__KEY` variables: the deployment's own defaults of live settings (settings 1).
 

@@ -32,6 +32,8 @@ def configure(wanted: Mapping[str, Any]) -> None:
     }
     # Django's own loggers lose the handlers that Django gave them: all lines go one way.
     own = {"handlers": [], "level": "NOTSET", "propagate": True}
+    # What these say below a warning are prompts and keys.
+    quiet = {name: {"level": "WARNING"} for name in ("httpx2", "httpcore2", "openai")}
     dictConfig(
         {
             "version": 1,
@@ -39,7 +41,7 @@ def configure(wanted: Mapping[str, Any]) -> None:
             "formatters": {"line": formatter},
             "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
             "root": {"handlers": ["stderr"], "level": wanted["level"]},
-            "loggers": {"django": own, "django.server": own},
+            "loggers": {"django": own, "django.server": own, **quiet},
         }
     )
     structlog.configure(

@@ -154,6 +154,7 @@ UNFOLD: dict[str, Any] = {
 
 CONVENGINE: dict[str, Any] = {
     "EXTENSIONS": environment.words("CE_EXTENSIONS"),
+    "MODELS": environment.models(),
     "SETTING_DEFAULTS": environment.live_setting_defaults(),
     "MCP_STDIO_COMMANDS": environment.words("CE_MCP_STDIO_COMMANDS"),
     "MCP_HTTP_HOSTS": environment.words("CE_MCP_HTTP_HOSTS"),

@@ -23,7 +23,10 @@ from convengine.extensions.tasks import Tasks
 from convengine.extensions.timed_tools import TimedTools
 from convengine.extensions.tools import RegisteredTools
 from convengine.extensions.transformers import ResponseTransformers
+from convengine.llm.connections import ECHO, Connections, read_connections
+from convengine.llm.echo import EchoModel
 from convengine.llm.none import NoModel
+from convengine.llm.openai_model import OpenAiModel
 from convengine.llm.taped import TapedModel
 from convengine.mcp_client.servers import McpServers
 from convengine.pipeline.engine import Engine
@@ -34,12 +37,36 @@ from convengine.sessions.executions import Executions
 from convengine.tools.taped import TapedServers, TapedTools
 
 
+@cache
+def models() -> Connections:
+    """The models of this deployment. Raises ConnectionInvalid."""
+    return read_connections(conf.get("MODELS"))
+
+
+@cache
+def model() -> ModelPort:
+    """The model of this process."""
+    found = models()
+    if not found.all:
+        return NoModel()
+    if found.all[0].provider == ECHO:
+        return EchoModel()
+    return OpenAiModel(found, _release_connections, lambda conversation: conf.load("AUDIT_WRITER").spent(conversation))
+
+
+def _release_connections() -> None:
+    """Give every database connection back that is not in the middle of a transaction."""
+    for connection in connections.all(initialized_only=True):
+        if not connection.in_atomic_block:
+            connection.close()
+
+
 @dataclass(frozen=True)
 class Outside:
     """What the ports of a turn lead to: registered code, a model, executors of tools."""
 
     registry: Registry = field(default_factory=lambda: registry)
-    model: ModelPort = field(default_factory=NoModel)
+    model: ModelPort = field(default_factory=model)
     #: Null for the tools of the registry.
     tools: ToolPort | None = None
     #: Null for the servers that the deployment lets be reached.

@@ -20,6 +20,8 @@ def installed() -> World:
         tool_handlers=frozenset(registry.tools),
         stdio_commands=policy.commands,
         server_hosts=policy.hosts,
+        models=wiring.models().names,
+        model_configured=wiring.model().configured,
         rule_types=frozenset(custom_matchers()),
         rule_actions=frozenset(name for name, action in actions().items() if action.custom),
     )

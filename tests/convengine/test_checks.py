@@ -4,6 +4,7 @@ import pytest
 
 from convengine import checks, conf, wiring
 from convengine.errors import InvalidContainerTransformer, MissingDagCycle
+from convengine.llm.connections import read_connections
 
 
 def test_an_unknown_key_of_the_settings_is_an_error(settings: Any) -> None:
@@ -63,3 +64,13 @@ def test_the_installation_passes_its_own_checks() -> None:
 def test_a_key_that_nothing_declares_cannot_be_read() -> None:
     with pytest.raises(Exception, match="no key NONSENSE"):
         conf.get("NONSENSE")
+
+
+def test_a_connection_to_a_model_that_cannot_be_used_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wiring, "models", lambda: read_connections({"desk": {"base_url": "desk.example"}}))
+
+    (found,) = checks.check_models(None)
+
+    assert found.id == "convengine.E005"
+    assert "'desk' has base_url = 'desk.example'" in found.msg
+    assert "docs/deployment.md" in (found.hint or "")

@@ -66,3 +66,58 @@ def test_a_value_that_is_wrong_names_the_variable(
 
     with pytest.raises(ImproperlyConfigured, match=says):
         call()
+
+
+def models(monkeypatch: pytest.MonkeyPatch, **variables: str) -> Any:
+    for name in ("PROVIDER", "BASE_URL", "API_KEY", "MODEL", "ALLOWED_MODELS", "PRICES", "ANSWERS", "CONNECTIONS"):
+        monkeypatch.delenv(f"CE_LLM_{name}", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    return environment.models()
+
+
+def test_two_variables_are_enough_for_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = models(monkeypatch, CE_LLM_BASE_URL="http://127.0.0.1:8080/v1", CE_LLM_MODEL="small")
+
+    assert list(found) == ["default"]
+    assert (found["default"]["base_url"], found["default"]["models"]) == ("http://127.0.0.1:8080/v1", ["small"])
+    assert (found["default"]["api_key"], found["default"]["answers"]) == ("", "schema")
+
+
+def test_a_key_and_a_model_are_the_service_that_the_protocol_is_named_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = models(monkeypatch, CE_LLM_API_KEY="k", CE_LLM_MODEL="a", CE_LLM_ALLOWED_MODELS="b, a")
+
+    assert found["openai"]["base_url"] == "https://api.openai.com/v1"
+    assert found["openai"]["models"] == ["a", "b"]
+
+
+def test_without_variables_or_with_none_there_is_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert models(monkeypatch) == {}
+    assert models(monkeypatch, CE_LLM_PROVIDER="none", CE_LLM_BASE_URL="http://x/v1", CE_LLM_MODEL="a") == {}
+    assert models(monkeypatch, CE_LLM_PROVIDER="stub") == {"stub": {"provider": "stub"}}
+
+
+def test_named_connections_take_their_keys_from_variables_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = '{"lab": {"base_url": "http://lab/v1", "models": ["big"], "api_key_env": "LAB_KEY"}}'
+    found = models(monkeypatch, CE_LLM_CONNECTIONS=lab, LAB_KEY="k")
+
+    assert found == {"lab": {"base_url": "http://lab/v1", "models": ["big"], "api_key": "k"}}
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({"CE_LLM_BASE_URL": "http://x/v1"}, "CE_LLM_MODEL must name the model"),
+        ({"CE_LLM_MODEL": "a"}, "CE_LLM_BASE_URL must be the address"),
+        ({"CE_LLM_PROVIDER": "openai_compatible", "CE_LLM_MODEL": "a", "CE_LLM_API_KEY": "k"}, "CE_LLM_BASE_URL must"),
+        ({"CE_LLM_PROVIDER": "other"}, "CE_LLM_PROVIDER must be one of auto, none"),
+        ({"CE_LLM_CONNECTIONS": "[]"}, "CE_LLM_CONNECTIONS must be a JSON object"),
+        ({"CE_LLM_CONNECTIONS": '{"lab": {"api_key_env": "NO_KEY"}}'}, "NO_KEY must be the key of the model conn"),
+        ({"CE_LLM_BASE_URL": "http://x/v1", "CE_LLM_MODEL": "a", "CE_LLM_ANSWERS": "xml"}, "CE_LLM_ANSWERS must be"),
+    ],
+)
+def test_an_impossible_description_of_a_model_names_the_variable(
+    variables: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ImproperlyConfigured, match=told):
+        models(monkeypatch, **variables)

@@ -22,6 +22,8 @@ with structlog.contextvars.bound_contextvars(conversation_id="c-1", turn_no=7):
         log.error("turn not stored", exc_info=True)
     logging.getLogger("django.request").warning("Not Found: %s", "/nowhere")
 log.debug("nobody asked")
+for name in ("openai._base_client", "httpx2", "httpcore2.http11"):
+    logging.getLogger(name).debug("prompt and key")
 """
 
 
@@ -62,3 +64,7 @@ def test_a_traceback_shows_no_local_variables(form: str) -> None:
 @pytest.mark.parametrize(("level", "count"), [("DEBUG", 3), ("info", 2), ("WARNING", 2), ("ERROR", 1)])
 def test_the_level_is_the_deployments(level: str, count: int) -> None:
     assert len([line for line in lines(CE_LOG_LEVEL=level) if line["logger"] != "asyncio"]) == count
+
+
+def test_the_client_of_models_never_tells_prompts_and_keys() -> None:
+    assert "prompt and key" not in written(CE_LOG_LEVEL="DEBUG")

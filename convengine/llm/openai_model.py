@@ -1,0 +1,114 @@
+"""A model behind the OpenAI protocol: tried again where that may help, each try told (pipeline-2 15; R85)."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from convengine.domain.ports import LlmAnswer, LlmRequest
+from convengine.llm import messages
+from convengine.llm.connections import Connection, Connections, ModelUnknown
+from convengine.llm.tries import Try, read_completion, read_fault
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+#: Seconds between two tries: a random part of a limit that doubles from the first to the second.
+_WAIT, _LONGEST_WAIT = 0.25, 4.0
+
+
+@dataclass
+class OpenAiModel:
+    """All models of a deployment. One client, with its pooled connections, for each service."""
+
+    connections: Connections
+    #: Called before each question: whoever waits for a model holds no database connection.
+    release: Callable[[], None] = lambda: None
+    #: What the calls of a conversation have cost so far.
+    spent: Callable[[str], float] = lambda conversation_id: 0.0
+    configured: bool = True
+    _clients: "dict[str, OpenAI]" = field(default_factory=dict, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def complete(self, request: LlmRequest) -> LlmAnswer:
+        """Ask the model that the request names. Never raises: what went wrong is the answer."""
+        self.release()
+        try:
+            connection, model = self.connections.find(request.model)
+        except ModelUnknown as unknown:
+            return LlmAnswer(model=request.model, error_code="LLM_CALL_FAILED", error_message=str(unknown))
+        return self._tried(request, connection, model)
+
+    def close(self) -> None:
+        """Give up the pooled connections to the services."""
+        with self._lock:
+            clients, self._clients = list(self._clients.values()), {}
+        for client in clients:
+            client.close()
+
+    def _tried(self, request: LlmRequest, connection: Connection, model: str) -> LlmAnswer:
+        from tenacity import Retrying, retry_if_result, stop_after_attempt, stop_before_delay, wait_random_exponential
+
+        ends, tries = time.monotonic() + request.total_ms / 1000, list[Try]()
+        jitter = wait_random_exponential(multiplier=_WAIT, max=_LONGEST_WAIT)
+
+        def once() -> Try:
+            seconds = min(request.timeout_ms / 1000, max(ends - time.monotonic(), 0.001))
+            tries.append(self._try(request, connection, model, seconds))
+            return tries[-1]
+
+        Retrying(
+            # A service that says when to come back is not asked before; where that is too late, not at all.
+            wait=lambda state: max(jitter(state), tries[-1].wait),
+            stop=stop_after_attempt(max(request.max_attempts, 1)) | stop_before_delay(request.total_ms / 1000),
+            retry=retry_if_result(lambda one: one.again),
+            retry_error_callback=lambda state: tries[-1],
+        )(once)
+        *earlier, last = [one.answer for one in tries]
+        return replace(last, earlier=tuple(earlier))
+
+    def _try(self, request: LlmRequest, connection: Connection, model: str, seconds: float) -> Try:
+        started = time.perf_counter()
+        try:
+            asked = messages.body(request, connection, model)
+            completion = self._client(connection).chat.completions.create(
+                **asked, timeout=seconds, extra_body=dict(connection.body) or None
+            )
+            outcome = read_completion(completion)
+        except Exception as error:
+            # Whatever the client library raises is a fault of the service or of the way to it.
+            outcome = read_fault(error, seconds, connection)
+        answer = replace(
+            outcome.answer,
+            provider=connection.name,
+            model=outcome.answer.model or model,
+            latency_ms=int((time.perf_counter() - started) * 1000),
+        )
+        return replace(outcome, answer=replace(answer, cost=connection.cost(model, answer)))
+
+    def _client(self, connection: Connection) -> "OpenAI":
+        with self._lock:
+            if connection.name not in self._clients:
+                self._clients[connection.name] = _client(connection)
+            return self._clients[connection.name]
+
+
+def _client(connection: Connection) -> "OpenAI":
+    import httpx2
+    from openai import OpenAI
+
+    from convengine.llm.bounded_transport import BoundedTransport
+
+    limits = httpx2.Limits(max_connections=200, max_keepalive_connections=50)
+    return OpenAI(
+        base_url=connection.base_url,
+        # Local servers want none; the library wants one.
+        api_key=connection.api_key or "none",
+        organization="",
+        project="",
+        max_retries=0,
+        # What is compressed may be larger than it looks.
+        default_headers={"Accept-Encoding": "identity", **connection.headers},
+        http_client=httpx2.Client(transport=BoundedTransport(httpx2.HTTPTransport(limits=limits))),
+    )
