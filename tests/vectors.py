@@ -22,7 +22,7 @@ CHAPTERS: dict[str, tuple[str, Sequence[int]]] = {
     "IP": ("pipeline-1 9 interaction policy", range(1, 14)),
     "COR": ("pipeline-1 10 correction", range(1, 21)),
     "AL": ("pipeline-1 11 action lifecycle", range(1, 14)),
-    "DIS": ("pipeline-1 12 disambiguation, without a model", (*range(1, 6), 8, 9, 10)),
+    "DIS": ("pipeline-1 12 disambiguation", range(1, 11)),
     "GR": ("pipeline-1 13 guardrail", range(1, 11)),
     "IR": ("pipeline-1 14 intent, without a model", (1, *range(3, 12), 27, 28, 29)),
     "RRI": ("pipeline-1 15 reset intent", range(1, 8)),

@@ -6,6 +6,7 @@ from typing import Any
 
 from convengine.actions import choice, record
 from convengine.actions.choice import Choice, Scope
+from convengine.actions.wording import worded
 from convengine.domain.catalogue.interaction import (
     DISAMBIGUATION_ENABLED,
     MAX_ASKS,
@@ -90,7 +91,7 @@ def _unanswered(session: Session) -> bool:
 
 def _ask(session: Session, turn: Turn, chosen: Choice, options: Sequence[Option], asks: int) -> Session:
     offered = [option for option in options if option.offered]
-    question = _question(session, turn, chosen, offered)
+    question, source = _question(session, turn, chosen, offered)
     stored = tuple(option.stored() for option in options)
     cut: dict[str, Any] = {"truncated": True} if len(offered) < len(options) else {}
     session = session.evolve(
@@ -112,23 +113,26 @@ def _ask(session: Session, turn: Turn, chosen: Choice, options: Sequence[Option]
         options=[option.label for option in offered],
         intent=session.intent,
         state=session.state,
-        questionSource="TEMPLATE",
+        questionSource=source,
         **cut,
     )
     return session
 
 
-def _question(session: Session, turn: Turn, chosen: Choice, offered: Sequence[Option]) -> str:
-    """The template's text; the built-in one where it says nothing or cannot be rendered."""
-    names = template_variables(
-        session,
-        turn,
-        options=", ".join(option.label for option in offered),
-        candidate_count=len(chosen.ambiguous),
-        action_keys=", ".join(option.key for option in offered),
-    )
+def _question(session: Session, turn: Turn, chosen: Choice, offered: Sequence[Option]) -> tuple[str, str]:
+    """The model's text, else the template's, else the built-in one where that says nothing; and whose it is."""
+    keys = [option.key for option in offered]
+    names = {
+        "options": ", ".join(option.label for option in offered),
+        "candidate_count": len(chosen.ambiguous),
+        "action_keys": ", ".join(keys),
+    }
+    if text := worded(session, turn, names, keys):
+        return text, "LLM"
+    variables = template_variables(session, turn, **names)
     texts = (turn.config(session, QUESTION_TEMPLATE), QUESTION_TEMPLATE.default)
-    return next(text for template in texts if not blank(text := render_lenient(template, names).text))
+    rendered = (render_lenient(template, variables).text for template in texts)
+    return next(text for text in rendered if not blank(text)), "TEMPLATE"
 
 
 def _options(session: Session, turn: Turn, chosen: Choice) -> tuple[Option, ...]:

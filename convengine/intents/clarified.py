@@ -20,10 +20,9 @@ from convengine.domain.stages import Stage
 from convengine.domain.text import blank, code
 from convengine.domain.trail import FOLDED
 from convengine.domain.turn import Turn
-from convengine.errors import PromptRenderFailed, UnresolvedPromptVariable
 from convengine.intents.collision import question
 from convengine.llm.ask import Question, Stages, ask
-from convengine.prompts.fill import Filled, filled
+from convengine.prompts.fill import filled_or_told
 
 Json = Any
 #: How many intents are named where nobody says which ones are meant.
@@ -92,10 +91,18 @@ def _worded(session: Session, turn: Turn, meant: Sequence[Mapping[str, Json]]) -
     """The question in the model's words; blank when it has none."""
     if not turn.ports.model.configured:
         return ""
-    try:
-        prompts = _prompts(session, turn, meant)
-    except (PromptRenderFailed, UnresolvedPromptVariable) as error:
-        turn.audit(session, Stage.RESOLVE_RESPONSE_LLM_ERROR, errorCode=error.code, message=error.message, **error.meta)
+    prompts = filled_or_told(
+        session,
+        turn,
+        Stage.RESOLVE_RESPONSE_LLM_ERROR,
+        system=turn.config(session, COLLISION_SYSTEM_PROMPT),
+        user=turn.config(session, COLLISION_USER_PROMPT),
+        hint=turn.config(session, COLLISION_DERIVATION_HINT),
+        selected={"configType": COLLISION_SYSTEM_PROMPT.type},
+        intent_top3=meant,
+        followups=session.input_params.get("followups") or [],
+    )
+    if prompts is None:
         return ""
     reply = ask(
         session,
@@ -116,16 +123,3 @@ def _worded(session: Session, turn: Turn, meant: Sequence[Mapping[str, Json]]) -
         ),
     )
     return "" if reply.error else reply.text.strip()
-
-
-def _prompts(session: Session, turn: Turn, meant: Sequence[Mapping[str, Json]]) -> Filled:
-    return filled(
-        session,
-        turn,
-        system=turn.config(session, COLLISION_SYSTEM_PROMPT),
-        user=turn.config(session, COLLISION_USER_PROMPT),
-        hint=turn.config(session, COLLISION_DERIVATION_HINT),
-        selected={"configType": COLLISION_SYSTEM_PROMPT.type},
-        intent_top3=meant,
-        followups=session.input_params.get("followups") or [],
-    )

@@ -9,6 +9,7 @@ from convengine.domain.session import Session
 from convengine.domain.stages import Stage
 from convengine.domain.text import blank
 from convengine.domain.turn import Turn
+from convengine.errors import PromptRenderFailed, UnresolvedPromptVariable
 from convengine.prompts.render import prompt_vars, render_strict
 from convengine.prompts.variables import template_variables
 
@@ -53,3 +54,12 @@ def filled(
             promptVars=prompt_vars([sources[name]], variables),
         )
     return Filled(texts["system_prompt"], texts["user_prompt"], hint)
+
+
+def filled_or_told(session: Session, turn: Turn, told: Stage, **prompts: Json) -> Filled | None:
+    """The same where the turn goes on without a model: null for prompts with a fault, which is in the stage `told`."""
+    try:
+        return filled(session, turn, **prompts)
+    except (PromptRenderFailed, UnresolvedPromptVariable) as error:
+        turn.audit(session, told, errorCode=error.code, message=error.message, **error.meta)
+        return None
