@@ -28,6 +28,10 @@ DEFAULTS: Mapping[str, Any] = {
     "HOOKS": [],
     # Modules that register tasks, container providers, hooks and transformers when they are imported.
     "EXTENSIONS": [],
+    # Read-only databases of tools, name -> address.
+    "TOOL_DATABASES": {},
+    # True: rows may switch the guard of a database tool off.
+    "UNSAFE_SQL_TOOLS": False,
     # Deployment defaults of live settings, (TYPE, KEY) -> text.
     "SETTING_DEFAULTS": {},
     # What `ce_mcp_server` rows may do here: commands that they may start, hosts that they may reach (`host`,

@@ -155,6 +155,8 @@ UNFOLD: dict[str, Any] = {
 CONVENGINE: dict[str, Any] = {
     "EXTENSIONS": environment.words("CE_EXTENSIONS"),
     "MODELS": environment.models(),
+    "TOOL_DATABASES": environment.document("CE_TOOL_DATABASE_URLS"),
+    "UNSAFE_SQL_TOOLS": environment.boolean("CE_ALLOW_UNSAFE_SQL_TOOLS"),
     "SETTING_DEFAULTS": environment.live_setting_defaults(),
     "MCP_STDIO_COMMANDS": environment.words("CE_MCP_STDIO_COMMANDS"),
     "MCP_HTTP_HOSTS": environment.words("CE_MCP_HTTP_HOSTS"),

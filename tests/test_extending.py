@@ -59,5 +59,6 @@ def test_rows_may_name_what_the_examples_register(own: Registry) -> None:
     world = installed()
 
     assert (world.tasks["orders"], world.tool_handlers) == (("cancel",), {"order.lookup"})
-    assert (world.executors, world.providers) == ({"WORKFLOW_ACTION"}, {(1, 1, 1)})
+    assert "WORKFLOW_ACTION" in world.executors
+    assert world.providers == {(1, 1, 1)}
     assert (world.rule_types, world.rule_actions) == ({"LONGER_THAN"}, {"SET_PRIORITY"})

@@ -8,7 +8,7 @@ from convengine.domain.enums import ToolGroup
 from convengine.domain.ports import ToolAnswer
 from convengine.domain.session import Session
 from convengine.domain.snapshot import Snapshot
-from convengine.executors import mcp_server
+from convengine.executors import db, mcp_server
 from convengine.executors.job import Job
 from convengine.extensions.registry import Registry
 from convengine.tools.fault import ToolFault
@@ -18,7 +18,10 @@ Json = Any
 #: Gives the result, or the result with what only the executor can tell the audit. Raises ToolFault.
 Executor = Callable[[Job], ToolAnswer]
 
-BUILT_IN: Mapping[str, Executor] = {ToolGroup.MCP_SERVER: mcp_server.call}
+BUILT_IN: Mapping[str, Executor] = {
+    ToolGroup.DB: db.run,
+    ToolGroup.MCP_SERVER: mcp_server.call,
+}
 
 
 class BuiltInTools:

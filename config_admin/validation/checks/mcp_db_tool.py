@@ -1,18 +1,19 @@
 """Save checks of `ce_mcp_db_tool`, the SQL behind a tool (tables 4.4, 4.6; R70, R71)."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from config_admin.validation import relations, sql
+from config_admin.validation import relations
 from config_admin.validation.checks import common, programs
 from config_admin.validation.checks.output_schema import valid_schema
 from config_admin.validation.draft import Check, Draft
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
 from convengine.domain import rows
-from convengine.domain.enums import GuardrailType, SqlDialect, ToolGroup
-from convengine.domain.snapshot import Snapshot
+from convengine.domain.enums import SqlDialect, ToolGroup
 from convengine.domain.text import code
+from convengine.executors import sql_guard
 
 DbTool = Draft[rows.DbTool]
 
@@ -71,47 +72,57 @@ def _lists_of_names(value: Any) -> bool:
 
 
 def _read_only(draft: DbTool) -> Iterator[Finding]:
-    if not draft.row.safe_mode:
-        return
-    entries = _guardrails(draft.snapshot)
-    reason = sql.writes(
-        sql.scan(draft.row.sql_template or ""),
-        keywords=entries[GuardrailType.BLOCK_KEYWORD],
-        allowed=entries[GuardrailType.ALLOW_FUNCTION],
-        blocked=entries[GuardrailType.BLOCK_FUNCTION],
-    )
-    if reason:
-        yield draft.error("SQL_NOT_READONLY", "sql_template", f"{reason}.")
+    row = draft.row
+    try:
+        sql_guard.readable(_filled(row), row.dialect, sql_guard.allowed(draft.snapshot, row), bool(row.safe_mode))
+    except sql_guard.SqlRefused as refused:
+        yield draft.error(sql_guard.NOT_READONLY, "sql_template", str(refused))
 
 
-def _guardrails(snapshot: Snapshot) -> dict[GuardrailType, frozenset[str]]:
-    found = snapshot.enabled(rows.SqlGuardrail)
-    return {
-        kind: frozenset(row.match_value.strip().lower() for row in found if code(row.rule_type) == kind)
-        for kind in GuardrailType
-    }
+def _filled(row: rows.DbTool) -> str:
+    """The template with a name in the place of each `${name}`: the first of its list, so that it may be judged."""
+    template, lists = row.sql_template or "", as_json(row.allowed_identifiers)
+    for name in sql_guard.identifiers(template):
+        listed = lists.get(name) if isinstance(lists, dict) else None
+        value = next((one for one in listed if isinstance(one, str)), None) if isinstance(listed, list) else None
+        template = re.sub(rf"\$\{{\s*{re.escape(name)}\s*\}}", value or "some_name", template)
+    return template
+
+
+def _identifiers_listed(draft: DbTool) -> Iterator[Finding]:
+    lists = as_json(draft.row.allowed_identifiers)
+    for listed in lists.values() if isinstance(lists, dict) else ():
+        for value in listed if isinstance(listed, list) else ():
+            if isinstance(value, str) and not sql_guard.is_name(value):
+                yield draft.error(
+                    "SHAPE_INVALID",
+                    "allowed_identifiers",
+                    f"{value} is no name: write name or schema.name of letters, digits and _.",
+                )
 
 
 def _names(draft: DbTool) -> Iterator[Finding]:
-    statement = sql.scan(draft.row.sql_template or "")
+    params = sql_guard.parameters(_filled(draft.row), draft.row.dialect)
     declared = relations.properties(draft.row.param_schema)
-    for name in sorted(statement.params - declared.keys() - {"limit"}):
+    for name in sorted(params - declared.keys() - {"limit"}):
         yield draft.error("SQL_PARAM_UNDECLARED", "sql_template", f":{name} is not in the parameter schema.")
     lists = as_json(draft.row.allowed_identifiers)
-    for name in sorted(statement.identifiers - (lists.keys() if isinstance(lists, dict) else set())):
+    for name in sorted(
+        sql_guard.identifiers(draft.row.sql_template or "") - (lists.keys() if isinstance(lists, dict) else set())
+    ):
         yield draft.error("IDENTIFIER_UNLISTED", "allowed_identifiers", f"${name} needs a list in allowed identifiers.")
 
 
 def _unused(draft: DbTool) -> Iterator[Finding]:
-    statement = sql.scan(draft.row.sql_template)
+    params = sql_guard.parameters(_filled(draft.row), draft.row.dialect)
     for name in relations.properties(draft.row.param_schema):
-        if name not in statement.params | statement.identifiers | {"limit"}:
+        if name not in params | sql_guard.identifiers(draft.row.sql_template) | {"limit"}:
             yield draft.warning("SQL_PARAM_UNUSED", "param_schema", f"The statement does not use {name}.")
-    if "limit" not in statement.params:
+    if "limit" not in params:
         yield draft.warning(
             "SQL_NO_LIMIT", "sql_template", "Without :limit the database may read far more rows than are kept."
         )
 
 
-FORM: tuple[Check, ...] = (_tool, _settings, argument_schema, _lists, _read_only, _names)
+FORM: tuple[Check, ...] = (_tool, _settings, argument_schema, _lists, _identifiers_listed, _read_only, _names)
 FIT: tuple[Check, ...] = (_unused,)

@@ -1,6 +1,6 @@
 """Settings of running tools: HTTP calls and database queries (settings 2.10, pipeline-2 4.7, 4.8)."""
 
-from convengine.domain.settings import boolean, decimal, declare, integer, json_value, prompt, text_list
+from convengine.domain.settings import boolean, decimal, declare, integer, json_value, prompt, text, text_list
 
 HTTP_FAMILY = "McpHttpApi"
 DB_FAMILY = "McpDbExecutor"
@@ -69,6 +69,15 @@ CIRCUIT_OPEN_MS = declare(
     HTTP_FAMILY, "CIRCUIT_OPEN_MS", integer(1000), 30_000, "For this many milliseconds.", qualifier=_TOOL
 )
 
+DB_CONNECTION = declare(
+    DB_FAMILY,
+    "CONNECTION",
+    text(),
+    "",
+    "Which of the deployment's tool databases is asked. Blank: the only one that there is.",
+    mark="LR",
+    qualifier=_TOOL,
+)
 STATEMENT_TIMEOUT_MS = declare(
     DB_FAMILY,
     "STATEMENT_TIMEOUT_MS",

@@ -51,17 +51,20 @@ def test_lists_have_their_shapes() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "There is no statement."),
-        ("-- nothing", "There is no statement."),
-        ("SELECT 1; SELECT 2", "There may be only one statement."),
-        ("SELECT 'a", "A quotation mark is not closed."),
-        ("EXPLAIN SELECT 1", "The statement must begin with SELECT or WITH."),
-        ("SELECT a INTO b FROM c", "SELECT … INTO writes a table."),
-        ("WITH d AS (DELETE FROM a RETURNING *) SELECT * FROM d", "The word DELETE is not allowed."),
-        ("SELECT a FROM b FOR UPDATE", "The word UPDATE is not allowed."),
+        ("", "There is no statement. Write one that begins with SELECT or WITH."),
+        ("-- nothing", "There is no statement. Write one that begins with SELECT or WITH."),
+        ("SELECT 1; SELECT 2", "There may be only one statement. Take out what stands behind the semicolon."),
+        ("EXPLAIN SELECT 1", "The statement must begin with SELECT or WITH; COMMAND is no query."),
+        ("SELECT a INTO b FROM c", "INTO is not allowed: SELECT … INTO writes a table. Take it out."),
+        (
+            "WITH d AS (DELETE FROM a RETURNING *) SELECT * FROM d",
+            "Only queries may stand in brackets or after WITH; DELETE is none.",
+        ),
+        ("SELECT a FROM b FOR UPDATE", "LOCK is not allowed: FOR UPDATE and its kin lock rows. Take it out."),
         (
             "SELECT lo_import('x')",
-            "The function lo_import is not allowed; a row ALLOW_FUNCTION can allow one that changes nothing.",
+            "The function lo_import is not allowed. If it changes nothing and waits for nothing, a guardrail row "
+            "ALLOW_FUNCTION can allow it.",
         ),
     ],
 )
@@ -109,6 +112,21 @@ def test_identifiers_need_a_list() -> None:
     text = "SELECT a FROM ${table} WHERE c = :orderId LIMIT :limit"
     assert said(sql(text)) == [("IDENTIFIER_UNLISTED", "$table needs a list in allowed identifiers.")]
     assert codes(sql(text, allowed_identifiers={"table": ["orders"]})) == []
+    assert codes(sql(text, allowed_identifiers={"table": ["orders", "a b"]})) == ["SHAPE_INVALID"]
+
+
+def test_a_statement_that_does_not_parse_says_where() -> None:
+    assert "does not parse" in dict(said(sql("SELECT 'a")))["SQL_NOT_READONLY"]
+
+
+def test_only_allowed_tables_are_read() -> None:
+    text = "SELECT a FROM salaries WHERE c = :orderId LIMIT :limit"
+    assert said(sql(text, allowed_tables=["orders"])) == [
+        (
+            "SQL_NOT_READONLY",
+            "The table salaries is not in the allowed tables (orders); add it there if it may be read.",
+        )
+    ]
 
 
 def test_an_argument_that_is_not_used_is_told() -> None:

@@ -1,0 +1,29 @@
+"""What a statement of a tool may say: functions without effects, and words that stand before a bracket (tables 4.6)."""
+
+#: Functions that change nothing and wait for nothing. Rows ALLOW_FUNCTION add to them, rows BLOCK_FUNCTION take away.
+FUNCTIONS = frozenset(
+    {
+        "abs", "avg", "ceil", "ceiling", "coalesce", "concat", "count", "current_date", "current_time",
+        "current_timestamp", "date_trunc", "extract", "floor", "greatest", "least", "length", "lower", "ltrim",
+        "max", "min", "now", "nullif", "replace", "round", "rtrim", "split_part", "string_agg", "substring",
+        "substr", "sum", "to_char", "to_date", "to_timestamp", "trim", "upper",
+        # How the parser writes some of these for a dialect.
+        "group_concat", "listagg", "nvl", "trunc", "btrim", "cast", "try_cast",
+    }
+)  # fmt: skip
+#: Words that may stand before a bracket without being a function.
+SYNTAX = frozenset(
+    {
+        "all", "and", "any", "array", "as", "between", "by", "case", "cube", "distinct", "else", "except", "exists",
+        "fetch", "filter", "from", "group", "group by", "grouping", "grouping sets", "having", "ilike", "in",
+        "intersect", "interval", "is", "join", "lateral", "like", "limit", "materialized", "next", "not", "offset",
+        "on", "or", "order by", "over", "partition", "partition by", "recursive", "rollup", "row", "rows", "select",
+        "sets", "some", "then", "union", "unnest", "using", "values", "when", "where", "with", "within",
+        # types with a length
+        "bit", "bpchar", "char", "character", "dec", "decimal", "nchar", "numeric", "number", "nvarchar", "nvarchar2",
+        "text", "time", "timestamp", "timestamptz", "timetz", "varbit", "varchar", "varchar2", "varying",
+    }
+)  # fmt: skip
+#: Tables that tell of the database itself, by how their names begin, and the schemas of such tables.
+SYSTEM_PREFIXES = ("pg_", "sqlite_", "pragma_", "dba_", "v$", "user$", "sys_")
+SYSTEM_SCHEMAS = frozenset({"pg_catalog", "information_schema", "pg_toast", "sys", "system"})
