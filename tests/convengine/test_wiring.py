@@ -18,7 +18,8 @@ def test_a_deployment_without_anything_has_no_model_and_no_tools() -> None:
     plain = ports()
 
     assert not plain.model.configured
-    assert plain.tools.run("stock", "DB", {}, make_session()).error_type == "NO_EXECUTOR"
+    assert plain.tools.run("stock", "DB", {}, make_session()).error_type == "NO_SQL"
+    assert plain.tools.run("stock", "MAGIC", {}, make_session()).error_type == "NO_EXECUTOR"
 
 
 def test_another_outside_world_is_met_for_a_while() -> None:
