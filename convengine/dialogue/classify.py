@@ -57,6 +57,11 @@ def classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) ->
     return FoundAct(DialogueAct.NEW_REQUEST, 0.70)
 
 
+def means_reset(session: Session, turn: Turn) -> bool:
+    """True when the whole text is a wish to start over: only then may a model's RESET count (8.4)."""
+    return _whole(match_text(session.user_text), ((REGEX_RESET, DialogueAct.RESET),), session, turn) is not None
+
+
 def _whole(
     text: str, patterns: tuple[tuple[Setting[str], DialogueAct], ...], session: Session, turn: Turn
 ) -> DialogueAct | None:

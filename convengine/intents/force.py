@@ -23,8 +23,3 @@ def explicit_signal(session: Session, turn: Turn) -> str | None:
         if truthy(session.input_params.get(key)):
             return f"INPUT_PARAM:{key}"
     return None
-
-
-def soft_signal(session: Session) -> bool:
-    """True while a question of an earlier turn is open."""
-    return session.clarification is not None and session.clarification.from_previous_turn

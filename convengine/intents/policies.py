@@ -102,7 +102,9 @@ def choose_policy(snapshot: Snapshot, text: str | None) -> PolicyChoice:
 
 
 def matched_excerpt(policy: rows.Policy, text: str | None) -> str:
-    """The part of the text that the policy's pattern hit."""
+    """The part of the text that the policy's pattern hit; what a model judged is the text as a whole."""
+    if policy.rule_type == "LLM":
+        return text or ""
     if policy.rule_type != "REGEX" or text is None:
         return norm(policy.pattern)
     match = compile_pattern(policy.pattern or "").search(text) or compile_pattern(policy.pattern or "").search(

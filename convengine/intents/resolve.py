@@ -8,16 +8,18 @@ from convengine.domain.session import Session
 from convengine.domain.stages import Stage
 from convengine.domain.text import blank, code, truthy
 from convengine.domain.turn import Turn
-from convengine.intents import agent, collision
+from convengine.intents import collision
+from convengine.intents.agent import resolve_by_agent
 from convengine.intents.classifiers import Classified, classify, state_after
 from convengine.intents.collection import collecting
-from convengine.intents.force import explicit_signal, soft_signal
+from convengine.intents.force import explicit_signal
+from convengine.intents.verdict import Heard, Outcome
 from convengine.rules.apply import RULE_FIELDS, run_phase
 
 #: Session fields that resolving an intent may change.
 RESOLVE_FIELDS = RULE_FIELDS | {
     "intent", "state", "transitions", "intent_locked", "intent_lock_reason", "intent_source", "clarification",
-    "reply_override", "input_params",
+    "reply_override", "input_params", "last_llm_output", "last_llm_stage",
 }  # fmt: skip
 _DECIDED = ("EXECUTE_PENDING_ACTION", "REJECT_PENDING_ACTION")
 
@@ -61,7 +63,7 @@ def _kept(session: Session, turn: Turn) -> Session | None:
         return _without_old_question(session)
     if not (resolved(session.intent) and state_resolved(session.state)):
         return None
-    if turn.config(session, STICKY_INTENT) and not soft_signal(session) and collecting(session, turn):
+    if turn.config(session, STICKY_INTENT) and not collision.pending(session) and collecting(session, turn):
         turn.audit(
             session,
             Stage.INTENT_RESOLVE_SKIPPED_STICKY_INTENT,
@@ -87,13 +89,23 @@ def _kept(session: Session, turn: Turn) -> Session | None:
 
 
 def _resolve(session: Session, turn: Turn) -> Session:
-    """14.3: classifiers, then the agent; a classifier collision without a model is asked back (R45)."""
+    """14.3: classifiers, then the agent, then the question that is left when neither could decide."""
     found = _classified(session, turn)
     row = found.winner or (collision.answered(session, turn.snapshot) if not found.collided else None)
     if row is not None:
         return _by_classifier(session, turn, row)
-    agent.skipped(session, turn)
-    if found.collided:
+    heard = resolve_by_agent(session, turn, found.intents if found.collided else ())
+    if heard.outcome is Outcome.ACCEPTED:
+        return _tell(heard.session, turn, Stage.INTENT_RESOLVED_BY_AGENT, agent=heard.session.intent)
+    if heard.outcome is Outcome.ASKED:
+        return _question(heard.session, turn)
+    return _unresolved(heard, turn, found)
+
+
+def _unresolved(heard: Heard, turn: Turn, found: Classified) -> Session:
+    """Nobody decided. Where nobody could be asked, the user is, if the classifiers know what to offer (R45)."""
+    session = heard.session
+    if found.collided and heard.outcome is Outcome.OUT:
         return _question(collision.asked(session, turn.snapshot, found.hits), turn)
     if code(session.state) == INTENT_COLLISION:
         again = collision.asked_again(session)
@@ -116,19 +128,24 @@ def _by_classifier(session: Session, turn: Turn, row: rows.Classifier) -> Sessio
     moved = session.moved(
         intent=code(row.intent_code), state=state_after(session, turn, row), cause="INTENT_RESOLUTION"
     )
-    moved = (
-        _without_questions(moved).evolve(intent_source="CLASSIFIER").with_params({"intent_resolved_by": "CLASSIFIER"})
-    )
+    moved = collision.without_questions(moved).evolve(intent_source="CLASSIFIER")
+    moved = moved.with_params({"intent_resolved_by": "CLASSIFIER"})
     after = run_phase(RulePhase.POST_CLASSIFIER_INTENT, "IntentResolutionStep Classifier", moved, turn)
+    return _tell(after, turn, Stage.INTENT_RESOLVED_BY_CLASSIFIER, classifier=row.intent_code)
+
+
+def _tell(
+    session: Session, turn: Turn, stage: Stage, *, classifier: str | None = None, agent: str | None = None
+) -> Session:
     turn.audit(
-        after,
-        Stage.INTENT_RESOLVED_BY_CLASSIFIER,
-        resolvedIntent=after.intent,
-        source="CLASSIFIER",
-        classifierIntent=row.intent_code,
-        agentIntent=None,
+        session,
+        stage,
+        resolvedIntent=session.intent,
+        source=session.intent_source,
+        classifierIntent=classifier,
+        agentIntent=agent,
     )
-    return after
+    return session
 
 
 def _question(session: Session, turn: Turn) -> Session:
@@ -150,12 +167,5 @@ def _no_change(session: Session, turn: Turn, reason: str) -> Session:
     return session
 
 
-def _without_questions(session: Session) -> Session:
-    """An accepted intent leaves every question behind (R37), also one that was just put again, and its reply."""
-    asked = session.reply_override
-    repeated = asked is not None and asked.source == "DISAMBIGUATION"
-    return session.evolve(clarification=None, reply_override=None if repeated else asked)
-
-
 def _without_old_question(session: Session) -> Session:
-    return session.evolve(clarification=None) if soft_signal(session) else session
+    return session.evolve(clarification=None) if collision.pending(session) else session

@@ -44,6 +44,8 @@ class Question:
     want_json: bool = False
     #: The answer is held against the schema, and the service is asked to keep it.
     strict: bool = False
+    #: An unusable answer in JSON is given back once. Off where the caller has something to fall back on.
+    repair: bool = True
     #: A template's own; null for the setting of the purpose.
     temperature: float | None = None
     template_id: int | None = None
@@ -80,7 +82,7 @@ def ask(session: Session, turn: Turn, question: Question) -> Reply:
         return Reply(error=ModelFault("LLM_NOT_CONFIGURED", "No model is configured."))
     _tell(session, turn, question.stages.input, _asked(question))
     reply = _asked_within_budget(session, turn, question, question.user)
-    if question.is_json and reply.error and reply.error.code in ("LLM_INVALID_RESPONSE", "LLM_SCHEMA_VIOLATION"):
+    if question.repair and reply.error and reply.error.code in ("LLM_INVALID_RESPONSE", "LLM_SCHEMA_VIOLATION"):
         again = _asked_within_budget(session, turn, question, _repair(question.user, reply))
         # Without a second answer the first fault is the one to tell.
         reply = again if again.text or not again.error else reply

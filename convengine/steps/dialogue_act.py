@@ -4,7 +4,7 @@ from convengine.correction.clauses import edit_clauses
 from convengine.correction.fields import resolves_to_one_field
 from convengine.correction.interaction import allowed
 from convengine.dialogue.classify import classify
-from convengine.dialogue.resolve import REGEX, ResolvedAct, audit_act, audit_final, resolve_act
+from convengine.dialogue.resolve import ResolvedAct, audit_act, audit_final, resolve_act
 from convengine.domain.catalogue.dialogue import RESET_ACT_RESETS
 from convengine.domain.enums import DialogueAct, ResetReason, RulePhase
 from convengine.domain.outcome import Continue
@@ -27,7 +27,7 @@ class DialogueActStep(Step):
     def execute(self, session: Session, turn: Turn) -> Continue:
         """The act is in the input params from here on."""
         found = resolve_act(session, turn, classify(session, turn, lambda: _edits_a_field(session, turn)))
-        session = session.with_params(found.params())
+        session = _restated(session, found).with_params(found.params())
         audit_act(session, turn, found)
         if _starts_over(session, turn, found):
             # The reset clears the params; what the message was stays known to the rest of the turn.
@@ -36,6 +36,11 @@ class DialogueActStep(Step):
         after = run_phase(RulePhase.POST_DIALOGUE_ACT, self.name, session, turn)
         audit_final(session, after, turn)
         return Continue(after)
+
+
+def _restated(session: Session, found: ResolvedAct) -> Session:
+    """The message as the model restates it; without a model's answer there is nothing to set or clear (8.1)."""
+    return session.with_query(found.query).evolve(query_rewritten=True) if found.query else session
 
 
 def _edits_a_field(session: Session, turn: Turn) -> bool:
@@ -50,9 +55,10 @@ def _edits_a_field(session: Session, turn: Turn) -> bool:
 
 
 def _starts_over(session: Session, turn: Turn, found: ResolvedAct) -> bool:
+    """The act is RESET and the words bear it out, whoever was asked first (8.4)."""
     return (
         found.found.act is DialogueAct.RESET
-        and found.source == REGEX
+        and found.regex.act is DialogueAct.RESET
         and not session.reset_only
         and turn.config(session, RESET_ACT_RESETS)
     )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from convengine.domain.catalogue.policy import BLOCK_IS_TERMINAL, DEFAULT_RESPONSE, ENABLE_LLM, LLM_FAIL_MODE
+from convengine.domain.catalogue.policy import BLOCK_IS_TERMINAL, DEFAULT_RESPONSE, ENABLE_LLM
 from convengine.domain.enums import ConversationStatus, DecisionKind
 from convengine.domain.outcome import Continue, Outcome, Stop
 from convengine.domain.payload import TextPayload, spoken, stored
@@ -10,8 +10,9 @@ from convengine.domain.rows import Policy
 from convengine.domain.session import FinalResult, Session
 from convengine.domain.stages import Stage
 from convengine.domain.text import blank, excerpt
-from convengine.domain.turn import Turn
-from convengine.intents.policies import choose_policy, judged_policies, matched_excerpt
+from convengine.domain.turn import Candidate, Turn
+from convengine.intents.judge import judge
+from convengine.intents.policies import choose_policy, matched_excerpt
 from convengine.pipeline.step import Step
 
 
@@ -56,31 +57,19 @@ class PolicyEnforcementStep(Step):
         choice = choose_policy(turn.snapshot, session.user_text)
         for row, fault in choice.invalid.items():
             turn.row_invalid(session, row, fault)
-        winner = choice.winner or _judged_by_model(session, turn)
+        winner, judged = choice.winner, tuple[Candidate, ...]()
+        if winner is None and turn.config(session, ENABLE_LLM):
+            judgement = judge(session, turn)
+            winner, judged = judgement.winner, judgement.candidates
         turn.decide(
             session,
             DecisionKind.POLICY,
             key={},
             winner=winner,
-            candidates=choice.candidates(),
+            candidates=[*choice.candidates(), *judged],
             cut=choice.cut,
         )
         return winner
-
-
-def _judged_by_model(session: Session, turn: Turn) -> Policy | None:
-    """The LLM rows: with no model to ask, LLM_FAIL_MODE says whether they hold (R45)."""
-    judged = judged_policies(turn.snapshot)
-    if not judged or not turn.config(session, ENABLE_LLM):
-        return None
-    turn.audit(
-        session,
-        Stage.POLICY_LLM_ERROR,
-        policyId=judged[0].policy_id,
-        message="no model",
-        exception="LLM_NOT_CONFIGURED",
-    )
-    return judged[0] if turn.config(session, LLM_FAIL_MODE) == "CLOSED" else None
 
 
 def _blocked(session: Session, turn: Turn, text: str, **about: Any) -> Stop:

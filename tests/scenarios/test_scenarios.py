@@ -13,36 +13,13 @@ from convengine.scenarios.telling import line
 
 FOLDER = Path(__file__).resolve().parent
 FILES = files([FOLDER])
-AGENT = "asks the intent agent"
-ACT = "asks a model for the dialogue act"
-EXTRACTION = "asks a model for the fields of a schema"
-DERIVED = "asks a model for the answer"
 PLANNER = "asks the tool planner"
 #: What needs a model or a tool that nothing calls yet, and why. One that passes must leave this list.
 NOT_YET = {
-    "01-faq-question-derived": DERIVED,
-    "03-unknown-when-agent-is-unsure": AGENT,
-    "04-agent-intent-post-agent-rule": AGENT,
-    "05-classifier-collision-to-agent": AGENT,
-    "06-intent-collision-clarified": AGENT,
-    "14-schema-collection-lock": EXTRACTION,
-    "15-reset-clears-the-lock": EXTRACTION,
-    "16-post-schema-extraction-rules": EXTRACTION,
-    "17-sticky-intent-mid-collection": EXTRACTION,
-    "21-dialogue-act-regex-then-llm": ACT,
-    "22-reset-act-is-guarded": ACT,
-    "23-set-dialogue-act-override": ACT,
-    "24-dialogue-act-llm-error": ACT,
-    "25-query-rewrite": ACT,
-    "26-order-cancellation-executes": EXTRACTION,
-    "37-tool-request-success": DERIVED,
     "40-mcp-two-tools-then-answer": PLANNER,
     "41-mcp-tool-error": PLANNER,
     "42-mcp-loop-cap": PLANNER,
     "43-pre-agent-mcp-gate": PLANNER,
-    "52-prompt-template-scoring": DERIVED,
-    "53-json-response": DERIVED,
-    "55-llm-failure-error": DERIVED,
 }
 
 

@@ -22,6 +22,8 @@ TABLES: dict[str, list[dict[str, Any]]] = {
     "ce_intent_classifier": [CLASSIFIER],
     "ce_response": [RESPONSE, UNKNOWN],
 }
+#: Asked for the intent where no classifier hits, and never sure.
+UNSURE = {"when": {"purpose": "intent"}, "reply": {"intent": "FAQ", "confidence": 0.1}}
 ASKS = {"phase": "POST_CLASSIFIER_INTENT", "rule_type": "EXACT", "match_pattern": "ANY", "action": "SET_TASK"}
 
 
@@ -32,7 +34,8 @@ def rule(**values: Any) -> dict[str, Any]:
 def played(folder: Path, *turns: dict[str, Any], replay: bool = True, **world: Any) -> Report:
     path = folder / "world.yaml"
     tables = {**TABLES, **world.pop("tables", {})}
-    path.write_text(yaml.safe_dump({"id": "world", "title": "W", "tables": tables, "turns": list(turns), **world}))
+    written = {"id": "world", "title": "W", "tables": tables, "llm": [UNSURE], "turns": list(turns), **world}
+    path.write_text(yaml.safe_dump(written))
     with database.disposable():
         return run(path, replay=replay)
 
