@@ -49,8 +49,11 @@ def model() -> ModelPort:
     found = models()
     if not found.all:
         return NoModel()
-    if found.all[0].provider == ECHO:
-        return EchoModel()
+    return EchoModel() if found.all[0].provider == ECHO else reach(found)
+
+
+def reach(found: Connections) -> OpenAiModel:
+    """The models behind these connections. Whoever waits for one holds no database connection."""
     return OpenAiModel(found, _release_connections, lambda conversation: conf.load("AUDIT_WRITER").spent(conversation))
 
 

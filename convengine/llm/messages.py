@@ -40,5 +40,22 @@ def _data(context_json: str) -> str:
 def _format(request: LlmRequest, connection: Connection) -> dict[str, Json]:
     if connection.answers == "object":
         return {"type": "json_object"}
-    schema = {"name": request.purpose.lower(), "schema": plain(request.json_schema), "strict": request.strict}
-    return {"type": "json_schema", "json_schema": schema}
+    schema = plain(request.json_schema)
+    strict = request.strict and _closed(schema)
+    return {"type": "json_schema", "json_schema": {"name": request.purpose.lower(), "schema": schema, "strict": strict}}
+
+
+def _closed(schema: Json) -> bool:
+    """True when every object of a schema names all of its fields as required and allows no others.
+
+    Services refuse to be strict about any other schema; the answer is held against the schema here in any case.
+    """
+    if isinstance(schema, list):
+        return all(map(_closed, schema))
+    if not isinstance(schema, dict):
+        return True
+    if "properties" in schema or schema.get("type") == "object":
+        named = set(schema.get("properties") or ())
+        if schema.get("additionalProperties") is not False or named != set(schema.get("required") or ()):
+            return False
+    return all(map(_closed, schema.values()))

@@ -14,7 +14,12 @@ from convengine.llm.openai_model import OpenAiModel
 from tests.fakes.openai_server import ModelServer, Says, model_server
 from tests.live.processes import free_port
 
-SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}},
+    "required": ["city"],
+    "additionalProperties": False,
+}
 
 
 def connections(url: str, **more: Any) -> Connections:
@@ -71,6 +76,20 @@ def test_json_is_asked_for_by_schema() -> None:
         "type": "json_schema",
         "json_schema": {"name": "response_text", "schema": SCHEMA, "strict": True},
     }
+
+
+@pytest.mark.parametrize(
+    "open_schema",
+    [
+        {**SCHEMA, "required": []},
+        {**SCHEMA, "additionalProperties": True},
+        {"type": "array", "items": {"type": "object"}},
+    ],
+)
+def test_a_service_is_not_asked_to_be_strict_about_a_schema_that_it_would_refuse(open_schema: Any) -> None:
+    _, server = answered(Says("{}"), json_schema=open_schema, strict=True)
+
+    assert server.requests[0]["response_format"]["json_schema"]["strict"] is False
 
 
 @pytest.mark.parametrize(("answers", "wanted"), [("object", {"type": "json_object"}), ("text", None)])
