@@ -11,7 +11,7 @@ from django.db import connections
 from django.utils.module_loading import import_string
 
 from convengine import conf
-from convengine.domain.ports import Clock, ConversationPort, ModelPort, Ports, ServerPort, ToolPort
+from convengine.domain.ports import Clock, ConversationPort, LikenessPort, ModelPort, Ports, ServerPort, ToolPort
 from convengine.domain.recording import Tape
 from convengine.domain.snapshot import Snapshot
 from convengine.executors import mcp_server
@@ -27,7 +27,8 @@ from convengine.llm.connections import ECHO, Connections, read_connections
 from convengine.llm.echo import EchoModel
 from convengine.llm.none import NoModel
 from convengine.llm.openai_model import OpenAiModel
-from convengine.llm.taped import TapedModel
+from convengine.llm.taped import TapedLikeness, TapedModel
+from convengine.llm.vectors import WordVectors
 from convengine.mcp_client.servers import McpServers
 from convengine.pipeline.engine import Engine
 from convengine.pipeline.hooks import Hooks
@@ -74,6 +75,7 @@ class Outside:
     tools: ToolPort | None = None
     #: Null for the servers that the deployment lets be reached.
     servers: ServerPort | None = None
+    likeness: LikenessPort = field(default_factory=WordVectors)
 
 
 _instead: ContextVar[Outside | None] = ContextVar("outside", default=None)
@@ -124,6 +126,7 @@ def ports(clock: Clock, conversations: ConversationPort, tape: Tape, snapshot: S
         executions=Executions(tape),
         containers=Containers(outside.registry, tape, connections.close_all),
         model=TapedModel(outside.model, tape),
+        likeness=TapedLikeness(outside.likeness, tape),
         tools=TapedTools(TimedTools(outside.tools or _tools(outside.registry, snapshot), connections.close_all), tape),
         servers=TapedServers(outside.servers or McpServers(mcp_server.policy()), tape),
         memory=Memories(outside.registry, tape),

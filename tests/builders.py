@@ -7,7 +7,7 @@ from uuid import UUID
 
 from convengine.domain import rows
 from convengine.domain.conversation import Conversation, Loaded
-from convengine.domain.ports import ModelPort, Ports, ServerPort, ToolPort
+from convengine.domain.ports import LikenessPort, ModelPort, Ports, ServerPort, ToolPort
 from convengine.domain.session import Session
 from convengine.domain.snapshot import Snapshot, Table
 from convengine.domain.trail import Trail
@@ -21,6 +21,7 @@ from tests.fakes.clock import FrozenClock
 from tests.fakes.ports import (
     BookOfExecutions,
     FixedContainers,
+    FixedLikeness,
     FixedMemory,
     FixedTransformers,
     RecordingTasks,
@@ -147,6 +148,7 @@ def make_turn(
     executions: BookOfExecutions | None = None,
     containers: FixedContainers | None = None,
     model: ModelPort | None = None,
+    likeness: LikenessPort | None = None,
     tools: ToolPort | None = None,
     servers: ServerPort | None = None,
     memory: FixedMemory | None = None,
@@ -165,6 +167,7 @@ def make_turn(
         executions=executions or BookOfExecutions(),
         containers=containers or FixedContainers(),
         model=model or NoModel(),
+        likeness=likeness or FixedLikeness(),
         tools=TimedTools(tools or RegisteredTools(Registry())),
         servers=servers or ScriptedServers(ScriptedTools([])),
         memory=memory or FixedMemory(),

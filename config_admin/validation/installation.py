@@ -5,6 +5,7 @@ from convengine import conf, wiring
 from convengine.executors import mcp_server
 from convengine.executors.port import BUILT_IN
 from convengine.extensions.registry import registry
+from convengine.llm import vectors
 from convengine.rules.conditions import custom_matchers
 from convengine.rules.vocabulary import actions
 from convengine.tools.request import group_of
@@ -25,6 +26,7 @@ def installed() -> World:
         server_hosts=policy.hosts,
         models=wiring.models().names,
         model_configured=wiring.model().configured,
+        semantic_installed=vectors.installed(),
         mappers=frozenset(registry.http_mappers),
         unsafe_sql_allowed=conf.get("UNSAFE_SQL_TOOLS"),
         rule_types=frozenset(custom_matchers()),

@@ -66,4 +66,6 @@ class World:
     rule_types: frozenset[str] = frozenset()
     rule_actions: frozenset[str] = frozenset()
     model_configured: bool = False
+    #: The extra `semantic` is there: texts can be compared by what they mean.
+    semantic_installed: bool = False
     unsafe_sql_allowed: bool = False

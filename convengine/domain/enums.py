@@ -182,6 +182,11 @@ class ClassifierType(Word):
     CONTAINS = "CONTAINS", "Contains", "The text contains these characters."
     STARTS_WITH = "STARTS_WITH", "Starts with", "The text begins with these characters."
     EXACT = "EXACT", "Exact text", "The whole text is this."
+    SEMANTIC = (
+        "SEMANTIC",
+        "Means the same",
+        "The text means what one of these examples means, one example a line. Tried when no other row fits.",
+    )
 
 
 class PolicyType(Word):

@@ -228,6 +228,23 @@ class ModelPort(Protocol):
 
 
 @dataclass(frozen=True)
+class LikenessAnswer:
+    """How alike a text is to each of several others, from 0 to 1; or why nobody can say."""
+
+    scores: tuple[float, ...] = ()
+    #: What the vectors come from.
+    model: str = ""
+    error_message: str | None = None
+
+
+class LikenessPort(Protocol):
+    """Sentence vectors: what texts mean, rather than which letters they have."""
+
+    def likeness(self, text: str, others: Sequence[str]) -> LikenessAnswer:
+        """The likeness of `text` to each of the others, in their order."""
+
+
+@dataclass(frozen=True)
 class ToolAnswer:
     """A tool's result, or its fault."""
 
@@ -341,6 +358,7 @@ class Ports:
     executions: ExecutionPort
     containers: ContainerPort
     model: ModelPort
+    likeness: LikenessPort
     tools: TimedToolPort
     servers: ServerPort
     memory: MemoryPort

@@ -59,6 +59,16 @@ class Classifier(Row):
     priority: int = 100
     description: str | None = None
 
+    @property
+    def is_semantic(self) -> bool:
+        """True for a row whose pattern is examples, compared by what they mean."""
+        return (self.rule_type or "").strip().upper() == "SEMANTIC"
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """The examples of such a row: its lines."""
+        return tuple(line.strip() for line in (self.pattern or "").splitlines() if line.strip())
+
 
 @dataclass(frozen=True, kw_only=True)
 class Rule(Row):

@@ -11,10 +11,11 @@ from convengine.domain.scope import ANY, UNKNOWN, resolved, state_resolved
 from convengine.domain.session import Session
 from convengine.domain.snapshot import Snapshot
 from convengine.domain.stages import Stage
-from convengine.domain.text import code
+from convengine.domain.text import blank, code
 from convengine.domain.turn import Candidate, Turn
+from convengine.intents.semantic import Compared, compare, unavailable
 from convengine.rules.bank import TextBank
-from convengine.rules.cuts import switched_off
+from convengine.rules.cuts import NOT_ASKED, switched_off
 from convengine.rules.verdict import ROW_INVALID
 
 
@@ -24,6 +25,8 @@ class Classified:
 
     hits: tuple[rows.Classifier, ...]
     winner: rows.Classifier | None
+    #: What the rows of examples said, where they were asked.
+    compared: Compared | None = None
 
     @property
     def intents(self) -> tuple[str, ...]:
@@ -74,7 +77,16 @@ def classifier_bank(snapshot: Snapshot) -> TextBank:
     """All classifier patterns at once; the rows' intents are looked at afterwards, so one table makes one bank."""
     return snapshot.table(rows.Classifier).memo.get(
         "bank",
-        lambda: TextBank([(r.classifier_id, r.rule_type, r.pattern) for r in snapshot.enabled(rows.Classifier)]),
+        lambda: TextBank(
+            (r.classifier_id, r.rule_type, r.pattern) for r in snapshot.enabled(rows.Classifier) if not r.is_semantic
+        ),
+    )
+
+
+def _examples(snapshot: Snapshot) -> tuple[rows.Classifier, ...]:
+    """The rows of that order that are examples; normally none."""
+    return snapshot.memo.get(
+        "classifier examples", lambda: tuple(row for row in ordered_classifiers(snapshot) if row.is_semantic)
     )
 
 
@@ -86,15 +98,17 @@ def classify(session: Session, turn: Turn, text: str | None) -> Classified:
     hits = tuple(ordered[place] for place in sorted(places[key] for key in found if key in places))
     for row, fault in _invalid(snapshot).items():
         turn.row_invalid(session, row, fault)
-    result = Classified(hits, _winner(hits, turn.config(session, COLLISION_BY_PRIORITY)))
+    compared = None if hits else _compared(session, turn, text)
+    hits = compared.hits if compared else hits
+    result = Classified(hits, _winner(hits, turn.config(session, COLLISION_BY_PRIORITY)), compared)
     if snapshot.rows(rows.Classifier):
         turn.decide(
             session,
             DecisionKind.CLASSIFIER,
-            key={"queryRewritten": text != session.user_text},
+            key={"queryRewritten": text != session.user_text, **({"semantic": compared.reason} if compared else {})},
             winner=result.winner,
-            candidates=[_candidate(row, result) for row in hits],
-            cut=_cut(snapshot, len(hits)),
+            candidates=[*(_candidate(row, result) for row in hits), *(compared.candidates() if compared else ())],
+            cut=_cut(snapshot, result),
         )
     _tell(session, turn, result)
     return result
@@ -120,22 +134,40 @@ def _winner(hits: Sequence[rows.Classifier], by_priority: bool) -> rows.Classifi
     return None
 
 
+def _compared(session: Session, turn: Turn, text: str | None) -> Compared | None:
+    """What the rows of examples say; null where there are none, or nothing to compare. Unusable ones are told."""
+    found = _examples(turn.snapshot)
+    if not found or text is None or blank(text):
+        return None
+    compared = compare(session, turn, text, found)
+    if compared.problem:
+        for row in found:
+            turn.row_invalid(session, row, unavailable(compared.problem))
+    return compared
+
+
 def _candidate(row: rows.Classifier, result: Classified) -> Candidate:
+    compared = result.compared.operands(row) if result.compared else None
+    operands = (compared,) if compared else ()
     if row is result.winner:
-        return Candidate(row.classifier_id, True)
+        return Candidate(row.classifier_id, True, None, operands)
     same = result.winner is not None and code(row.intent_code) == code(result.winner.intent_code)
     reason = "LOWER_PRIORITY" if result.winner is not None or same else "INTENT_COLLISION"
-    return Candidate(row.classifier_id, False, reason)
+    return Candidate(row.classifier_id, False, reason, operands)
 
 
-def _cut(snapshot: Snapshot, hits: int) -> dict[str, int]:
+def _cut(snapshot: Snapshot, result: Classified) -> dict[str, int]:
+    """How many rows each reason kept out, beside those that are told."""
     enabled, ordered = len(snapshot.enabled(rows.Classifier)), len(ordered_classifiers(snapshot))
     invalid, off = len(_invalid(snapshot)), switched_off(snapshot, rows.Classifier)
+    alike, compared = len(_examples(snapshot)), result.compared
+    by_text, near = (0, len(compared.near)) if compared else (len(result.hits), 0)
     return {
         **off,
         "INTENT_DISABLED": enabled - ordered,
         ROW_INVALID: off[ROW_INVALID] + invalid,
-        "PATTERN": ordered - hits - invalid,
+        "PATTERN": ordered - alike - by_text - invalid,
+        compared.reason if compared else NOT_ASKED: alike - near,
     }
 
 

@@ -1,12 +1,13 @@
-"""A model on the tape: asked once, and answering from the recording ever after (R32)."""
+"""Models on the tape: asked once, and answering from the recording ever after (R32)."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from typing import Any
 
 from convengine.codec import plain
-from convengine.domain.ports import LlmAnswer, LlmRequest, ModelPort
+from convengine.domain.ports import LikenessAnswer, LikenessPort, LlmAnswer, LlmRequest, ModelPort
 from convengine.domain.recording import Tape
 
 
@@ -35,3 +36,18 @@ class TapedModel:
 
 def _answer(stored: Mapping[str, Any]) -> LlmAnswer:
     return LlmAnswer(**{**stored, "earlier": tuple(_answer(one) for one in stored.get("earlier", ()))})
+
+
+class TapedLikeness:
+    """Sentence vectors, in front of whichever the deployment has."""
+
+    def __init__(self, vectors: LikenessPort, tape: Tape) -> None:
+        self._vectors = vectors
+        self._tape = tape
+
+    def likeness(self, text: str, others: Sequence[str]) -> LikenessAnswer:
+        """Compare. Of the others the tape keeps a digest: they are rows of the release."""
+        digest = hashlib.sha256("\0".join(others).encode("utf-8", "replace")).hexdigest()
+        request = {"text": text, "count": len(others), "digest": digest}
+        answer = self._tape.ask("likeness", request, lambda: plain(asdict(self._vectors.likeness(text, others))))
+        return LikenessAnswer(**{**answer, "scores": tuple(answer["scores"])})

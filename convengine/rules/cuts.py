@@ -19,6 +19,11 @@ SCOPE_INTENT = "SCOPE_INTENT"
 SCOPE_STATE = "SCOPE_STATE"
 PATTERN = "PATTERN"
 STOPPED = "STOPPED"
+#: Rows of examples: not alike enough, or too far behind the best; and nothing there to compare them with.
+BELOW_MIN_SCORE = "BELOW_MIN_SCORE"
+SEMANTIC_UNAVAILABLE = "SEMANTIC_UNAVAILABLE"
+#: A row that somebody else judges, and did not have to.
+NOT_ASKED = "NOT_ASKED"
 
 
 def inactive(snapshot: Snapshot, row: Row) -> str | None:

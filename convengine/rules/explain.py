@@ -23,8 +23,6 @@ from convengine.rules.verdict import ROW_INVALID
 Json = Any
 #: A row that could have decided, and another one did.
 OUTRANKED = "OUTRANKED"
-#: A row that a model judges; what it said is in the trail where it was asked.
-NOT_ASKED = "NOT_ASKED"
 
 
 @dataclass(frozen=True)
@@ -45,6 +43,8 @@ class _Place:
     intent: str | None
     state: str | None
     text: str | None
+    #: Why a row of examples that was not stored did not decide.
+    semantic: str = cuts.NOT_ASKED
 
 
 #: Why a row that was not stored did not decide.
@@ -96,7 +96,8 @@ def _stored(row: rows.Row, stored: Mapping[str, Json]) -> Explained | None:
 
 def _place(decision: Mapping[str, Json], user_text: str | None) -> _Place:
     key = decision.get("key") or {}
-    return _Place(key.get("intent"), key.get("state"), key.get("userText", user_text))
+    semantic = str(key.get("semantic") or cuts.NOT_ASKED)
+    return _Place(key.get("intent"), key.get("state"), key.get("userText", user_text), semantic)
 
 
 # --- rules ------------------------------------------------------------------------------------------------------
@@ -131,11 +132,11 @@ def _by_scope(snapshot: Snapshot, row: rows.Row, place: _Place) -> str:
 def _by_classifier(snapshot: Snapshot, row: rows.Classifier, place: _Place) -> str:
     if code(row.intent_code) in ("", ANY, UNKNOWN):
         return cuts.INTENT_DISABLED
-    return _by_text(snapshot, row, place, normalised=False)
+    return place.semantic if row.is_semantic else _by_text(snapshot, row, place, normalised=False)
 
 
 def _by_policy(snapshot: Snapshot, row: rows.Policy, place: _Place) -> str:
-    return NOT_ASKED if code(row.rule_type) == "LLM" else _by_text(snapshot, row, place, normalised=True)
+    return cuts.NOT_ASKED if code(row.rule_type) == "LLM" else _by_text(snapshot, row, place, normalised=True)
 
 
 def _by_text(snapshot: Snapshot, row: rows.Classifier | rows.Policy, place: _Place, *, normalised: bool) -> str:
@@ -147,7 +148,8 @@ def _by_text(snapshot: Snapshot, row: rows.Classifier | rows.Policy, place: _Pla
 
 
 def _triples(found: Sequence[rows.Classifier | rows.Policy]) -> list[Triple]:
-    return [(row.pk, row.rule_type, row.pattern) for row in found]
+    tested = (row for row in found if not (isinstance(row, rows.Classifier) and row.is_semantic))
+    return [(row.pk, row.rule_type, row.pattern) for row in tested]
 
 
 _JUDGES: Mapping[DecisionKind, tuple[type[rows.Row], _Reason]] = {

@@ -39,8 +39,18 @@ def _type(draft: Classifier) -> Iterator[Finding]:
         "rule_type",
         list(ClassifierType),
         finding_code="RULE_TYPE",
-        message="Choose REGEX, CONTAINS, STARTS_WITH or EXACT.",
+        message="Choose REGEX, CONTAINS, STARTS_WITH, EXACT or SEMANTIC.",
     )
+
+
+def _comparable(draft: Classifier) -> Iterator[Finding]:
+    if draft.row.is_semantic and not draft.world.semantic_installed:
+        yield draft.warning(
+            "SEMANTIC_NOT_INSTALLED",
+            "rule_type",
+            "Nothing here can compare what texts mean, so this row is not used. "
+            "Install it with pip install 'convengine[semantic]', or choose another kind of test.",
+        )
 
 
 def _too_broad(draft: Classifier) -> Iterator[Finding]:
@@ -91,4 +101,4 @@ def _overlapping(snapshot: Snapshot, row: rows.Classifier) -> Iterator[rows.Clas
 
 
 FORM: tuple[Check, ...] = (_intent, common.state, _type, patterns.written, common.priority)
-FIT: tuple[Check, ...] = (common.scope_fit, _too_broad, _overlap, common.duplicate_row)
+FIT: tuple[Check, ...] = (common.scope_fit, _comparable, _too_broad, _overlap, common.duplicate_row)

@@ -52,6 +52,20 @@ OVERRIDE_STATE_ON_SAME_INTENT = declare(
     False,
     "Take the row's state although the intent stays the same.",
 )
+SEMANTIC_MIN_SCORE = declare(
+    CLASSIFIER_FAMILY,
+    "SEMANTIC_MIN_SCORE",
+    decimal(),
+    0.5,
+    "From this likeness on (1 = the same) a text means what an example of a SEMANTIC row means.",
+)
+SEMANTIC_GAP_THRESHOLD = declare(
+    CLASSIFIER_FAMILY,
+    "SEMANTIC_GAP_THRESHOLD",
+    decimal(),
+    0.1,
+    "SEMANTIC rows of another intent count as well when their likeness is at most this far below the best.",
+)
 
 MIN_CONFIDENCE = declare(
     AGENT_FAMILY, "MIN_CONFIDENCE", decimal(), 0.55, "The model's intent is rejected below this confidence."

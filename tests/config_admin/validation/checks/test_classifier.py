@@ -26,9 +26,17 @@ def test_a_state_of_any_leaves_the_state_as_it_is() -> None:
     assert codes(replace(CLASSIFIER, state_code="ANY")) == []
 
 
-@pytest.mark.parametrize("value", ["SEMANTIC", "", None, "LLM"])
-def test_the_type_is_one_of_four(value: Any) -> None:
-    assert ("RULE_TYPE", "Choose REGEX, CONTAINS, STARTS_WITH or EXACT.") in said(replace(CLASSIFIER, rule_type=value))
+@pytest.mark.parametrize("value", ["FUZZY", "", None, "LLM"])
+def test_the_type_is_one_of_five(value: Any) -> None:
+    problem = ("RULE_TYPE", "Choose REGEX, CONTAINS, STARTS_WITH, EXACT or SEMANTIC.")
+    assert problem in said(replace(CLASSIFIER, rule_type=value))
+
+
+def test_examples_are_questioned_where_nothing_can_compare_them() -> None:
+    row = replace(CLASSIFIER, rule_type="SEMANTIC", pattern="I want my money back\ngive me a refund")
+
+    assert codes(row, semantic_installed=True) == []
+    assert codes(row) == ["SEMANTIC_NOT_INSTALLED"]
 
 
 def test_the_pattern_is_there() -> None:
