@@ -12,7 +12,7 @@ from convengine.domain.stages import Stage
 from convengine.domain.text import blank, excerpt
 from convengine.domain.turn import Candidate, Turn
 from convengine.intents.judge import judge
-from convengine.intents.policies import choose_policy, matched_excerpt
+from convengine.intents.policies import choose_policy, judged_policies, matched_excerpt
 from convengine.pipeline.step import Step
 
 
@@ -58,7 +58,9 @@ class PolicyEnforcementStep(Step):
         for row, fault in choice.invalid.items():
             turn.row_invalid(session, row, fault)
         winner, judged = choice.winner, tuple[Candidate, ...]()
-        if winner is None and turn.config(session, ENABLE_LLM):
+        # A bare wish to start over is nothing to judge (RST-6).
+        asks = winner is None and not session.reset_only and bool(judged_policies(turn.snapshot))
+        if asks and turn.config(session, ENABLE_LLM):
             judgement = judge(session, turn)
             winner, judged = judgement.winner, judgement.candidates
         turn.decide(

@@ -51,6 +51,8 @@ class AskingStep(Step):
 @pytest.fixture(autouse=True)
 def _asking(monkeypatch: pytest.MonkeyPatch) -> None:
     desk()
+    # The only question of a turn is the step's own.
+    CeConfig.objects.create(config_type="DialogueActStep", config_key="RESOLUTE", config_value="REGEX_ONLY")
     steps = ordered([*(import_string(path)() for path in DEFAULT_PIPELINE), AskingStep()])
     monkeypatch.setattr(wiring, "engine", lambda: Engine(steps))
 

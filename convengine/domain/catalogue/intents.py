@@ -121,7 +121,7 @@ USER_PROMPT = declare(
     prompt(),
     "Allowed intents:\n{{ allowed_intents }}\n\nCandidates so far: {{ intent_collision_candidates }}\n"
     "Scores so far: {{ intent_scores }}\nOpen question: {{ pending_clarification }}\nKnown facts: {{ context }}\n\n"
-    "Message:\n{{ user_input }}",
+    "Message:\n{{ user_input }}{% if standalone_query %}\n\nIn full:\n{{ standalone_query }}{% endif %}",
     "What the model is shown for finding the intent.",
 )
 COLLISION_SYSTEM_PROMPT = declare(

@@ -235,6 +235,9 @@ LISTED: tuple[tuple[str, str, str, Any], ...] = (
     ("McpToolStep/OBSERVATIONS_MAX_BYTES", "L", "int", 131_072),
     ("ToolOrchestrationStep/RESULT_MAX_BYTES", "L", "int", 65_536),
     ("Session/STALE_TEXT", "L", "template", ""),
+    # issue 4: rows of examples
+    ("ClassifierIntentResolver/SEMANTIC_MIN_SCORE", "L", "decimal", 0.5),
+    ("ClassifierIntentResolver/SEMANTIC_GAP_THRESHOLD", "L", "decimal", 0.1),
     ("LLM/MAX_MS_PER_TURN", "LR", "int", 30_000),
     ("LLM/MAX_TOKENS_PER_TURN", "LR", "int", 0),
     ("LLM/MAX_COST_PER_CONVERSATION", "LR", "decimal", 0.0),

@@ -359,3 +359,11 @@ def test_a_state_that_no_row_knows_is_none(said: Any, state: str, noted: bool) -
 
     assert session.state == state
     assert ("unknownState" in payload(turn, "INTENT_AGENT_ACCEPTED")) is noted
+
+
+def test_the_agent_sees_the_message_as_it_was_restated() -> None:
+    _, _, plain = run({}, text="and tomorrow?")
+    _, _, restated = run({}, text="and tomorrow?", standalone_query="Are you open tomorrow?")
+
+    assert plain.requests[0].user.endswith("Message:\nand tomorrow?")
+    assert restated.requests[0].user.endswith("and tomorrow?\n\nIn full:\nAre you open tomorrow?")
