@@ -1,5 +1,6 @@
 """The composition root: one Engine and its ports, built from the settings."""
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -35,6 +36,7 @@ from convengine.pipeline.hooks import Hooks
 from convengine.pipeline.order import DEFAULT_PIPELINE, ordered
 from convengine.pipeline.step import Step
 from convengine.sessions.executions import Executions
+from convengine.tools.pace import TapedPace
 from convengine.tools.taped import TapedServers, TapedTools
 
 
@@ -129,6 +131,7 @@ def ports(clock: Clock, conversations: ConversationPort, tape: Tape, snapshot: S
         likeness=TapedLikeness(outside.likeness, tape),
         tools=TapedTools(TimedTools(outside.tools or _tools(outside.registry, snapshot), connections.close_all), tape),
         servers=TapedServers(outside.servers or McpServers(mcp_server.policy()), tape),
+        pace=TapedPace(clock, tape, time.sleep),
         memory=Memories(outside.registry, tape),
         transformers=ResponseTransformers(outside.registry, tape),
     )

@@ -7,7 +7,8 @@ from uuid import UUID
 
 from convengine.domain import rows
 from convengine.domain.conversation import Conversation, Loaded
-from convengine.domain.ports import LikenessPort, ModelPort, Ports, ServerPort, ToolPort
+from convengine.domain.ports import LikenessPort, ModelPort, Pace, Ports, ServerPort, ToolPort
+from convengine.domain.recording import Recording
 from convengine.domain.session import Session
 from convengine.domain.snapshot import Snapshot, Table
 from convengine.domain.trail import Trail
@@ -16,6 +17,7 @@ from convengine.extensions.registry import Registry
 from convengine.extensions.timed_tools import TimedTools
 from convengine.extensions.tools import RegisteredTools
 from convengine.llm.none import NoModel
+from convengine.tools.pace import TapedPace
 from convengine.tools.scripted import ScriptedServers, ScriptedTools
 from tests.fakes.clock import FrozenClock
 from tests.fakes.ports import (
@@ -151,6 +153,7 @@ def make_turn(
     likeness: LikenessPort | None = None,
     tools: ToolPort | None = None,
     servers: ServerPort | None = None,
+    pace: Pace | None = None,
     memory: FixedMemory | None = None,
     transformers: FixedTransformers | None = None,
     clock: FrozenClock | None = None,
@@ -170,6 +173,7 @@ def make_turn(
         likeness=likeness or FixedLikeness(),
         tools=TimedTools(tools or RegisteredTools(Registry())),
         servers=servers or ScriptedServers(ScriptedTools([])),
+        pace=pace or TapedPace(clock, Recording(), lambda seconds: None),
         memory=memory or FixedMemory(),
         transformers=transformers or FixedTransformers(),
     )

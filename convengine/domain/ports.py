@@ -348,6 +348,16 @@ class ConversationPort(Protocol):
         """Insert the row if it is not there. Raises ConversationPersistFailed when the database fails."""
 
 
+class Pace(Protocol):
+    """Time as far as a decision depends on it."""
+
+    def spent_ms(self) -> float:
+        """Milliseconds since the turn began; in a replay, as many as then."""
+
+    def wait(self, milliseconds: float) -> None:
+        """Let some time go by; in a replay, none."""
+
+
 @dataclass(frozen=True)
 class Ports:
     """Everything that a turn may ask."""
@@ -361,5 +371,6 @@ class Ports:
     likeness: LikenessPort
     tools: TimedToolPort
     servers: ServerPort
+    pace: Pace
     memory: MemoryPort
     transformers: TransformerPort

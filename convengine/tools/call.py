@@ -16,7 +16,14 @@ Json = Any
 _LIMIT = frozenset({"limit"})
 
 
-def call_tool(session: Session, turn: Turn, tool: rows.Tool | None, group: str, args: Mapping[str, Json]) -> ToolAnswer:
+def call_tool(
+    session: Session,
+    turn: Turn,
+    tool: rows.Tool | None,
+    group: str,
+    args: Mapping[str, Json],
+    within_ms: int | None = None,
+) -> ToolAnswer:
     """The tool's answer; `tool` is null for a group alone. Never raises for a fault of the tool or its arguments.
 
     Arguments that do not fit the tool's schema are INVALID_ARGS, and nothing is called.
@@ -25,7 +32,7 @@ def call_tool(session: Session, turn: Turn, tool: rows.Tool | None, group: str, 
     fitted, problems = checked(schema, args, _LIMIT if group == ToolGroup.DB else frozenset())
     if problems:
         return ToolAnswer(error_type=INVALID_ARGS, error_message=" ".join(problems))
-    answer = turn.ports.tools.run(tool.tool_code if tool else "", group, fitted, session)
+    answer = turn.ports.tools.run(tool.tool_code if tool else "", group, fitted, session, within_ms)
     for stage, payload in answer.told.items():
         turn.audit(session, Stage(stage), **payload)
     return answer

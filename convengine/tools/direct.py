@@ -6,7 +6,6 @@ from typing import Any
 from convengine.domain import rows
 from convengine.domain.enums import DecisionKind
 from convengine.domain.session import Session
-from convengine.domain.text import code
 from convengine.domain.turn import Turn
 from convengine.prompts.render import has_expressions, render_lenient
 from convengine.prompts.variables import template_variables
@@ -14,14 +13,6 @@ from convengine.rules.choice import choose
 from convengine.tools.request import InvalidToolRequest, ToolRequest, group_of
 
 Json = Any
-
-
-def tool_in_scope(session: Session, turn: Turn, tool_code: str | None) -> rows.Tool | None:
-    """The tool of that code where the session stands: enabled, in scope, the most specific first."""
-    for tool in turn.snapshot.in_scope(rows.Tool, session.intent, session.state):
-        if code(tool.tool_code) == code(tool_code):
-            return tool
-    return None
 
 
 def direct_row(session: Session, turn: Turn) -> rows.DirectTool | None:

@@ -10,6 +10,7 @@ from convengine.domain.session import Session
 from convengine.domain.stages import Stage
 from convengine.domain.text import code, truthy
 from convengine.domain.turn import Turn
+from convengine.tools.servers import servers_in_scope
 
 Json = Any
 _REFUSING_ACTS = frozenset({DialogueAct.NEGATE, DialogueAct.RESET, DialogueAct.EDIT})
@@ -62,10 +63,15 @@ def _clarification(session: Session, turn: Turn) -> Skip | None:
     return Skip(None, "PENDING_CLARIFICATION", stage=Stage.MCP_SKIPPED_PENDING_CLARIFICATION)
 
 
+#: Neither rows nor servers have a tool where the session stands.
+NO_TOOLS = Skip("NO_TOOLS_FOR_SCOPE", "NO_TOOLS", "NO_TOOLS", stage=Stage.MCP_NO_TOOLS_AVAILABLE)
+
+
 def _tools(session: Session, turn: Turn) -> Skip | None:
-    if turn.snapshot.in_scope(rows.Tool, session.intent, session.state):
+    """What a server offers is asked for only when every other gate is open."""
+    if turn.snapshot.in_scope(rows.Tool, session.intent, session.state) or servers_in_scope(session, turn):
         return None
-    return Skip("NO_TOOLS_FOR_SCOPE", "NO_TOOLS", "NO_TOOLS", stage=Stage.MCP_NO_TOOLS_AVAILABLE)
+    return NO_TOOLS
 
 
 def _model(session: Session, turn: Turn) -> Skip | None:

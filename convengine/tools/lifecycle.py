@@ -36,7 +36,8 @@ def skipped(session: Session, turn: Turn, skip: Skip) -> Session:
     if skip.status is not None:
         session = session.with_params({"mcp_status": skip.status})
     if not session.reset_only:
-        session = session.with_context({"mcp": {**mcp_branch(session), "lifecycle": _lifecycle(skip, turn)}})
+        state = lifecycle(turn, skip.status, skip.outcome)
+        session = session.with_context({"mcp": {**mcp_branch(session), "lifecycle": state}})
     where = {"intent": session.intent, "state": session.state}
     if skip.stage:
         turn.audit(session, skip.stage, **where, **skip.about)
@@ -44,14 +45,24 @@ def skipped(session: Session, turn: Turn, skip: Skip) -> Session:
     return session
 
 
-def _lifecycle(skip: Skip, turn: Turn) -> dict[str, object]:
+def lifecycle(
+    turn: Turn,
+    status: object,
+    outcome: str,
+    *,
+    finished: bool = True,
+    error: str | None = None,
+    blocked: bool = False,
+) -> dict[str, object]:
+    """`context.mcp.lifecycle`, without what is known of the last step."""
     return {
         "phase": "POST_AGENT_MCP",
-        "status": skip.status,
-        "outcome": skip.outcome,
-        "finished": True,
-        "blocked": False,
-        "error": False,
+        "status": status,
+        "outcome": outcome,
+        "finished": finished,
+        "blocked": blocked,
+        "error": error is not None,
+        **({"errorMessage": error} if error is not None else {}),
         "toolExecuted": False,
         "turnId": turn.turn_id,
     }

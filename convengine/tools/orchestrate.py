@@ -12,9 +12,10 @@ from convengine.domain.text import truthy
 from convengine.domain.turn import Turn
 from convengine.rules.apply import run_phase
 from convengine.tools.call import call_tool
-from convengine.tools.direct import direct_row, row_request, tool_in_scope
+from convengine.tools.direct import direct_row, row_request
 from convengine.tools.outcome import BY_GUARDRAIL, ERROR, MISMATCH, SUCCESS, Outcome, capped, mcp_branch
 from convengine.tools.request import InvalidToolRequest, ToolRequest, group_of, read_request
+from convengine.tools.scope import tool_in_scope
 
 
 def orchestrate(session: Session, turn: Turn) -> Session:

@@ -7,48 +7,21 @@ import pytest
 import yaml
 
 from convengine.scenarios import database
-from convengine.scenarios.loading import files, load
+from convengine.scenarios.loading import files
 from convengine.scenarios.runner import Failure, run
 from convengine.scenarios.telling import line
 
 FOLDER = Path(__file__).resolve().parent
 FILES = files([FOLDER])
-PLANNER = "asks the tool planner"
-#: What needs a model or a tool that nothing calls yet, and why. One that passes must leave this list.
-NOT_YET = {
-    "40-mcp-two-tools-then-answer": PLANNER,
-    "41-mcp-tool-error": PLANNER,
-    "42-mcp-loop-cap": PLANNER,
-    "43-pre-agent-mcp-gate": PLANNER,
-}
-
-
-def case(file: Path) -> Any:
-    reason = NOT_YET.get(file.stem)
-    return pytest.param(file, id=file.stem, marks=[pytest.mark.xfail(reason=reason, strict=True)] if reason else [])
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("file", [case(file) for file in FILES])
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_scenario_holds_and_each_of_its_turns_replays_equal(file: Path) -> None:
     with database.disposable():
         report = run(file, replay=True)
 
     assert report.outcome == "passed", line(report)
-
-
-@pytest.mark.parametrize("name", NOT_YET)
-def test_what_is_not_held_yet_scripts_a_model_or_a_tool(name: str) -> None:
-    scenario = load(FOLDER / f"{name}.yaml")
-
-    assert scenario.llm or scenario.tools
-
-
-def test_every_scenario_without_a_model_and_without_a_tool_holds() -> None:
-    plain = [file.stem for file in FILES if not (load(file).llm or load(file).tools)]
-
-    assert len(plain) == 36
-    assert not set(plain) & NOT_YET.keys()
 
 
 #: Scenario, turn, path to an expectation in the file, what it is turned into, and how that must fail.

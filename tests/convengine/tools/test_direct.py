@@ -1,8 +1,9 @@
 import pytest
 
 from convengine.domain.turn import DecidingRow
-from convengine.tools.direct import direct_row, row_request, tool_in_scope
+from convengine.tools.direct import direct_row, row_request
 from convengine.tools.request import InvalidToolRequest, ToolRequest
+from convengine.tools.scope import tool_in_scope
 from tests.builders import (
     make_direct_tool,
     make_intent,
