@@ -16,6 +16,7 @@ def register() -> None:
     register_check(check_pipeline)
     register_check(check_paths, Tags.compatibility)
     register_check(check_extensions)
+    register_check(check_connections)
     register_check(check_models)
 
 
@@ -48,6 +49,17 @@ def check_paths(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
         except ImportError as error:
             found.append(Error(f"settings.CONVENGINE[{key!r}] cannot be imported: {error}.", id="convengine.E003"))
     return found
+
+
+def check_connections(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
+    """The named connections of HTTP tools can be read."""
+    from convengine.executors.http_connections import ConnectionInvalid, connections
+
+    try:
+        connections(conf.get("HTTP_CONNECTIONS"))
+    except ConnectionInvalid as error:
+        return [Error(str(error), hint="See CE_HTTP_CONNECTIONS in docs/deployment.md.", id="convengine.E006")]
+    return []
 
 
 def check_extensions(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:

@@ -30,6 +30,8 @@ DEFAULTS: Mapping[str, Any] = {
     "EXTENSIONS": [],
     # Read-only databases of tools, name -> address.
     "TOOL_DATABASES": {},
+    # Named targets of HTTP tools, name -> {base_url, auth, header, prefix, secret_value, hosts, private_hosts}.
+    "HTTP_CONNECTIONS": {},
     # True: rows may switch the guard of a database tool off.
     "UNSAFE_SQL_TOOLS": False,
     # Deployment defaults of live settings, (TYPE, KEY) -> text.

@@ -62,6 +62,21 @@ def prefixed(prefix: str) -> dict[str, str]:
     return {name.removeprefix(prefix): value for name, value in os.environ.items() if name.startswith(prefix)}
 
 
+def http_connections() -> dict[str, Any]:
+    """`CE_HTTP_CONNECTIONS`: each connection's `secret` names the variable that holds it."""
+    found = document("CE_HTTP_CONNECTIONS")
+    for name, declared in found.items():
+        if not isinstance(declared, dict) or "secret_value" in declared:
+            raise ImproperlyConfigured(
+                f"CE_HTTP_CONNECTIONS: {name} must be an object, its secret in another variable."
+            )
+        if variable := declared.get("secret"):
+            if not os.environ.get(str(variable)):
+                raise ImproperlyConfigured(f"CE_HTTP_CONNECTIONS: the variable {variable} of {name} is not set.")
+            declared["secret_value"] = os.environ[str(variable)]
+    return found
+
+
 #: Where OpenAI's own service is, for who names it and no address.
 _OPENAI = "https://api.openai.com/v1"
 

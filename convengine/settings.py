@@ -156,6 +156,7 @@ CONVENGINE: dict[str, Any] = {
     "EXTENSIONS": environment.words("CE_EXTENSIONS"),
     "MODELS": environment.models(),
     "TOOL_DATABASES": environment.document("CE_TOOL_DATABASE_URLS"),
+    "HTTP_CONNECTIONS": environment.http_connections(),
     "UNSAFE_SQL_TOOLS": environment.boolean("CE_ALLOW_UNSAFE_SQL_TOOLS"),
     "SETTING_DEFAULTS": environment.live_setting_defaults(),
     "MCP_STDIO_COMMANDS": environment.words("CE_MCP_STDIO_COMMANDS"),

@@ -138,4 +138,5 @@ def ports(clock: Clock, conversations: ConversationPort, tape: Tape, snapshot: S
 
 
 def _tools(registry: Registry, snapshot: Snapshot) -> ToolPort:
-    return RegisteredTools(registry, connections.close_all, BuiltInTools(snapshot, registry))
+    built_in = BuiltInTools(snapshot, registry)
+    return RegisteredTools(registry, connections.close_all, built_in, built_in.make_call)

@@ -8,8 +8,10 @@ from convengine.domain.enums import ToolGroup
 from convengine.domain.ports import ToolAnswer
 from convengine.domain.session import Session
 from convengine.domain.snapshot import Snapshot
-from convengine.executors import db, mcp_server
+from convengine.executors import db, http, mcp_server
+from convengine.executors.http_client import idempotency_key
 from convengine.executors.job import Job
+from convengine.extensions.http import HttpRequest
 from convengine.extensions.registry import Registry
 from convengine.tools.fault import ToolFault
 from convengine.tools.request import group_of
@@ -20,6 +22,7 @@ Executor = Callable[[Job], ToolAnswer]
 
 BUILT_IN: Mapping[str, Executor] = {
     ToolGroup.DB: db.run,
+    ToolGroup.HTTP_API: http.run,
     ToolGroup.MCP_SERVER: mcp_server.call,
 }
 
@@ -31,6 +34,11 @@ class BuiltInTools:
         self._snapshot = snapshot
         self._registry = registry
         self._executors = executors
+
+    def make_call(self, tool_code: str, request: HttpRequest, session: Session) -> Json:
+        """Make the HTTP call that a tool's code asks for. Raises ToolFault."""
+        key = idempotency_key(session.conversation_id, session.turn_no, tool_code, request.body)
+        return http.called(self._snapshot, tool_code, request, self._registry.http_mappers, key)
 
     def run(self, tool_code: str, tool_group: str, args: Mapping[str, Any], session: Session) -> ToolAnswer:
         """Run a tool of a group; NO_EXECUTOR for a group that nothing is installed for."""

@@ -16,7 +16,7 @@ from convengine.tools.request import group_of
 
 Json = Any
 #: Makes the call that a tool's code asks for.
-MakeCall = Callable[[str, HttpRequest], Json]
+MakeCall = Callable[[str, HttpRequest, Session], Json]
 #: Texts of these groups become an object, so that paths into a result always find one (pipeline-2 4.7).
 _OBJECTS = frozenset({ToolGroup.DB, ToolGroup.HTTP_API})
 
@@ -46,10 +46,10 @@ class RegisteredTools:
         entry = self._registry.tools.get(tool_code)
         if entry is not None and group_of(entry.group) == group:
             run = entry.run
-            return self._answer(tool_code, group, entry, lambda: run(given, facts))
+            return self._answer(tool_code, group, entry, session, lambda: run(given, facts))
         if (adapter := self._registry.tool_groups.get(group)) is not None:
             run = adapter.run
-            return self._answer(tool_code, group, adapter, lambda: run(tool_code, given, facts))
+            return self._answer(tool_code, group, adapter, session, lambda: run(tool_code, given, facts))
         if self._otherwise is not None:
             return self._otherwise.run(tool_code, tool_group, args, session)
         return self.no_executor(tool_code, tool_group)
@@ -61,21 +61,23 @@ class RegisteredTools:
         message = f"No executor is installed for {named}. Registered: {known}."
         return ToolAnswer(error_type="NO_EXECUTOR", error_message=message)
 
-    def _answer(self, tool_code: str, group: str, entry: ToolEntry, call: Callable[[], Json]) -> ToolAnswer:
+    def _answer(
+        self, tool_code: str, group: str, entry: ToolEntry, session: Session, call: Callable[[], Json]
+    ) -> ToolAnswer:
         try:
             value = call_within(entry.timeout_ms, call, self._afterwards)
             if isinstance(value, HttpRequest):
-                return ToolAnswer(self._called(tool_code, value))
+                return ToolAnswer(self._called(tool_code, value, session))
             return ToolAnswer(_result(strict(value), group))
         except ToolFault as fault:
             return ToolAnswer(error_type=fault.code, error_message=fault.message, told=fault.told)
         except Exception as error:
             return ToolAnswer(error_type=type(error).__name__, error_message=str(error))
 
-    def _called(self, tool_code: str, request: HttpRequest) -> Json:
+    def _called(self, tool_code: str, request: HttpRequest, session: Session) -> Json:
         if self._make_call is None:
             raise ToolFault("NO_EXECUTOR", "Nothing is installed that makes HTTP calls.")
-        return self._make_call(tool_code, request)
+        return self._make_call(tool_code, request, session)
 
 
 def _result(value: Json, group: str) -> Json:

@@ -121,7 +121,7 @@ def test_what_no_code_is_registered_for_goes_to_the_built_in_executors() -> None
 def test_a_call_that_a_tool_asks_for_is_made_by_the_engine() -> None:
     asked = []
 
-    def make(code: str, request: HttpRequest) -> Any:
+    def make(code: str, request: HttpRequest, session: Session) -> Any:
         asked.append((code, request.path))
         return {"status": 200}
 
