@@ -31,7 +31,7 @@ CHAPTERS: dict[str, tuple[str, Sequence[int]]] = {
     "P2_1_3": ("pipeline-2 1 container data", range(1, 11)),
     "P2_2_5": ("pipeline-2 2 pending action", range(1, 11)),
     "P2_3_4": ("pipeline-2 3 direct tools", range(1, 11)),
-    "P2_4_11": ("pipeline-2 4 planner, but for executors", (*range(1, 12), 16)),
+    "P2_4_11": ("pipeline-2 4 planner", range(1, 17)),
     "P2_5_6": ("pipeline-2 5 schema extraction", range(1, 16)),
     "P2_6": ("pipeline-2 6 auto advance", range(1, 8)),
     "P2_7_6": ("pipeline-2 7 rules", range(1, 16)),
