@@ -14,6 +14,7 @@ from convengine import conf, wiring
 from convengine.codec import loads, plain
 from convengine.domain.conversation import Loaded
 from convengine.domain.recording import Playback
+from convengine.domain.stages import AFTER_THE_ANSWER
 from convengine.domain.trail import Trail
 from convengine.domain.turn import Turn
 from convengine.sessions.clock import TurnClock
@@ -66,6 +67,7 @@ def replay(record: CeConversationHistory) -> Difference | None:
     stored = [
         (row.stage, _comparable(whole(row.stage, row.payload_json)))
         for row in whole_turns(record.conversation_id, [record.turn_no])
+        if row.stage not in AFTER_THE_ANSWER
     ]
     difference = _first_difference(stored, replayed)
     if difference is None and not outcome.error:

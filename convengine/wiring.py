@@ -93,6 +93,11 @@ def using(outside: Outside) -> Iterator[None]:
         _instead.reset(token)
 
 
+def is_replaced() -> bool:
+    """True while the turns of this thread meet another outside world than the deployment's."""
+    return _instead.get() is not None
+
+
 @cache
 def load_extensions() -> None:
     """Import the modules that register the deployment's tasks, providers and hooks."""

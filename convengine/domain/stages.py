@@ -378,6 +378,8 @@ NEVER_FILTERED = frozenset(
         Stage.STEP_ERROR,
     }
 )
+#: Written behind a committed turn, about what a model made of it; a replay does not repeat them.
+AFTER_THE_ANSWER = frozenset({Stage.MEMORY_LLM_INPUT, Stage.MEMORY_LLM_OUTPUT, Stage.MEMORY_LLM_ERROR})
 #: Stages whose `_meta` shows params, context and session in full (R16).
 FULL_META = frozenset(
     {

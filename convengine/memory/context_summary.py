@@ -14,6 +14,12 @@ from dataclasses import dataclass
 #: Longest summary, in characters. The shares of the four lines, their names and TURNS fit into it.
 MAX_CHARS = 1000
 SHARES: Mapping[str, int] = {"GOAL": 200, "ENTITIES": 320, "DECISIONS": 200, "PENDING": 200}
+_MEANINGS: Mapping[str, str] = {
+    "GOAL": "<current objective>",
+    "ENTITIES": "<names, numbers, files, links; comma separated>",
+    "DECISIONS": "<choices made this session; comma separated>",
+    "PENDING": "<unanswered questions or open items; comma separated>",
+}
 #: What a line says that has nothing to say.
 NOTHING = "none"
 _CUT = "…"
@@ -50,6 +56,30 @@ def read(summary: str) -> Told:
     entities, decisions, pending = (_entries(found.get(name, "")) for name in ("ENTITIES", "DECISIONS", "PENDING"))
     told = "" if goal == NOTHING else goal
     return Told(told, entities, decisions, pending, int(turns) if turns.isdecimal() else 0)
+
+
+def parsed(text: str) -> Told | None:
+    """What a model says in the four lines, in their order; null when its answer has another shape."""
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    if lines and lines[-1].startswith("TURNS:"):
+        lines.pop()
+    pairs = [line.partition(":") for line in lines]
+    if [name for name, _, _ in pairs] != list(SHARES):
+        return None
+    goal, *lists = (said.strip() for _, _, said in pairs)
+    goal = "" if goal.lower() == NOTHING else goal
+    entities, decisions, pending = (tuple(one for one in said.split(", ") if one.lower() != NOTHING) for said in lists)
+    return Told(goal, entities, decisions, pending)
+
+
+def asked(built: str, user: str, assistant: str) -> tuple[str, str]:
+    """What a model is told (system, user) to write the four lines."""
+    shape = "\n".join(f"{name}: {meaning}" for name, meaning in _MEANINGS.items())
+    system = (
+        f"You keep the summary of a conversation. Reply with these four lines and nothing else:\n{shape}\n"
+        f"Write {NOTHING} where there is nothing to say. Copy names and numbers exactly. Invent nothing."
+    )
+    return system, f"What is known:\n{built}\n\nThe last message:\n{user}\n\nThe answer to it:\n{assistant}"
 
 
 def shortened(text: str, limit: int) -> str:

@@ -5,6 +5,7 @@ from django.db import connection
 from convengine.domain.conversation import Conversation
 from convengine.domain.session import Session
 from convengine.domain.turn import Turn
+from convengine.memory.rewriting import written_after
 from convengine.sessions.sql import dialect
 from convengine.sessions.writes import Write
 
@@ -32,13 +33,14 @@ def remembered(turn: Turn, row: Conversation, session: Session) -> list[Write]:
     if not isinstance(summary, str):
         return []
     here = dialect()
+    source = "TEMPLATE" if written_after(session) is None else "LLM"
     first = ", from_turn = excluded.from_turn" if session.reset_reason else ""
     return [
         Write(
             f"""INSERT INTO ce_memory
     (conversation_id, memory_type, workspace_id, channel, remote_jid, summary_text, source, detail_json, from_turn,
      to_turn, created_at, updated_at)
-VALUES (%s, 'SESSION_SUMMARY', %s, %s, %s, %s, 'TEMPLATE', '{{}}', %s, %s, {here.now()}, {here.now()})
+VALUES (%s, 'SESSION_SUMMARY', %s, %s, %s, %s, '{source}', '{{}}', %s, %s, {here.now()}, {here.now()})
 ON CONFLICT (conversation_id, memory_type) DO UPDATE
 SET summary_text = excluded.summary_text, source = excluded.source, to_turn = excluded.to_turn,
     updated_at = excluded.updated_at{first}""",

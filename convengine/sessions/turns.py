@@ -20,7 +20,7 @@ from convengine.domain.turn import Turn, TurnRequest
 from convengine.domain.verbose import VerboseLine
 from convengine.errors import ConvEngineError, ConversationPersistFailed, TurnConflict, TurnTimeout
 from convengine.pipeline.engine import EngineOutcome
-from convengine.sessions import idempotency, memory, store, waiting
+from convengine.sessions import afterwards, idempotency, memory, store, waiting
 from convengine.sessions import lease as leases
 from convengine.sessions.clock import TurnClock
 from convengine.sessions.idempotency import IdempotencyKey
@@ -97,6 +97,8 @@ def _run(request: TurnRequest, lease: leases.Lease, key: IdempotencyKey | None, 
     finally:
         # Who listens holds the turn, and the turn holds who listens: let go, it is gone at once.
         turn.trail.listeners, turn.flush_step = (), None
+    if outcome.error is None and not outcome.stopped:
+        afterwards.offer(turn, lease, outcome.session)
     return answer
 
 

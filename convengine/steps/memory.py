@@ -1,4 +1,4 @@
-"""MemoryStep: what is remembered of this turn (pipeline-2 10, sessions 8)."""
+"""MemoryStep: what is remembered of this turn (pipeline-2 10, sessions 8). A model writes later, after the answer."""
 
 from convengine.domain.catalogue.memory import ENABLED, RECENT_TURNS_FOR_SUMMARY, SUMMARY_MAX_CHARS
 from convengine.domain.outcome import Continue
@@ -7,6 +7,7 @@ from convengine.domain.stages import Stage
 from convengine.domain.turn import Turn
 from convengine.memory.known import context_summary
 from convengine.memory.recall import BRANCH, branch_after, tell_faults
+from convengine.memory.rewriting import WRITTEN_AFTER, kept, written_after
 from convengine.memory.summary import session_summary
 from convengine.pipeline.step import Step
 
@@ -29,14 +30,16 @@ class MemoryStep(Step):
 
 
 def _remembered(session: Session, turn: Turn) -> Session:
-    summary = session_summary(
+    by_model = kept(session, turn)
+    summary = by_model or session_summary(
         session,
         recent_turns=turn.config(session, RECENT_TURNS_FOR_SUMMARY),
         max_chars=turn.config(session, SUMMARY_MAX_CHARS),
     )
     answer = turn.ports.memory.write(session, summary)
     tell_faults(session, turn, "write", answer)
-    session = session.with_context({BRANCH: branch_after(session, summary)})
+    by_whom = {WRITTEN_AFTER: written_after(session)} if by_model else {}
+    session = session.with_context({BRANCH: {**branch_after(session, summary), **by_whom}})
     session = session.with_params({"memory_session_summary": summary})
     turn.audit(
         session,
