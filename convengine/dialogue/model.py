@@ -62,7 +62,7 @@ def _question(session: Session, turn: Turn, rewriting: bool) -> Question:
         prompts.system,
         prompts.user,
         json_schema=turn.config(session, schema),
-        repair=False,
+        lenient=True,
         stages=_STAGES,
     )
 

@@ -87,7 +87,7 @@ def _question(session: Session, turn: Turn) -> Question:
         prompts.system,
         prompts.user,
         json_schema=ANSWER_SCHEMA,
-        repair=False,
+        lenient=True,
         stages=Stages(Stage.INTENT_AGENT_LLM_INPUT, Stage.INTENT_AGENT_LLM_OUTPUT),
         told={
             "templateFromCeConfig (AgentIntentResolver)": AGENT_FAMILY,

@@ -74,7 +74,7 @@ def _held_against(session: Session, turn: Turn, row: Policy, reply: Reply) -> Ca
 def _question(row: Policy, text: str) -> Question:
     # Quoted as JSON: no message can end its own quotation.
     user = f"The rule forbids: {row.pattern}\n\nThe message: {dumps(text)}"
-    return Question("POLICY", _SYSTEM, user, json_schema=_SCHEMA, repair=False)
+    return Question("POLICY", _SYSTEM, user, json_schema=_SCHEMA, lenient=True)
 
 
 def _error(session: Session, turn: Turn, row: Policy, reply: Reply) -> bool:

@@ -44,8 +44,9 @@ class Question:
     want_json: bool = False
     #: The answer is held against the schema, and the service is asked to keep it.
     strict: bool = False
-    #: An unusable answer in JSON is given back once. Off where the caller has something to fall back on.
-    repair: bool = True
+    #: The service is asked to keep the schema, and the caller reads what it can of the answer: it has something to fall
+    #: back on, so that an answer is neither held against the schema nor given back.
+    lenient: bool = False
     #: A template's own; null for the setting of the purpose.
     temperature: float | None = None
     template_id: int | None = None
@@ -82,7 +83,7 @@ def ask(session: Session, turn: Turn, question: Question) -> Reply:
         return Reply(error=ModelFault("LLM_NOT_CONFIGURED", "No model is configured."))
     _tell(session, turn, question.stages.input, _asked(question))
     reply = _asked_within_budget(session, turn, question, question.user)
-    if question.repair and reply.error and reply.error.code in ("LLM_INVALID_RESPONSE", "LLM_SCHEMA_VIOLATION"):
+    if not question.lenient and reply.error and reply.error.code in ("LLM_INVALID_RESPONSE", "LLM_SCHEMA_VIOLATION"):
         again = _asked_within_budget(session, turn, question, _repair(question.user, reply))
         # Without a second answer the first fault is the one to tell.
         reply = again if again.text or not again.error else reply
@@ -136,7 +137,7 @@ def _request(session: Session, turn: Turn, question: Question) -> LlmRequest:
         question.user,
         "{}" if question.context is None else dumps(question.context),
         question.json_schema if question.json_schema is not None else {"type": "object"} if question.is_json else None,
-        question.strict,
+        question.strict or question.lenient,
         temperature,
         turn.config(session, catalogue.MODEL, purpose).strip(),
         min(turn.config(session, catalogue.TIMEOUT_SECONDS, purpose) * 1000, total),
