@@ -32,6 +32,8 @@ DEFAULTS: Mapping[str, Any] = {
     "TOOL_DATABASES": {},
     # Named targets of HTTP tools, name -> {base_url, auth, header, prefix, secret_value, hosts, private_hosts}.
     "HTTP_CONNECTIONS": {},
+    # The folder that FILES tools may list and read below; blank for none.
+    "FILES_ROOT": "",
     # True: rows may switch the guard of a database tool off.
     "UNSAFE_SQL_TOOLS": False,
     # Deployment defaults of live settings, (TYPE, KEY) -> text.

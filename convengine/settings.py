@@ -157,6 +157,7 @@ CONVENGINE: dict[str, Any] = {
     "MODELS": environment.models(),
     "TOOL_DATABASES": environment.document("CE_TOOL_DATABASE_URLS"),
     "HTTP_CONNECTIONS": environment.http_connections(),
+    "FILES_ROOT": environment.text("CE_FILES_ROOT"),
     "UNSAFE_SQL_TOOLS": environment.boolean("CE_ALLOW_UNSAFE_SQL_TOOLS"),
     "SETTING_DEFAULTS": environment.live_setting_defaults(),
     "MCP_STDIO_COMMANDS": environment.words("CE_MCP_STDIO_COMMANDS"),

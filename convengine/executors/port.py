@@ -8,7 +8,7 @@ from convengine.domain.enums import ToolGroup
 from convengine.domain.ports import ToolAnswer
 from convengine.domain.session import Session
 from convengine.domain.snapshot import Snapshot
-from convengine.executors import db, http, mcp_server
+from convengine.executors import calculator, db, files, http, mcp_server, workflow
 from convengine.executors.http_client import idempotency_key
 from convengine.executors.job import Job
 from convengine.extensions.http import HttpRequest
@@ -23,6 +23,9 @@ Executor = Callable[[Job], ToolAnswer]
 BUILT_IN: Mapping[str, Executor] = {
     ToolGroup.DB: db.run,
     ToolGroup.HTTP_API: http.run,
+    ToolGroup.WORKFLOW_ACTION: workflow.run,
+    ToolGroup.CALCULATOR_TRANSFORM: calculator.run,
+    ToolGroup.FILES: files.run,
     ToolGroup.MCP_SERVER: mcp_server.call,
 }
 

@@ -26,6 +26,8 @@ class TaskCall:
     rule: Rule | None = None
     #: The same for every attempt of one pending action; hand it to what you call (pipeline-2 2.4).
     idempotency_key: str | None = None
+    #: What a tool that runs this task was called with; empty for rules and pending actions.
+    args: Mapping[str, Any] = field(default_factory=dict)
     written_context: dict[str, Any] = field(default_factory=dict)
     removed_context: list[str] = field(default_factory=list)
     written_params: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,252 @@
+"""The executor of group CALCULATOR_TRANSFORM: one expression over the arguments, in a closed language (pipeline-2 3.2).
+
+The text is read as Python reads an expression, and evaluated here: names are arguments, numbers are decimal, and what
+is not listed below does not exist. The work is bounded.
+"""
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
+from typing import Any
+
+from convengine.domain.ports import ToolAnswer
+from convengine.executors.job import Job
+from convengine.tools.fault import ToolFault
+
+Json = Any
+_LONGEST_EXPRESSION = 1000
+_LONGEST_TEXT = 10_000
+_LARGEST_EXPONENT = 100
+_ERROR = "EXPRESSION_INVALID"
+#: 28 digits; what grows beyond 10^100 is an error, not a wait.
+_PRECISION = Context(prec=28, Emax=100, Emin=-100)
+
+
+def run(job: Job) -> ToolAnswer:
+    """`{value}` of the argument `expression`; the others are its names. Raises ToolFault EXPRESSION_INVALID."""
+    expression = job.args.get("expression")
+    if not isinstance(expression, str) or not expression.strip():
+        raise ToolFault("INVALID_ARGS", "expression must be a text such as price * quantity.")
+    return ToolAnswer({"value": evaluate(expression, job.args)})
+
+
+def evaluate(expression: str, names: Mapping[str, Json]) -> Json:
+    """The value of an expression, as JSON. Raises ToolFault EXPRESSION_INVALID, naming what is wrong."""
+    if len(expression) > _LONGEST_EXPRESSION:
+        raise ToolFault(_ERROR, f"An expression has at most {_LONGEST_EXPRESSION} characters.")
+    try:
+        tree = ast.parse(expression.strip(), mode="eval")
+        with localcontext(_PRECISION):
+            return _json(_value(tree.body, names))
+    except ToolFault:
+        raise
+    except ZeroDivisionError:
+        raise ToolFault(_ERROR, "Something is divided by zero.") from None
+    except (ArithmeticError, InvalidOperation):
+        raise ToolFault(_ERROR, "A number grew too large, or an operation has no result.") from None
+    except (SyntaxError, RecursionError, MemoryError):
+        raise ToolFault(_ERROR, f"{expression[:100]} is no expression.") from None
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        raise ToolFault(_ERROR, f"{expression[:100]} cannot be worked out: {error}.") from None
+
+
+def _value(node: ast.expr, names: Mapping[str, Json]) -> Any:
+    worked_out = _KINDS.get(type(node))
+    if worked_out is None:
+        raise ToolFault(_ERROR, f"{type(node).__name__} is not part of expressions.")
+    return worked_out(node, names)
+
+
+def _constant(node: Any, names: Mapping[str, Json]) -> Any:
+    if node.value is None or isinstance(node.value, (str, bool)):
+        return node.value
+    if isinstance(node.value, (int, float)):
+        return Decimal(str(node.value))
+    raise ToolFault(_ERROR, f"{node.value!r} is no number and no text.")
+
+
+def _name(node: Any, names: Mapping[str, Json]) -> Any:
+    if node.id not in names or node.id == "expression":
+        known = ", ".join(sorted(set(names) - {"expression"})) or "none"
+        raise ToolFault(_ERROR, f"There is no argument {node.id}. Arguments: {known}.")
+    return _number(names[node.id])
+
+
+def _number(value: Json) -> Any:
+    """Numbers, and texts that are numbers, as decimals; the rest as it is."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return Decimal(str(value))
+    if isinstance(value, str) and 0 < len(value) <= 40:
+        try:
+            made = Decimal(value.strip().replace("_", "x"))
+        except InvalidOperation:
+            return value
+        return made if made.is_finite() else value
+    return value
+
+
+def _binary(node: Any, names: Mapping[str, Json]) -> Any:
+    left, right = _value(node.left, names), _value(node.right, names)
+    act = _BINARY.get(type(node.op))
+    if act is None or not (isinstance(left, Decimal) and isinstance(right, Decimal)):
+        if isinstance(node.op, ast.Add) and isinstance(left, str) and isinstance(right, str):
+            return _short(left + right)
+        raise ToolFault(_ERROR, f"{type(node.op).__name__} takes two numbers, not {_told(left)} and {_told(right)}.")
+    if isinstance(node.op, ast.Pow) and abs(right) > _LARGEST_EXPONENT:
+        raise ToolFault(_ERROR, f"An exponent is at most {_LARGEST_EXPONENT}.")
+    return act(left, right)
+
+
+def _unary(node: Any, names: Mapping[str, Json]) -> Any:
+    value = _value(node.operand, names)
+    if isinstance(node.op, ast.Not):
+        return not value
+    if isinstance(node.op, (ast.USub, ast.UAdd)) and isinstance(value, Decimal):
+        return -value if isinstance(node.op, ast.USub) else value
+    raise ToolFault(_ERROR, f"{type(node.op).__name__} takes a number, not {_told(value)}.")
+
+
+def _both(node: Any, names: Mapping[str, Json]) -> Any:
+    wanted = isinstance(node.op, ast.Or)
+    value: Any = None
+    for part in node.values:
+        value = _value(part, names)
+        if bool(value) == wanted:
+            break
+    return value
+
+
+def _compared(node: Any, names: Mapping[str, Json]) -> bool:
+    left = _value(node.left, names)
+    for how, part in zip(node.ops, node.comparators, strict=True):
+        right = _value(part, names)
+        act = _COMPARED.get(type(how))
+        if act is None:
+            raise ToolFault(_ERROR, f"{type(how).__name__} is not part of expressions.")
+        if not act(left, right):
+            return False
+        left = right
+    return True
+
+
+def _chosen(node: Any, names: Mapping[str, Json]) -> Any:
+    return _value(node.body if _value(node.test, names) else node.orelse, names)
+
+
+def _listed(node: Any, names: Mapping[str, Json]) -> list[Any]:
+    return [_value(part, names) for part in node.elts]
+
+
+def _member(node: Any, names: Mapping[str, Json]) -> Any:
+    holder = _value(node.value, names)
+    if not isinstance(holder, Mapping) or node.attr not in holder:
+        raise ToolFault(_ERROR, f"There is no {node.attr} in {_told(holder)}.")
+    return _number(holder[node.attr])
+
+
+def _item(node: Any, names: Mapping[str, Json]) -> Any:
+    holder, place = _value(node.value, names), _value(node.slice, names)
+    if isinstance(holder, list) and isinstance(place, Decimal):
+        return _number(holder[int(place)])
+    if isinstance(holder, Mapping) and isinstance(place, str):
+        return _number(holder[place])
+    raise ToolFault(_ERROR, f"{_told(holder)} has no part {_told(place)}.")
+
+
+def _called(node: Any, names: Mapping[str, Json]) -> Any:
+    name = node.func.id if isinstance(node.func, ast.Name) else None
+    function = FUNCTIONS.get(name or "")
+    if function is None or node.keywords:
+        raise ToolFault(_ERROR, f"There is no function {name or 'of that kind'}. Functions: {', '.join(FUNCTIONS)}.")
+    return _short(function(*(_value(part, names) for part in node.args)))
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > _LONGEST_TEXT:
+        raise ToolFault(_ERROR, f"A text grew longer than {_LONGEST_TEXT} characters.")
+    return value
+
+
+def _told(value: Any) -> str:
+    return str(value)[:40] if value is not None else "nothing"
+
+
+def _json(value: Any) -> Json:
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() and abs(value) < 10**18 else float(value)
+    return [_json(part) for part in value] if isinstance(value, list) else value
+
+
+def _rounded(value: Decimal, digits: Decimal = Decimal(0)) -> Decimal:
+    return value.quantize(Decimal(1).scaleb(-int(digits)), ROUND_HALF_UP)
+
+
+def _numbers(values: tuple[Any, ...]) -> list[Decimal]:
+    listed = values[0] if len(values) == 1 and isinstance(values[0], list) else values
+    found = [_number(value) for value in listed]
+    if not found or not all(isinstance(value, Decimal) for value in found):
+        raise ToolFault(_ERROR, "This needs numbers.")
+    return found
+
+
+def _formatted(value: Decimal, digits: Decimal = Decimal(2)) -> str:
+    return f"{_rounded(value, digits):,.{min(int(digits), 20)}f}"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else str(_json(value))
+
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "abs": abs,
+    "round": _rounded,
+    "floor": lambda value: value.to_integral_value(ROUND_FLOOR),
+    "ceil": lambda value: value.to_integral_value(ROUND_CEILING),
+    "sqrt": lambda value: value.sqrt(),
+    "min": lambda *values: min(_numbers(values)),
+    "max": lambda *values: max(_numbers(values)),
+    "sum": lambda *values: sum(_numbers(values), Decimal(0)),
+    "avg": lambda *values: sum(_numbers(values), Decimal(0)) / len(_numbers(values)),
+    "count": lambda values: Decimal(len(values)),
+    "number": lambda value: Decimal(str(value).strip().replace(",", "").replace("_", "x")),
+    "text": _text,
+    "format": _formatted,
+    "upper": lambda value: _text(value).upper(),
+    "lower": lambda value: _text(value).lower(),
+    "trim": lambda value: _text(value).strip(),
+    "replace": lambda value, old, new: _text(value)[:_LONGEST_TEXT].replace(old, new) if old else _text(value),
+    "concat": lambda *values: "".join(_text(value) for value in values),
+}
+_BINARY: Mapping[type, Callable[[Decimal, Decimal], Decimal]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+_COMPARED: Mapping[type, Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.In: lambda one, among: one in among,
+    ast.NotIn: lambda one, among: one not in among,
+}
+_KINDS: Mapping[type, Callable[[Any, Mapping[str, Json]], Any]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _both,
+    ast.Compare: _compared,
+    ast.IfExp: _chosen,
+    ast.List: _listed,
+    ast.Attribute: _member,
+    ast.Subscript: _item,
+    ast.Call: _called,
+}
