@@ -8,7 +8,7 @@ HOST ?= 127.0.0.1
 PATHS ?= tests/scenarios
 export PYTHONDONTWRITEBYTECODE ?= 1
 
-.PHONY: help setup setup-dev setup-browser demo talk serve scenarios check test bench lock
+.PHONY: help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo talk serve scenarios check test bench lock
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -31,6 +31,15 @@ setup-dev: $(VENV)/develop  ## The same with what the tests need.
 setup-browser: $(VENV)/develop  ## Chromium for the browser tests, where apt can install it.
 	@$(BIN)/python -m tests.browser_setup
 
+setup-extras: $(VENV)/develop  ## The optional extras: sentence vectors, a small local model (150 MB).
+	@$(BIN)/python -m tests.extras
+
+setup-local-llm: $(VENV)/runtime  ## A small local model (130 MB), for `make local-model`.
+	@$(BIN)/python -m tests.extras local-llm
+
+local-model: setup-local-llm var/secret_key  ## Serve the small local model, to point `make demo` at.
+	@$(BIN)/python manage.py local_model
+
 var/secret_key:
 	@mkdir -p var
 	@$(PYTHON) -c "import secrets; print(secrets.token_urlsafe(48))" > $@
@@ -51,6 +60,7 @@ check: $(VENV)/develop  ## Format, lint, types, arrows, system checks.
 	@CE_DEBUG=true $(BIN)/python -m tests.check
 
 test: $(VENV)/develop setup-browser  ## Everything that must hold: check, then all tests on SQLite and on PostgreSQL.
+	@$(BIN)/python -m tests.extras --if-ci
 	@CE_DEBUG=true $(BIN)/python -m tests.check
 	@CE_DEBUG=true $(BIN)/python -m tests.run
 

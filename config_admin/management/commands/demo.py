@@ -1,4 +1,4 @@
-"""`manage.py demo`: a help desk that runs at once, with no model, no network and nothing to set up."""
+"""`manage.py demo`: a help desk that runs at once, with no network and nothing to set up; a model is welcome."""
 
 import json
 import secrets
@@ -15,6 +15,7 @@ from django.core.management.base import BaseCommand
 from config_admin.management.commands.serve import become_server, need_port
 from config_admin.models import CeIntent
 from config_admin.snapshot.transfer import load
+from convengine import wiring
 from convengine.api.models import CeApiKey
 
 CONFIGURATION = Path(settings.BASE_DIR) / "fixtures" / "demo" / "configuration.json"
@@ -58,6 +59,7 @@ ConvEngine demo: a help desk
 {logins}
   API docs  {facts["url"]}/api/docs/
   API key   {facts["api_key"]}
+  Model     {_model()}
 
   Say something:
 
@@ -66,6 +68,14 @@ ConvEngine demo: a help desk
   These facts are in {settings.VAR_DIR / "demo.json"}. `make talk` is a conversation in the terminal.
 """
         )
+
+
+def _model() -> str:
+    """Which model answers, or how to give it one."""
+    connections = wiring.models().all
+    if not connections:
+        return "none; CE_LLM_BASE_URL and CE_LLM_MODEL name one (docs/models.md)"
+    return f"{connections[0].models[0]} at {connections[0].base_url or connections[0].name}"
 
 
 def curl(facts: dict[str, Any]) -> str:

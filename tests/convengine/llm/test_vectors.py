@@ -6,7 +6,7 @@ import pytest
 from convengine.llm import vectors
 from convengine.llm.vectors import WordVectors
 
-installed = pytest.mark.skipif(not vectors.installed(), reason="the extra `semantic` is not installed")
+installed = pytest.mark.extra("semantic")
 EXAMPLES = ("I want a copy of my invoice", "cancel my order", "what are your opening hours")
 
 

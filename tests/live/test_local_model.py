@@ -1,0 +1,54 @@
+"""A real small model on this machine, served by `manage.py local_model`, writes an answer (the extra `local-llm`)."""
+
+import os
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from audit.models import CeLlmCallLog
+from audit.replay import replay
+from convengine import wiring
+from convengine.llm.connections import read_connections
+from convengine.sessions.models import CeConversationHistory
+from convengine.wiring import Outside
+from tests.api import Caller
+from tests.live.configuration import configure
+from tests.live.processes import ROOT, free_port, start
+from tests.live.written import written_desk
+
+pytestmark = [pytest.mark.extra("local-llm"), pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    port = free_port()
+    command = [sys.executable, str(ROOT / "manage.py"), "local_model", "--port", str(port)]
+    server = start(command, port, {**os.environ, "CE_DEBUG": "true"})
+    server.wait_until_ready()
+    yield f"http://127.0.0.1:{port}/v1"
+    server.end()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_derived_answer_comes_from_a_real_model(address: str) -> None:
+    written_desk()
+    # Its threads spin: on a busy machine it takes many times as long as alone.
+    for name, value in (("TIMEOUT_SECONDS", 100), ("MAX_MS_PER_TURN", 100_000), ("TEMPERATURE", 0)):
+        configure(f"LLM/{name}", value)
+    model = wiring.reach(
+        read_connections({"here": {"base_url": address, "models": ["local"], "body": {"max_tokens": 60}}})
+    )
+    with wiring.using(Outside(model=model)):
+        words, document = Caller().say("fees"), Caller().say("hours")
+    model.close()
+
+    assert words["success"], words
+    assert words["payload"]["type"] == "TEXT"
+    assert len(words["payload"]["value"]) > 3
+    assert document["success"], document
+    assert isinstance(document["payload"]["value"]["opens"], int)
+    calls = CeLlmCallLog.objects.filter(success=True)
+    assert {call.model for call in calls} == {"local"}
+    assert all(call.output_tokens for call in calls)
+    assert [replay(turn) for turn in CeConversationHistory.objects.all()] == [None, None]
