@@ -171,7 +171,7 @@ def test_without_a_model_nothing_is_asked_or_told() -> None:
 
 @pytest.mark.parametrize("said", ["no json", '{"town": "Oslo"}'])
 def test_a_lenient_caller_gets_what_was_said_the_first_time(said: str) -> None:
-    reply, turn, model = asked(replace(JSON, strict=False, lenient=True), said, '{"city": "Oslo"}')
+    reply, _, model = asked(replace(JSON, strict=False, lenient=True), said, '{"city": "Oslo"}')
 
     assert reply.text == said
     assert (model.requests[0].strict, len(model.requests)) == (True, 1)
