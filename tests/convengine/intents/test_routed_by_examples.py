@@ -4,14 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from convengine.llm import vectors
 from convengine.scenarios import database
 from convengine.scenarios.runner import run
 from convengine.scenarios.telling import line
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.skipif(not vectors.installed(), reason="the extra `semantic` is not installed")
+@pytest.mark.extra("semantic")
 def test_a_message_goes_where_its_meaning_goes_and_replays_equal() -> None:
     with database.disposable():
         report = run(Path(__file__).with_name("routed-by-examples.yaml"), replay=True)
