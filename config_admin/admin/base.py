@@ -1,6 +1,6 @@
 """What the admin pages of all configuration rows share: forms, lists, and that every change is one release."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MethodType
 from typing import Any, ClassVar
@@ -10,11 +10,12 @@ from django.db.models import Case, JSONField, Model, QuerySet, Value, When
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.utils import formats, timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from unfold.admin import ModelAdmin
 
 from config_admin.admin import deleting, switching
 from config_admin.admin.desk import desk_of
+from config_admin.admin.differences import label_of
 from config_admin.admin.fields import field_of
 from config_admin.admin.filters import IntentFilter, InUseFilter, StateFilter, with_activity
 from config_admin.admin.forms import RowForm
@@ -23,6 +24,7 @@ from config_admin.admin.pickers import Source, intents, states
 from config_admin.admin.recording import recorded, told
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.findings import Finding
+from config_admin.validation.older_forms import Change
 from convengine.domain.rows import ROW_TYPE_OF, Row
 from convengine.domain.scope import ANY, UNKNOWN
 from convengine.domain.snapshot import Snapshot
@@ -149,6 +151,17 @@ class RowAdmin(HistoryAdmin, ModelAdmin):
         with recorded(request):
             response: HttpResponse = super().changeform_view(request, *args, **options)
         return response
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Store the row, and say which of its templates were put into another form."""
+        super().save_model(request, obj, form, change)
+        if form.conversions:
+            items = format_html_join("", "<li>{}: {} → {}</li>", self._told(form.conversions))
+            self.message_user(request, format_html("Stored as Jinja2:<ul>{}</ul>", items))
+
+    def _told(self, conversions: Iterable[Change]) -> Iterator[tuple[str, str, str]]:
+        for one in conversions:
+            yield label_of(self.opts.db_table, one.field), one.before, one.after
 
     def delete_view(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
         """The question whether to delete; the answer is one release."""

@@ -19,6 +19,7 @@ from config_admin.admin.stale import Intruder, Seen, intruder
 from config_admin.releases.blobs import hash_of
 from config_admin.snapshot.compile import row_of
 from config_admin.validation.findings import Finding
+from config_admin.validation.older_forms import Change, in_jinja
 from config_admin.validation.run import check_row, stale_edit
 from convengine.domain.rows import Row
 
@@ -82,6 +83,8 @@ class RowForm(forms.ModelForm):
         #: What may be wrong with the row as it was sent, and what of that is new.
         self.warnings: list[Finding] = []
         self.new_warnings: list[Finding] = []
+        #: Expressions of older template forms that are stored anew.
+        self.conversions: list[Change] = []
         #: Who changed the row since the form was made, if somebody did.
         self.intruder: Intruder | None = None
         #: What is said about that.
@@ -150,7 +153,13 @@ class RowForm(forms.ModelForm):
             if not self.has_error(name):
                 self.add_error(name, value.problem)
         if not self.errors:
+            self._convert()
             super()._post_clean()  # type: ignore[misc]  # The stubs leave Django's hook out.
+
+    def _convert(self) -> None:
+        """Put older template forms into Jinja2, as the warning about them said (pipeline-2 9.5)."""
+        values, self.conversions = in_jinja(self.instance._meta.db_table, self.instance)
+        self.cleaned_data.update(values)
 
     def _is_stale(self) -> bool:
         if self._stored is None or RELOAD in self.data:

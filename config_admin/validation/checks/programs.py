@@ -11,9 +11,12 @@ from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
 from convengine.domain.text import blank
 from convengine.prompts import render
+from convengine.prompts.convert import convert
 from convengine.rules.json_path import PathError, compile_path
 from convengine.rules.patterns import PatternError, compile_pattern, double_backslash
 
+#: How many expressions of an older form a message spells out.
+_SHOWN = 5
 #: A word boundary with a letter beside it that the engine's `\b` does not count as one.
 _FOREIGN_BOUNDARY = re.compile(r"(?<!\\)\\b(?P<after>[^\W\d_a-zA-Z])|(?P<before>[^\W\d_a-zA-Z])\\b")
 
@@ -107,6 +110,10 @@ def template(draft: Draft[Any], field: str, text: str | None, *, intent: str, st
             "TEMPLATE_INVALID", field, f"The template does not parse: {error.reason}{_at(error.position)}."
         )
         return
+    if changes := convert(text).changes:
+        shown = "; ".join(f"{before} becomes {after}" for before, after in changes[:_SHOWN])
+        more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
+        yield draft.warning("TEMPLATE_OLDER_FORM", field, f"Saving stores this as Jinja2: {shown}{more}.")
     consequence = (
         "The turn fails with UNRESOLVED_PROMPT_VARIABLE if nothing sets it."
         if strict

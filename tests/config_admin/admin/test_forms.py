@@ -332,3 +332,40 @@ def test_a_row_with_a_broken_pattern_says_so_on_its_page(ada: Client) -> None:
     page = ada.get(address(m.CeRule, "change", rule.pk))
 
     assert "No turn uses this row: missing )" in str(next(iter(page.context["messages"])))
+
+
+def test_older_template_forms_are_shown_before_they_are_stored_as_jinja(ada: Client) -> None:
+    url = address(m.CeResponse, "add")
+
+    held = fill(ada, url, **NEW | {"exact_text": "Hi [(${intent})] & #{state ?: 'x'}"})
+
+    shown = [message for _, _, message in form_of(held).told_warnings]
+    assert shown == [
+        "Saving stores this as Jinja2: [(${intent})] becomes {{ intent }}; "
+        "#{state ?: 'x'} becomes {{ state|if_blank('x') }}."
+    ]
+    assert not m.CeResponse.objects.filter(exact_text__startswith="Hi").exists()
+
+    saved = again(ada, held, _confirm="1")
+
+    assert m.CeResponse.objects.get(exact_text="Hi {{ intent }} & {{ state|if_blank('x') }}").intent_code == "UNKNOWN"
+    said = told(saved, ada)
+    assert "<li>text: [(${intent})] → {{ intent }}</li>" in said
+    assert "#{state ?: &#x27;x&#x27;}" in said
+
+
+def test_a_stored_older_form_is_told_when_its_row_is_saved(ada: Client) -> None:
+    row = a_response(exact_text="Hi #{intent}")
+
+    saved = fill(ada, address(m.CeResponse, "change", row.pk), description="changed")
+
+    row.refresh_from_db()
+    assert row.exact_text == "Hi {{ intent }}"
+    assert "#{intent} → {{ intent }}" in told(saved, ada)
+
+
+def test_templates_in_jinja_are_stored_as_they_are(ada: Client) -> None:
+    saved = fill(ada, address(m.CeResponse, "add"), **NEW | {"exact_text": "Hi {{ intent }}"})
+
+    assert m.CeResponse.objects.filter(exact_text="Hi {{ intent }}").exists()
+    assert "Jinja2" not in told(saved, ada)

@@ -67,6 +67,17 @@ def test_a_json_column_that_comes_as_text_must_be_json() -> None:
     assert said(replace(SCHEMA, json_schema='{"type":"object","properties":{"a":{}},"required":["a"]}')) == []
 
 
+def test_older_template_forms_are_told_with_what_becomes_of_them() -> None:
+    text = " ".join(f"#{{state}}{n}" for n in range(7))
+
+    assert said(replace(CONFIRMATION, user_prompt=text)) == [
+        (
+            "TEMPLATE_OLDER_FORM",
+            "Saving stores this as Jinja2: " + "; ".join(["#{state} becomes {{ state }}"] * 5) + "; and 2 more.",
+        )
+    ]
+
+
 def test_a_template_that_does_not_parse_is_refused() -> None:
     found = said(replace(CANCELLED, exact_text="Order {{ order"))
     assert [code for code, _ in found] == ["TEMPLATE_INVALID"]

@@ -46,7 +46,7 @@ def test_a_json_answer_that_is_no_template_is_told_once() -> None:
 
 
 def test_older_forms_stand_for_values_as_well() -> None:
-    assert codes(replace(AS_JSON, exact_text='{"a": [[${orderNumber}]], "b": "#{state}"}')) == []
+    assert codes(replace(AS_JSON, exact_text='{"a": [[${orderNumber}]], "b": "#{state}"}')) == ["TEMPLATE_OLDER_FORM"]
 
 
 @pytest.mark.parametrize("row", [AS_JSON, CONFIRMING])

@@ -1,0 +1,30 @@
+import pytest
+
+from config_admin.models import CeRelease, CeResponse
+from config_admin.snapshot.transfer import Imported, ImportRefused, load
+
+pytestmark = pytest.mark.django_db
+ROW = {"intent_code": "UNKNOWN", "state_code": "IDLE", "response_type": "EXACT"}
+
+
+def bring(*rows: dict[str, str]) -> Imported:
+    return load({"ce_response": [{**ROW, **row} for row in rows]}, author="ada", reason="from elsewhere")
+
+
+def test_older_template_forms_come_in_as_jinja_and_are_told() -> None:
+    done = bring({"exact_text": "Hi [(${name})]"}, {"exact_text": "Bye {{ name }}"})
+
+    row = CeResponse.objects.get(exact_text="Hi {{ name }}")
+    assert done.rows == 2
+    assert {key: [tuple(one) for one in found] for key, found in done.conversions.items()} == {
+        ("ce_response", row.pk): [("exact_text", "[(${name})]", "{{ name }}")]
+    }
+
+
+def test_one_that_cannot_be_converted_is_refused_with_all_the_others() -> None:
+    before = CeRelease.objects.count()
+    with pytest.raises(ImportRefused, match="The template does not parse"):
+        bring({"exact_text": "Fine."}, {"exact_text": "#{T(java.lang.Runtime)}"})
+
+    assert not CeResponse.objects.filter(exact_text="Fine.").exists()
+    assert CeRelease.objects.count() == before
