@@ -34,6 +34,10 @@ DEFAULTS: Mapping[str, Any] = {
     "HTTP_CONNECTIONS": {},
     # The folder that FILES tools may list and read below; blank for none.
     "FILES_ROOT": "",
+    # Whom tools may write to, addresses or @domain; as whom; and the connections that they may notify.
+    "NOTIFICATION_RECIPIENTS": [],
+    "NOTIFICATION_FROM": "",
+    "NOTIFICATION_WEBHOOKS": [],
     # True: rows may switch the guard of a database tool off.
     "UNSAFE_SQL_TOOLS": False,
     # Deployment defaults of live settings, (TYPE, KEY) -> text.

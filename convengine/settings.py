@@ -44,6 +44,7 @@ INSTALLED_APPS = [
     "convengine",
     "convengine.sessions",
     "convengine.api",
+    "convengine.executors",
     "config_admin",
     "audit",
 ]
@@ -152,12 +153,23 @@ UNFOLD: dict[str, Any] = {
     "DASHBOARD_CALLBACK": "config_admin.admin.home.dashboard",
 }
 
+# Where e-mail of tools goes out.
+EMAIL_HOST = environment.text("CE_EMAIL_HOST", "localhost")
+EMAIL_PORT = environment.integer("CE_EMAIL_PORT", 25, 1)
+EMAIL_HOST_USER = environment.text("CE_EMAIL_USER")
+EMAIL_HOST_PASSWORD = environment.text("CE_EMAIL_PASSWORD")
+EMAIL_USE_TLS = environment.boolean("CE_EMAIL_TLS")
+EMAIL_TIMEOUT = 10
+
 CONVENGINE: dict[str, Any] = {
     "EXTENSIONS": environment.words("CE_EXTENSIONS"),
     "MODELS": environment.models(),
     "TOOL_DATABASES": environment.document("CE_TOOL_DATABASE_URLS"),
     "HTTP_CONNECTIONS": environment.http_connections(),
     "FILES_ROOT": environment.text("CE_FILES_ROOT"),
+    "NOTIFICATION_RECIPIENTS": environment.words("CE_NOTIFICATION_RECIPIENTS"),
+    "NOTIFICATION_FROM": environment.text("CE_NOTIFICATION_FROM"),
+    "NOTIFICATION_WEBHOOKS": environment.words("CE_NOTIFICATION_WEBHOOKS"),
     "UNSAFE_SQL_TOOLS": environment.boolean("CE_ALLOW_UNSAFE_SQL_TOOLS"),
     "SETTING_DEFAULTS": environment.live_setting_defaults(),
     "MCP_STDIO_COMMANDS": environment.words("CE_MCP_STDIO_COMMANDS"),

@@ -119,10 +119,12 @@ def engine() -> Engine:
     return Engine(steps(), Hooks([*(hook() for hook in conf.load_all("HOOKS")), *registry.hooks]))
 
 
-def ports(clock: Clock, conversations: ConversationPort, tape: Tape, snapshot: Snapshot) -> Ports:
+def ports(
+    clock: Clock, conversations: ConversationPort, tape: Tape, snapshot: Snapshot, workspace: str = "default"
+) -> Ports:
     """The ports of one turn: live behind a Recording, answering from the past behind a Playback.
 
-    `snapshot` is the turn's own: tools look into it for what stands behind them.
+    `snapshot` is the turn's own: tools look into it for what stands behind them; in `workspace` they search documents.
     """
     load_extensions()
     outside = _instead.get() or Outside()
@@ -134,7 +136,9 @@ def ports(clock: Clock, conversations: ConversationPort, tape: Tape, snapshot: S
         containers=Containers(outside.registry, tape, connections.close_all),
         model=TapedModel(outside.model, tape),
         likeness=TapedLikeness(outside.likeness, tape),
-        tools=TapedTools(TimedTools(outside.tools or _tools(outside.registry, snapshot), connections.close_all), tape),
+        tools=TapedTools(
+            TimedTools(outside.tools or _tools(outside.registry, snapshot, workspace), connections.close_all), tape
+        ),
         servers=TapedServers(outside.servers or McpServers(mcp_server.policy()), tape),
         pace=TapedPace(clock, tape, time.sleep),
         memory=Memories(outside.registry, tape),
@@ -142,6 +146,6 @@ def ports(clock: Clock, conversations: ConversationPort, tape: Tape, snapshot: S
     )
 
 
-def _tools(registry: Registry, snapshot: Snapshot) -> ToolPort:
-    built_in = BuiltInTools(snapshot, registry)
+def _tools(registry: Registry, snapshot: Snapshot, workspace: str) -> ToolPort:
+    built_in = BuiltInTools(snapshot, registry, workspace=workspace)
     return RegisteredTools(registry, connections.close_all, built_in, built_in.make_call)

@@ -25,6 +25,8 @@ class Job:
     snapshot: Snapshot
     #: What the deployment registered in code.
     registry: Registry
+    #: Whose documents are searched.
+    workspace: str = "default"
 
     @property
     def tool(self) -> rows.Tool | None:

@@ -8,7 +8,7 @@ from convengine.domain.enums import ToolGroup
 from convengine.domain.ports import ToolAnswer
 from convengine.domain.session import Session
 from convengine.domain.snapshot import Snapshot
-from convengine.executors import calculator, db, files, http, mcp_server, workflow
+from convengine.executors import calculator, db, documents, files, http, mcp_server, notification, workflow
 from convengine.executors.http_client import idempotency_key
 from convengine.executors.job import Job
 from convengine.extensions.http import HttpRequest
@@ -26,6 +26,8 @@ BUILT_IN: Mapping[str, Executor] = {
     ToolGroup.WORKFLOW_ACTION: workflow.run,
     ToolGroup.CALCULATOR_TRANSFORM: calculator.run,
     ToolGroup.FILES: files.run,
+    ToolGroup.DOCUMENT_RETRIEVAL: documents.run,
+    ToolGroup.NOTIFICATION: notification.run,
     ToolGroup.MCP_SERVER: mcp_server.call,
 }
 
@@ -33,10 +35,17 @@ BUILT_IN: Mapping[str, Executor] = {
 class BuiltInTools:
     """Runs a tool by the executor of its group, on the configuration of one turn."""
 
-    def __init__(self, snapshot: Snapshot, registry: Registry, executors: Mapping[str, Executor] = BUILT_IN) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        registry: Registry,
+        executors: Mapping[str, Executor] = BUILT_IN,
+        workspace: str = "default",
+    ) -> None:
         self._snapshot = snapshot
         self._registry = registry
         self._executors = executors
+        self._workspace = workspace
 
     def make_call(self, tool_code: str, request: HttpRequest, session: Session) -> Json:
         """Make the HTTP call that a tool's code asks for. Raises ToolFault."""
@@ -54,7 +63,15 @@ class BuiltInTools:
             return ToolAnswer(error_type="NO_EXECUTOR", error_message=message)
         try:
             return executor(
-                Job(tool_code, ToolGroup.read(group) or group, args, session, self._snapshot, self._registry)
+                Job(
+                    tool_code,
+                    ToolGroup.read(group) or group,
+                    args,
+                    session,
+                    self._snapshot,
+                    self._registry,
+                    self._workspace,
+                )
             )
         except ToolFault as fault:
             return ToolAnswer(error_type=fault.code, error_message=fault.message, told=strict(fault.told))

@@ -117,7 +117,7 @@ def _give_up(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Reco
 def _opened(request: TurnRequest, lease: leases.Lease) -> tuple[Turn, Recording]:
     snapshot = conf.load("SNAPSHOT").pin(lease.head)
     clock, tape = TurnClock(lease.now), Recording()
-    ports = wiring.ports(clock, store.LiveConversations(lease, request, snapshot), tape, snapshot)
+    ports = wiring.ports(clock, store.LiveConversations(lease, request, snapshot), tape, snapshot, request.workspace_id)
     trail = Trail(clock.elapsed_ms, tuple(conf.load_all("TRAIL_LISTENERS")))
     turn = Turn(lease.turn_id, lease.turn_no, request, snapshot, ports, trail)
     turn.verbose_listeners = tuple(conf.load_all("VERBOSE_LISTENERS"))

@@ -55,7 +55,7 @@ def test_quality_people_read_the_record() -> None:
 
 
 def test_operators_see_what_waits() -> None:
-    assert groups_of("operator")["Record"] == ["Action runs", "Waiting turns", "Stored answers"]
+    assert groups_of("operator")["Record"] == ["Action runs", "Sent messages", "Waiting turns", "Stored answers"]
 
 
 def test_nothing_to_do_is_said_in_words(client: Client) -> None:

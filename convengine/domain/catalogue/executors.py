@@ -4,6 +4,7 @@ from convengine.domain.settings import boolean, decimal, declare, integer, json_
 
 HTTP_FAMILY = "McpHttpApi"
 DB_FAMILY = "McpDbExecutor"
+DOCUMENTS_FAMILY = "DocumentRetrieval"
 _TOOL = "tool code"
 
 CONNECT_TIMEOUT_MS = declare(
@@ -69,6 +70,15 @@ CIRCUIT_OPEN_MS = declare(
     HTTP_FAMILY, "CIRCUIT_OPEN_MS", integer(1000), 30_000, "For this many milliseconds.", qualifier=_TOOL
 )
 
+DOCUMENT_COLLECTIONS = declare(
+    DOCUMENTS_FAMILY,
+    "COLLECTIONS",
+    text_list(),
+    (),
+    "Which collections a document search looks into. Not set: all of the workspace.",
+    mark="LR",
+    qualifier=_TOOL,
+)
 DB_CONNECTION = declare(
     DB_FAMILY,
     "CONNECTION",

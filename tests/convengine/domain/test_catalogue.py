@@ -175,6 +175,7 @@ LISTED: tuple[tuple[str, str, str, Any], ...] = (
     ("McpDbExecutor/PREFLIGHT_COERCE_NUMERIC", "LR", "bool", True),
     ("McpDbExecutor/PREFLIGHT_VALUE_MAPPINGS", "L", "json", {}),
     ("McpDbExecutor/STATEMENT_TIMEOUT_MS", "LR", "int", 5000),
+    ("DocumentRetrieval/COLLECTIONS", "LR", "list", ()),
     ("McpDbExecutor/CONNECTION", "LR", "text", ""),
     # 2.11
     ("AUDIT/LEVEL", "LR", "enum", "ALL"),
