@@ -19,15 +19,6 @@ class EventSerializer(serializers.Serializer[Any]):
     configVersion = serializers.IntegerField(allow_null=True)
 
 
-class FailureSerializer(serializers.Serializer[Any]):
-    """Why there is no answer."""
-
-    success = serializers.BooleanField()
-    errorCode = serializers.CharField()
-    message = serializers.CharField()
-    recoverable = serializers.BooleanField()
-
-
 class EventPageSerializer(serializers.Serializer[Any]):
     """A page of events; `next` and `previous` are cursors for the parameter `cursor`, null at an end."""
 

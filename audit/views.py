@@ -16,12 +16,12 @@ from audit.models import CeAudit
 from audit.parameters import Cursor
 from audit.serializers import (
     EventPageSerializer,
-    FailureSerializer,
     TraceSerializer,
     WhySerializer,
 )
 from audit.timeline import trace
 from audit.why import why
+from convengine.api.serializers import FailureSerializer
 from convengine.codec import dumps
 from convengine.errors import ConversationNotFound
 

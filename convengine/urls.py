@@ -10,6 +10,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/", include("convengine.api.urls")),
     path("api/v1/", include("audit.urls")),
+    path("api/v1/", include("config_admin.api.urls")),
     re_path("^api/v1/", NothingView.as_view()),
     path("api/schema/", SpectacularAPIView.as_view(authentication_classes=[], permission_classes=[]), name="schema"),
     path(

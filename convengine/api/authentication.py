@@ -26,19 +26,23 @@ class ApiKeyAuthentication(BaseAuthentication):
         scheme, _, secret = header.partition(" ")
         if scheme.lower() != _SCHEME.lower() or not secret.strip():
             return None
-        secret = secret.strip()
-        key, expired = _found(secret.partition(".")[0])
-        if key is None or not key.is_valid(secret):
-            raise exceptions.AuthenticationFailed("This API key is not known.")
-        if key.revoked:
-            raise exceptions.AuthenticationFailed("This API key was revoked.")
-        if expired:
-            raise exceptions.AuthenticationFailed("This API key is out of date.")
-        return None, key
+        return None, key_of(secret.strip())
 
     def authenticate_header(self, request: Request) -> str:
         """What a 401 asks for."""
         return _SCHEME
+
+
+def key_of(secret: str) -> CeApiKey:
+    """The key with that secret. Raises AuthenticationFailed for one that is unknown, revoked or out of date."""
+    key, expired = _found(secret.partition(".")[0])
+    if key is None or not key.is_valid(secret):
+        raise exceptions.AuthenticationFailed("This API key is not known.")
+    if key.revoked:
+        raise exceptions.AuthenticationFailed("This API key was revoked.")
+    if expired:
+        raise exceptions.AuthenticationFailed("This API key is out of date.")
+    return key
 
 
 def _found(prefix: str) -> tuple[CeApiKey | None, bool]:

@@ -218,3 +218,12 @@ class TurnResponseSerializer(serializers.Serializer[Any]):
     ignoredInputParams = serializers.ListField(child=serializers.CharField(), required=False)
     stateReport = StateReportSerializer(required=False)
     verbose = VerboseLineSerializer(many=True, required=False, help_text="Only with `?include=verbose`.")
+
+
+class FailureSerializer(serializers.Serializer[Any]):
+    """Why there is no answer."""
+
+    success = serializers.BooleanField()
+    errorCode = serializers.CharField()
+    message = serializers.CharField()
+    recoverable = serializers.BooleanField()

@@ -4,7 +4,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,16 +26,10 @@ def http_row(port: int, name: str = "shop", **values: Any) -> McpServer:
     return McpServer(server_id=1, name=name, transport="HTTP", **given)
 
 
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
-
-
 @contextmanager
-def listening(port: int, *command: str) -> Iterator[subprocess.Popen[bytes]]:
+def listening(port: int, *command: str, env: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[bytes]]:
     """A process that listens on the port, from then on until the end of the block."""
-    process = subprocess.Popen(command or (sys.executable, SCRIPT, str(port)), stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command or (sys.executable, SCRIPT, str(port)), stderr=subprocess.DEVNULL, env=env)
     try:
         _wait(port, process)
         yield process

@@ -24,7 +24,8 @@ from convengine.sessions.models import CeConversationHistory
 from convengine.wiring import Outside
 from tests.api import Caller
 from tests.convengine.tools.planning import answer, call
-from tests.fakes.mcp_servers import SCRIPT, free_port, listening
+from tests.fakes.mcp_servers import SCRIPT, listening
+from tests.live.processes import free_port
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -15,7 +15,8 @@ from convengine.mcp_client.policy import Policy
 from convengine.mcp_client.pool import Pool
 from convengine.mcp_client.servers import McpServers
 from convengine.mcp_client.worker import worker
-from tests.fakes.mcp_servers import free_port, http_row, listening, stdio_row
+from tests.fakes.mcp_servers import http_row, listening, stdio_row
+from tests.live.processes import free_port
 
 POLICY = Policy(frozenset({sys.executable}), frozenset({"127.0.0.1"}), {"TOKEN": "s3cret"})
 

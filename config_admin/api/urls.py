@@ -1,0 +1,10 @@
+"""Addresses of the configuration endpoints."""
+
+from django.urls import path
+
+from config_admin.api.views import RowsView, TablesView
+
+urlpatterns = [
+    path("config", TablesView.as_view(), name="config-tables"),
+    path("config/<str:table>", RowsView.as_view(), name="config-rows"),
+]

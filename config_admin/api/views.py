@@ -1,0 +1,104 @@
+"""Reading the configuration in force: its tables, and their rows as the engine sees them."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from config_admin.api.serializers import RowsSerializer, TablesSerializer
+from config_admin.snapshot.active import snapshots
+from convengine.api.authentication import KeyThrottle
+from convengine.api.serializers import FailureSerializer
+from convengine.domain.rows import ROW_TYPE_OF, ROW_TYPES, Row
+from convengine.domain.text import code
+from convengine.errors import RequestInvalid
+
+_PAGE, _MOST = 50, 500
+_FAILURES = dict.fromkeys((400, 401, 403, 404, 429), FailureSerializer)
+_TEXTS = ("intent", "state", "after")
+
+
+class TablesView(APIView):
+    """`GET /api/v1/config`."""
+
+    scope = "config"
+    throttle_classes = [KeyThrottle]
+
+    @extend_schema(operation_id="list_config_tables", responses={200: TablesSerializer, **_FAILURES})
+    def get(self, request: Request) -> Response:
+        """The tables of the release in force, with how many rows each has."""
+        snapshot = snapshots.current()
+        tables = [{"table": row_type.table, "rows": len(snapshot.rows(row_type))} for row_type in ROW_TYPES]
+        return Response({"configVersion": snapshot.config_version, "tables": tables})
+
+
+class RowsView(APIView):
+    """`GET /api/v1/config/{table}`."""
+
+    scope = "config"
+    throttle_classes = [KeyThrottle]
+
+    @extend_schema(
+        operation_id="list_config_rows",
+        parameters=[
+            OpenApiParameter("intent", str, description="Only rows of this intent, and rows of ANY."),
+            OpenApiParameter("state", str, description="Only rows of this state, and rows of ANY."),
+            OpenApiParameter("after", str, description="From `next` of a page."),
+            OpenApiParameter(
+                "limit", {"type": "integer", "minimum": 1, "maximum": _MOST}, description=f"Default {_PAGE}."
+            ),
+        ],
+        responses={200: RowsSerializer, **_FAILURES},
+    )
+    def get(self, request: Request, table: str) -> Response:
+        """Rows of the release in force, by primary key, switched off ones too."""
+        row_type = ROW_TYPE_OF.get(table)
+        if row_type is None:
+            raise NotFound(f"There is no table {table}; GET /api/v1/config lists them.")
+        snapshot, size = snapshots.current(), _limit(request)
+        intent, state, after = (request.query_params.get(name) for name in _TEXTS)
+        found = [row for row in snapshot.rows(row_type) if _fits(row, intent, state)]
+        rest = list(_behind(found, after))
+        page = rest[:size]
+        return Response(
+            {
+                "configVersion": snapshot.config_version,
+                "table": table,
+                "next": str(page[-1].pk) if len(rest) > size else None,
+                "rows": [asdict(row) for row in page],
+            }
+        )
+
+
+def _fits(row: Row, intent: str | None, state: str | None) -> bool:
+    for wanted, column in ((intent, "intent_code"), (state, "state_code")):
+        if wanted and code(getattr(row, column, "ANY")) not in (code(wanted), "ANY"):
+            return False
+    return True
+
+
+def _behind(found: list[Any], after: str | None) -> Iterator[Any]:
+    """The rows behind the one whose key is `after`; when it is gone, those that would stand behind it."""
+    if not after:
+        yield from found
+        return
+    for row in found:
+        if isinstance(row.pk, int) and after.isdecimal():
+            if row.pk > int(after):
+                yield row
+        elif str(row.pk) > after:
+            yield row
+
+
+def _limit(request: Request) -> int:
+    text = request.query_params.get("limit")
+    if text is None:
+        return _PAGE
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text[:9]) <= _MOST or len(text) > 9:
+        raise RequestInvalid(fields={"limit": [f"{text!r} received; use a whole number from 1 to {_MOST}."]})
+    return int(text)

@@ -1,0 +1,65 @@
+from typing import Any
+
+import pytest
+
+from config_admin.models import CeRule
+from tests.api import Caller, make_key
+from tests.worlds import desk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def reader() -> Caller:
+    desk()
+    return Caller(make_key(scopes=["config"]))
+
+
+def read(caller: Caller, path: str = "", **query: Any) -> Any:
+    return caller.client.get(f"/api/v1/config{path}", query, headers={"Authorization": f"Api-Key {caller.secret}"})
+
+
+def test_the_tables_are_listed_with_their_sizes(reader: Caller) -> None:
+    told = read(reader).json()
+
+    assert {"table": "ce_intent", "rows": 2} in told["tables"]
+    assert told["configVersion"] > 0
+
+
+def test_the_rows_of_a_table_are_those_that_the_engine_sees(reader: Caller) -> None:
+    told = read(reader, "/ce_rule").json()
+
+    assert [row["action_value"] for row in told["rows"]] == ["VIP"]
+    CeRule.objects.update(action_value="GOLD")
+    assert read(reader, "/ce_rule").json()["rows"][0]["action_value"] == "GOLD"
+
+
+def test_rows_are_chosen_by_intent_and_state(reader: Caller) -> None:
+    def texts(**query: str) -> list[str]:
+        return [row["exact_text"] for row in read(reader, "/ce_response", **query).json()["rows"]]
+
+    assert texts(intent="hours") == ["Nine to five.", "For you: always."]
+    assert texts(intent="HOURS", state="VIP") == ["For you: always."]
+
+
+def test_pages_lead_from_one_to_the_next(reader: Caller) -> None:
+    found: list[Any] = []
+    after = None
+    for _ in range(4):
+        page = read(reader, "/ce_response", limit=1, **({"after": after} if after else {})).json()
+        found += page["rows"]
+        after = page["next"]
+
+    assert (len({row["response_id"] for row in found}), after) == (4, None)
+    assert read(reader, "/ce_intent", limit=1).json()["next"] == "FEES"
+    assert [row["intent_code"] for row in read(reader, "/ce_intent", after="FEES").json()["rows"]] == ["HOURS"]
+
+
+@pytest.mark.parametrize("limit", ["0", "501", "x", "-1", "9" * 30, "²"])
+def test_a_limit_is_a_number_in_bounds(reader: Caller, limit: str) -> None:
+    assert read(reader, "/ce_rule", limit=limit).status_code == 400
+
+
+def test_an_unknown_table_is_not_found_and_a_key_needs_the_scope(reader: Caller) -> None:
+    assert read(reader, "/auth_user").status_code == 404
+    assert read(Caller(make_key())).status_code == 403
