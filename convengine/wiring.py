@@ -137,7 +137,12 @@ def ports(
         model=TapedModel(outside.model, tape),
         likeness=TapedLikeness(outside.likeness, tape),
         tools=TapedTools(
-            TimedTools(outside.tools or _tools(outside.registry, snapshot, workspace), connections.close_all), tape
+            TimedTools(
+                outside.tools or _tools(outside.registry, snapshot, workspace),
+                connections.close_all,
+                _release_connections,
+            ),
+            tape,
         ),
         servers=TapedServers(outside.servers or McpServers(mcp_server.policy()), tape),
         pace=TapedPace(clock, tape, time.sleep),

@@ -5,15 +5,15 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from config_admin.admin.base import RowAdmin
 from config_admin.admin.pickers import words
+from config_admin.admin.trying import TryingAdmin
 from config_admin.models import CeMcpDbTool, CeMcpTool
 from convengine.domain.enums import SqlDialect, ToolGroup
 from convengine.record_columns import beginning
 
 
 @admin.register(CeMcpDbTool)
-class DbToolAdmin(RowAdmin):
+class DbToolAdmin(TryingAdmin):
     """The SQL behind a tool of group DB."""
 
     sections = (

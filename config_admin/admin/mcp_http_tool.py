@@ -5,14 +5,14 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from config_admin.admin.base import RowAdmin
 from config_admin.admin.pickers import connections, words
+from config_admin.admin.trying import TryingAdmin
 from config_admin.models import CeMcpHttpTool, CeMcpTool
 from convengine.domain.enums import HttpMethod, MappingMode, ToolGroup
 
 
 @admin.register(CeMcpHttpTool)
-class HttpToolAdmin(RowAdmin):
+class HttpToolAdmin(TryingAdmin):
     """The call behind a tool of group HTTP_API."""
 
     sections = (

@@ -12,11 +12,20 @@ TOOL_TIMEOUT = "TOOL_TIMEOUT"
 
 
 class TimedTools:
-    """Executors, each call within what the turn has left. `afterwards` ends the thread of such a call."""
+    """Executors, each call within what the turn has left. `afterwards` ends the thread of such a call.
 
-    def __init__(self, tools: ToolPort, afterwards: Callable[[], None] = lambda: None) -> None:
+    `before` is called by whoever waits, before each call.
+    """
+
+    def __init__(
+        self,
+        tools: ToolPort,
+        afterwards: Callable[[], None] = lambda: None,
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
         self._tools = tools
         self._afterwards = afterwards
+        self._before = before
 
     def run(
         self,
@@ -27,6 +36,7 @@ class TimedTools:
         within_ms: int | None = None,
     ) -> ToolAnswer:
         """Run a tool; TOOL_TIMEOUT when it takes longer than `within_ms`."""
+        self._before()
         if within_ms is None:
             return self._tools.run(tool_code, tool_group, args, session)
         try:

@@ -23,3 +23,13 @@ def test_a_call_is_waited_for_as_long_as_the_turn_can() -> None:
     assert (late.error_type, late.error_message) == ("TOOL_TIMEOUT", "It took longer than 50 ms.")
     assert tools.run("nap", "DB", {"seconds": 0}, session).result == "awake"
     assert ended
+
+
+def test_whoever_waits_for_a_tool_gives_back_what_it_holds() -> None:
+    said: list[str] = []
+    tools = TimedTools(Sleeper(), before=lambda: said.append("given back"))
+
+    for within in (None, 1000):
+        tools.run("nap", "DB", {"seconds": 0}, make_session(), within)
+
+    assert said == ["given back", "given back"]
