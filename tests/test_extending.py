@@ -13,6 +13,7 @@ from convengine.rules import conditions, vocabulary
 
 ROOT = Path(__file__).resolve().parent.parent
 MANUAL = (ROOT / "docs/extending.md").read_text()
+EVERY = re.findall(r"```python\n(.*?)```", MANUAL, re.DOTALL)
 EXAMPLES = dict(
     re.findall(r"^## (?:An? )(.+?)\n(?:(?!^## )[\s\S])*?```python\n(.*?)```", MANUAL, re.DOTALL | re.MULTILINE)
 )
@@ -26,8 +27,8 @@ def own(monkeypatch: pytest.MonkeyPatch) -> Registry:
     monkeypatch.setattr("config_admin.validation.installation.registry", registry)
     monkeypatch.setattr(conditions, "_custom", {})
     monkeypatch.setattr(vocabulary, "_custom", {})
-    for name, example in EXAMPLES.items():
-        exec(compile(example, name, "exec"), {})
+    for example in EVERY:
+        exec(compile(example, "docs/extending.md", "exec"), {})
     return registry
 
 
@@ -55,10 +56,19 @@ def test_the_other_examples_do_what_they_say(own: Registry) -> None:
     assert list(own.memory_stores) == ["customers"]
 
 
+def test_a_tool_may_leave_the_call_to_the_engine(own: Registry) -> None:
+    asked = own.tools["parcel.track"].run({"number": "P1"}, {})
+
+    assert (asked.connection, asked.path, asked.mapping) == ("carrier", "/parcels/P1", {"mapper": "parcel"})
+    assert own.http_mappers["parcel"]({"events": [{"place": "Oslo"}]}) == {"where": "Oslo"}
+    assert own.tool_groups["LEGACY"].run("old.one", {"a": 1}, {}) == {"asked": "old.one", "with": {"a": 1}}
+
+
 def test_rows_may_name_what_the_examples_register(own: Registry) -> None:
     world = installed()
 
-    assert (world.tasks["orders"], world.tool_handlers) == (("cancel",), {"order.lookup"})
-    assert "WORKFLOW_ACTION" in world.executors
+    assert (world.tasks["orders"], world.tool_handlers) == (("cancel",), {"order.lookup", "parcel.track"})
+    assert {"WORKFLOW_ACTION", "LEGACY"} <= world.executors
+    assert world.mappers == {"parcel"}
     assert world.providers == {(1, 1, 1)}
     assert (world.rule_types, world.rule_actions) == ({"LONGER_THAN"}, {"SET_PRIORITY"})
