@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.utils import timezone
 
 from convengine.codec import dumps
 from convengine.executors.models import CeDocument, CeDocumentCollection
 from convengine.executors.search_index import LANGUAGE, POSTGRES_TEXT
-from convengine.llm.vectors import closeness, embedded
+from convengine.llm.vectors import closeness, embedded, installed
 
 Json = Any
 _WORD = re.compile(r"\w+")
@@ -48,7 +48,8 @@ def put(
     made = CeDocument(collection=collection, title=title, body=body, metadata=dict(metadata or {}))
     with transaction.atomic():
         old = CeDocument.objects.filter(collection=collection, title=title).first()
-        if old is not None and old.hash == digest(made):
+        complete = old is not None and (bool(old.vector) or not installed())
+        if old is not None and complete and old.hash == digest(made):
             return old, False
         made.pk = old.pk if old else None
         made._state.adding = old is None
@@ -73,9 +74,9 @@ def digest(document: CeDocument) -> str:
 def search(query: str, workspace: str, collections: Sequence[str] = (), limit: int = 5) -> list[Found]:
     """The documents that fit best, from these collections of a workspace, or from all of them."""
     words = list(dict.fromkeys(word for word in _WORD.findall(query.lower()) if word not in _COMMON))[:_MOST_WORDS]
-    documents = _admitted(workspace, collections)
-    by_words = _by_words(documents, words, limit * 4) if words else []
-    by_meaning = _by_meaning(documents, query, limit * 4)
+    among = _admitted(workspace, collections)
+    by_words = _by_words(among, words, limit * 4) if words and among else []
+    by_meaning = _by_meaning(among, query, limit * 4) if among else []
     ranks: dict[int, float] = {}
     for found in (by_words, by_meaning):
         for rank, pk in enumerate(found):
@@ -86,17 +87,16 @@ def search(query: str, workspace: str, collections: Sequence[str] = (), limit: i
     return [Found(kept[pk], round(ranks[pk] / most, 4), excerpt(kept[pk].body, words)) for pk in best if pk in kept]
 
 
-def _admitted(workspace: str, collections: Sequence[str]) -> "QuerySet[CeDocument]":
-    alive = Q(collection__expires_at=None) | Q(collection__expires_at__gt=timezone.now())
-    found = CeDocument.objects.filter(alive, collection__workspace_id=workspace)
-    return found.filter(collection__name__in=list(collections)) if collections else found
+def _admitted(workspace: str, collections: Sequence[str]) -> list[int]:
+    """The keys of the collections that are searched."""
+    alive = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+    found = CeDocumentCollection.objects.filter(alive, workspace_id=workspace)
+    found = found.filter(name__in=list(collections)) if collections else found
+    return list(found.values_list("collection_id", flat=True))
 
 
-def _by_words(documents: "QuerySet[CeDocument]", words: Sequence[str], limit: int) -> list[int]:
+def _by_words(collections: Sequence[int], words: Sequence[str], limit: int) -> list[int]:
     """The keys of documents that hold one of the words or more, the best first."""
-    collections = list(documents.values_list("collection_id", flat=True).distinct())
-    if not collections:
-        return []
     marks = ", ".join(["%s"] * len(collections))
     if connection.vendor == "postgresql":
         sql = (
@@ -117,12 +117,13 @@ def _by_words(documents: "QuerySet[CeDocument]", words: Sequence[str], limit: in
         return [row[0] for row in cursor.fetchall()]
 
 
-def _by_meaning(documents: "QuerySet[CeDocument]", query: str, limit: int) -> list[int]:
+def _by_meaning(collections: Sequence[int], query: str, limit: int) -> list[int]:
     """The keys of documents that mean something alike, the best first; none without the extra."""
     sought = embedded([query])
     if not sought:
         return []
-    stored = list(documents.exclude(vector=b"").values_list("document_id", "vector")[: _MOST_COMPARED + 1])
+    documents = CeDocument.objects.filter(collection_id__in=collections).exclude(vector=b"")
+    stored = list(documents.values_list("document_id", "vector")[: _MOST_COMPARED + 1])
     if not stored or len(stored) > _MOST_COMPARED:
         return []
     scores = closeness(sought[0], [bytes(vector) for _, vector in stored])

@@ -1,5 +1,6 @@
 """The deployment's named connections of HTTP tools: address, credentials, hosts (settings 3, pipeline-2 4.8)."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,6 +14,8 @@ from convengine.tools.fault import ToolFault
 
 Json = Any
 _PORTS = {"http": 80, "https": 443}
+#: Begins with a scheme, or with the two slashes of a host.
+_ADDRESS = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:)?[/\\]{2}", re.IGNORECASE)
 #: What a path may hold without being encoded.
 _SAFE = "/%:@!$&'()*+,;=-._~"
 
@@ -53,7 +56,7 @@ class HttpConnection:
 
     def target(self, path: str) -> "Target":
         """Where a path leads. Raises ToolFault PATH_REFUSED or HOST_REFUSED."""
-        if "//" in path.split("?", 1)[0][:8]:
+        if _ADDRESS.match(path):
             return self._absolute(path)
         path, _, query = path.partition("?")
         joined = f"{self.base.path.rstrip('/')}/{path.lstrip('/')}" if path.strip("/") else self.base.path or "/"

@@ -31,5 +31,8 @@ class Job:
     @property
     def tool(self) -> rows.Tool | None:
         """The tool's row; null without a code, or when none has it."""
-        wanted = self.tool_code.lower()
-        return next((row for row in self.snapshot.rows(rows.Tool) if row.tool_code.lower() == wanted), None)
+        table = self.snapshot.table(rows.Tool)
+        by_code = table.memo.get(
+            "by_code", lambda: {row.tool_code.lower(): row for row in reversed(self.snapshot.rows(rows.Tool))}
+        )
+        return by_code.get(self.tool_code.lower())

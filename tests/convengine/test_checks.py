@@ -74,3 +74,21 @@ def test_a_connection_to_a_model_that_cannot_be_used_is_an_error(monkeypatch: py
     assert found.id == "convengine.E005"
     assert "'desk' has base_url = 'desk.example'" in found.msg
     assert "docs/deployment.md" in (found.hint or "")
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"base_url": "ftp://x"},
+        {"base_url": "https://user@x"},
+        {"base_url": "https://x?y"},
+        {"base_url": "https://x", "auth": "MAGIC"},
+        {"base_url": "https://x", "auth": "API_KEY"},
+        {"base_url": "https://x", "colour": "red"},
+    ],
+)
+def test_a_connection_of_tools_that_cannot_be_read_is_an_error(settings: Any, declared: Any) -> None:
+    settings.CONVENGINE = {**settings.CONVENGINE, "HTTP_CONNECTIONS": {"orders": declared}}
+
+    (found,) = checks.check_connections(None)
+    assert (found.id, "orders" in found.msg) == ("convengine.E006", True)

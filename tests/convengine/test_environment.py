@@ -121,3 +121,25 @@ def test_an_impossible_description_of_a_model_names_the_variable(
 ) -> None:
     with pytest.raises(ImproperlyConfigured, match=told):
         models(monkeypatch, **variables)
+
+
+def test_a_connection_takes_its_secret_from_the_variable_that_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ORDERS_TOKEN", "s3cret")
+    monkeypatch.setenv(
+        "CE_HTTP_CONNECTIONS", '{"orders": {"base_url": "https://o.example", "secret": "ORDERS_TOKEN"}, "open": {}}'
+    )
+
+    found = environment.http_connections()
+
+    assert found["orders"]["secret_value"] == "s3cret"
+    assert "secret_value" not in found["open"]
+
+
+@pytest.mark.parametrize(
+    "declared", ['{"a": "https://x"}', '{"a": {"secret": "NOT_SET_AT_ALL"}}', '{"a": {"secret_value": "x"}}', "[1]"]
+)
+def test_a_connection_that_cannot_be_read_stops_the_start(monkeypatch: pytest.MonkeyPatch, declared: str) -> None:
+    monkeypatch.setenv("CE_HTTP_CONNECTIONS", declared)
+
+    with pytest.raises(ImproperlyConfigured, match="CE_HTTP_CONNECTIONS"):
+        environment.http_connections()

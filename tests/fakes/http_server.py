@@ -1,11 +1,13 @@
 """A real HTTP server on this machine that answers as a test says, and writes down what it was asked."""
 
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 
 @dataclass
@@ -49,12 +51,17 @@ class Server:
 
 
 @contextmanager
-def serving(*replies: Reply) -> Iterator[Server]:
-    """The server, for as long as the block lasts."""
+def serving(*replies: Reply, certificate: tuple[Path, Path] | None = None) -> Iterator[Server]:
+    """The server, for as long as the block lasts; over TLS with a certificate and its key."""
     server = Server(0, list(replies) or [Reply()])
     listener = ThreadingHTTPServer(("127.0.0.1", 0), _handler(lambda: server))
     listener.daemon_threads = True
     server.port = listener.server_port
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*certificate)
+        listener.socket = context.wrap_socket(listener.socket, server_side=True)
+        listener.handle_error = lambda request, client_address: None  # type: ignore[method-assign]
     thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:

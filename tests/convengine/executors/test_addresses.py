@@ -1,6 +1,10 @@
 """Where a tool may not connect to: with real sockets, and a name that changes its address between two looks."""
 
+import shutil
 import socket
+import ssl
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -127,6 +131,39 @@ def test_the_name_stays_the_name_for_the_server(monkeypatch: pytest.MonkeyPatch)
         get(f"http://orders.example:{server.port}", private_hosts=["orders.example"])
 
         assert server.asked[0].headers["host"] == f"orders.example:{server.port}"
+
+
+def test_a_certificate_is_asked_of_the_name_and_must_be_vouched_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("there is no openssl to make a certificate with")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=orders.example",
+         "-addext", "subjectAltName=DNS:orders.example", "-keyout", key, "-out", certificate],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    monkeypatch.setattr(addresses.socket, "getaddrinfo", _says("127.0.0.1"))
+    monkeypatch.setattr(http_client, "_made", http_client._made.__wrapped__)
+    with serving(Reply(body=b'"sealed"'), certificate=(certificate, key)) as server:
+
+        def call(host: str) -> Any:
+            return get(f"https://{host}:{server.port}", private_hosts=["*.example"])
+
+        with pytest.raises(ToolFault, match="HTTP_IO"):
+            call("orders.example")
+        monkeypatch.setattr(http_client, "_made", _trusting(certificate))
+        assert call("orders.example").body == b'"sealed"'
+        with pytest.raises(ToolFault, match="HTTP_IO"):
+            call("other.example")
+
+
+def _trusting(certificate: Path) -> Any:
+    import httpx2
+
+    context = ssl.create_default_context(cafile=str(certificate))
+    return lambda connection, host: httpx2.HTTPTransport(verify=context, trust_env=False)
 
 
 def test_a_name_that_nobody_knows_is_told() -> None:
