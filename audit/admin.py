@@ -14,7 +14,6 @@ from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
 from convengine.domain.stages import Stage, is_error
 from convengine.read_only import ByConversation
 from convengine.record_columns import (
-    beginning,
     json_column,
     labelled,
     link,
@@ -115,14 +114,13 @@ class ModelCallAdmin(ByConversation):
         "asked_for",
         "outcome",
         "model",
-        "answer_beginning",
+        "said",
         "latency_ms",
         "tokens",
         "cost",
         "conversation_page",
         "created_at",
     )
-    ordering = ("-llm_call_id",)
     fieldsets = (
         (None, {"fields": ("purpose", "conversation_page", "turn_no", "attempt", "created_at", "release")}),
         ("Model", {"fields": ("provider", "model", "temperature", "latency_ms", "tokens", "cost")}),
@@ -133,7 +131,15 @@ class ModelCallAdmin(ByConversation):
     prompt = text_column("prompt_text", "prompt")
     context = text_column("user_context", "context")
     answer = text_column("response_text", "answer")
-    answer_beginning = beginning("response_text", "answer")
+
+    def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
+        """Those of one turn in their order; else the newest first."""
+        return ("llm_call_id",) if "turn_no" in request.GET else ("-llm_call_id",)
+
+    @admin.display(description="answer or error")
+    def said(self, row: CeLlmCallLog) -> str:
+        """The beginning of the answer, or what went wrong."""
+        return shortened((row.response_text if row.success else row.error_message) or "", 60)
 
     @admin.display(description="purpose")
     def asked_for(self, row: CeLlmCallLog) -> str:

@@ -83,7 +83,7 @@ def ask(session: Session, turn: Turn, question: Question) -> Reply:
         return Reply(error=ModelFault("LLM_NOT_CONFIGURED", "No model is configured."))
     _tell(session, turn, question.stages.input, _asked(question))
     reply = _asked_within_budget(session, turn, question, question.user)
-    if not question.lenient and reply.error and reply.error.code in ("LLM_INVALID_RESPONSE", "LLM_SCHEMA_VIOLATION"):
+    if question.is_json and not question.lenient and reply.error and not blank(reply.text):
         again = _asked_within_budget(session, turn, question, _repair(question.user, reply))
         # Without a second answer the first fault is the one to tell.
         reply = again if again.text or not again.error else reply
@@ -142,7 +142,7 @@ def _request(session: Session, turn: Turn, question: Question) -> LlmRequest:
         turn.config(session, catalogue.MODEL, purpose).strip(),
         min(turn.config(session, catalogue.TIMEOUT_SECONDS, purpose) * 1000, total),
         total,
-        min(turn.config(session, catalogue.MAX_ATTEMPTS), budget.calls_left(session, turn)),
+        min(turn.config(session, catalogue.MAX_ATTEMPTS, purpose), budget.calls_left(session, turn)),
     )
 
 

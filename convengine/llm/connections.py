@@ -12,7 +12,7 @@ ANSWERS = ("schema", "object", "text")
 #: The provider that needs no service: it answers every question with the question.
 ECHO = "stub"
 PROVIDERS = ("openai", "openai_compatible", ECHO)
-_KEYS = ("provider", "base_url", "api_key", "models", "prices", "answers", "temperature", "headers", "body")
+_KEYS = ("provider", "base_url", "api_key", "models", "prices", "answers", "temperature", "proxy", "headers", "body")
 
 
 class ConnectionInvalid(ValueError):
@@ -44,6 +44,8 @@ class Connection:
     answers: str = "schema"
     #: False for models that refuse to be told a temperature.
     temperature: bool = True
+    #: The proxy on the way there; blank for none.
+    proxy: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     #: More fields of the request's body, such as max_tokens.
     body: Mapping[str, Json] = field(default_factory=dict)
@@ -96,12 +98,13 @@ def _connection(name: str, value: Json) -> Connection:
         return Connection(name, models=(ECHO,), provider=ECHO)
     made = Connection(
         name,
-        _url(name, value.get("base_url")),
+        _url(name, "base_url", value.get("base_url")),
         str(value.get("api_key") or ""),
         _models(name, value.get("models")),
         {model: _price(name, model, price) for model, price in _object(name, "prices", value).items()},
         str(value.get("answers", "schema")),
         value.get("temperature", True) is not False,
+        _url(name, "proxy", value["proxy"]) if value.get("proxy") else "",
         {key: str(text) for key, text in _object(name, "headers", value).items()},
         _object(name, "body", value),
     )
@@ -110,9 +113,9 @@ def _connection(name: str, value: Json) -> Connection:
     return made
 
 
-def _url(name: str, url: Json) -> str:
+def _url(name: str, key: str, url: Json) -> str:
     if not isinstance(url, str) or not url.startswith(("http://", "https://")):
-        raise _invalid(name, "base_url", url, "an address such as https://models.example.com/v1")
+        raise _invalid(name, key, url, "an address such as https://models.example.com/v1")
     return url
 
 

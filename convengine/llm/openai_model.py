@@ -110,5 +110,7 @@ def _client(connection: Connection) -> "OpenAI":
         max_retries=0,
         # What is compressed may be larger than it looks.
         default_headers={"Accept-Encoding": "identity", **connection.headers},
-        http_client=httpx2.Client(transport=BoundedTransport(httpx2.HTTPTransport(limits=limits))),
+        http_client=httpx2.Client(
+            transport=BoundedTransport(httpx2.HTTPTransport(limits=limits, proxy=connection.proxy or None))
+        ),
     )

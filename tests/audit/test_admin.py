@@ -129,3 +129,17 @@ def test_a_model_call_shows_what_was_asked_and_answered(reader: Client) -> None:
 
     assert "POLICY · turn 3" in reader.get(address(CeLlmCallLog)).content.decode()
     assert "line\nanother" in reader.get(address(CeLlmCallLog, "change", found.pk)).content.decode()
+
+
+def test_the_model_calls_of_a_turn_stand_in_their_order_with_tokens_cost_and_error(reader: Client) -> None:
+    for attempt, values in enumerate(({"error_message": "LLM_TIMEOUT: too slow"}, {"success": True}), start=1):
+        CeLlmCallLog.objects.create(
+            conversation_id=CONVERSATION, prompt_text="p", purpose="POLICY", turn_no=3, attempt=attempt,
+            response_text="fine", input_tokens=40, output_tokens=10, cost="0.00025", latency_ms=1234, **values
+        )  # fmt: skip
+
+    page = reader.get(f"{address(CeLlmCallLog)}?conversation_id={CONVERSATION}&turn_no=3").content.decode()
+
+    told = ("LLM_TIMEOUT: too slow", "POLICY · turn 3 · try 2", "fine", "40 / 10", "0.00025", "1234")
+    assert [text for text in told if text not in page] == []
+    assert page.index("LLM_TIMEOUT") < page.index("try 2")

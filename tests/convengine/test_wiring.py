@@ -1,7 +1,15 @@
+from typing import Any
+
+import pytest
+
 from convengine import wiring
 from convengine.domain.ports import LlmRequest, Ports
 from convengine.domain.recording import Recording
 from convengine.extensions.registry import Registry, TaskEntry
+from convengine.llm.connections import read_connections
+from convengine.llm.echo import EchoModel
+from convengine.llm.none import NoModel
+from convengine.llm.openai_model import OpenAiModel
 from convengine.llm.scripted import Line, ScriptedModel
 from convengine.tools.scripted import ScriptedTools, Stub
 from convengine.wiring import Outside
@@ -33,3 +41,24 @@ def test_another_outside_world_is_met_for_a_while() -> None:
         assert inside.tools.run("stock", "DB", {}, make_session()).result == 1
 
     assert ports().tasks.methods("send") is None
+
+
+@pytest.mark.parametrize(
+    ("found", "kind"),
+    [
+        ({}, NoModel),
+        ({"stub": {"provider": "stub"}}, EchoModel),
+        ({"desk": {"base_url": "http://desk/v1", "models": ["small"]}}, OpenAiModel),
+    ],
+)
+def test_the_model_is_what_the_deployment_names(found: Any, kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wiring, "models", lambda: read_connections(found))
+
+    assert type(wiring.model.__wrapped__()) is kind
+
+
+def test_a_stub_says_what_it_was_asked() -> None:
+    answers = [EchoModel().complete(LlmRequest("POLICY", "", "Hello?", json_schema=schema)) for schema in (None, {})]
+
+    assert [answer.text for answer in answers] == ["Hello?", "{}"]
+    assert EchoModel().spent("c") == 0

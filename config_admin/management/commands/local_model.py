@@ -72,6 +72,10 @@ def _start(model: Path, host: str, port: int, threads: int) -> Any:
     params.n_predict = LONGEST_ANSWER
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
     params.offline = True
+    # For programs of this machine, not for the pages that its browser shows; and its log would bury what we print.
+    params.cors_origins = "http://127.0.0.1"
+    params.ui = False
+    params.verbosity = 1
     try:
         return xllamacpp.Server(params)
     except RuntimeError as error:

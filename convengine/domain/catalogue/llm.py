@@ -62,6 +62,7 @@ MAX_ATTEMPTS = declare(
     2,
     "How often a call is tried when the service does not answer, is busy or fails on its side.",
     mark="LR",
+    qualifier=_PURPOSE,
 )
 MAX_CALLS_PER_TURN = declare(
     FAMILY, "MAX_CALLS_PER_TURN", integer(1), 12, "How many calls one turn may make.", mark="LR"

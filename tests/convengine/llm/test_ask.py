@@ -106,6 +106,15 @@ def test_an_empty_answer_is_an_error_and_not_asked_again(question: Question) -> 
     assert len(model.requests) == 1
 
 
+@pytest.mark.parametrize("question", [TEXT, JSON])
+def test_what_the_service_sent_instead_of_an_answer_is_not_given_back_to_it(question: Question) -> None:
+    reply, _, model = asked(question, replace(OUT, error_code="LLM_INVALID_RESPONSE"))
+
+    assert reply.error is not None
+    assert reply.error.code == "LLM_INVALID_RESPONSE"
+    assert len(model.requests) == 1
+
+
 def test_an_outage_is_told_and_keeps_its_text_from_the_user() -> None:
     reply, turn, _ = asked(TEXT, OUT)
 

@@ -45,6 +45,7 @@ def test_the_key_is_not_shown() -> None:
         ({"prices": {"small": [1, -1]}}, "prices.small"),
         ({"answers": "xml"}, "answers = 'xml'; it must be one of schema, object, text"),
         ({"provider": "other"}, "provider = 'other'; it must be one of"),
+        ({"proxy": "squid"}, "proxy = 'squid'; it must be an address"),
         ({"headers": []}, "headers = []; it must be an object"),
         ({"modles": 1}, "modles = 1; it must be left out; known are"),
     ],
