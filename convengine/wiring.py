@@ -144,11 +144,19 @@ def ports(
             ),
             tape,
         ),
-        servers=TapedServers(outside.servers or McpServers(mcp_server.policy()), tape),
-        pace=TapedPace(clock, tape, time.sleep),
+        servers=TapedServers(
+            outside.servers or McpServers(mcp_server.policy(), waiting=_release_connections),
+            tape,
+        ),
+        pace=TapedPace(clock, tape, _pause),
         memory=Memories(outside.registry, tape),
         transformers=ResponseTransformers(outside.registry, tape),
     )
+
+
+def _pause(seconds: float) -> None:
+    _release_connections()
+    time.sleep(seconds)
 
 
 def _tools(registry: Registry, snapshot: Snapshot, workspace: str) -> ToolPort:

@@ -30,10 +30,17 @@ def _pool_of(pid: int) -> Pool:
 
 
 class McpServers:
-    """External servers. Faults are answers; nothing is raised."""
+    """External servers. Faults are answers; nothing is raised. `waiting` is called before tools are asked for."""
 
-    def __init__(self, policy: Policy, sessions: Pool | None = None, loop: Worker = worker) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        sessions: Pool | None = None,
+        loop: Worker = worker,
+        waiting: Callable[[], None] = lambda: None,
+    ) -> None:
         self._policy = policy
+        self._waiting = waiting
         self._sessions = sessions
         self._loop = loop
 
@@ -43,6 +50,7 @@ class McpServers:
         async def ask(sessions: Pool, target: Target) -> list[Json]:
             return await sessions.tools(target, server.timeout_ms / 1000)
 
+        self._waiting()
         try:
             return ServerTools(tuple(self._asked(server, ask)))
         except ServerFault as fault:

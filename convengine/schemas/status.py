@@ -6,11 +6,13 @@ jsonschema judges single values (R8); which values are missing is ours.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from jsonschema import Draft202012Validator, FormatChecker, SchemaError, ValidationError, validators
 from referencing import Registry
 
+from convengine.codec import dumps, loads
 from convengine.rules.patterns import PatternError, compile_pattern
 from convengine.schemas.formats import FORMATS
 
@@ -71,11 +73,17 @@ def validator_of(schema: Json) -> Draft202012Validator:
 
 def well_formed(schema: Json) -> bool:
     """True for a JSON Schema that values can be judged by."""
+    return isinstance(schema, Mapping) and _well_formed(dumps(schema))
+
+
+@lru_cache(maxsize=512)
+def _well_formed(text: str) -> bool:
+    """Kept by its text: the same schemas come with every turn that sees a server's tools."""
     try:
-        _Validator.check_schema(schema)
+        _Validator.check_schema(loads(text))
     except SchemaError:
         return False
-    return isinstance(schema, Mapping)
+    return True
 
 
 def field_details(schema: Json) -> dict[str, dict[str, Json]]:

@@ -1,4 +1,4 @@
-"""A real MCP server made with the official SDK: over stdio, or over HTTP on the port that is given."""
+"""A real MCP server made with the official SDK: over stdio, or over HTTP (or SSE) on the port that is given."""
 
 import asyncio
 import os
@@ -54,7 +54,9 @@ def cancel(order: str) -> str:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
+    if len(sys.argv) > 2:
+        server.run("sse", host="127.0.0.1", port=int(sys.argv[1]))
+    elif len(sys.argv) > 1:
         server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[1]))
     else:
         server.run("stdio")

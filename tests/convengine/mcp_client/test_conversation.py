@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connections
 
 from audit.replay import replay
-from config_admin.models import CeConfig, CeIntent, CeIntentClassifier, CeMcpServer, CeResponse, CeRule
+from config_admin.models import CeConfig, CeIntent, CeIntentClassifier, CeMcpServer, CeMcpTool, CeResponse, CeRule
 from convengine import wiring
 from convengine.codec import dumps
+from convengine.domain.ports import ToolAnswer
 from convengine.llm.scripted import Line, ScriptedModel
 from convengine.mcp_client.servers import pool
 from convengine.mcp_client.worker import worker
@@ -149,6 +151,34 @@ def test_a_server_that_is_down_leaves_the_conversation_alone(shop: Callable[...,
     assert told["success"] is True
     assert told["context"]["mcp"]["lifecycle"]["outcome"] == "NO_TOOLS"
     assert "MCP_SERVER_UNAVAILABLE" in caller.stages(1)
+
+
+class Looking:
+    """A tool that looks whether the turn holds a database connection, and whether it is in a transaction."""
+
+    def __init__(self) -> None:
+        self.connection = connections["default"]
+        self.seen: list[tuple[bool, bool]] = []
+
+    def run(self, *args: Any) -> ToolAnswer:
+        self.seen.append((self.connection.connection is not None, self.connection.in_atomic_block))
+        return ToolAnswer({"args": "seen"})
+
+
+def test_nobody_who_waits_for_a_tool_holds_a_connection(shop: Callable[..., CeMcpServer]) -> None:
+    shop(transport="STDIO", command=sys.executable, args_json=[SCRIPT])
+    CeMcpTool.objects.create(tool_code="look", tool_group="FILES", intent_code="ANY", state_code="ANY")
+    CeMcpTool.objects.create(
+        tool_code="write", tool_group="FILES", intent_code="ANY", state_code="ANY", read_only=False
+    )
+    looking = Looking()
+    model = ScriptedModel([Line({"MCP_PLAN"}, dumps(call(code)), times=1) for code in ("look", "write")])
+
+    with wiring.using(Outside(model=model, tools=looking)):
+        told = Caller().say("my order", inputParams={"approval_granted": True})
+
+    assert told["success"] is True
+    assert looking.seen == [(False, False), (False, False)]
 
 
 @pytest.fixture(scope="session")

@@ -2,10 +2,13 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +18,10 @@ from convengine.mcp_client.policy import Policy
 from convengine.mcp_client.pool import Pool
 from convengine.mcp_client.servers import McpServers
 from convengine.mcp_client.worker import worker
-from tests.fakes.mcp_servers import http_row, listening, stdio_row
+from tests.fakes.mcp_servers import SCRIPT, http_row, listening, stdio_row
 from tests.live.processes import free_port
 
+ROOT = Path(__file__).resolve().parents[3]
 POLICY = Policy(frozenset({sys.executable}), frozenset({"127.0.0.1"}), {"TOKEN": "s3cret"})
 
 
@@ -40,12 +44,16 @@ def value(servers: McpServers, row: McpServer, tool: str, **args: Any) -> Any:
     return answer.result["structuredContent"]["result"]
 
 
-@pytest.fixture(params=["stdio", "http"])
+@pytest.fixture(params=["stdio", "http", "sse"])
 def row(request: pytest.FixtureRequest) -> Iterator[McpServer]:
     if request.param == "stdio":
         yield stdio_row()
         return
     port = free_port()
+    if request.param == "sse":
+        with listening(port, sys.executable, SCRIPT, str(port), "sse"):
+            yield replace(http_row(port), transport="SSE", url=f"http://127.0.0.1:{port}/sse")
+        return
     with listening(port):
         yield http_row(port)
 
@@ -173,17 +181,42 @@ def test_secrets_reach_the_process_and_the_deployments_own_variables_do_not(
     assert value(servers, row, "environment", name="CE_SECRET_KEY") == ""
 
 
+def test_a_killed_process_leaves_no_server_behind() -> None:
+    program = (
+        "import sys, time; sys.path.insert(0, sys.argv[1])\n"
+        "from convengine.mcp_client.policy import Policy\n"
+        "from convengine.mcp_client.servers import McpServers\n"
+        "from tests.fakes.mcp_servers import stdio_row\n"
+        "servers = McpServers(Policy(frozenset({sys.executable})))\n"
+        "print(servers.call(stdio_row(), 'pid', {}).result['structuredContent']['result'], flush=True)\n"
+        "time.sleep(60)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program, str(ROOT)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    server = int(process.stdout.readline())
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+    assert gone(server)
+
+
+def gone(pid: int) -> bool:
+    """True when the process has ended, or does so within a few seconds."""
+    for _ in range(200):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
 def test_a_row_that_changed_gets_a_session_of_its_own_and_the_old_one_ends(servers: McpServers) -> None:
     first = value(servers, stdio_row(), "pid")
 
     assert value(servers, stdio_row(env_json={"LEVEL": "2"}), "pid") != first
-    for _ in range(100):
-        try:
-            os.kill(first, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.05)
-    raise AssertionError("The old process still runs.")
+    assert gone(first)
 
 
 @pytest.mark.parametrize(
