@@ -29,6 +29,7 @@ def installed() -> World:
         semantic_installed=vectors.installed(),
         mappers=frozenset(registry.http_mappers),
         http_connections=frozenset(conf.get("HTTP_CONNECTIONS")),
+        tool_databases=frozenset(conf.get("TOOL_DATABASES")),
         unsafe_sql_allowed=conf.get("UNSAFE_SQL_TOOLS"),
         rule_types=frozenset(custom_matchers()),
         rule_actions=frozenset(name for name, action in actions().items() if action.custom),

@@ -69,3 +69,5 @@ class World:
     #: The extra `semantic` is there: texts can be compared by what they mean.
     semantic_installed: bool = False
     unsafe_sql_allowed: bool = False
+    #: Names of the databases that tools may read; null when nobody looked.
+    tool_databases: frozenset[str] | None = None

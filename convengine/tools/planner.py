@@ -23,7 +23,7 @@ from convengine.domain.turn import Turn
 from convengine.errors import ConvEngineError, PromptRenderFailed, UnresolvedPromptVariable
 from convengine.llm.ask import Question, Stages, ask
 from convengine.prompts.fill import Filled, filled
-from convengine.tools.arguments import schema_of
+from convengine.tools.group_schemas import shown_schema
 from convengine.tools.observations import Observation, compacted
 from convengine.tools.plan import SCHEMA, Plan, read_plan, unreadable
 
@@ -68,7 +68,7 @@ def offered(prompts: Prompts, tools: Sequence[rows.Tool], turn: Turn) -> list[Js
             "tool_code": tool.tool_code,
             "tool_group": tool.tool_group,
             "description": tool.description,
-            "input_schema": schema_of(turn.snapshot, tool),
+            "input_schema": shown_schema(turn.snapshot, tool),
         }
         for tool in narrowed
     ]

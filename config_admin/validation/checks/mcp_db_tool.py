@@ -54,6 +54,13 @@ def _settings(draft: DbTool) -> Iterator[Finding]:
         yield draft.error("CONFLICT", "safe_mode", "This installation allows read-only statements only.")
 
 
+def _database(draft: DbTool) -> Iterator[Finding]:
+    if draft.world.tool_databases is not None and not draft.world.tool_databases:
+        yield draft.warning(
+            "DATABASE_UNKNOWN", None, "This installation names no database for tools (CE_TOOL_DATABASE_URLS)."
+        )
+
+
 def _lists(draft: DbTool) -> Iterator[Finding]:
     row = draft.row
     yield from programs.json_document(draft, "allowed_identifiers")
@@ -125,4 +132,4 @@ def _unused(draft: DbTool) -> Iterator[Finding]:
 
 
 FORM: tuple[Check, ...] = (_tool, _settings, argument_schema, _lists, _identifiers_listed, _read_only, _names)
-FIT: tuple[Check, ...] = (_unused,)
+FIT: tuple[Check, ...] = (_unused, _database)

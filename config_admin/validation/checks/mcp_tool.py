@@ -9,6 +9,7 @@ from config_admin.validation.checks.output_schema import valid_schema
 from config_admin.validation.draft import Check, Draft
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
+from config_admin.validation.wording import listed
 from convengine.domain import rows
 from convengine.domain.enums import ToolGroup
 from convengine.domain.params import KEY_SHAPE
@@ -82,6 +83,17 @@ def _backed(draft: Tool) -> Iterator[Finding]:
         )
     if code(row.tool_group) == ToolGroup.HTTP_API and draft.snapshot.row(rows.HttpTool, row.pk) is None:
         yield draft.warning("HTTP_TOOL_WITHOUT_HANDLER", None, f"No handler is registered for {row.tool_code}.")
+    if code(row.tool_group) == ToolGroup.WORKFLOW_ACTION and not _task_of(draft):
+        tasks = listed(f"{name}.{method}" for name, methods in draft.world.tasks.items() for method in methods)
+        yield draft.warning(
+            "NOT_REGISTERED", "tool_code", f"No handler and no task is registered for {row.tool_code}. Tasks: {tasks}."
+        )
+
+
+def _task_of(draft: Tool) -> bool:
+    """True when the code names a task, or a method of one."""
+    task, _, method = draft.row.tool_code.rpartition(".")
+    return draft.row.tool_code in draft.world.tasks or method in draft.world.tasks.get(task, ())
 
 
 FORM: tuple[Check, ...] = (_code, group, common.scope, _input_schema)

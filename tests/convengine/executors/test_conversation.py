@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connections
 
 from audit.models import CeAudit
 from audit.replay import replay
@@ -15,6 +16,7 @@ from convengine.executors import http_client
 from convengine.executors.circuit import Circuits
 from convengine.executors.document_store import put
 from convengine.executors.models import CeDocumentCollection
+from convengine.extensions.registry import ToolEntry, registry
 from convengine.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.fakes.http_server import Reply, Server, serving
@@ -119,3 +121,21 @@ def test_a_connection_that_a_deployment_takes_away_fails_the_tool_and_not_the_tu
 
     assert answer["success"] is True
     assert CeAudit.objects.get(stage="TOOL_ORCHESTRATION_ERROR").payload_json["error_type"] == "CONNECTION_UNKNOWN"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_turn_that_waits_for_a_tool_holds_no_database_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk()
+    with change_set():
+        m.CeMcpTool.objects.create(tool_code="slow", tool_group="WORKFLOW_ACTION", **ANYWHERE)
+    turns_own = connections["default"]
+    seen: list[bool] = []
+
+    def look(args: Any, session: Any) -> str:
+        seen.append(turns_own.connection is None)
+        return "done"
+
+    monkeypatch.setitem(registry.tools, "slow", ToolEntry(look, "WORKFLOW_ACTION", 5000))
+
+    assert ask("slow")["result"] == "done"
+    assert seen == [True]

@@ -137,3 +137,8 @@ def test_a_statement_without_a_limit_is_told() -> None:
     assert said(sql("SELECT a FROM b WHERE c = :orderId")) == [
         ("SQL_NO_LIMIT", "Without :limit the database may read far more rows than are kept.")
     ]
+
+
+def test_an_installation_without_a_database_for_tools_is_told() -> None:
+    assert codes(DB_TOOL, tool_databases=frozenset()) == ["DATABASE_UNKNOWN"]
+    assert codes(DB_TOOL, tool_databases=frozenset({"orders"})) == []

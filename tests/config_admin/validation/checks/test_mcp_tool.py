@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from convengine.domain import rows
 from tests.config_admin.validation.shop import DB, DB_TOOL, HTTP_TOOL, TOOL, codes, said
 
 
@@ -57,3 +58,14 @@ def test_an_http_tool_has_a_row_or_a_handler() -> None:
 
 def test_a_group_without_an_executor_is_told() -> None:
     assert codes(TOOL, executors=frozenset({"DB"})) == ["NO_EXECUTOR"]
+
+
+def test_an_action_is_a_handler_or_a_task() -> None:
+    def action(tool_code: str) -> rows.Tool:
+        return replace(TOOL, tool_code=tool_code, tool_group="WORKFLOW_ACTION")
+
+    both = frozenset({"DB", "HTTP_API", "WORKFLOW_ACTION"})
+    assert said(action("orderTask.refund"), executors=both)[0][0] == "NOT_REGISTERED"
+    for known in ("orderTask.cancel", "orderTask"):
+        assert "NOT_REGISTERED" not in codes(action(known), executors=both)
+    assert "NOT_REGISTERED" not in codes(action("x"), executors=both, tool_handlers=frozenset({"x"}))
