@@ -3,6 +3,7 @@
 No redirect is followed, no cookie kept, no proxy of the environment used.
 """
 
+import atexit
 import hashlib
 import threading
 import time
@@ -228,7 +229,9 @@ def _made(connection: str, host: str) -> "httpx2.HTTPTransport":
     """One a connection and host: connections to an address are used again, and two hosts may share an address."""
     import httpx2
 
-    return httpx2.HTTPTransport(trust_env=False, retries=0)
+    transport = httpx2.HTTPTransport(trust_env=False, retries=0)
+    atexit.register(transport.close)
+    return transport
 
 
 __all__ = ["BODILESS", "Answer", "Call", "HttpConnection", "circuits", "idempotency_key", "send"]

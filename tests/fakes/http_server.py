@@ -60,7 +60,7 @@ def serving(*replies: Reply, certificate: tuple[Path, Path] | None = None) -> It
     if certificate:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*certificate)
-        listener.socket = context.wrap_socket(listener.socket, server_side=True)
+        listener.socket = context.wrap_socket(listener.socket, server_side=True, do_handshake_on_connect=False)
         listener.handle_error = lambda request, client_address: None  # type: ignore[method-assign]
     thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from convengine.executors import addresses, http_client
@@ -146,6 +147,7 @@ def test_a_certificate_is_asked_of_the_name_and_must_be_vouched_for(
     )  # fmt: skip
     monkeypatch.setattr(addresses.socket, "getaddrinfo", _says("127.0.0.1"))
     monkeypatch.setattr(http_client, "_made", http_client._made.__wrapped__)
+    context = ssl.create_default_context(cafile=str(certificate))
     with serving(Reply(body=b'"sealed"'), certificate=(certificate, key)) as server:
 
         def call(host: str) -> Any:
@@ -153,17 +155,14 @@ def test_a_certificate_is_asked_of_the_name_and_must_be_vouched_for(
 
         with pytest.raises(ToolFault, match="HTTP_IO"):
             call("orders.example")
-        monkeypatch.setattr(http_client, "_made", _trusting(certificate))
-        assert call("orders.example").body == b'"sealed"'
-        with pytest.raises(ToolFault, match="HTTP_IO"):
+        with httpx2.HTTPTransport(verify=context, trust_env=False) as trusting:
+            monkeypatch.setattr(http_client, "_made", lambda connection, host: trusting)
+            assert call("orders.example").body == b'"sealed"'
+        with (
+            httpx2.HTTPTransport(verify=context, trust_env=False) as trusting,
+            pytest.raises(ToolFault, match="HTTP_IO"),
+        ):
             call("other.example")
-
-
-def _trusting(certificate: Path) -> Any:
-    import httpx2
-
-    context = ssl.create_default_context(cafile=str(certificate))
-    return lambda connection, host: httpx2.HTTPTransport(verify=context, trust_env=False)
 
 
 def test_a_name_that_nobody_knows_is_told() -> None:
