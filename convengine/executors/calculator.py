@@ -7,18 +7,17 @@ is not listed below does not exist. The work is bounded.
 import ast
 import operator
 from collections.abc import Callable, Mapping
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
+from decimal import Context, Decimal, InvalidOperation, localcontext
 from typing import Any
 
 from convengine.domain.ports import ToolAnswer
+from convengine.executors.calculator_functions import FUNCTIONS, INVALID, LONGEST_TEXT, as_json, number
 from convengine.executors.job import Job
 from convengine.tools.fault import ToolFault
 
 Json = Any
 _LONGEST_EXPRESSION = 1000
-_LONGEST_TEXT = 10_000
 _LARGEST_EXPONENT = 100
-_ERROR = "EXPRESSION_INVALID"
 #: 28 digits; what grows beyond 10^100 is an error, not a wait.
 _PRECISION = Context(prec=28, Emax=100, Emin=-100)
 
@@ -34,27 +33,27 @@ def run(job: Job) -> ToolAnswer:
 def evaluate(expression: str, names: Mapping[str, Json]) -> Json:
     """The value of an expression, as JSON. Raises ToolFault EXPRESSION_INVALID, naming what is wrong."""
     if len(expression) > _LONGEST_EXPRESSION:
-        raise ToolFault(_ERROR, f"An expression has at most {_LONGEST_EXPRESSION} characters.")
+        raise ToolFault(INVALID, f"An expression has at most {_LONGEST_EXPRESSION} characters.")
     try:
         tree = ast.parse(expression.strip(), mode="eval")
         with localcontext(_PRECISION):
-            return _json(_value(tree.body, names))
+            return as_json(_value(tree.body, names))
     except ToolFault:
         raise
     except ZeroDivisionError:
-        raise ToolFault(_ERROR, "Something is divided by zero.") from None
+        raise ToolFault(INVALID, "Something is divided by zero.") from None
     except (ArithmeticError, InvalidOperation):
-        raise ToolFault(_ERROR, "A number grew too large, or an operation has no result.") from None
+        raise ToolFault(INVALID, "A number grew too large, or an operation has no result.") from None
     except (SyntaxError, RecursionError, MemoryError):
-        raise ToolFault(_ERROR, f"{expression[:100]} is no expression.") from None
+        raise ToolFault(INVALID, f"{expression[:100]} is no expression.") from None
     except (TypeError, ValueError, LookupError, AttributeError) as error:
-        raise ToolFault(_ERROR, f"{expression[:100]} cannot be worked out: {error}.") from None
+        raise ToolFault(INVALID, f"{expression[:100]} cannot be worked out: {error}.") from None
 
 
 def _value(node: ast.expr, names: Mapping[str, Json]) -> Any:
     worked_out = _KINDS.get(type(node))
     if worked_out is None:
-        raise ToolFault(_ERROR, f"{type(node).__name__} is not part of expressions.")
+        raise ToolFault(INVALID, f"{type(node).__name__} is not part of expressions.")
     return worked_out(node, names)
 
 
@@ -63,27 +62,14 @@ def _constant(node: Any, names: Mapping[str, Json]) -> Any:
         return node.value
     if isinstance(node.value, (int, float)):
         return Decimal(str(node.value))
-    raise ToolFault(_ERROR, f"{node.value!r} is no number and no text.")
+    raise ToolFault(INVALID, f"{node.value!r} is no number and no text.")
 
 
 def _name(node: Any, names: Mapping[str, Json]) -> Any:
     if node.id not in names or node.id == "expression":
         known = ", ".join(sorted(set(names) - {"expression"})) or "none"
-        raise ToolFault(_ERROR, f"There is no argument {node.id}. Arguments: {known}.")
-    return _number(names[node.id])
-
-
-def _number(value: Json) -> Any:
-    """Numbers, and texts that are numbers, as decimals; the rest as it is."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return Decimal(str(value))
-    if isinstance(value, str) and 0 < len(value) <= 40:
-        try:
-            made = Decimal(value.strip().replace("_", "x"))
-        except InvalidOperation:
-            return value
-        return made if made.is_finite() else value
-    return value
+        raise ToolFault(INVALID, f"There is no argument {node.id}. Arguments: {known}.")
+    return number(names[node.id])
 
 
 def _binary(node: Any, names: Mapping[str, Json]) -> Any:
@@ -92,9 +78,9 @@ def _binary(node: Any, names: Mapping[str, Json]) -> Any:
     if act is None or not (isinstance(left, Decimal) and isinstance(right, Decimal)):
         if isinstance(node.op, ast.Add) and isinstance(left, str) and isinstance(right, str):
             return _short(left + right)
-        raise ToolFault(_ERROR, f"{type(node.op).__name__} takes two numbers, not {_told(left)} and {_told(right)}.")
+        raise ToolFault(INVALID, f"{type(node.op).__name__} takes two numbers, not {_told(left)} and {_told(right)}.")
     if isinstance(node.op, ast.Pow) and abs(right) > _LARGEST_EXPONENT:
-        raise ToolFault(_ERROR, f"An exponent is at most {_LARGEST_EXPONENT}.")
+        raise ToolFault(INVALID, f"An exponent is at most {_LARGEST_EXPONENT}.")
     return act(left, right)
 
 
@@ -104,7 +90,7 @@ def _unary(node: Any, names: Mapping[str, Json]) -> Any:
         return not value
     if isinstance(node.op, (ast.USub, ast.UAdd)) and isinstance(value, Decimal):
         return -value if isinstance(node.op, ast.USub) else value
-    raise ToolFault(_ERROR, f"{type(node.op).__name__} takes a number, not {_told(value)}.")
+    raise ToolFault(INVALID, f"{type(node.op).__name__} takes a number, not {_told(value)}.")
 
 
 def _both(node: Any, names: Mapping[str, Json]) -> Any:
@@ -123,7 +109,7 @@ def _compared(node: Any, names: Mapping[str, Json]) -> bool:
         right = _value(part, names)
         act = _COMPARED.get(type(how))
         if act is None:
-            raise ToolFault(_ERROR, f"{type(how).__name__} is not part of expressions.")
+            raise ToolFault(INVALID, f"{type(how).__name__} is not part of expressions.")
         if not act(left, right):
             return False
         left = right
@@ -141,30 +127,30 @@ def _listed(node: Any, names: Mapping[str, Json]) -> list[Any]:
 def _member(node: Any, names: Mapping[str, Json]) -> Any:
     holder = _value(node.value, names)
     if not isinstance(holder, Mapping) or node.attr not in holder:
-        raise ToolFault(_ERROR, f"There is no {node.attr} in {_told(holder)}.")
-    return _number(holder[node.attr])
+        raise ToolFault(INVALID, f"There is no {node.attr} in {_told(holder)}.")
+    return number(holder[node.attr])
 
 
 def _item(node: Any, names: Mapping[str, Json]) -> Any:
     holder, place = _value(node.value, names), _value(node.slice, names)
     if isinstance(holder, list) and isinstance(place, Decimal):
-        return _number(holder[int(place)])
+        return number(holder[int(place)])
     if isinstance(holder, Mapping) and isinstance(place, str):
-        return _number(holder[place])
-    raise ToolFault(_ERROR, f"{_told(holder)} has no part {_told(place)}.")
+        return number(holder[place])
+    raise ToolFault(INVALID, f"{_told(holder)} has no part {_told(place)}.")
 
 
 def _called(node: Any, names: Mapping[str, Json]) -> Any:
     name = node.func.id if isinstance(node.func, ast.Name) else None
     function = FUNCTIONS.get(name or "")
     if function is None or node.keywords:
-        raise ToolFault(_ERROR, f"There is no function {name or 'of that kind'}. Functions: {', '.join(FUNCTIONS)}.")
+        raise ToolFault(INVALID, f"There is no function {name or 'of that kind'}. Functions: {', '.join(FUNCTIONS)}.")
     return _short(function(*(_value(part, names) for part in node.args)))
 
 
 def _short(value: Any) -> Any:
-    if isinstance(value, str) and len(value) > _LONGEST_TEXT:
-        raise ToolFault(_ERROR, f"A text grew longer than {_LONGEST_TEXT} characters.")
+    if isinstance(value, str) and len(value) > LONGEST_TEXT:
+        raise ToolFault(INVALID, f"A text grew longer than {LONGEST_TEXT} characters.")
     return value
 
 
@@ -172,52 +158,6 @@ def _told(value: Any) -> str:
     return str(value)[:40] if value is not None else "nothing"
 
 
-def _json(value: Any) -> Json:
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() and abs(value) < 10**18 else float(value)
-    return [_json(part) for part in value] if isinstance(value, list) else value
-
-
-def _rounded(value: Decimal, digits: Decimal = Decimal(0)) -> Decimal:
-    return value.quantize(Decimal(1).scaleb(-int(digits)), ROUND_HALF_UP)
-
-
-def _numbers(values: tuple[Any, ...]) -> list[Decimal]:
-    listed = values[0] if len(values) == 1 and isinstance(values[0], list) else values
-    found = [_number(value) for value in listed]
-    if not found or not all(isinstance(value, Decimal) for value in found):
-        raise ToolFault(_ERROR, "This needs numbers.")
-    return found
-
-
-def _formatted(value: Decimal, digits: Decimal = Decimal(2)) -> str:
-    return f"{_rounded(value, digits):,.{min(int(digits), 20)}f}"
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else str(_json(value))
-
-
-FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "abs": abs,
-    "round": _rounded,
-    "floor": lambda value: value.to_integral_value(ROUND_FLOOR),
-    "ceil": lambda value: value.to_integral_value(ROUND_CEILING),
-    "sqrt": lambda value: value.sqrt(),
-    "min": lambda *values: min(_numbers(values)),
-    "max": lambda *values: max(_numbers(values)),
-    "sum": lambda *values: sum(_numbers(values), Decimal(0)),
-    "avg": lambda *values: sum(_numbers(values), Decimal(0)) / len(_numbers(values)),
-    "count": lambda values: Decimal(len(values)),
-    "number": lambda value: Decimal(str(value).strip().replace(",", "").replace("_", "x")),
-    "text": _text,
-    "format": _formatted,
-    "upper": lambda value: _text(value).upper(),
-    "lower": lambda value: _text(value).lower(),
-    "trim": lambda value: _text(value).strip(),
-    "replace": lambda value, old, new: _text(value)[:_LONGEST_TEXT].replace(old, new) if old else _text(value),
-    "concat": lambda *values: "".join(_text(value) for value in values),
-}
 _BINARY: Mapping[type, Callable[[Decimal, Decimal], Decimal]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

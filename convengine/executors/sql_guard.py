@@ -5,65 +5,25 @@ make the database read something else. The guard is defence in depth: the bounda
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from convengine.domain import rows
-from convengine.domain.enums import GuardrailType, SqlDialect
+from convengine.domain.enums import GuardrailType
 from convengine.domain.snapshot import Snapshot
 from convengine.domain.text import code
-from convengine.executors.sql_words import FUNCTIONS, SYNTAX, SYSTEM_PREFIXES, SYSTEM_SCHEMAS
+from convengine.executors.sql_judge import judge
+from convengine.executors.sql_words import FUNCTIONS, Allowed, SqlRefused, parser_name
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
 Json = Any
 NOT_READONLY = "SQL_NOT_READONLY"
-_DIALECTS = {SqlDialect.POSTGRES: "postgres", SqlDialect.SQLITE: "sqlite", SqlDialect.ORACLE: "oracle"}
 _IDENTIFIER = re.compile(r"\$\{([^}]*)\}")
 _SHAPE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?", re.ASCII)
-_PLAIN = re.compile(r"[^\W\d]")
 _LONGEST = 20_000
-#: Kinds of nodes that no reading query has, and why each is refused.
-_REFUSED: Mapping[str, str] = {
-    "DDL": "it changes the database",
-    "DML": "it changes the database",
-    "Alter": "it changes the database",
-    "Drop": "it changes the database",
-    "TruncateTable": "it changes the database",
-    "Merge": "it changes the database",
-    "Into": "SELECT … INTO writes a table",
-    "Lock": "FOR UPDATE and its kin lock rows",
-    "Command": "it is no query",
-    "Copy": "it copies files",
-    "Pragma": "it changes the connection",
-    "Set": "it changes the connection",
-    "Attach": "it opens another database",
-    "Operator": "OPERATOR(…) calls what nobody looked at",
-    "SessionParameter": "it reads a setting of the server",
-    "Parameter": "parameters are written :name",
-    "ByteString": "E'…' can hide where it ends; write '…'",
-    "HexString": "write a text as '…'",
-    "BitString": "write a text as '…'",
-    "UnicodeString": "U&'…' can hide where it ends; write '…'",
-    "National": "N'…' can hide where it ends; write '…'",
-}
-
-
-class SqlRefused(ValueError):
-    """The statement may not run; the message names the construct and the remedy."""
-
-
-@dataclass(frozen=True)
-class Allowed:
-    """What the guardrail rows of a release say, and the tables of one tool. All names in lower case."""
-
-    functions: frozenset[str] = FUNCTIONS
-    keywords: frozenset[str] = frozenset()
-    #: Null for all that the login sees, but for the tables that tell of the database itself.
-    tables: frozenset[str] | None = None
 
 
 class Readable(NamedTuple):
@@ -126,7 +86,7 @@ def readable(sql: str, dialect: str, rules: Allowed, safe: bool = True) -> Reada
     try:
         tree = _parsed(sql, dialect)
         if safe:
-            _judge(tree, dialect, rules)
+            judge(tree, dialect, rules)
         return _written(tree, dialect)
     except RecursionError:
         raise SqlRefused("The statement is nested too deeply; write it flatter.") from None
@@ -153,7 +113,7 @@ def _parsed(sql: str, dialect: str) -> "exp.Expr":
     # It warns of what it takes for a command; a command is refused anyway.
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
     try:
-        parsed = sqlglot.parse(sql, dialect=_name(dialect))
+        parsed = sqlglot.parse(sql, dialect=parser_name(dialect))
     except SqlglotError as error:
         text = re.sub(r"\x1b\[\d*m", "", str(error)).split("\n")[0]
         raise SqlRefused(f"The statement does not parse: {text}") from None
@@ -165,115 +125,10 @@ def _parsed(sql: str, dialect: str) -> "exp.Expr":
     return found[0]
 
 
-def _name(dialect: str) -> str:
-    return _DIALECTS.get(SqlDialect.read(dialect) or SqlDialect.POSTGRES, "postgres")
-
-
-def _judge(tree: "exp.Expr", dialect: str, rules: Allowed) -> None:
-    from sqlglot import exp
-
-    if not isinstance(tree, (exp.Select, exp.SetOperation)):
-        raise SqlRefused(f"The statement must begin with SELECT or WITH; {tree.key.upper()} is no query.")
-    for node in tree.walk():
-        for kind in type(node).__mro__:
-            if kind.__name__ in _REFUSED:
-                raise SqlRefused(f"{node.key.upper()} is not allowed: {_REFUSED[kind.__name__]}. Take it out.")
-        if isinstance(node, exp.Placeholder) and not isinstance(node.this, str):
-            raise SqlRefused("? is not allowed: parameters are written :name. Name it.")
-        if isinstance(node, exp.Identifier) and not node.quoted and not _PLAIN.match(node.name):
-            raise SqlRefused(f"{node.name} is no name: parameters are written :name, odd names in quotation marks.")
-        if isinstance(node, exp.Select) and not node.expressions:
-            raise SqlRefused("There is a SELECT without anything to select. Name the columns.")
-        if isinstance(node, (exp.CTE, exp.Subquery)) and not isinstance(node.this, (exp.Query, exp.Table, exp.Join)):
-            raise SqlRefused(f"Only queries may stand in brackets or after WITH; {node.this.key.upper()} is none.")
-        if isinstance(node, exp.Table):
-            _judge_table(node, rules.tables)
-    _judge_words(tree, dialect, rules)
-
-
-def _judge_table(table: "exp.Table", listed: frozenset[str] | None) -> None:
-    from sqlglot import exp
-
-    if not isinstance(table.this, exp.Identifier):
-        return  # A function in place of a table; functions are judged as such.
-    name, schema, catalog = table.name.lower(), table.db.lower(), table.catalog.lower()
-    if not schema and name in _visible(table):
-        return
-    full = ".".join(part for part in (catalog, schema, name) if part)
-    if listed is not None:
-        if full not in listed:
-            known = ", ".join(sorted(listed)) or "none"
-            raise SqlRefused(
-                f"The table {full} is not in the allowed tables ({known}); add it there if it may be read."
-            )
-    elif name.startswith(SYSTEM_PREFIXES) or schema in SYSTEM_SCHEMAS or schema.startswith(SYSTEM_PREFIXES):
-        raise SqlRefused(f"{full} tells of the database itself; put it into the allowed tables if it may be read.")
-
-
-def _visible(table: "exp.Table") -> Iterator[str]:
-    """The names of the WITH queries that an unqualified name at this place can mean.
-
-    Inside a WITH query these are the ones before it, and itself when it is recursive; a later one is another table.
-    """
-    from sqlglot import exp
-
-    child: exp.Expr = table
-    inside: exp.Expr | None = None
-    clause: exp.With | None
-    while (parent := child.parent) is not None:
-        if isinstance(parent, exp.With):
-            inside = child
-        elif clause := next((part for part in parent.args.values() if isinstance(part, exp.With)), None):
-            for query in clause.expressions:
-                name: str = query.alias.lower()
-                if inside is query:
-                    if clause.args.get("recursive"):
-                        yield name
-                    break
-                yield name
-            inside = None
-        child = parent
-
-
-def _judge_words(tree: "exp.Expr", dialect: str, rules: Allowed) -> None:
-    """No function but the allowed ones, no blocked word: read from the text that will run."""
-    from sqlglot import exp
-    from sqlglot.dialects.dialect import Dialect
-    from sqlglot.tokenizer_core import TokenType
-
-    plain = tree.copy()
-    for alias in plain.find_all(exp.TableAlias):
-        alias.set("columns", None)  # `t(a, b)` is no call.
-    tokens = Dialect.get_or_raise(_name(dialect)).tokenize(plain.sql(dialect=_name(dialect), comments=False))
-    for place, token in enumerate(tokens):
-        word = token.text.lower()
-        if token.token_type in (TokenType.STRING, TokenType.NUMBER):
-            continue
-        if token.token_type != TokenType.IDENTIFIER and word in rules.keywords:
-            raise SqlRefused(f"The word {word.upper()} is blocked by a guardrail row. Take it out.")
-        quoted = token.token_type == TokenType.IDENTIFIER
-        if place + 1 == len(tokens) or tokens[place + 1].token_type != TokenType.L_PAREN:
-            continue
-        if not quoted and not _wordlike(token.text):
-            continue
-        if place and tokens[place - 1].token_type == TokenType.DOT:
-            raise SqlRefused(f"{word} is called through a schema; call functions by their bare names.")
-        if word in rules.functions or (not quoted and word in SYNTAX):
-            continue
-        raise SqlRefused(
-            f"The function {word} is not allowed. If it changes nothing and waits for nothing, a guardrail row "
-            "ALLOW_FUNCTION can allow it."
-        )
-
-
-def _wordlike(text: str) -> bool:
-    return text[:1].isalpha() or text[:1] in '_"$#@' or (bool(text) and not text[:1].isascii())
-
-
 def _written(tree: "exp.Expr", dialect: str) -> Readable:
     from sqlglot import exp
 
-    name = _name(dialect)
+    name = parser_name(dialect)
     found = list(dict.fromkeys(node.name for node in tree.find_all(exp.Placeholder)))
     if name == "sqlite":
         return Readable(tree.sql(dialect=name, comments=False), tuple(found))
@@ -285,3 +140,17 @@ def _written(tree: "exp.Expr", dialect: str) -> Readable:
         )
     )
     return Readable(numbered.sql(dialect=name, comments=False), tuple(found))
+
+
+__all__ = [
+    "NOT_READONLY",
+    "Allowed",
+    "Readable",
+    "SqlRefused",
+    "allowed",
+    "identifiers",
+    "is_name",
+    "named",
+    "parameters",
+    "readable",
+]

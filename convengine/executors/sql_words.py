@@ -1,5 +1,9 @@
 """What a statement of a tool may say: functions without effects, and words that stand before a bracket (tables 4.6)."""
 
+from dataclasses import dataclass
+
+from convengine.domain.enums import SqlDialect
+
 #: Functions that change nothing and wait for nothing. Rows ALLOW_FUNCTION add to them, rows BLOCK_FUNCTION take away.
 FUNCTIONS = frozenset(
     {
@@ -27,3 +31,23 @@ SYNTAX = frozenset(
 #: Tables that tell of the database itself, by how their names begin, and the schemas of such tables.
 SYSTEM_PREFIXES = ("pg_", "sqlite_", "pragma_", "dba_", "v$", "user$", "sys_")
 SYSTEM_SCHEMAS = frozenset({"pg_catalog", "information_schema", "pg_toast", "sys", "system"})
+_DIALECTS = {SqlDialect.POSTGRES: "postgres", SqlDialect.SQLITE: "sqlite", SqlDialect.ORACLE: "oracle"}
+
+
+class SqlRefused(ValueError):
+    """The statement may not run; the message names the construct and the remedy."""
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What the guardrail rows of a release say, and the tables of one tool. All names in lower case."""
+
+    functions: frozenset[str] = FUNCTIONS
+    keywords: frozenset[str] = frozenset()
+    #: Null for all that the login sees, but for the tables that tell of the database itself.
+    tables: frozenset[str] | None = None
+
+
+def parser_name(dialect: str) -> str:
+    """What the parser calls a dialect."""
+    return _DIALECTS.get(SqlDialect.read(dialect) or SqlDialect.POSTGRES, "postgres")
