@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
+from convengine.codec import dumps
 from convengine.mcp_client import faults
 from convengine.mcp_client.faults import ServerFault
 from convengine.mcp_client.policy import Target
@@ -15,6 +16,8 @@ T = TypeVar("T")
 Json = Any
 #: A server that hands out page after page is not believed for ever.
 _MAX_TOOLS = 500
+#: The greatest result, and the greatest list of tools, as JSON in bytes: a turn's recording keeps them whole.
+MAX_BYTES = 1024 * 1024
 
 
 class Connection:
@@ -54,6 +57,7 @@ class Connection:
         while True:
             page = await self._call(seconds, partial(self._client.list_tools, cursor=cursor))
             found.extend(tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools)
+            _bounded(found, "list of tools")
             cursor = page.next_cursor
             if cursor is None or len(found) >= _MAX_TOOLS:
                 return found[:_MAX_TOOLS]
@@ -64,7 +68,8 @@ class Connection:
         if result.is_error:
             said = "\n".join(block.text for block in result.content if getattr(block, "text", None))
             raise ServerFault(faults.TOOL_FAILED, said or "The tool failed without a word.")
-        return result.model_dump(by_alias=True, mode="json", exclude_none=True, exclude={"meta", "result_type"})
+        told = result.model_dump(by_alias=True, mode="json", exclude_none=True, exclude={"meta", "result_type"})
+        return _bounded(told, "result")
 
     def retire(self) -> None:
         """Take no new call, and end when none runs any more."""
@@ -143,6 +148,14 @@ class Connection:
     def _ended(self) -> None:
         self.alive = False
         self._end.set()
+
+
+def _bounded(value: Json, what: str) -> Json:
+    """The value. Raises ServerFault when it is larger than a turn keeps."""
+    size = len(dumps(value).encode())
+    if size > MAX_BYTES:
+        raise ServerFault(faults.TOO_LARGE, f"The {what} has {size} bytes; {MAX_BYTES} is the limit.")
+    return value
 
 
 @asynccontextmanager

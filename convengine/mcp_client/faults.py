@@ -20,6 +20,8 @@ CONNECTION_LOST = "MCP_CONNECTION_LOST"
 TIMEOUT = "MCP_TIMEOUT"
 #: The server answered with a JSON-RPC error, or with something that is no answer.
 PROTOCOL_ERROR = "MCP_PROTOCOL_ERROR"
+#: What the server sent is larger than anything that a turn keeps.
+TOO_LARGE = "MCP_RESULT_TOO_LARGE"
 #: The tool said that it failed.
 TOOL_FAILED = "MCP_TOOL_FAILED"
 

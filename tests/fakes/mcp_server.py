@@ -47,6 +47,12 @@ def environment(name: str) -> str:
     return os.environ.get(name, "")
 
 
+@server.tool()
+def much(characters: int) -> str:
+    """A long text."""
+    return "x" * characters
+
+
 @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=True))
 def cancel(order: str) -> str:
     """Cancel an order."""

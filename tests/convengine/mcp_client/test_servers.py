@@ -97,6 +97,20 @@ def test_a_tool_that_fails_or_does_not_exist_is_an_error_with_its_text(servers: 
     assert unknown.error_type in ("MCP_TOOL_FAILED", "MCP_PROTOCOL_ERROR")
 
 
+def test_a_result_that_is_too_large_is_an_error_and_the_session_goes_on(servers: McpServers, row: McpServer) -> None:
+    first = value(servers, row, "pid")
+
+    answer = servers.call(row, "much", {"characters": 2_000_000})
+
+    if row.transport == "SSE":
+        # The SDK itself takes no event of that size, and ends the session.
+        assert answer.error_type == "MCP_CONNECTION_LOST"
+    else:
+        assert answer.error_type == "MCP_RESULT_TOO_LARGE"
+        assert "1048576 is the limit" in str(answer.error_message)
+    assert value(servers, row, "pid") == first
+
+
 def test_a_server_that_dies_in_mid_call_is_told_and_stdio_starts_a_new_one(servers: McpServers) -> None:
     row = stdio_row()
     first = value(servers, row, "pid")
