@@ -2,14 +2,15 @@
 
 from django.contrib import admin
 
-from config_admin.admin.base import SCOPE, ScopedAdmin
+from config_admin.admin.asking import AskingAdmin
+from config_admin.admin.base import SCOPE
 from config_admin.admin.pickers import commands, words
 from config_admin.models import CeMcpServer
 from convengine.domain.enums import McpTransport
 
 
 @admin.register(CeMcpServer)
-class McpServerAdmin(ScopedAdmin):
+class McpServerAdmin(AskingAdmin):
     """External servers whose tools are discovered."""
 
     sections = (
@@ -21,6 +22,6 @@ class McpServerAdmin(ScopedAdmin):
     )
     pickers = {**SCOPE, "transport": words(McpTransport), "command": commands}
     code_fields = ("name", "args_json", "env_json", "url", "headers_json", "allowed_tools_json")
-    list_display = ("name", "in_use", "transport", "intent_code", "state_code", "last_status", "cached_at")
+    list_display = ("name", "in_use", "transport", "intent_code", "state_code")
     search_fields = ("name", "url", "command")
     ordering = ("name",)

@@ -47,6 +47,11 @@ def discovered(server: rows.McpServer, session: Session, turn: Turn) -> Iterator
     found = turn.ports.servers.tools(server)
     if found.error_type is not None:
         _tell_unavailable(server, found, session, turn)
+    return offered_by(server, found)
+
+
+def offered_by(server: rows.McpServer, found: ServerTools) -> Iterator[rows.Tool]:
+    """What a server lists, as rows, without what its own row does not allow."""
     allowed = server.allowed_tools_json
     for listed in found.tools:
         name = listed.get("name")
