@@ -23,6 +23,9 @@ class CeApiKey(AbstractAPIKey):
     workspace_id = models.TextField(default="default", help_text="Conversations of another workspace answer 404.")
     scopes = models.JSONField(default=every_scope_but_config, help_text="turns, sessions, audit, config")
 
+    #: The scopes as they stand in the column, of a key that a request brought.
+    scopes_text = ""
+
     class Meta(AbstractAPIKey.Meta):
         db_table = "ce_api_key"
         verbose_name = "API key"

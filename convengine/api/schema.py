@@ -11,6 +11,7 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
     """`Authorization: Api-Key …`."""
 
     target_class = "convengine.api.authentication.ApiKeyAuthentication"
+    match_subclasses = True
     name = "ApiKey"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:

@@ -1,16 +1,18 @@
 """The turn endpoint. It reads the request, takes the turn, writes the answer, and decides nothing."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from django.db import Error
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound, PermissionDenied, Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from convengine.api import wire
-from convengine.api.authentication import KeyThrottle
+from convengine.api.authentication import KeyChanged, KeyHolds, KeyThrottle, TurnAuthentication
 from convengine.api.errors import error_body
 from convengine.api.models import CeApiKey
 from convengine.api.serializers import TurnRequestSerializer, TurnResponseSerializer
@@ -53,6 +55,7 @@ class TurnView(APIView):
     """`POST /api/v1/conversation/message`."""
 
     scope = "turns"
+    authentication_classes = [TurnAuthentication]
     throttle_classes = [KeyThrottle]
 
     @extend_schema(
@@ -63,14 +66,48 @@ class TurnView(APIView):
     )
     def post(self, request: Request) -> Response:
         """Send one message of a conversation, and get the engine's answer."""
+        given = dict(_REQUESTS.run_validation(request.data))
+        try:
+            return self._turn(request, given)
+        except KeyChanged as changed:
+            self._now(request, changed.key)
+            return self._turn(request, given)
+
+    def check_permissions(self, request: Request) -> None:
+        """As ever; but a key that was only remembered may have got the scope meanwhile."""
+        try:
+            super().check_permissions(request)
+        except PermissionDenied:
+            self._look_again(request)
+            super().check_permissions(request)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """As ever; but to a key that was only remembered, and is valid no more, nothing else is told."""
+        if not isinstance(exc, (NotAuthenticated, AuthenticationFailed, Throttled, Error)):
+            try:
+                self._look_again(self.request)
+            except (AuthenticationFailed, Error) as refused:
+                exc = refused
+        return super().handle_exception(exc)
+
+    def _look_again(self, request: Request) -> None:
+        try:
+            KeyHolds(request.auth).check()
+        except KeyChanged as changed:
+            request.auth = changed.key
+
+    def _now(self, request: Request, key: CeApiKey) -> None:
+        request.auth = key
+        self.check_permissions(request)
+
+    def _turn(self, request: Request, given: Mapping[str, Any]) -> Response:
         key_owner = request.auth
         assert isinstance(key_owner, CeApiKey)  # HasScope saw to it.
-        given = dict(_REQUESTS.run_validation(request.data))
         key = _idempotency_key(request, key_owner)
         turn = _turn_request(given, key_owner, key)
         written = partial(wire.body, parts=_parts(request))
         try:
-            answer = take_turn(turn, key, written)
+            answer = take_turn(turn, key, written, KeyHolds(key_owner))
         except ConvEngineError as error:
             headers = {"Retry-After": "1"} if error.recoverable else {}
             return _response(request, error_body(error, turn.conversation_id), error.status, headers)
@@ -110,7 +147,7 @@ def _idempotency_key(request: Request, owner: CeApiKey) -> IdempotencyKey | None
     return IdempotencyKey.of(owner.pk, text, request.data)
 
 
-def _turn_request(given: dict[str, Any], owner: CeApiKey, key: IdempotencyKey | None) -> TurnRequest:
+def _turn_request(given: Mapping[str, Any], owner: CeApiKey, key: IdempotencyKey | None) -> TurnRequest:
     params, ignored = split_reserved(given.get("inputParams") or {})
     if given.get("reset"):
         params["reset"] = True

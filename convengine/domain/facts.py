@@ -1,6 +1,7 @@
 """The one document that rules, templates and verbose rows may look at (pipeline-2 0.4, settings 7).
 
-Built at most once for each session value: a Session is frozen, so what was built for it stays true.
+Built at most once for each session value: a Session is frozen, so what was built for it stays true. Only the list of
+the steps that ended grows.
 """
 
 from collections.abc import Mapping
@@ -88,8 +89,23 @@ def session_dict(session: Session) -> dict[str, Any]:
         **session_scalars(session),
         "context": session.context,
         "schemaJson": schema_values(session),
-        "stepInfos": list(session.step_infos),
+        "stepInfos": step_infos(session),
     }
+
+
+def step_infos(session: Session) -> list[dict[str, Any]]:
+    """What rules read at `$.stepInfos`: the steps of this turn that ended well so far."""
+    return [
+        {
+            "stepName": step.step,
+            "determinant": "STEP_EXIT",
+            "status": "SUCCESS",
+            "outcome": step.outcome,
+            "durationMs": int(step.duration_ms),
+        }
+        for step in session.steps
+        if step.success
+    ]
 
 
 def facts(session: Session) -> dict[str, Any]:
@@ -101,4 +117,6 @@ def facts(session: Session) -> dict[str, Any]:
             value = session.payload.value
             cached["payload"] = {"text": value} if isinstance(session.payload, TextPayload) else value
         session.__dict__["_facts"] = cached
+    elif len(cached["stepInfos"]) < len(session.steps):
+        cached = session.__dict__["_facts"] = {**cached, "stepInfos": step_infos(session)}
     return cached

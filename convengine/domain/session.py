@@ -4,9 +4,9 @@ A step gets one and returns another; a turn that fails needs no undo. Mappings i
 the helpers below make new ones.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple, Self, TypedDict
+from typing import Any, NamedTuple, Self
 
 from convengine.domain.payload import Payload
 from convengine.domain.rows import OutputSchema
@@ -58,14 +58,15 @@ class Transition:
     phase: str | None = None
 
 
-class StepInfo(TypedDict):
-    """What is known of one step of this turn that ended well; rules read it at `$.stepInfos`."""
+class StepTiming(NamedTuple):
+    """How one step ended, and how long it took without its hooks. Times are milliseconds since the turn began."""
 
-    stepName: str
-    determinant: str
-    status: str
-    outcome: str
-    durationMs: int
+    step: str
+    started_ms: float
+    duration_ms: float
+    success: bool
+    error: str | None = None
+    outcome: str = "Continue"
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class FinalResult:
 
 
 #: Fields that the audit does not tell as state: they grow with every step, or are told by stages of their own.
-UNTOLD = frozenset({"step_infos", "history", "final_result", "payload", "last_assistant", "transitions"})
+UNTOLD = frozenset({"steps", "history", "final_result", "payload", "last_assistant", "transitions"})
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,8 @@ class Session:
     reset_reason: str | None = None
 
     # telemetry
-    step_infos: tuple[StepInfo, ...] = ()
+    #: The steps of the turn that ended so far. One list for all sessions of a turn: it grows while the turn runs.
+    steps: Sequence[StepTiming] = ()
 
     def told_alike(self, other: "Session") -> bool:
         """True when `other` came from this value, or this from it, by changes of untold fields only."""

@@ -8,7 +8,7 @@ from convengine.domain import rows, settings
 from convengine.domain.enums import DecisionKind
 from convengine.domain.fault import Fault
 from convengine.domain.ports import ModelCall, Ports
-from convengine.domain.session import Session
+from convengine.domain.session import Session, StepTiming
 from convengine.domain.settings import Setting
 from convengine.domain.snapshot import Snapshot
 from convengine.domain.stages import Stage
@@ -60,16 +60,6 @@ class DecidingRow:
     table: str
     row_pk: str
     role: str
-
-
-class StepTiming(NamedTuple):
-    """How long one step took, without its hooks. Times are milliseconds since the turn began."""
-
-    step: str
-    started_ms: float
-    duration_ms: float
-    success: bool
-    error: str | None = None
 
 
 class StepFlush(Protocol):

@@ -7,13 +7,15 @@ from operator import itemgetter
 from typing import Any
 
 from convengine.domain.outcome import Continue, Outcome, Stop
-from convengine.domain.session import FIELDS, FinalResult, Session, StepInfo
+from convengine.domain.session import FIELDS, FinalResult, Session, StepTiming
 from convengine.domain.stages import Stage
-from convengine.domain.turn import StepTiming, Turn
+from convengine.domain.turn import Turn
 from convengine.errors import ConvEngineError, PipelineNoFinalResult, PipelineStepFailed, TurnTimeout
 from convengine.pipeline.hooks import Hooks
 from convengine.pipeline.step import Step
 from convengine.pipeline.timing import audit_timing
+
+_USUAL = Continue.__name__
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,15 @@ class InternalError(ConvEngineError):
     code = "INTERNAL_ERROR"
 
 
+class _Name:
+    """What a step is called, and what the events of its beginning and of its usual end say: the same every turn."""
+
+    def __init__(self, step: Step) -> None:
+        self.step = step.name
+        self.entered = {"step": step.name, "stepClass": f"{type(step).__module__}.{step.name}"}
+        self.left = {**self.entered, "outcome": _USUAL, "durationMs": 0}
+
+
 def _reader(names: Sequence[str]) -> Callable[[Mapping[str, Any]], Any]:
     return itemgetter(*names) if names else lambda values: ()
 
@@ -42,14 +53,16 @@ class Engine:
 
     def __init__(self, steps: Sequence[Step], hooks: Hooks | None = None) -> None:
         self.steps = tuple(steps)
-        self._names = {step: (step.name, f"{type(step).__module__}.{step.name}") for step in self.steps}
+        self._names = {step: _Name(step) for step in self.steps}
         self._optional = {step for step in self.steps if type(step).active is not Step.active}
         self._untouched = {step: _reader([name for name in FIELDS if name not in step.writes]) for step in self.steps}
         self._hooks = hooks or Hooks()
 
     def run(self, turn: Turn) -> EngineOutcome:
         """Run one turn. Never raises for what a step did: the outcome carries the error."""
-        session = Session(turn.request.conversation_id, turn.turn_no, user_text=turn.request.message)
+        session = Session(
+            turn.request.conversation_id, turn.turn_no, user_text=turn.request.message, steps=turn.timings
+        )
         for step in self.steps:
             if step in self._optional and not step.active(session, turn):
                 continue
@@ -74,36 +87,33 @@ class Engine:
             raise TurnTimeout()
 
     def _step(self, step: Step, session: Session, turn: Turn) -> Outcome:
-        (name, label), clock = self._names[step], turn.ports.clock
-        turn.trail.step = name
+        name, clock, trail = self._names[step], turn.ports.clock, turn.trail
+        trail.step = name.step
         try:
-            before, started = session, turn.audit(session, Stage.STEP_ENTER, step=name, stepClass=label).at_ms
+            before, started = session, trail.add(session, Stage.STEP_ENTER, name.entered).at_ms
             if self._hooks.registered:
-                before = self._hooks.before(name, session, turn)
+                before = self._hooks.before(name.step, session, turn)
                 started = clock.elapsed_ms()
             try:
                 outcome = step.execute(before, turn)
                 self._check(step, before, outcome)
             except Exception as error:
                 took = clock.elapsed_ms() - started
-                turn.timings.append(StepTiming(name, started, took, False, f"{type(error).__name__}: {error}"))
-                self._hooks.error(name, before, turn, error)
-                self._audit_error(before, turn, name, label, took, error)
+                turn.timings.append(StepTiming(name.step, started, took, False, f"{type(error).__name__}: {error}"))
+                self._hooks.error(name.step, before, turn, error)
+                self._audit_error(before, turn, name, took, error)
                 raise
             took = clock.elapsed_ms() - started
-            turn.timings.append(StepTiming(name, started, took, True))
             kind = type(outcome).__name__
-            info = StepInfo(
-                stepName=name, determinant="STEP_EXIT", status="SUCCESS", outcome=kind, durationMs=int(took)
-            )
-            after = outcome.session
+            turn.timings.append(StepTiming(name.step, started, took, True, None, kind))
             if self._hooks.registered:
-                after = self._hooks.after(name, after, turn, outcome)
-            after = after.evolve(step_infos=(*after.step_infos, info))
-            turn.audit(after, Stage.STEP_EXIT, step=name, stepClass=label, outcome=kind, durationMs=int(took))
-            return Continue(after) if isinstance(outcome, Continue) else Stop(after, outcome.result)
+                outcome = outcome._replace(session=self._hooks.after(name.step, outcome.session, turn, outcome))
+            usual = took < 1 and kind == _USUAL
+            left = name.left if usual else {**name.entered, "outcome": kind, "durationMs": int(took)}
+            trail.add(outcome.session, Stage.STEP_EXIT, left)
+            return outcome
         finally:
-            turn.trail.step = None
+            trail.step = None
             if turn.flush_step:
                 turn.flush_step()
 
@@ -117,13 +127,12 @@ class Engine:
             raise PipelineStepFailed(f"{step.name} changed {', '.join(sorted(changed))} without declaring it.")
 
     @staticmethod
-    def _audit_error(session: Session, turn: Turn, name: str, label: str, took: float, error: Exception) -> None:
+    def _audit_error(session: Session, turn: Turn, name: "_Name", took: float, error: Exception) -> None:
         meta: dict[str, Any] = {"_errorMeta": error.meta} if isinstance(error, ConvEngineError) and error.meta else {}
         turn.audit(
             session,
             Stage.STEP_ERROR,
-            step=name,
-            stepClass=label,
+            **name.entered,
             durationMs=int(took),
             errorType=type(error).__name__,
             errorMessage=str(error),

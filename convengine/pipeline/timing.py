@@ -13,7 +13,7 @@ def audit_timing(session: Session, turn: Turn, status: str) -> None:
     """Write PIPELINE_TIMING. `status` is COMPLETED, STOPPED or FAILED; `wallMs` covers hooks and the last step too."""
     steps = [
         {"step": step, "startedAtMs": int(started * 100) / 100, "durationMs": int(took * 100) / 100, "success": success}
-        for step, started, took, success, _ in sorted(turn.timings, key=_started)
+        for step, started, took, success, *_ in sorted(turn.timings, key=_started)
     ]
     turn.audit(
         session,

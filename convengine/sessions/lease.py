@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from django.db import connection
 
@@ -67,6 +67,21 @@ class Answered(Exception):
         super().__init__("answered")
 
 
+class Condition(Protocol):
+    """What must hold for a turn to begin: part of the statement that takes the lease, so that it costs none itself."""
+
+    @property
+    def sql(self) -> str:
+        """An expression."""
+
+    @property
+    def params(self) -> Sequence[Any]:
+        """Its parameters."""
+
+    def check(self) -> None:
+        """Look by itself. Raises what the caller is to be told when it does not hold."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """A turn that wants the lease."""
@@ -74,22 +89,27 @@ class Claim:
     turn_id: str
     request: TurnRequest
     key: IdempotencyKey | None = None
+    condition: Condition | None = None
 
     def look_up(self) -> None:
-        """Raises Answered when an earlier call with the same key was answered (R52)."""
+        """Raises Answered when an earlier call with the same key was answered (R52), and what the condition raises."""
+        if self.condition:
+            self.condition.check()
         if self.key and (body := idempotency.find(self.key)) is not None:
             raise Answered(body)
 
 
-def take(request: TurnRequest, key: IdempotencyKey | None = None) -> Lease:
+def take(request: TurnRequest, key: IdempotencyKey | None = None, condition: Condition | None = None) -> Lease:
     """Take the lease, waiting in order of arrival as `Session/ON_CONCURRENT_TURN` says.
 
-    A call whose key was answered never gets the lease, also when the answer came while it waited.
+    A call whose key was answered never gets the lease, also when the answer came while it waited; nor does one whose
+    condition does not hold.
     Raises Answered, TurnInProgress, ConversationNotFound (another workspace's, or client ids are off),
-    ConversationClosed, IdempotencyKeyReused.
+    ConversationClosed, IdempotencyKeyReused, and what the condition raises.
     """
-    claim = Claim(str(uuid.uuid4()), request, key)
-    claim.look_up()
+    claim = Claim(str(uuid.uuid4()), request, key, condition)
+    if key:
+        claim.look_up()
     return _take_free(claim) or _take_hard(claim)
 
 
@@ -139,6 +159,7 @@ def _take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
                             WHERE t.conversation_id = ce_conversation.conversation_id
                               AND t.expires_at > {here.now()} AND t.id < %s)
            {unanswered if claim.key else ""}
+           {f"AND {claim.condition.sql}" if claim.condition else ""}
         RETURNING {_READ}, last_turn_no, {here.now()}, {head},
                   (SELECT h.facts FROM ce_conversation_history h
                     WHERE h.conversation_id = ce_conversation.conversation_id AND h.status IN ('OK', 'BLOCKED')
@@ -157,6 +178,7 @@ def _take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
         request.workspace_id,
         ticket or 2**62,
         *((claim.key.owner, claim.key.key) if claim.key else ()),
+        *(claim.condition.params if claim.condition else ()),
         limit,
     ]
     with connection.cursor() as cursor:
@@ -180,8 +202,9 @@ def _take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
 
 
 def _take_hard(claim: Claim) -> Lease:
-    """The conversation is new, closed, foreign, busy, or held by a dead turn."""
+    """The conversation is new, closed, foreign, busy, or held by a dead turn; or the condition does not hold."""
     request = claim.request
+    claim.look_up()
     if not _exists(request):
         _create(request)
         if lease := _take_free(claim):

@@ -61,9 +61,14 @@ Wire = Any
 
 
 def take_turn(
-    request: TurnRequest, key: IdempotencyKey | None = None, wire: Wire | None = None
+    request: TurnRequest,
+    key: IdempotencyKey | None = None,
+    wire: Wire | None = None,
+    condition: leases.Condition | None = None,
 ) -> TurnAnswer | Replayed:
     """Run one turn and commit it. With a key, a call that was answered before is answered the same again.
+
+    No turn begins when the condition does not hold; then what its check raises is raised.
 
     Raises what happens before a turn exists (TurnInProgress, ConversationNotFound, IdempotencyKeyReused, …) and
     TurnConflict or ConversationPersistFailed when nothing could be stored. An error of the turn itself is in the
@@ -71,7 +76,7 @@ def take_turn(
     """
     with _database_faults():
         try:
-            lease = leases.take(request, key)
+            lease = leases.take(request, key, condition)
         except leases.Answered as answered:
             return Replayed(answered.body)
         return _run(request, lease, key, wire)

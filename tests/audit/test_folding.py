@@ -43,7 +43,7 @@ def test_only_watched_fields_can_make_a_difference() -> None:
 
     told = session.evolve(intent="X")
 
-    assert told.told_alike(told.evolve(step_infos=(1,)).evolve(payload=None))
+    assert told.told_alike(told.evolve(steps=(1,)).evolve(payload=None))
     assert not told.told_alike(told.evolve(intent="Y"))
     assert not session.told_alike(Session("c"))
 
@@ -66,7 +66,7 @@ SESSIONS = st.builds(
     missing_required_fields=st.lists(st.sampled_from("ab"), max_size=2).map(tuple),
     clarification=st.none() | st.just(Clarification("Which?", "TWO")),
     last_llm_output=st.none() | st.just({"a": 1}) | st.just("text"),
-    step_infos=st.just(()) | st.just((1,)),
+    steps=st.just(()) | st.just((1,)),
 )
 
 

@@ -1,5 +1,6 @@
 from convengine.domain.session import Session
-from convengine.domain.turn import StepTiming, Turn
+from convengine.domain.session import StepTiming
+from convengine.domain.turn import Turn
 from convengine.pipeline.timing import audit_timing
 from tests.builders import make_turn, payload
 
