@@ -48,7 +48,7 @@ def audit_rows(turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool
         if not everything and not _admitted(event, turn, wanted, admits):
             filtered += 1
             continue
-        seq, stage, _, session, running, at_ms = event
+        seq, stage, payload, session, running, at_ms = event
         # With STEP flushing, events that are stored already still move the state that later ones are told against.
         meta: dict[str, Any] = {}
         # A reader knows the step from its STEP_ENTER. The first event says it all the same: that there is `_meta`.
@@ -61,7 +61,9 @@ def audit_rows(turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool
                 meta["changed"] = change
             told = session
         if seq > after_seq:
-            rows.append(AuditRow(seq, stage, _text(event, meta, wanted, filtered), int(at_ms)))
+            text = None if meta or stage not in _OF_A_STEP else _usual(stage, payload, wanted.persist_meta)
+            row = (seq, stage, text or _text(event, meta, wanted, filtered), int(at_ms))
+            rows.append(tuple.__new__(AuditRow, row))
     return _redacted(rows, wanted.redact_keys)
 
 
@@ -79,16 +81,19 @@ def _text(event: AuditEvent, meta: dict[str, Any], wanted: AuditFilter, filtered
     if not wanted.persist_meta:
         # Without `_meta` a reader has no state and no place: then payloads stay whole.
         return dumps(_in_full(event, payload))
-    if not meta and event.stage in _OF_A_STEP:
-        usual, text = _usual(event.stage, str(payload["step"]))
-        if payload == usual:
-            return text
     return dumps(_stored(event, payload, meta))
 
 
+def _usual(stage: str, payload: Mapping[str, Any], has_meta: bool) -> str | None:
+    """The text of what two events of three say: that a step begins, or that it ended and nothing is to be said."""
+    if not has_meta:
+        return None
+    usual, text = _of_step(stage, str(payload["step"]))
+    return text if payload == usual else None
+
+
 @cache
-def _usual(stage: str, step: str) -> tuple[Mapping[str, Any], str]:
-    """What two events of three say: that a step begins, or that it ended and nothing is to be said of it."""
+def _of_step(stage: str, step: str) -> tuple[Mapping[str, Any], str]:
     told = {"step": step}
     return whole(stage, told), dumps(told)
 

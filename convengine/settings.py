@@ -61,6 +61,12 @@ MIDDLEWARE = [
     "simple_history.middleware.HistoryRequestMiddleware",
 ]
 
+#: What a call of the API passes on WSGI: nobody is logged in there, and nothing is shown in a frame.
+API_MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "django.middleware.common.CommonMiddleware",
+]
+
 ROOT_URLCONF = "convengine.urls"
 WSGI_APPLICATION = "convengine.wsgi.application"
 ASGI_APPLICATION = "convengine.asgi.application"
@@ -119,6 +125,7 @@ REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_PERMISSION_CLASSES": ["convengine.api.authentication.HasScope"],
     "DEFAULT_PARSER_CLASSES": ["convengine.api.parsers.OrjsonParser"],
     "DEFAULT_RENDERER_CLASSES": ["convengine.api.parsers.OrjsonRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "convengine.api.parsers.OnlyRenderer",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "convengine.api.errors.handle",
     "UNAUTHENTICATED_USER": None,

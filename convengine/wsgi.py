@@ -1,12 +1,39 @@
 """Turns, API and admin (WSGI)."""
 
 import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "convengine.settings")
-application = get_wsgi_application()
+_pages = get_wsgi_application()
 
-from convengine.process import settle  # noqa: E402 - only now is Django ready for it
+from django.conf import settings  # noqa: E402 - only now is Django ready for these
+from django.core.handlers.wsgi import WSGIHandler  # noqa: E402
+
+from convengine.process import settle  # noqa: E402
+
+_API = "/api/v1/"
+
+
+def _handler(middleware: Sequence[str]) -> WSGIHandler:
+    """A handler with a chain of its own: a handler reads the setting once, when it is made."""
+    usual = settings.MIDDLEWARE
+    settings.MIDDLEWARE = list(middleware)
+    try:
+        return WSGIHandler()
+    finally:
+        settings.MIDDLEWARE = usual
+
+
+_calls = _handler(settings.API_MIDDLEWARE)
+
+
+def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    """Calls of the API pass by what only pages need: sessions, cookies, messages."""
+    handler = _calls if environ.get("PATH_INFO", "").startswith(_API) else _pages
+    return handler(environ, start_response)
+
 
 settle()

@@ -1,12 +1,14 @@
 """JSON in and out, and nothing else."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
+from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 
 from convengine import conf
 from convengine.codec import dumps
@@ -65,6 +67,20 @@ def _lenient(body: bytes, error: orjson.JSONDecodeError) -> Any:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
+
+
+class OnlyRenderer(DefaultContentNegotiation):
+    """Where there is one renderer and the caller asks for it or for anything, there is nothing to negotiate."""
+
+    def select_renderer(
+        self, request: Request, renderers: Sequence[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        """Raises NotAcceptable."""
+        asked = request.META
+        anything = not asked.get("QUERY_STRING") and asked.get("HTTP_ACCEPT", "*/*") in ("*/*", renderers[0].media_type)
+        if anything and len(renderers) == 1:
+            return renderers[0], renderers[0].media_type
+        return super().select_renderer(request, renderers, format_suffix)  # type: ignore[no-any-return]
 
 
 class OrjsonRenderer(BaseRenderer):

@@ -1,6 +1,7 @@
 """The words that rows may use. Each member's label and help are what the admin and the manual show."""
 
 from enum import StrEnum
+from functools import cache
 from typing import Self
 
 
@@ -26,10 +27,12 @@ class Word(StrEnum):
     @classmethod
     def read(cls, value: object) -> Self | None:
         """The member that a text names, trimmed and in any case; null when there is none."""
-        try:
-            return cls(str(value).strip().upper())
-        except ValueError:
-            return None
+        return cls._by_value().get(str(value).strip().upper())
+
+    @classmethod
+    @cache
+    def _by_value(cls) -> dict[str, Self]:
+        return {member.value: member for member in cls}
 
 
 class DialogueAct(Word):

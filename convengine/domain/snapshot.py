@@ -22,14 +22,14 @@ class Memo:
     """Values computed once from something immutable. Two threads may compute the same value; either one stands."""
 
     def __init__(self) -> None:
-        self._values: dict[Hashable, Any] = {}
+        self.values: dict[Hashable, Any] = {}
 
     def get(self, key: Hashable, compute: Callable[[], V]) -> V:
         """The value kept under `key`, computed at first use."""
         try:
-            return self._values[key]  # type: ignore[no-any-return]
+            return self.values[key]  # type: ignore[no-any-return]
         except KeyError:
-            value = self._values[key] = compute()
+            value = self.values[key] = compute()
             return value
 
 
@@ -148,8 +148,9 @@ class Snapshot:
         """
         by_scope = self.index(row_type, _scope_key, order or _priority_order)
         found: list[R] = []
+        active = self.active_intents
         for bucket in dict.fromkeys(buckets(intent, state)):
-            if bucket[0] in self.active_intents:
+            if bucket[0] in active:
                 found.extend(by_scope.get(bucket, ()))
         return tuple(found)
 
@@ -162,10 +163,11 @@ class Snapshot:
     ) -> Mapping[tuple[str, str, str], tuple[Rule, ...]]:
         """The same by scope key, without a copy: what is made of a bucket can be kept under its key."""
         by_scope = self.index(rows.Rule, _rule_key, _priority_order)
+        active = self.active_intents
         return {
             key: by_scope[key]
             for bucket in buckets(intent, state)
-            if bucket[0] in self.active_intents and (key := (phase, *bucket)) in by_scope
+            if bucket[0] in active and (key := (phase, *bucket)) in by_scope
         }
 
     # --- known states -------------------------------------------------------------------------------------------

@@ -54,6 +54,8 @@ def code(value: str | None) -> str:
 
 def storable(text: str) -> str:
     """The text with what no database takes replaced: NUL and lone surrogates become U+FFFD."""
+    if text.isascii() and "\x00" not in text:
+        return text
     if "\x00" in text:
         text = text.replace("\x00", "\ufffd")
     try:

@@ -44,16 +44,28 @@ class Trail:
     elapsed_ms: Callable[[], float]
     listeners: tuple[Listener, ...] = ()
     events: list[AuditEvent] = field(default_factory=list)
+    #: Who hears some stages only, by the stage.
+    watchers: Mapping[Stage, Listener] = field(default_factory=dict)
     #: The step that is running; set by the runner.
     step: str | None = None
 
-    def add(self, session: Session, stage: Stage, payload: Mapping[str, Any], source: str | None = None) -> AuditEvent:
+    def add(
+        self,
+        session: Session,
+        stage: Stage,
+        payload: Mapping[str, Any],
+        source: str | None = None,
+        at_ms: float | None = None,
+    ) -> AuditEvent:
         """Append an event and tell the listeners. Raises ValueError for a stage outside the vocabulary."""
         name = _NAMES.get(stage) or Stage(stage).value
         name = f"{name} ({source})" if source else name
+        at = self.elapsed_ms() if at_ms is None else at_ms
         # The constructor of a named tuple is written in Python; a turn makes eighty.
-        event = tuple.__new__(AuditEvent, (len(self.events) + 1, name, payload, session, self.step, self.elapsed_ms()))
+        event = tuple.__new__(AuditEvent, (len(self.events) + 1, name, payload, session, self.step, at))
         self.events.append(event)
         for listener in self.listeners:
             listener(event)
+        if stage in self.watchers:
+            self.watchers[stage](event)
         return event

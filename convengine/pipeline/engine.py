@@ -103,14 +103,16 @@ class Engine:
                 self._hooks.error(name.step, before, turn, error)
                 self._audit_error(before, turn, name, took, error)
                 raise
-            took = clock.elapsed_ms() - started
-            kind = type(outcome).__name__
+            ended: float | None
+            ended = clock.elapsed_ms()
+            took, kind = ended - started, type(outcome).__name__
             turn.timings.append(StepTiming(name.step, started, took, True, None, kind))
             if self._hooks.registered:
+                ended = None
                 outcome = outcome._replace(session=self._hooks.after(name.step, outcome.session, turn, outcome))
             usual = took < 1 and kind == _USUAL
             left = name.left if usual else {**name.entered, "outcome": kind, "durationMs": int(took)}
-            trail.add(outcome.session, Stage.STEP_EXIT, left)
+            trail.add(outcome.session, Stage.STEP_EXIT, left, at_ms=ended)
             return outcome
         finally:
             trail.step = None

@@ -59,6 +59,7 @@ class Recorded:
 
 def record(turn: Turn, tape: Recording, redact_keys: Set[str]) -> tuple[bytes, str | None]:
     """The turn's recording as compressed bytes, and why it cannot be replayed, if redaction took something."""
+    loaded = turn.ports.conversations.load()
     document = {
         "format": _FORMAT,
         "turn": {
@@ -68,7 +69,8 @@ def record(turn: Turn, tape: Recording, redact_keys: Set[str]) -> tuple[bytes, s
             "now": turn.ports.clock.now().isoformat(),
         },
         "request": turn.request,
-        "loaded": turn.ports.conversations.load(),
+        # What is no plain list costs a call of Python each.
+        "loaded": {**vars(loaded), "history": list(map(list, loaded.history))},
         "tape": tape.entries,
     }
     text = dumps(document)

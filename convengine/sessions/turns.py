@@ -101,7 +101,7 @@ def _run(request: TurnRequest, lease: leases.Lease, key: IdempotencyKey | None, 
         raise
     finally:
         # Who listens holds the turn, and the turn holds who listens: let go, it is gone at once.
-        turn.trail.listeners, turn.flush_step = (), None
+        turn.trail.listeners, turn.trail.watchers, turn.flush_step = (), {}, None
     if outcome.error is None and not outcome.stopped:
         afterwards.offer(turn, lease, outcome.session)
     return answer

@@ -9,7 +9,7 @@ from convengine.domain.stages import Stage
 from convengine.domain.trail import FOLDED, AuditEvent
 from convengine.domain.turn import Turn
 from convengine.verbose.publish import publish
-from convengine.verbose.signals import may_be_error, signals
+from convengine.verbose.signals import MAY_BE_ERRORS, signals
 
 Json = Any
 _STATUS = {Stage.STEP_ENTER.value: "IN_PROGRESS", Stage.STEP_EXIT.value: "SUCCESS", Stage.STEP_ERROR.value: "ERROR"}
@@ -22,9 +22,6 @@ def listen(turn: Turn, on_fault: Callable[[Exception], None]) -> None:
     silent = not turn.snapshot.enabled(rows.Verbose)
 
     def heard(event: AuditEvent) -> None:
-        # Without rows only errors are told.
-        if silent and not may_be_error(event.stage):
-            return
         try:
             for signal in signals(event, turn.snapshot):
                 if signal.error or not silent:
@@ -32,7 +29,11 @@ def listen(turn: Turn, on_fault: Callable[[Exception], None]) -> None:
         except Exception as fault:
             on_fault(fault)
 
-    turn.trail.listeners = (*turn.trail.listeners, heard)
+    if silent:
+        # Without rows only errors are told.
+        turn.trail.watchers = dict.fromkeys(MAY_BE_ERRORS, heard)
+    else:
+        turn.trail.listeners = (*turn.trail.listeners, heard)
 
 
 def details(event: AuditEvent) -> Mapping[str, Json]:

@@ -1,7 +1,6 @@
 """What each stage of the trail is called by verbose rows: the table of pipeline-2 14.3."""
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from typing import Any
 
 from convengine.domain import rows
@@ -157,19 +156,13 @@ _SPECIAL: Mapping[str, Callable[[AuditEvent, Snapshot], Iterator[Signal]]] = {
     Stage.RESOLVE_RESPONSE_LLM_OUTPUT.value: _written,
     Stage.RESOLVE_RESPONSE_LLM_ERROR.value: _written,
 }
-#: Events of which a signal may be an error, though their names do not say so.
-_MAY_FAIL = frozenset(
+#: Stages of which a signal may be an error; all others never are, whatever they say.
+MAY_BE_ERRORS = frozenset(
     {
-        Stage.RULE_MATCH.value,
-        Stage.TOOL_ORCHESTRATION_RESULT.value,
-        Stage.MCP_FINAL_ANSWER.value,
-        Stage.RESOLVE_RESPONSE.value,
+        Stage.RULE_MATCH,
+        Stage.TOOL_ORCHESTRATION_RESULT,
+        Stage.MCP_FINAL_ANSWER,
+        Stage.RESOLVE_RESPONSE,
+        *(stage for stage in Stage if stage.value.endswith("_ERROR")),
     }
 )
-
-
-@cache
-def may_be_error(stage: str) -> bool:
-    """False for an event whose signals are no errors, whatever it says: most are."""
-    name = stage.partition(" (")[0]
-    return name in _MAY_FAIL or name.endswith("_ERROR")

@@ -1,5 +1,4 @@
-from convengine.domain.session import Session
-from convengine.domain.session import StepTiming
+from convengine.domain.session import Session, StepTiming
 from convengine.domain.turn import Turn
 from convengine.pipeline.timing import audit_timing
 from tests.builders import make_turn, payload
