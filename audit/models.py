@@ -17,6 +17,10 @@ class AppendOnly(Sealed):
         abstract = True
 
 
+#: Two events of three only say that a step begins or ends: they are looked for within their turn, never by their time.
+_MORE_THAN_A_STEP = ~models.Q(stage__in=("STEP_ENTER", "STEP_EXIT"))
+
+
 class CeAudit(AppendOnly):
     """One stage that a turn reached. On PostgreSQL partitioned by range of `audit_id` (R84)."""
 
@@ -35,9 +39,11 @@ class CeAudit(AppendOnly):
         db_table = "ce_audit"
         verbose_name = "audit event"
         indexes = [
-            models.Index("conversation_id", models.F("created_at").desc(), name="ce_audit_newest"),
+            models.Index(
+                "conversation_id", models.F("created_at").desc(), name="ce_audit_newest", condition=_MORE_THAN_A_STEP
+            ),
             models.Index(fields=["conversation_id", "turn_no", "seq"], name="ce_audit_turn"),
-            models.Index(fields=["stage", "created_at"], name="ce_audit_stage"),
+            models.Index(fields=["stage", "created_at"], name="ce_audit_stage", condition=_MORE_THAN_A_STEP),
         ]
 
     def __str__(self) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from audit.filters import AuditFilter
 from audit.implied import whole
 from audit.queries import whole_turns
-from audit.rows import audit_rows
+from audit.rows import audit_rows, masked
 from convengine import conf, wiring
 from convengine.codec import loads, plain
 from convengine.domain.conversation import Loaded
@@ -63,7 +64,10 @@ def replay(record: CeConversationHistory) -> Difference | None:
     turn = _turn(recorded)
     outcome = wiring.engine().run(turn)
     rows = audit_rows(turn)
-    replayed = [(row.stage, _comparable(whole(row.stage, loads(row.payload)))) for row in rows]
+    payloads = loads(masked(rows, AuditFilter.of(turn.snapshot).redact_keys))
+    replayed = [
+        (row.stage, _comparable(whole(row.stage, payload))) for row, payload in zip(rows, payloads, strict=True)
+    ]
     stored = [
         (row.stage, _comparable(whole(row.stage, row.payload_json)))
         for row in whole_turns(record.conversation_id, [record.turn_no])

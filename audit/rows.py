@@ -1,8 +1,7 @@
 """A trail as rows: of the session only what changed, without what follows from the rest, keys masked (R16, R33)."""
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 from audit.filters import AuditFilter
@@ -17,7 +16,6 @@ from convengine.domain.turn import Turn
 
 #: Names of the trail itself, at the top of a payload: a key to be redacted may be called so too, further down.
 STRUCTURE = frozenset({"_meta", "changed", "set", "unset", "stepList", "candidates", "operands", "key"})
-_payload = attrgetter("payload")
 _STEP_ENTER = Stage.STEP_ENTER.value
 _OF_A_STEP = frozenset({_STEP_ENTER, Stage.STEP_EXIT.value})
 
@@ -27,13 +25,14 @@ class AuditRow(NamedTuple):
 
     seq: int
     stage: str
-    payload: str
+    #: Not masked yet; see `masked`.
+    payload: Mapping[str, Any]
     #: Whole milliseconds since the turn began: events of one moment are one entry of the index by time.
     at_ms: int
 
 
 def audit_rows(turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool] | None = None) -> list[AuditRow]:
-    """The events beyond `after_seq` as they are stored, after filters and redaction.
+    """The events beyond `after_seq` as they are stored, after filters.
 
     The rate limit is asked once for each event, however often the turn is stored: step by step, or again with care.
     `admits` says what it lets pass; null is no limit, as in a replay.
@@ -61,10 +60,19 @@ def audit_rows(turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool
                 meta["changed"] = change
             told = session
         if seq > after_seq:
-            text = None if meta or stage not in _OF_A_STEP else _usual(stage, payload, wanted.persist_meta)
-            row = (seq, stage, text or _text(event, meta, wanted, filtered), int(at_ms))
+            usual = None if meta or stage not in _OF_A_STEP else _usual(stage, payload, wanted.persist_meta)
+            row = (seq, stage, usual or _payload(event, meta, wanted, filtered), int(at_ms))
             rows.append(tuple.__new__(AuditRow, row))
-    return _redacted(rows, wanted.redact_keys)
+    return rows
+
+
+def masked(rows: Sequence[AuditRow], keys: Set[str]) -> str:
+    """The payloads of all rows as one JSON text, a list, without the values of `keys` (lower case)."""
+    text = dumps([row.payload for row in rows])
+    # Nearly always there is nothing to mask: one look at everything is cheaper than one at each row.
+    if not mentions(text, keys):
+        return text
+    return dumps([redacted(payload, keys, STRUCTURE) for payload in loads(text)])
 
 
 def _admitted(event: AuditEvent, turn: Turn, wanted: AuditFilter, admits: Callable[[str, str], bool] | None) -> bool:
@@ -74,28 +82,28 @@ def _admitted(event: AuditEvent, turn: Turn, wanted: AuditFilter, admits: Callab
     return turn.admitted[event.seq]
 
 
-def _text(event: AuditEvent, meta: dict[str, Any], wanted: AuditFilter, filtered: int) -> str:
+def _payload(event: AuditEvent, meta: dict[str, Any], wanted: AuditFilter, filtered: int) -> Mapping[str, Any]:
     payload = event.payload
     if filtered and event.stage == Stage.PIPELINE_TIMING:
         payload = {**payload, "auditFiltered": filtered}
     if not wanted.persist_meta:
         # Without `_meta` a reader has no state and no place: then payloads stay whole.
-        return dumps(_in_full(event, payload))
-    return dumps(_stored(event, payload, meta))
+        return _in_full(event, payload)
+    return _stored(event, payload, meta)
 
 
-def _usual(stage: str, payload: Mapping[str, Any], has_meta: bool) -> str | None:
-    """The text of what two events of three say: that a step begins, or that it ended and nothing is to be said."""
+def _usual(stage: str, payload: Mapping[str, Any], has_meta: bool) -> Mapping[str, Any] | None:
+    """What is stored of what two events of three say: a step begins, or it ended and nothing is to be said of it."""
     if not has_meta:
         return None
-    usual, text = _of_step(stage, str(payload["step"]))
-    return text if payload == usual else None
+    usual, told = _of_step(stage, str(payload["step"]))
+    return told if payload == usual else None
 
 
 @cache
-def _of_step(stage: str, step: str) -> tuple[Mapping[str, Any], str]:
+def _of_step(stage: str, step: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     told = {"step": step}
-    return whole(stage, told), dumps(told)
+    return whole(stage, told), told
 
 
 def _stored(event: AuditEvent, payload: Mapping[str, Any], meta: dict[str, Any]) -> Mapping[str, Any]:
@@ -120,18 +128,6 @@ def _in_full(event: AuditEvent, payload: Mapping[str, Any]) -> Mapping[str, Any]
 def _without_text(key: Mapping[str, Any], text: str | None) -> Mapping[str, Any]:
     """The key of a phase of rules without the user's text, which each of them would repeat."""
     return {name: value for name, value in key.items() if name != "userText" or value != text}
-
-
-def _redacted(rows: list[AuditRow], keys: Set[str]) -> list[AuditRow]:
-    # Nearly always there is nothing to mask: one look at everything is cheaper than one at each row.
-    if not mentions("".join(map(_payload, rows)), keys):
-        return rows
-    return [
-        row._replace(payload=dumps(redacted(loads(row.payload), keys, STRUCTURE)))
-        if mentions(row.payload, keys)
-        else row
-        for row in rows
-    ]
 
 
 def _reference(event: AuditEvent, key: str, value: Any) -> Any:

@@ -8,9 +8,10 @@ from typing import Any
 from django.db import DataError, transaction
 
 from audit import model_calls
+from audit.filters import AuditFilter
 from audit.models import CeAudit
 from audit.rate_limit import limiter
-from audit.rows import AuditRow, audit_rows
+from audit.rows import AuditRow, audit_rows, masked
 from convengine.codec import dumps, loads
 from convengine.domain.stages import Stage
 from convengine.domain.turn import Turn
@@ -32,8 +33,10 @@ def _parts(count: int) -> str:
     return ", ".join(f"json_extract(value, '$[{place}]')" for place in range(count))
 
 
-_FROM_TEXTS = f"""{_INTO}stage, payload::jsonb, %s + at_ms * interval '1 millisecond', seq
-FROM unnest({_texts(2)}, %s::int[], %s::int[]) AS event(stage, payload, seq, at_ms)"""
+# The payloads are one JSON text: read once, they cost the database a tenth less than eighty do.
+_FROM_TEXTS = f"""{_INTO}stage, payload, %s + at_ms * interval '1 millisecond', seq
+FROM ROWS FROM (jsonb_array_elements(%s::jsonb), unnest({_texts(1)}, %s::int[], %s::int[]))
+    AS event(payload, stage, seq, at_ms)"""
 _FROM_JSON = f"{_INTO}{_parts(4)} FROM json_each(%s)"
 _DECIDED_FROM_TEXTS = f"* FROM unnest({_texts(3)})"
 _DECIDED_FROM_JSON = f"{_parts(3)} FROM json_each(%s)"
@@ -64,8 +67,12 @@ def write_with_care(turn: Turn, after_seq: int = 0) -> int:
                 execute(_stored(turn, [row]))
         except DataError as refused:
             lost += 1
-            marker = {"stage": row.stage, "reason": str(refused).split("\n")[0], "bytes": len(row.payload.encode())}
-            execute(_stored(turn, [AuditRow(row.seq, Stage.AUDIT_EVENT_LOST.value, dumps(marker), row.at_ms)]))
+            marker = {
+                "stage": row.stage,
+                "reason": str(refused).split("\n")[0],
+                "bytes": len(dumps(row.payload).encode()),
+            }
+            execute(_stored(turn, [AuditRow(row.seq, Stage.AUDIT_EVENT_LOST.value, marker, row.at_ms)]))
     for write in _deciding_rows(turn):
         execute(write)
     model_calls.store_with_care(turn)
@@ -119,13 +126,14 @@ def _stored(turn: Turn, rows: Sequence[AuditRow]) -> Write:
         turn.turn_no,
         turn.snapshot.config_version,
     ]
-    now = turn.ports.clock.now()
+    now, payloads = turn.ports.clock.now(), masked(rows, AuditFilter.of(turn.snapshot).redact_keys)
     if here.vendor == "postgresql":
-        seqs, stages, payloads, at_ms = zip(*rows, strict=True)
+        seqs, stages, _, at_ms = zip(*rows, strict=True)
         numbers = [f"{{{','.join(map(str, one))}}}" for one in (seqs, at_ms)]
-        return Write(_FROM_TEXTS, [*same, now, SEPARATOR.join(stages), SEPARATOR.join(payloads), *numbers])
+        return Write(_FROM_TEXTS, [*same, now, payloads, SEPARATOR.join(stages), *numbers])
     times = {at_ms: here.time(now + timedelta(milliseconds=at_ms)) for at_ms in {row.at_ms for row in rows}}
-    return Write(_FROM_JSON, [*same, dumps([(row.stage, row.payload, times[row.at_ms], row.seq) for row in rows])])
+    told = zip(rows, loads(payloads), strict=True)
+    return Write(_FROM_JSON, [*same, dumps([(row.stage, each, times[row.at_ms], row.seq) for row, each in told])])
 
 
 def _deciding_rows(turn: Turn) -> list[Write]:
