@@ -5,6 +5,8 @@ from collections.abc import Set
 from functools import cache
 from typing import Any
 
+import re2
+
 MASK = "***"
 
 
@@ -36,14 +38,14 @@ def _named(name: str, keys: Set[str]) -> bool:
 
 def mentions(text: str, keys: Set[str]) -> bool:
     """True when a JSON text may hold one of the keys: the cheap test before the walk."""
-    if not keys:
-        return False
-    lowered = text.lower()
-    return any(needle in lowered for needle in _needles(frozenset(keys)))
+    return bool(keys) and _any_of(frozenset(keys)).search(text) is not None
 
 
 @cache
-def _needles(keys: frozenset[str]) -> frozenset[str]:
-    """What a JSON text holds that holds one of the keys, as a name or as a part of a pointer."""
+def _any_of(keys: frozenset[str]) -> Any:
+    """Finds in a JSON text, in one go and in any case, one of the keys as a name or as a part of a pointer."""
     pointers = {key.replace("~", "~0").replace("/", "~1") for key in keys}
-    return frozenset(json.dumps(key, ensure_ascii=False)[1:-1] for key in keys | pointers)
+    options = re2.Options()
+    options.case_sensitive = False
+    needles = sorted(json.dumps(key, ensure_ascii=False)[1:-1] for key in keys | pointers)
+    return re2.compile("|".join(map(re2.escape, needles)), options)

@@ -16,6 +16,7 @@ from convengine.pipeline.step import Step
 from convengine.pipeline.timing import audit_timing
 
 _USUAL = Continue.__name__
+_KINDS = frozenset({_USUAL, Stop.__name__})
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,14 @@ class Engine:
         session = Session(
             turn.request.conversation_id, turn.turn_no, user_text=turn.request.message, steps=turn.timings
         )
+        limit, events = turn.time_limit_ms, turn.trail.events
         for step in self.steps:
             if step in self._optional and not step.active(session, turn):
                 continue
             try:
-                self._in_time(turn)
+                # A step's last event is its end.
+                if limit is not None and events and events[-1].at_ms > limit:
+                    raise TurnTimeout()
                 outcome = self._step(step, session, turn)
             except Exception as error:
                 return self._failed(session, turn, error)
@@ -80,12 +84,6 @@ class Engine:
             return self._failed(session, turn, PipelineNoFinalResult())
         return EngineOutcome(session, session.final_result)
 
-    @staticmethod
-    def _in_time(turn: Turn) -> None:
-        # A step's last event is its end.
-        if turn.time_limit_ms is not None and turn.trail.events and turn.trail.events[-1].at_ms > turn.time_limit_ms:
-            raise TurnTimeout()
-
     def _step(self, step: Step, session: Session, turn: Turn) -> Outcome:
         name, clock, trail = self._names[step], turn.ports.clock, turn.trail
         trail.step = name.step
@@ -96,7 +94,9 @@ class Engine:
                 started = clock.elapsed_ms()
             try:
                 outcome = step.execute(before, turn)
-                self._check(step, before, outcome)
+                kind = type(outcome).__name__
+                if kind not in _KINDS or outcome.session is not before:
+                    self._check(step, before, outcome)
             except Exception as error:
                 took = clock.elapsed_ms() - started
                 turn.timings.append(StepTiming(name.step, started, took, False, f"{type(error).__name__}: {error}"))
@@ -105,7 +105,7 @@ class Engine:
                 raise
             ended: float | None
             ended = clock.elapsed_ms()
-            took, kind = ended - started, type(outcome).__name__
+            took = ended - started
             turn.timings.append(StepTiming(name.step, started, took, True, None, kind))
             if self._hooks.registered:
                 ended = None

@@ -1,5 +1,6 @@
 """What templates may name: facts, params, context, and the names of the call (settings 7.2, pipeline-2 9.5, R68)."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -46,6 +47,7 @@ ALIASES: tuple[tuple[str, ...], ...] = (
 )  # fmt: skip
 #: How much of either side of an earlier turn a prompt shows (pipeline-2 13).
 _SIDE = 2000
+_HISTORY = frozenset({"conversation_history", "conversationHistory", "history"})
 _GROUP_OF = {name: group for group in ALIASES for name in group}
 #: Names that every template has, beside facts, params, context and schema fields.
 FIXED = ("session", "inputParams", "safeInputParams", "rawInputParams", "metadata", "promptVars", "conversationId")
@@ -56,8 +58,12 @@ def known_names() -> frozenset[str]:
     return frozenset({*FIXED, *_GROUP_OF})
 
 
-def template_variables(session: Session, turn: Turn, **call: Json) -> dict[str, Json]:
+def template_variables(
+    session: Session, turn: Turn, wanted: Collection[str] | None = None, /, **call: Json
+) -> dict[str, Json]:
     """The names of one rendering. `call` adds what only the caller knows, under any of its names.
+
+    `wanted` are the root names that the template takes: what is costly and not among them is left out.
 
     The names of the call win, then those below under their aliases, then session facts, input params, context
     fields, schema fields: the first that has a name gives its value.
@@ -74,10 +80,13 @@ def template_variables(session: Session, turn: Turn, **call: Json) -> dict[str, 
         "rawInputParams": params,
         "metadata": {},
     }
-    for given in (_own(session, turn), call):
+    everything = wanted is None or "promptVars" in wanted
+    history = everything or not _HISTORY.isdisjoint(wanted or ())
+    for given in (_own(session, turn), {"conversation_history": history_of(session)} if history else {}, call):
         for name, value in given.items():
             variables.update(dict.fromkeys(_GROUP_OF.get(name, (name,)), value))
-    variables["promptVars"] = dict(variables)
+    if everything:
+        variables["promptVars"] = dict(variables)
     return variables
 
 
@@ -94,7 +103,6 @@ def _own(session: Session, turn: Turn) -> dict[str, Json]:
         "container_data": session.context.get("container_data", session.container_data),
         "allowed_intents": allowed_intents(turn.snapshot),
         "pending_clarification": question and {"question": question.question, "reason": question.reason},
-        "conversation_history": history_of(session),
         "mcp_observations": session.input_params.get("mcp_observations", []),
         "context_summary": session.context_summary,
         "derivation_hint": "",

@@ -11,7 +11,7 @@ from convengine.domain.session import Session
 from convengine.domain.stages import Stage
 from convengine.domain.text import blank, excerpt
 from convengine.domain.turn import Turn
-from convengine.prompts.render import has_expressions, render_lenient
+from convengine.prompts.render import has_expressions, names, render_lenient
 from convengine.prompts.variables import template_variables
 
 
@@ -20,7 +20,8 @@ def exact_payload(row: Response, session: Session, turn: Turn) -> Payload:
     template = row.exact_text or ""
     text = template
     if has_expressions(template):
-        rendered = render_lenient(template, template_variables(session, turn))
+        wanted = {name.partition(".")[0] for name in names(template)}
+        rendered = render_lenient(template, template_variables(session, turn, wanted))
         text = rendered.text
         if rendered.error or blank(text):
             text, used = _fallback(session, turn)

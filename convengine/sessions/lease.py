@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Protocol
 
 from django.db import connection
@@ -26,7 +26,7 @@ from convengine.errors import ConversationClosed, ConversationNotFound, TurnInPr
 from convengine.sessions import idempotency
 from convengine.sessions.failed import bury
 from convengine.sessions.idempotency import IdempotencyKey
-from convengine.sessions.sql import dialect
+from convengine.sessions.sql import Dialect, dialect
 from convengine.sessions.waiting import wait
 
 _WORKER = f"{socket.gethostname()}:{os.getpid()}"
@@ -135,42 +135,23 @@ def _take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
     the version as read with the row's own refuses such a mixture, in which a whole turn of another could be missing.
     """
     here, token, request = dialect(), uuid.uuid4(), claim.request
-    head = conf.load("SNAPSHOT").head_sql
+    snapshots = conf.load("SNAPSHOT")
     info = {
         "turnId": claim.turn_id,
         "userText": request.message,
         "inputParamNames": sorted(request.input_params),
         "worker": _WORKER,
     }
-    unanswered = (
-        f"AND NOT EXISTS (SELECT 1 FROM ce_idempotency WHERE api_key = %s AND key = %s AND expires_at > {here.now()})"
+    sql = _taking(
+        here,
+        snapshots.head_sql,
+        here.now(),
+        here.now(seconds()),
+        here.soon_durable(),
+        claim.key is not None,
+        claim.condition.sql if claim.condition else None,
     )
-    # A lease needs no disk: the turn's commit writes it out too, and a database that dies ends the turn anyway.
-    told = here.merged("turnNo", "last_turn_no + 1", "head", head, "startedAt", here.now())
-    sql = f"""
-        UPDATE ce_conversation
-           SET lease_token = %s, lease_expires_at = {here.now(seconds())}, last_turn_no = last_turn_no + 1,
-               last_message_at = {here.now()}, lease_info = {told}
-         WHERE conversation_id = %s AND workspace_id = %s AND lease_token IS NULL
-           AND version = (SELECT r.version FROM ce_conversation r
-                           WHERE r.conversation_id = ce_conversation.conversation_id)
-           AND (channel = 'api' OR lifecycle NOT IN ('COMPLETE', 'ABORTED'))
-           AND NOT EXISTS (SELECT 1 FROM ce_turn_ticket t
-                            WHERE t.conversation_id = ce_conversation.conversation_id
-                              AND t.expires_at > {here.now()} AND t.id < %s)
-           {unanswered if claim.key else ""}
-           {f"AND {claim.condition.sql}" if claim.condition else ""}
-        RETURNING {_READ}, last_turn_no, {here.now()}, {head},
-                  (SELECT h.facts FROM ce_conversation_history h
-                    WHERE h.conversation_id = ce_conversation.conversation_id AND h.status IN ('OK', 'BLOCKED')
-                    ORDER BY h.turn_no DESC LIMIT 1),
-                  (SELECT {here.pairs("p.user_input", "p.assistant_output")}
-                     FROM (SELECT h.user_input, h.assistant_output FROM ce_conversation_history h
-                            WHERE h.conversation_id = ce_conversation.conversation_id AND h.status = 'OK'
-                              AND h.context_epoch = ce_conversation.context_epoch
-                            ORDER BY h.turn_no DESC LIMIT %s) p),
-                  {here.soon_durable()}"""
-    limit = settings.read(conf.load("SNAPSHOT").latest, HISTORY_MAX_TURNS).value
+    limit = settings.read(snapshots.latest, HISTORY_MAX_TURNS).value
     params = [
         here.uuid(token),
         dumps(info),
@@ -199,6 +180,39 @@ def _take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
         limit,
         created=turn_no == 1,
     )
+
+
+@lru_cache(maxsize=64)
+def _taking(
+    here: Dialect, head: str, now: str, until: str, soon_durable: str, keyed: bool, condition: str | None
+) -> str:
+    """The statement, which is nearly always the same text."""
+    unanswered = f"AND NOT EXISTS (SELECT 1 FROM ce_idempotency WHERE api_key = %s AND key = %s AND expires_at > {now})"
+    # A lease needs no disk: the turn's commit writes it out too, and a database that dies ends the turn anyway.
+    told = here.merged("turnNo", "last_turn_no + 1", "head", head, "startedAt", now)
+    return f"""
+        UPDATE ce_conversation
+           SET lease_token = %s, lease_expires_at = {until}, last_turn_no = last_turn_no + 1,
+               last_message_at = {now}, lease_info = {told}
+         WHERE conversation_id = %s AND workspace_id = %s AND lease_token IS NULL
+           AND version = (SELECT r.version FROM ce_conversation r
+                           WHERE r.conversation_id = ce_conversation.conversation_id)
+           AND (channel = 'api' OR lifecycle NOT IN ('COMPLETE', 'ABORTED'))
+           AND NOT EXISTS (SELECT 1 FROM ce_turn_ticket t
+                            WHERE t.conversation_id = ce_conversation.conversation_id
+                              AND t.expires_at > {now} AND t.id < %s)
+           {unanswered if keyed else ""}
+           {f"AND {condition}" if condition else ""}
+        RETURNING {_READ}, last_turn_no, {now}, {head},
+                  (SELECT h.facts FROM ce_conversation_history h
+                    WHERE h.conversation_id = ce_conversation.conversation_id AND h.status IN ('OK', 'BLOCKED')
+                    ORDER BY h.turn_no DESC LIMIT 1),
+                  (SELECT {here.pairs("p.user_input", "p.assistant_output")}
+                     FROM (SELECT h.user_input, h.assistant_output FROM ce_conversation_history h
+                            WHERE h.conversation_id = ce_conversation.conversation_id AND h.status = 'OK'
+                              AND h.context_epoch = ce_conversation.context_epoch
+                            ORDER BY h.turn_no DESC LIMIT %s) p),
+                  {soon_durable}"""
 
 
 def _take_hard(claim: Claim) -> Lease:
