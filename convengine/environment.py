@@ -183,7 +183,7 @@ def database(url: str, default_file: str) -> dict[str, Any]:
                 # Statements are prepared once a connection, not parsed and planned every time.
                 "server_side_binding": True,
                 "prepare_threshold": 5 if boolean("CE_DATABASE_PREPARE", True) else None,
-                "pool": {"min_size": 1, "max_size": integer("CE_DATABASE_POOL_SIZE", 10, 1), "timeout": 30},
+                "pool": {"min_size": 1, "max_size": integer("CE_DATABASE_POOL_SIZE", 2, 1), "timeout": 30},
             },
             "CONN_MAX_AGE": 0,
             "DISABLE_SERVER_SIDE_CURSORS": True,

@@ -131,9 +131,9 @@ def ports(
     return Ports(
         clock=clock,
         conversations=conversations,
-        tasks=Tasks(outside.registry, tape, connections.close_all),
+        tasks=Tasks(outside.registry, tape, connections.close_all, _release_connections),
         executions=Executions(tape),
-        containers=Containers(outside.registry, tape, connections.close_all),
+        containers=Containers(outside.registry, tape, connections.close_all, _release_connections),
         model=TapedModel(outside.model, tape),
         likeness=TapedLikeness(outside.likeness, tape),
         tools=TapedTools(

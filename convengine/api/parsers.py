@@ -1,7 +1,7 @@
 """JSON in and out, and nothing else."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
@@ -73,10 +73,10 @@ class OnlyRenderer(DefaultContentNegotiation):
     """Where there is one renderer and the caller asks for it or for anything, there is nothing to negotiate."""
 
     def select_renderer(
-        self, request: Request, renderers: Sequence[BaseRenderer], format_suffix: str | None = None
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
         """Raises NotAcceptable."""
-        asked = request.META
+        renderers, asked = list(renderers), request.META
         anything = not asked.get("QUERY_STRING") and asked.get("HTTP_ACCEPT", "*/*") in ("*/*", renderers[0].media_type)
         if anything and len(renderers) == 1:
             return renderers[0], renderers[0].media_type

@@ -93,8 +93,10 @@ class TurnView(APIView):
         return super().handle_exception(exc)
 
     def _look_again(self, request: Request) -> None:
+        key = request.auth
+        assert isinstance(key, CeApiKey)
         try:
-            KeyHolds(request.auth).check()
+            KeyHolds(key).check()
         except KeyChanged as changed:
             request.auth = changed.key
 

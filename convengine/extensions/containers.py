@@ -17,12 +17,19 @@ from convengine.extensions.scoped import interceptors_for, transformer_for
 
 
 class Containers:
-    """The containers port. `afterwards` is called in the thread of each fetch when it ends."""
+    """The containers port. `before` is called in the turn's thread ahead of a fetch, `afterwards` in the fetch's own."""
 
-    def __init__(self, registry: Registry, tape: Tape, afterwards: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        tape: Tape,
+        afterwards: Callable[[], None] = lambda: None,
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
         self._registry = registry
         self._tape = tape
         self._afterwards = afterwards
+        self._before = before
 
     def fetch(self, request: ContainerRequest, session: Session) -> ContainerAnswer:
         """Ask the provider of the request's address, between the interceptors, and transform what it gives."""
@@ -46,6 +53,7 @@ class Containers:
         return ContainerAnswer(None, code, str(error), took, told)
 
     def _within_limits(self, request: ContainerRequest, session: Session) -> tuple[Any, Exception | None]:
+        self._before()
         try:
             value = call_within(request.timeout_ms, lambda: self._call(request, session), self._afterwards)
             _check_size(value, request.max_bytes)

@@ -56,12 +56,23 @@ class TaskResult:
 
 
 class Tasks:
-    """The tasks port. `afterwards` is called in the thread of each confirmed action's method when it ends."""
+    """The tasks port.
 
-    def __init__(self, registry: Registry, tape: Tape, afterwards: Callable[[], None] = lambda: None) -> None:
+    Of each confirmed action's method: `before` is called in the turn's thread, which will wait for it, `afterwards` in
+    its own when it ends.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        tape: Tape,
+        afterwards: Callable[[], None] = lambda: None,
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
         self._registry = registry
         self._tape = tape
         self._afterwards = afterwards
+        self._before = before
 
     def methods(self, task: str) -> Sequence[str] | None:
         """The method names of a registered task; null when there is no such task."""
@@ -115,6 +126,7 @@ class Tasks:
             if action is None:
                 value = entry.methods[method](call)
             else:
+                self._before()
                 value = call_within(action.timeout_ms, lambda: entry.methods[method](call), self._afterwards)
         except Exception as error:
             return asdict(TaskAnswer(error_type=type(error).__name__, error_message=str(error)))
