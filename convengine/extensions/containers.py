@@ -17,7 +17,7 @@ from convengine.extensions.scoped import interceptors_for, transformer_for
 
 
 class Containers:
-    """The containers port. `before` is called in the turn's thread ahead of a fetch, `afterwards` in the fetch's own."""
+    """The containers port. `before` is called in the turn's thread ahead of a fetch, `afterwards` in its own."""
 
     def __init__(
         self,
