@@ -98,9 +98,9 @@ class DoomedSteps(StepHook):
         return session
 
 
-def _take(request: Any, key: Any = None, take: Any = leases.take) -> Any:
+def _take(*asked: Any, take: Any = leases.take) -> Any:
     """`lease`: the lease is taken and nothing else has happened."""
-    lease = take(request, key)
+    lease = take(*asked)
     reached("lease")
     return lease
 
