@@ -208,6 +208,24 @@ class _Metered(NodeTransformer):
         first, *others = node.nodes
         return _filter(first, " together", *others)
 
+    def visit_List(self, node: nodes.List) -> nodes.Expr:
+        """What is written down pays for what it holds, unless that is nothing but constants."""
+        plain = all(isinstance(item, nodes.Const) for item in node.items)
+        self.generic_visit(node)
+        return node if plain else _filter(node, " made")
+
+    def visit_Tuple(self, node: nodes.Tuple) -> nodes.Expr:
+        """Likewise; the names that a loop or an assignment fills are no value."""
+        plain = node.ctx != "load" or all(isinstance(item, nodes.Const) for item in node.items)
+        self.generic_visit(node)
+        return node if plain else _filter(node, " made")
+
+    def visit_Dict(self, node: nodes.Dict) -> nodes.Expr:
+        """Likewise."""
+        plain = all(isinstance(pair.value, nodes.Const) for pair in node.items)
+        self.generic_visit(node)
+        return node if plain else _filter(node, " made")
+
     def visit_Compare(self, node: nodes.Compare) -> nodes.Compare:
         """What is compared as a whole, or searched, pays for its size."""
         self.generic_visit(node)

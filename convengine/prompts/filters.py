@@ -15,7 +15,7 @@ from jinja2 import tests as jinja_tests
 from jinja2.runtime import Context, LoopContext
 
 from convengine.prompts.values import Missing, is_blank, json_of, text_of
-from convengine.prompts.work import MAX_ITEMS, MAX_OUTPUT, RenderLimit, cost, limited, work_of
+from convengine.prompts.work import MAX_ITEMS, MAX_OUTPUT, RenderLimit, cost, deep_cost, limited, work_of
 
 Json = Any
 Filter = Callable[..., Any]
@@ -26,6 +26,9 @@ _JINJA_FILTERS = (
 )  # fmt: skip
 #: Those that look at a text: null is a text of nothing to them, not the word None.
 _JINJA_TEXT_FILTERS = ("capitalize", "lower", "title", "trim", "truncate", "upper", "wordcount")
+#: Those that compare entries with one another, however deep they are, and the methods of lists that do.
+_COMPARING = frozenset({"dictsort", "max", "min", "sort", "unique"})
+_COMPARING_METHODS = frozenset({"count", "index"})
 _JINJA_TESTS = (
     "boolean", "defined", "divisibleby", "even", "false", "float", "in", "integer", "iterable", "lower", "mapping",
     "none", "number", "odd", "sequence", "string", "true", "undefined", "upper", "eq", "equalto", "==", "ne", "!=",
@@ -79,10 +82,14 @@ _OWN: Mapping[str, Filter] = {
 }
 
 
+_DEEP = frozenset(jinja_filters.FILTERS[name] for name in _COMPARING)
+
+
 def _paid(function: Filter, read: Callable[[Json], Json] = lambda value: value) -> Filter:
     """The filter, paying for its value and for what it makes; a lazy result becomes a list."""
     # Jinja's own filters say so when they want the context, the environment, or its settings first.
     wants = getattr(getattr(function, "jinja_pass_arg", None), "name", "")
+    weight = deep_cost if function in _DEEP else cost
 
     @pass_context
     @wraps(function, updated=())
@@ -90,13 +97,13 @@ def _paid(function: Filter, read: Callable[[Json], Json] = lambda value: value) 
         work = work_of(context)
         # A long argument (a dotted path, a separator) may be read again for every entry.
         longest = max((len(text) for text in (*args, *kwargs.values()) if isinstance(text, str)), default=0)
-        work.spend(cost(value) * (1 + longest // 16))
+        work.spend(weight(value) * (1 + longest // 16))
         value = read(value)
         first = {"context": context, "eval_context": context.eval_ctx, "environment": context.environment}.get(wants)
         result = function(value, *args, **kwargs) if first is None else function(first, value, *args, **kwargs)
         if isinstance(result, Iterator):
             result = list(islice(result, MAX_ITEMS + 1))
-        work.spend(cost(result))
+        work.spend(deep_cost(result) if isinstance(result, list) else cost(result))
         return limited(result)
 
     return run
@@ -141,7 +148,7 @@ def together(context: Context, value: Json, *others: Json) -> str:
 def called(context: Context, value: Json, method: str, *args: Json) -> Json:
     """`value.method(…)`: one of the listed methods of the value's type. Raises TypeError for any other."""
     work = work_of(context)
-    work.spend(cost(value))
+    work.spend(deep_cost(value) if method in _COMPARING_METHODS else cost(value))
     if isinstance(value, Missing):
         return value
     if method == "get" and isinstance(value, (list, tuple)):
@@ -159,7 +166,14 @@ def called(context: Context, value: Json, method: str, *args: Json) -> Json:
 @pass_context
 def sized(context: Context, value: Json) -> Json:
     """An operand of a comparison, paid for."""
-    work_of(context).spend(cost(value))
+    work_of(context).spend(deep_cost(value))
+    return value
+
+
+@pass_context
+def made(context: Context, value: Json) -> Json:
+    """A list or object that the template writes down, paid for with all that is in it."""
+    work_of(context).spend(deep_cost(value))
     return value
 
 
@@ -177,7 +191,7 @@ def _paid_test(function: Any) -> Any:
     @pass_context
     @wraps(function, updated=())
     def run(context: Context, *values: Json) -> bool:
-        work_of(context).spend(sum(map(cost, values)))
+        work_of(context).spend(sum(map(deep_cost, values)))
         return bool(function(*values))
 
     return run
@@ -194,6 +208,7 @@ INTERNAL: Mapping[str, Filter] = {
     " together": together,
     " called": called,
     " sized": sized,
+    " made": made,
     " named": named,
 }
 TESTS: Mapping[str, Any] = {

@@ -15,7 +15,7 @@ from jinja2.utils import Namespace
 
 from convengine.prompts.filters import FILTERS, INTERNAL, TESTS
 from convengine.prompts.values import Missing, text_of
-from convengine.prompts.work import MAX_ITEMS, RenderLimit, cost, limited, work_of
+from convengine.prompts.work import MAX_ITEMS, RenderLimit, cost, deep_cost, limited, work_of
 
 Json = Any
 
@@ -103,9 +103,12 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return _calculated(operator, left, right)
         if operator != "+":
             raise TypeError(f"{operator} is for numbers.")
-        work_of(context).spend(cost(left) + cost(right))
+        work = work_of(context)
+        work.spend(cost(left) + cost(right))
         if isinstance(left, list) and isinstance(right, list):
-            return limited(left + right)
+            joined = limited(left + right)
+            work.spend(deep_cost(joined))
+            return joined
         return limited(text_of(left) + text_of(right))
 
 

@@ -10,6 +10,9 @@ MAX_WORK = 100_000
 MAX_OUTPUT = 256 * 1024
 #: Longest list that an expression may make.
 MAX_ITEMS = 10_000
+#: How much a list or object may hold on all its levels together, in characters; an entry counts as some.
+MAX_HELD = 4 * 1024 * 1024
+_ENTRY = 16
 #: Where a rendering keeps its count among the variables; no template can say this name.
 KEY = " work"
 
@@ -45,6 +48,29 @@ def cost(value: Any) -> int:
     if isinstance(value, str):
         return 1 + len(value) // 256
     return 1 + len(value) if isinstance(value, (list, tuple, dict)) else 1
+
+
+def deep_cost(value: Any) -> int:
+    """What looking into a value on all its levels costs. Raises RenderLimit for one that holds too much.
+
+    An entry that is named twice counts twice: `[a, a]` made again and again from itself is small in memory, and takes
+    for ever to print or to compare.
+    """
+    if not isinstance(value, (list, tuple, dict)):
+        return cost(value)
+    seen, held, left = 0, 0, [value]
+    while left:
+        entries = left.pop()
+        seen += len(entries)
+        held += len(entries) * _ENTRY
+        for entry in entries.values() if isinstance(entries, dict) else entries:
+            if isinstance(entry, str):
+                held += len(entry)
+            elif isinstance(entry, (list, tuple, dict)):
+                left.append(entry)
+        if held > MAX_HELD:
+            raise RenderLimit(f"A list or object holds more than {MAX_HELD} characters.")
+    return 1 + seen // 16 + held // 4096
 
 
 def limited(value: Any) -> Any:

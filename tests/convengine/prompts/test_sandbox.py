@@ -29,6 +29,8 @@ VARIABLES: dict[str, Any] = {
     "big": "x" * 200_000,
     "many": list(range(5000)),
     "deep": {"a": {"b": {"c": 1}}},
+    "tree": {"rows": [{"no": n, "tags": ["a", "b"]} for n in range(3000)]},
+    "same": {"rows": [{"no": n, "tags": ["a", "b"]} for n in range(3000)]},
 }
 
 #: Ways out that are known for Jinja2 and other template languages. None may print anything but itself or nothing.
@@ -221,6 +223,19 @@ BOMBS = {
     "a doubled text": "{% set x = namespace(a='a') %}{% for i in range(99) %}{% set x.a = x.a ~ x.a %}{% endfor %}",
     "an added text": "{% set x = namespace(a='a') %}{% for i in range(99) %}{% set x.a = x.a + x.a %}{% endfor %}",
     "a doubled list": "{% set x = namespace(a=[1]) %}{% for i in range(99) %}{% set x.a = x.a + x.a %}{% endfor %}",
+    "a list of itself twice": "{% set x = namespace(a=[1]) %}{% for i in range(60) %}"
+    "{% set x.a = [x.a, x.a] %}{% endfor %}{{ x.a }}",
+    "a pair of itself": "{% set x = namespace(a=(1, big)) %}{% for i in range(60) %}"
+    "{% set x.a = (x.a, x.a) %}{% endfor %}{{ x.a|tojson }}",
+    "an object of itself twice": "{% set x = namespace(a={}) %}{% for i in range(60) %}"
+    "{% set x.a = {'a': x.a, 'b': x.a} %}{% endfor %}{{ x.a }}",
+    "what holds itself, compared": "{% set x = namespace(a=[1], b=[1]) %}{% for i in range(60) %}"
+    "{% set x.a = [x.a, x.a] %}{% set x.b = [x.b, x.b] %}{% endfor %}{{ x.a == x.b }}",
+    "one value in the place of each": "{% set x = namespace(a=many) %}{% for i in range(9) %}"
+    "{% set x.a = many|map(attribute='no')|map('default', x.a, true)|list %}{% endfor %}{{ x.a }}",
+    "a long text many times over": "{% set x = namespace(a=[big]) %}{% for i in range(13) %}"
+    "{% set x.a = x.a + x.a %}{% endfor %}{{ x.a }}",
+    "deep comparisons": "{% for a in range(10000) %}{% if tree == same %}{% endif %}{% endfor %}",
     "a wide format": "{{ '%1000000000d' % 1 }}",
     "a long join": "{{ many|join(big) }}",
     "a long replacement": "{{ big|replace('x', big) }}",
