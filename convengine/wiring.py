@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 
+import structlog
 from django.db import connections
 from django.utils.module_loading import import_string
 
@@ -15,6 +16,7 @@ from convengine import conf
 from convengine.domain.ports import Clock, ConversationPort, LikenessPort, ModelPort, Ports, ServerPort, ToolPort
 from convengine.domain.recording import Tape
 from convengine.domain.snapshot import Snapshot
+from convengine.domain.verbose import VerboseLine, VerboseListener
 from convengine.executors import mcp_server
 from convengine.executors.port import BuiltInTools
 from convengine.extensions.containers import Containers
@@ -38,6 +40,8 @@ from convengine.pipeline.step import Step
 from convengine.sessions.executions import Executions
 from convengine.tools.pace import TapedPace
 from convengine.tools.taped import TapedServers, TapedTools
+
+log = structlog.get_logger(__name__)
 
 
 @cache
@@ -152,6 +156,18 @@ def ports(
         memory=Memories(outside.registry, tape),
         transformers=ResponseTransformers(outside.registry, tape),
     )
+
+
+def verbose_listeners() -> tuple[VerboseListener, ...]:
+    """Who hears the progress of a turn. What a listener raises is logged; neither turn nor other listeners notice."""
+    return tuple(partial(_heard, one) for one in (*conf.load_all("VERBOSE_LISTENERS"), *registry.verbose_listeners))
+
+
+def _heard(listener: VerboseListener, line: VerboseLine) -> None:
+    try:
+        listener(line)
+    except Exception as fault:
+        log.warning("progress not heard", error=str(fault), exc_info=fault)
 
 
 def _pause(seconds: float) -> None:

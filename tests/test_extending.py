@@ -2,14 +2,24 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.utils.module_loading import import_string
 
 from config_admin.validation.installation import installed
+from convengine import wiring
+from convengine.domain.ports import ContainerRequest
+from convengine.domain.recording import Recording
+from convengine.domain.session import Exchange, Session
+from convengine.domain.verbose import VerboseLine
 from convengine.extensions import registry as registered
+from convengine.extensions.containers import Containers
 from convengine.extensions.registry import Registry
 from convengine.extensions.tasks import TaskCall
+from convengine.pipeline.order import DEFAULT_PIPELINE, ordered
 from convengine.rules import conditions, vocabulary
+from tests.builders import make_session, make_turn
 
 ROOT = Path(__file__).resolve().parent.parent
 MANUAL = (ROOT / "docs/extending.md").read_text()
@@ -20,22 +30,29 @@ EXAMPLES = dict(
 
 
 @pytest.fixture
-def own(monkeypatch: pytest.MonkeyPatch) -> Registry:
+def names() -> dict[str, Any]:
+    """What the examples define."""
+    return {}
+
+
+@pytest.fixture
+def own(monkeypatch: pytest.MonkeyPatch, names: dict[str, Any]) -> Registry:
     """What the examples register, and nothing else."""
     registry = Registry()
     monkeypatch.setattr(registered, "registry", registry)
+    monkeypatch.setattr(wiring, "registry", registry)
     monkeypatch.setattr("config_admin.validation.installation.registry", registry)
     monkeypatch.setattr(conditions, "_custom", {})
     monkeypatch.setattr(vocabulary, "_custom", {})
     for example in EVERY:
-        exec(compile(example, "docs/extending.md", "exec"), {})
+        exec(compile(example, "docs/extending.md", "exec"), names)
     return registry
 
 
 def test_every_kind_has_an_example() -> None:
     assert list(EXAMPLES) == [
-        "task", "tool", "container provider", "response transformer", "hook", "memory store",
-        "rule type and a rule action",
+        "task", "tool", "container provider", "response transformer", "hook", "progress listener", "memory store",
+        "rule type and a rule action", "step of your own",
     ]  # fmt: skip
 
 
@@ -54,6 +71,37 @@ def test_the_other_examples_do_what_they_say(own: Registry) -> None:
     assert [each.name for each in own.response_transformers["LLM"]] == ["AddReference"]
     assert [type(hook).__name__ for hook in own.hooks] == ["TariffSeason"]
     assert list(own.memory_stores) == ["customers"]
+
+
+def test_a_fetch_runs_between_the_interceptor_and_the_transformer_of_the_examples(own: Registry) -> None:
+    request = ContainerRequest(1, 1, 1, {}, intent="OPENING_HOURS", state="DONE")
+    answer = Containers(own, Recording()).fetch(request, Session("c"))
+
+    assert (answer.sent, answer.value) == ({"hours": "saturday"}, {"note": "Closed on Sundays."})
+
+
+def test_the_example_of_a_step_tells_the_example_of_a_listener(own: Registry, names: dict[str, Any]) -> None:
+    step = names["LoyaltyStep"]
+    turn = make_turn()
+    turn.verbose_listeners = wiring.verbose_listeners()
+    session = make_session(intent="LOAN", state="IDLE", history=(Exchange("Hi", "Hello"),))
+    outcome = step().execute(session, turn)
+
+    assert outcome.session.input_params["loyalty_points"] == 10
+    assert names["shown"] == ["INFO LoyaltyStep: You have 10 points."]
+    placed = [each.name for each in ordered([*(import_string(path)() for path in DEFAULT_PIPELINE), step()])]
+    assert placed.index("AddContainerDataStep") < placed.index("LoyaltyStep") < placed.index("RulesStep")
+
+
+def test_a_listener_that_raises_is_nobody_elses_trouble(own: Registry, names: dict[str, Any]) -> None:
+    def broken(line: VerboseLine) -> None:
+        raise OSError("gone")
+
+    own.verbose_listeners.insert(0, broken)
+    for listener in wiring.verbose_listeners():
+        listener(VerboseLine("RulesStep", "STEP_ENTER", "LOAN", "IDLE", "INFO", "Working"))
+
+    assert names["shown"] == ["INFO RulesStep: Working"]
 
 
 def test_a_tool_may_leave_the_call_to_the_engine(own: Registry) -> None:

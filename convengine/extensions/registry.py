@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from convengine.domain.verbose import VerboseListener
 from convengine.errors import (
     InvalidContainerInterceptor,
     InvalidContainerTransformer,
@@ -50,6 +51,8 @@ class Registry:
     #: Memory stores by name, in the order of their registration.
     memory_stores: dict[str, Any] = field(default_factory=dict)
     hooks: list[StepHook] = field(default_factory=list)
+    #: Called with each progress line of a turn as it is made.
+    verbose_listeners: list[VerboseListener] = field(default_factory=list)
     #: Tools by code.
     tools: dict[str, ToolEntry] = field(default_factory=dict)
     #: Executors of whole groups, by group; they come before the built-in ones.
@@ -226,3 +229,9 @@ def step_hook(hook: type[StepHook]) -> type[StepHook]:
     """Register a class of hooks around steps."""
     registry.hooks.append(hook())
     return hook
+
+
+def verbose_listener(hear: VerboseListener) -> VerboseListener:
+    """Register a function that gets each progress line of a turn as it is made; a replay tells it nothing."""
+    registry.verbose_listeners.append(hear)
+    return hear

@@ -125,7 +125,7 @@ def _opened(request: TurnRequest, lease: leases.Lease) -> tuple[Turn, Recording]
     ports = wiring.ports(clock, store.LiveConversations(lease, request, snapshot), tape, snapshot, request.workspace_id)
     trail = Trail(clock.elapsed_ms, tuple(conf.load_all("TRAIL_LISTENERS")))
     turn = Turn(lease.turn_id, lease.turn_no, request, snapshot, ports, trail)
-    turn.verbose_listeners = tuple(conf.load_all("VERBOSE_LISTENERS"))
+    turn.verbose_listeners = wiring.verbose_listeners()
     listen(turn, lambda fault: log.warning("progress not told", error=str(fault), exc_info=fault))
     turn.time_limit_ms = conf.get("TURN_TIMEOUT_SECONDS") * 1000
     if settings.read(snapshot, catalogue.FLUSH).value == "STEP":
