@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import Error
 from django.http import HttpResponse
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound, PermissionDenied, Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 from convengine.api import wire
 from convengine.api.authentication import KeyChanged, KeyHolds, KeyThrottle, TurnAuthentication
 from convengine.api.errors import error_body
+from convengine.api.failures import descriptions
 from convengine.api.models import CeApiKey
 from convengine.api.serializers import TurnRequestSerializer, TurnResponseSerializer
 from convengine.codec import dumps
@@ -47,7 +48,9 @@ _PARAMETERS = [
         description="1: status 200 always, and documents as JSON text, as the original answered.",
     ),
 ]
-
+_RESPONSES = {200: TurnResponseSerializer} | {
+    status: OpenApiResponse(TurnResponseSerializer, description) for status, description in descriptions().items()
+}
 
 #: Holds nothing of a request, so one serves all: a serializer copies its fields when it is made.
 _REQUESTS = TurnRequestSerializer()
@@ -64,7 +67,7 @@ class TurnView(APIView):
         operation_id="take_turn",
         request=TurnRequestSerializer,
         parameters=_PARAMETERS,
-        responses=dict.fromkeys((200, 400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503), TurnResponseSerializer),
+        responses=_RESPONSES,
     )
     def post(self, request: Request) -> HttpResponse:
         """Send one message of a conversation, and get the engine's answer."""
