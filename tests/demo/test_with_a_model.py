@@ -1,0 +1,60 @@
+"""The help desk with a model behind the OpenAI protocol: what it adds, and what still works while it is out."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from convengine import wiring
+from convengine.extensions.registry import Registry
+from convengine.llm.connections import read_connections
+from convengine.wiring import Outside
+from tests.api import Caller
+from tests.demo.talking import books, talk
+from tests.fakes.openai_server import ModelServer, Says, model_server
+
+CANCELLED = [
+    ("I want to cancel order 48392", "Order 48392 is a smart thermostat for 129.00", "CONFIRM"),
+    ("yes", "order 48392 is cancelled", "DONE"),
+]
+
+
+def clever(body: dict[str, Any]) -> Says:
+    """What a model would say to each of the engine's questions."""
+    asked = set(((body.get("response_format") or {}).get("json_schema") or {}).get("schema", {}).get("properties", {}))
+    if "dialogueAct" in asked:
+        return Says(json.dumps({"dialogueAct": "QUESTION", "confidence": 0.9, "standaloneQuery": ""}))
+    if "action" in asked:
+        plan = {"action": "ANSWER", "tool_code": None, "args": {}, "answer": "", "operation_tag": None}
+        return Says(json.dumps(plan))
+    return Says("Two years, with the receipt." if not asked else "{}")
+
+
+@contextmanager
+def model(registry: Registry, *says: Says) -> Iterator[ModelServer]:
+    with model_server(*says, by=None if says else clever) as server:
+        reached = wiring.reach(read_connections({"desk": {"base_url": server.url, "models": ["small"]}}))
+        with wiring.using(Outside(registry, reached)):
+            yield server
+        reached.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_model_writes_the_answer_and_orders_are_cancelled_as_without_one(
+    helpdesk: Registry, customer: Caller
+) -> None:
+    with model(helpdesk):
+        talk(customer, [("How long is the warranty?", "Two years, with the receipt.", "IDLE"), *CANCELLED])
+
+    assert books("48392") == "cancelled"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_order_is_cancelled_while_the_model_is_out(helpdesk: Registry, customer: Caller) -> None:
+    with model(helpdesk, Says("broken", 500)) as server:
+        talk(customer, [("How long is the warranty?", "two-year warranty", "IDLE"), *CANCELLED])
+
+    assert server.requests
+    assert books("48392") == "cancelled"
