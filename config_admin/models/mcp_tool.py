@@ -13,7 +13,10 @@ class CeMcpTool(ScopedRow):
 
     tool_id = models.BigAutoField("id", primary_key=True)
     tool_code = models.CharField(
-        "code", max_length=120, validators=[NAME_FORMAT], help_text="By custom dotted, for example order.status."
+        "code",
+        max_length=120,
+        validators=[NAME_FORMAT],
+        help_text="Letters, digits, _ . and -; usually dotted, for example order.status.",
     )
     tool_group = word(ToolGroup, verbose_name="group")
     read_only = flag(True, help_text="The tool changes nothing outside.")

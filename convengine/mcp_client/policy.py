@@ -12,7 +12,11 @@ from convengine.domain.text import code
 Json = Any
 _SECRET = re.compile(r"\$\{([A-Za-z0-9_]+)\}")
 #: Variables that would make an allowed command load other code than its own.
-_LOADS_CODE = re.compile(r"PATH|LD_.*|DYLD_.*|PYTHONPATH|PYTHONHOME|PYTHONSTARTUP|NODE_OPTIONS|BASH_ENV|ENV")
+_LOADS_CODE = re.compile(
+    r"PATH|LD_.*|DYLD_.*|PYTHON(?:PATH|HOME|STARTUP|BREAKPOINT|INSPECT|USERBASE|EXECUTABLE)|NODE_(?:OPTIONS|PATH)"
+    r"|NPM_CONFIG_.*|(?:UV|PIP)_.*|PERL5(?:LIB|OPT|DB)|RUBY(?:LIB|OPT)|(?:_|JDK_)?JAVA_(?:TOOL_)?OPTIONS|CLASSPATH"
+    r"|BASH_ENV|ENV|GCONV_PATH|GIT_(?:SSH|EXEC|CONFIG|EXTERNAL|TEMPLATE|PROXY).*"
+)
 
 
 class NotAllowed(Exception):

@@ -14,6 +14,8 @@ from convengine.domain.text import blank, code
 
 CODE = re.compile(r"[A-Z][A-Z0-9_]{0,119}")
 MAX_PRIORITY = 1_000_000
+#: What a header or a variable that holds a secret is called.
+CREDENTIAL = re.compile(r"authorization|cookie|api[-_]?key|token|secret|passw(?:or)?d|credential", re.IGNORECASE)
 
 
 def scope(draft: Draft[Any]) -> Iterator[Finding]:

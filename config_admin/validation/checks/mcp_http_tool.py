@@ -22,7 +22,6 @@ from convengine.prompts import render
 HttpTool = Draft[rows.HttpTool]
 _BODILESS = (HttpMethod.GET, HttpMethod.HEAD, HttpMethod.DELETE)
 _REPEATABLE = (HttpMethod.GET, HttpMethod.HEAD, HttpMethod.PUT, HttpMethod.DELETE)
-_CREDENTIAL_HEADER = re.compile(r"authorization|cookie|api[-_]?key|token|secret|password|credential", re.IGNORECASE)
 #: What `policy_json` may set: the settings of HTTP calls, in lower case.
 POLICY_KEYS = frozenset(
     {setting.key.lower() for setting in settings.CATALOGUE.values() if setting.type == executors.HTTP_FAMILY}
@@ -64,7 +63,7 @@ def _objects(draft: HttpTool) -> Iterator[Finding]:
     for field in ("headers_json", "query_json", "policy_json", "mapping_json"):
         yield from programs.shape(draft, field, dict, "This must be a JSON object.")
     for name in _object(draft.row.headers_json):
-        if _CREDENTIAL_HEADER.search(name):
+        if common.CREDENTIAL.search(name):
             yield draft.error("CONFLICT", "headers_json", "Credentials belong to the connection.")
     for name in _object(draft.row.policy_json):
         if str(name).lower().replace("-", "_") not in POLICY_KEYS:

@@ -8,6 +8,7 @@ from config_admin.validation import relations
 from config_admin.validation.checks import common, programs
 from config_admin.validation.draft import Check, Draft
 from config_admin.validation.findings import Finding
+from config_admin.validation.relations import as_json
 from config_admin.validation.wording import listed
 from convengine.domain import rows
 from convengine.domain.enums import McpTransport
@@ -58,6 +59,19 @@ def _documents(draft: Server) -> Iterator[Finding]:
         yield from programs.shape(draft, field, list, "This must be a JSON list of texts.")
     for field in ("env_json", "headers_json"):
         yield from programs.shape(draft, field, dict, "This must be a JSON object.")
+        yield from _secrets(draft, field)
+
+
+def _secrets(draft: Server, field: str) -> Iterator[Finding]:
+    """Secrets are named; a row, its history and its exports hold none."""
+    pairs = as_json(getattr(draft.row, field))
+    for name, value in pairs.items() if isinstance(pairs, dict) else ():
+        if common.CREDENTIAL.search(name) and value and "${" not in str(value):
+            yield draft.error(
+                "SECRET_IN_CONFIG",
+                field,
+                f"{name} holds a secret: write ${{NAME}}, and let the deployment set CE_MCP_SECRET_NAME.",
+            )
 
 
 def _timeout(draft: Server) -> Iterator[Finding]:

@@ -51,3 +51,14 @@ def test_only_hosts_of_the_deployment_are_reached() -> None:
     assert said(replace(REMOTE, url="http://169.254.169.254/latest")) == [
         ("NOT_REGISTERED", "This host is not allowed here. Allowed: mcp.example.")
     ]
+
+
+def test_a_secret_is_named_and_never_written_down() -> None:
+    assert said(replace(REMOTE, headers_json={"Authorization": "Bearer abc", "X-Team": "desk"})) == [
+        (
+            "SECRET_IN_CONFIG",
+            "Authorization holds a secret: write ${NAME}, and let the deployment set CE_MCP_SECRET_NAME.",
+        )
+    ]
+    assert codes(replace(SERVER, env_json={"SHOP_API_KEY": "abc"})) == ["SECRET_IN_CONFIG"]
+    assert codes(replace(REMOTE, headers_json={"Authorization": "Bearer ${SHOP}"})) == []
