@@ -108,6 +108,11 @@ def style_sheet(request: HttpRequest) -> str:
     return static("convengine/admin.css")
 
 
+def work_sheet(request: HttpRequest) -> str:
+    """The style sheet of workspaces, and of what forms try out."""
+    return static("convengine/work.css")
+
+
 def script(request: HttpRequest) -> str:
     """The script of pickers, choices with help, and copying."""
     return static("convengine/admin.js")

@@ -17,6 +17,8 @@ DEFAULTS: Mapping[str, Any] = {
     "AUDIT_WRITER": "audit.writer",
     # Runs a stored turn again and gives the first event that differs, or null.
     "REPLAY": "audit.replay.replay",
+    # How often rows decided turns lately, as forms and lists show it.
+    "FIRED": "audit.fired.fired",
     # Called with each event as it happens.
     "TRAIL_LISTENERS": [],
     # Called with each progress line (`VerboseLine`) as it is made.

@@ -154,7 +154,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_URL": None,
     "SHOW_VIEW_ON_SITE": False,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "convengine.admin_site.icon"}],
-    "STYLES": ["convengine.admin_site.style_sheet"],
+    "STYLES": ["convengine.admin_site.style_sheet", "convengine.admin_site.work_sheet"],
     "SCRIPTS": ["convengine.admin_site.script"],
     "SIDEBAR": {"navigation": "convengine.admin_site.sidebar"},
     "DASHBOARD_CALLBACK": "config_admin.admin.home.dashboard",

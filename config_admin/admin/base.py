@@ -22,6 +22,7 @@ from config_admin.admin.forms import RowForm
 from config_admin.admin.history import HistoryAdmin
 from config_admin.admin.pickers import Source, intents, states
 from config_admin.admin.recording import recorded, told
+from config_admin.admin.returning import ReturningAdmin, way_back, workspace_url
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.findings import Finding
 from config_admin.validation.older_forms import Change
@@ -36,7 +37,7 @@ Section = tuple[str | None, Sequence[str | tuple[str, ...]]]
 SCOPE: Mapping[str, Source] = {"intent_code": intents(ANY, UNKNOWN), "state_code": states(ANY, UNKNOWN)}
 
 
-class RowAdmin(HistoryAdmin, ModelAdmin):
+class RowAdmin(HistoryAdmin, ReturningAdmin, ModelAdmin):
     """Admin of one control-plane table."""
 
     form = RowForm
@@ -112,6 +113,8 @@ class RowAdmin(HistoryAdmin, ModelAdmin):
             self._tell_fault(request, stored.pk)
         page = super().render_change_form(request, context, *args, **options)
         page.context_data["save_as"] = self.save_as and page.context_data["has_change_permission"]
+        intent = getattr(context.get("original"), "intent_code", "")
+        page.context_data["workspace_url"] = way_back(request) or (workspace_url(intent) if intent else "")
         return page
 
     def _tell_fault(self, request: HttpRequest, pk: Any) -> None:

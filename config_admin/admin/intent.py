@@ -1,10 +1,27 @@
 """Admin of `ce_intent` (tables 2.1)."""
 
+from typing import Any
+
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import path
 
 from config_admin.admin.base import RowAdmin
+from config_admin.admin.returning import workspace_url
+from config_admin.admin.workspace import workspace
 from config_admin.models import CeIntent
 from convengine.record_columns import beginning
+
+
+class IntentList(ChangeList):
+    """The list of intents: each leads to its workspace."""
+
+    def url_for_result(self, result: Model) -> str:
+        """Where the code of an intent leads."""
+        return workspace_url(result.pk)
 
 
 @admin.register(CeIntent)
@@ -22,3 +39,21 @@ class IntentAdmin(RowAdmin):
     code_fields = ("intent_code",)
     save_as = False
     about = beginning("description", "applies when", 90)
+
+    def get_changelist(self, request: HttpRequest, **options: Any) -> type[ChangeList]:
+        """The list whose links lead to workspaces."""
+        return IntentList
+
+    def get_urls(self) -> list[Any]:
+        """Beside the usual pages, the workspace."""
+        view = self.admin_site.admin_view(self.workspace_view)
+        name = "config_admin_ceintent_workspace"
+        return [path("<path:object_id>/workspace/", view, name=name), *super().get_urls()]
+
+    def workspace_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Everything that concerns an intent."""
+        return workspace(request, unquote(object_id))
+
+    def response_post_save_add(self, request: HttpRequest, obj: CeIntent) -> HttpResponse:
+        """A new intent is filled in next."""
+        return HttpResponseRedirect(workspace_url(obj.pk))

@@ -1,0 +1,33 @@
+import pytest
+
+from convengine.rules.path_words import in_words, noun
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("$[?(@.schemaComplete == false)]", "the data is not complete"),
+        ("$[?(@.schemaComplete != true)]", "the data is not complete"),
+        ("$.schemaComplete", "the data is complete"),
+        ("$[?(@.inputParams.dialogue_act == 'NEGATE')]", "the user says no"),
+        ("$[?(@.inputParams.dialogue_act != 'NEGATE')]", 'the dialogue act is not "NEGATE"'),
+        ("$[?(@.context.reference != null)]", "there is reference"),
+        ("$[?(@.context.reference == null)]", "there is no reference"),
+        ("$[?(@.pendingClarificationQuestion != null)]", "there is a question that was asked back"),
+        ("$[?(!(@.userText =~ /.*it.*/i))]", "the message does not match /.*it.*/i"),
+        ("$[?(@.context.a < @.inputParams.today)]", "a is below input param today"),
+        ("$[?(@.state in ['A','B'])]", 'the state is one of "A", "B"'),
+        ("$[?(@.context.items empty false)]", "items is not empty"),
+        ("$[?(@.context.a == 1 && (@.context.b == 2 || !@.context.c))]", "a is 1 and (either b is 2 or there is no c)"),
+        ("$[?(@.context.items.length() > 2)]", "the length of items is above 2"),
+        ("$.context.items[?(@.x == 1)]", "$.context.items[?(@.x == 1)] finds something"),
+        ("$[?(", None),
+    ],
+)
+def test_a_path_is_said_in_words(path: str, expected: str | None) -> None:
+    assert in_words(path) == expected
+
+
+def test_a_path_that_leads_through_a_list_is_called_as_it_is_written() -> None:
+    assert noun("$.context.items[0]") == "$.context.items[0]"
+    assert noun("$[") == "$["
