@@ -7,6 +7,8 @@ from convengine.tools.fault import ToolFault
 
 #: Addresses that carry an IPv4 address inside: NAT64.
 _NAT64 = ip_network("64:ff9b::/96")
+#: What older Pythons take for global: protocol assignments (a cloud's metadata among them), site-local, documentation.
+_NOT_GLOBAL = tuple(ip_network(text) for text in ("192.0.0.0/24", "fec0::/10", "3fff::/20", "5f00::/16"))
 
 
 def resolved(host: str, port: int, private_allowed: bool) -> str:
@@ -36,7 +38,8 @@ def public(address: str) -> bool:
         inner = _inside(ip_address(address.partition("%")[0]))
     except ValueError:
         return False
-    return inner.is_global and not inner.is_multicast and not inner.is_reserved
+    special = any(inner.version == network.version and inner in network for network in _NOT_GLOBAL)
+    return inner.is_global and not special and not inner.is_multicast and not inner.is_reserved
 
 
 def _inside(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
