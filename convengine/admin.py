@@ -8,7 +8,7 @@ from rest_framework_api_key.models import APIKey
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-admin.site.index_title = "Overview"
+admin.site.index_title = "Home"
 # The library's own kind of key opens nothing here (R53).
 admin.site.unregister([User, Group, APIKey])
 

@@ -1,4 +1,4 @@
-"""How the admin is laid out: what stands in the sidebar, in which groups, for whom."""
+"""How the admin is laid out: the places of the sidebar, the pages of each, and for whom."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,89 +13,126 @@ from django.urls import reverse
 
 @dataclass(frozen=True)
 class Entry:
-    """A list of the admin, by its model's label, and how it is called there."""
+    """A page of the admin that belongs to a model, and how it is called there."""
 
     model: str
     title: str
-    icon: str
     help: str
+    #: Which page of the model; the list unless said otherwise.
+    page: str = "changelist"
 
 
-GROUPS: Sequence[tuple[str, Sequence[Entry]]] = (
-    (
-        "Conversation",
+@dataclass(frozen=True)
+class Place:
+    """Where somebody goes to do something, with the pages that belong there; the first is what its link opens."""
+
+    title: str
+    icon: str
+    entries: Sequence[Entry]
+
+
+#: By what people come for, not by tables: a page stands where its reader looks for it.
+PLACES: Sequence[Place] = (
+    Place(
+        "Intents",
+        "flag",
         (
-            Entry("config_admin.CeIntent", "Intents", "flag", "What users may want."),
-            Entry("config_admin.CeIntentClassifier", "Classifiers", "alt_route", "Wordings that mean an intent."),
-            Entry("config_admin.CeRule", "Rules", "rule", "When a condition holds, do one thing."),
-            Entry("config_admin.CeStateGraph", "State graph", "account_tree", "Which state may follow which."),
-            Entry("config_admin.CeResponse", "Responses", "chat", "What the user gets in a state."),
-            Entry("config_admin.CePromptTemplate", "Prompt templates", "edit_note", "What a model is told."),
+            Entry("config_admin.CeIntent", "Intents", "What users may want."),
+            Entry("config_admin.CeIntentClassifier", "Classifiers", "Wordings that mean an intent."),
         ),
     ),
-    (
-        "Data and actions",
+    Place(
+        "Rules",
+        "rule",
         (
-            Entry("config_admin.CeOutputSchema", "Output schemas", "list_alt", "The fields to collect."),
-            Entry("config_admin.CeContainerConfig", "Container data", "database", "Data to fetch for a state."),
-            Entry("config_admin.CePendingAction", "Pending actions", "task_alt", 'What needs a "yes" before it runs.'),
-            Entry("config_admin.CeMcpTool", "Tools", "build", "What may be called, and where."),
-            Entry("config_admin.CeTool", "Direct tool calls", "bolt", "Tools that a state always calls."),
-            Entry("config_admin.CeMcpDbTool", "Database tools", "table", "The SQL behind a tool."),
-            Entry("config_admin.CeMcpHttpTool", "HTTP tools", "http", "The call behind a tool."),
-            Entry("ce_executors.CeDocument", "Documents", "description", "What document searches find."),
-            Entry("ce_executors.CeDocumentCollection", "Collections", "folder", "Documents that belong together."),
-            Entry("config_admin.CeMcpServer", "MCP servers", "dns", "Servers whose tools are discovered."),
-            Entry("config_admin.CeMcpPlanner", "Planner prompts", "psychology", "How a model plans its calls."),
+            Entry("config_admin.CeRule", "Rules", "When a condition holds, do one thing."),
+            Entry("config_admin.CeStateGraph", "State graph", "Which state may follow which."),
         ),
     ),
-    (
-        "Safety",
+    Place(
+        "Answers",
+        "chat",
         (
-            Entry("config_admin.CePolicy", "Policies", "gpp_maybe", "What is never processed."),
-            Entry("config_admin.CeMcpSqlGuardrail", "SQL guardrails", "shield", "What SQL may not use."),
+            Entry("config_admin.CeResponse", "Responses", "What the user gets in a state."),
+            Entry("config_admin.CePromptTemplate", "Prompt templates", "What a model is told."),
+            Entry("config_admin.CeVerbose", "Progress texts", "What users read while they wait."),
         ),
     ),
-    (
-        "Settings and releases",
+    Place(
+        "Data to collect",
+        "list_alt",
         (
-            Entry("config_admin.CeConfig", "Live settings", "tune", "Switches of the engine, live."),
-            Entry("config_admin.CeVerbose", "Progress texts", "hourglass_top", "What users read while they wait."),
-            Entry("config_admin.CeRelease", "Releases", "history", "Every version of all of this."),
+            Entry("config_admin.CeOutputSchema", "Output schemas", "The fields to collect."),
+            Entry("config_admin.CeContainerConfig", "Container data", "Data to fetch for a state."),
         ),
     ),
-    (
-        "Record",
+    Place(
+        "Actions & tools",
+        "build",
         (
-            Entry("ce_sessions.CeConversation", "Conversations", "forum", "Where each conversation stands."),
-            Entry("ce_sessions.CeConversationHistory", "Turns", "sync_alt", "What was said and answered."),
-            Entry("audit.CeAudit", "Audit events", "manage_search", "Every stage that a turn reached."),
-            Entry("audit.CeTurnRow", "Deciding rows", "gavel", "Which rows decided which turns."),
-            Entry("audit.CeLlmCallLog", "Model calls", "smart_toy", "What models were asked and said."),
-            Entry("ce_sessions.CePendingActionExecution", "Action runs", "play_circle", "Actions that were claimed."),
-            Entry("ce_executors.CeNotification", "Sent messages", "mail", "What tools sent, and to whom."),
-            Entry("ce_sessions.CeMemory", "Memory", "psychology_alt", "Summaries beyond the prompt window."),
-            Entry("ce_sessions.CeSessionUnit", "Session units", "lightbulb", "Facts taken from the turns."),
-            Entry("ce_sessions.CeTurnTicket", "Waiting turns", "queue", "Turns that wait for their conversation."),
-            Entry("ce_sessions.CeIdempotency", "Stored answers", "replay", "Answers to repeated requests."),
+            Entry("config_admin.CePendingAction", "Pending actions", 'What needs a "yes" before it runs.'),
+            Entry("config_admin.CeMcpTool", "Tools", "What may be called, and where."),
+            Entry("config_admin.CeTool", "Direct tool calls", "Tools that a state always calls."),
+            Entry("config_admin.CeMcpDbTool", "Database tools", "The SQL behind a tool."),
+            Entry("config_admin.CeMcpHttpTool", "HTTP tools", "The call behind a tool."),
+            Entry("config_admin.CeMcpServer", "MCP servers", "Servers whose tools are discovered."),
+            Entry("config_admin.CeMcpPlanner", "Planner prompts", "How a model plans its calls."),
+            Entry("ce_executors.CeDocument", "Documents", "What document searches find."),
+            Entry("ce_executors.CeDocumentCollection", "Collections", "Documents that belong together."),
         ),
     ),
-    (
+    Place(
+        "Policies",
+        "gpp_maybe",
+        (
+            Entry("config_admin.CePolicy", "Policies", "What is never processed."),
+            Entry("config_admin.CeMcpSqlGuardrail", "SQL guardrails", "What SQL may not use."),
+        ),
+    ),
+    Place("Settings", "tune", (Entry("config_admin.CeConfig", "Live settings", "Switches of the engine, live."),)),
+    Place("Releases", "history", (Entry("config_admin.CeRelease", "Releases", "Every version of all of this."),)),
+    Place(
+        "Conversations",
+        "forum",
+        (
+            Entry("ce_sessions.CeConversation", "Conversations", "Where each conversation stands."),
+            Entry("ce_sessions.CeConversationHistory", "Turns", "What was said and answered."),
+            Entry("audit.CeAudit", "Audit events", "Every stage that a turn reached."),
+            Entry("audit.CeTurnRow", "Deciding rows", "Which rows decided which turns."),
+            Entry("audit.CeLlmCallLog", "Model calls", "What models were asked and said."),
+            Entry("ce_sessions.CePendingActionExecution", "Action runs", "Actions that were claimed."),
+            Entry("ce_executors.CeNotification", "Sent messages", "What tools sent, and to whom."),
+            Entry("ce_sessions.CeMemory", "Memory", "Summaries beyond the prompt window."),
+            Entry("ce_sessions.CeSessionUnit", "Session units", "Facts taken from the turns."),
+            Entry("ce_sessions.CeTurnTicket", "Waiting turns", "Turns that wait for their conversation."),
+            Entry("ce_sessions.CeIdempotency", "Stored answers", "Answers to repeated requests."),
+        ),
+    ),
+    Place(
         "Access",
+        "key",
         (
-            Entry("auth.User", "Users", "person", "People who work here."),
-            Entry("auth.Group", "Groups", "group", "What they may do."),
-            Entry("ce_api.CeApiKey", "API keys", "key", "How other systems get in."),
+            Entry("auth.User", "Users", "People who work here."),
+            Entry("auth.Group", "Groups", "What they may do."),
+            Entry("ce_api.CeApiKey", "API keys", "How other systems get in."),
         ),
     ),
 )
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    """The groups with the lists that this user may see; a group without any is left out."""
-    groups = ((title, [_item(entry) for entry in entries if _visible(entry, request)]) for title, entries in GROUPS)
-    found = [{"title": title, "separator": True, "items": items} for title, items in groups if items]
-    return [group | {"separator": place > 0} for place, group in enumerate(found)]
+    """Home, and the places with pages that this user may see; the place that is open lists its pages."""
+    places = [_place(place, found) for place in PLACES if (found := [e for e in place.entries if _visible(e, request)])]
+    if not places:
+        return []
+    home = {"title": "Home", "icon": "home", "link": reverse("admin:index"), "items": []}
+    links = [page["link"] for place in places for page in place["items"]]
+    here = max((link for link in links if request.path.startswith(link)), key=len, default=request.path)
+    for item in (home, *places):
+        for page in item["items"]:
+            page["active"] = page["link"] == here
+        item["active"] = item["link"] == here or any(page["active"] for page in item["items"])
+    return [{"items": [home, *places]}]
 
 
 def icon(request: HttpRequest) -> str:
@@ -123,7 +160,11 @@ def _visible(entry: Entry, request: HttpRequest) -> bool:
     return site.is_registered(model) and site.get_model_admin(model).has_view_or_change_permission(request)
 
 
-def _item(entry: Entry) -> dict[str, Any]:
+def _place(place: Place, entries: Sequence[Entry]) -> dict[str, Any]:
+    pages = [{"title": entry.title, "help": entry.help, "link": _address(entry)} for entry in entries]
+    return {"title": place.title, "icon": place.icon, "link": pages[0]["link"], "items": pages}
+
+
+def _address(entry: Entry) -> str:
     opts = apps.get_model(entry.model)._meta
-    address = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")
-    return {"title": entry.title, "icon": entry.icon, "link": address, "help": entry.help}
+    return reverse(f"admin:{opts.app_label}_{opts.model_name}_{entry.page}")

@@ -6,6 +6,7 @@ pinned release and the stored key, by the engine's own functions; a test holds d
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from convengine.domain import rows
@@ -79,6 +80,22 @@ def fault_of(snapshot: Snapshot, row: rows.Row) -> Fault | None:
     if isinstance(row, (rows.Classifier, rows.Policy)):
         return TextBank(_triples([row])).invalid.get(row.pk)
     return None
+
+
+def faults(snapshot: Snapshot) -> Iterator[tuple[rows.Row, Fault]]:
+    """Every row that is meant to take part and cannot, with what makes it unusable."""
+    yield from unreadable_faults(snapshot)
+    yield from snapshot.table(rows.Rule).memo.get(
+        "faults", lambda: [(rule, fault) for rule in snapshot.enabled(rows.Rule) if (fault := unusable(rule))]
+    )
+    for row_type in (rows.Classifier, rows.Policy):
+        table = snapshot.table(row_type)
+        invalid = table.memo.get("faults", partial(_invalid, snapshot.enabled(row_type)))
+        yield from ((table.by_pk[pk], fault) for pk, fault in invalid.items())
+
+
+def _invalid(found: Sequence[rows.Classifier | rows.Policy]) -> Mapping[Any, Fault]:
+    return TextBank(_triples(found)).invalid
 
 
 def explained_kinds() -> Iterator[DecisionKind]:

@@ -119,6 +119,26 @@
         show();
     }
 
+    // What the admin's frame lets only a mouse press: opening and closing the sidebar, and one's own menu.
+    const PRESSED = [
+        ["#main .material-symbols-outlined[x-on\\:click*=sidebar]", "Places"],
+        ["#nav-sidebar .material-symbols-outlined[x-on\\:click*=sidebar]", "Close"],
+        ["#nav-sidebar div[x-on\\:click*=openUserLinks]", "Your account"],
+    ];
+
+    function pressable(element, name) {
+        for (const [attribute, value] of Object.entries({role: "button", tabindex: "0", "aria-label": name})) {
+            element.setAttribute(attribute, value);
+        }
+        element.addEventListener("keydown", (event) => {
+            if (event.key !== "Enter" && event.key !== " ") return;
+            event.preventDefault();
+            element.click();
+            // What opened stands before this element, where nobody would look for it with the keyboard.
+            if (name === "Places") requestAnimationFrame(() => document.querySelector("#nav-sidebar-apps a")?.focus());
+        });
+    }
+
     function copy(button) {
         const source = document.getElementById(button.dataset.copy);
         const told = document.querySelector("[data-copied]");
@@ -135,7 +155,8 @@
 
     document.addEventListener("DOMContentLoaded", () => {
         // The names of icons are letters of a font; read out, they are noise.
-        document.querySelectorAll(".material-symbols-outlined").forEach((icon) => icon.setAttribute("aria-hidden", "true"));
+        document.querySelectorAll(".material-symbols-outlined:not([x-on\\:click])").forEach((icon) => icon.setAttribute("aria-hidden", "true"));
+        for (const [selector, name] of PRESSED) document.querySelectorAll(selector).forEach((found) => pressable(found, name));
         document.getElementById("searchbar-submit")?.setAttribute("aria-label", "Search");
         document.querySelectorAll(".ce-picker input[list]").forEach((input) => new Picker(input));
         document.querySelectorAll("select[data-choice]").forEach(explainChoice);

@@ -1,4 +1,4 @@
-"""The sidebar shows what there is, in groups, and nothing that somebody may not see."""
+"""The sidebar shows the places of the admin with their pages, and nothing that somebody may not see."""
 
 from typing import Any
 
@@ -11,17 +11,21 @@ from django.test import Client, RequestFactory
 from convengine import admin_site
 
 pytestmark = pytest.mark.django_db
-ENTRIES = [entry for _, entries in admin_site.GROUPS for entry in entries]
+ENTRIES = [entry for place in admin_site.PLACES for entry in place.entries]
 
 
-def groups_of(*names: str, **values: Any) -> dict[str, list[str]]:
-    request = RequestFactory().get("/admin/")
+def sidebar(*names: str, path: str = "/admin/", **values: Any) -> list[dict[str, Any]]:
+    request = RequestFactory().get(path)
     request.user = User.objects.create_user("ada", is_staff=True, **values)
     request.user.groups.set(Group.objects.filter(name__in=names))
-    return {group["title"]: [item["title"] for item in group["items"]] for group in admin_site.sidebar(request)}
+    return [item for group in admin_site.sidebar(request) for item in group["items"]]
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.model)
+def places_of(*names: str, **values: Any) -> dict[str, list[str]]:
+    return {place["title"]: [page["title"] for page in place["items"]] for place in sidebar(*names, **values)}
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.model}-{entry.page}")
 def test_every_entry_has_a_page(entry: admin_site.Entry) -> None:
     assert admin.site.is_registered(apps.get_model(entry.model))
 
@@ -32,30 +36,57 @@ def test_every_page_has_an_entry() -> None:
     assert set(admin.site._registry) == listed
 
 
-def test_an_administrator_sees_everything() -> None:
-    assert list(groups_of(is_superuser=True)) == [title for title, _ in admin_site.GROUPS]
+def test_an_administrator_sees_everything_where_an_analyst_looks_for_it() -> None:
+    assert list(places_of(is_superuser=True)) == [
+        *("Home", "Intents", "Rules", "Answers", "Data to collect", "Actions & tools", "Policies", "Settings"),
+        *("Releases", "Conversations", "Access"),
+    ]
 
 
-def test_groups_without_anything_to_see_are_left_out() -> None:
-    assert groups_of() == {}
+def test_whoever_may_see_nothing_has_no_places() -> None:
+    assert places_of() == {}
 
 
 def test_an_analyst_sees_configuration_and_no_access() -> None:
-    groups = groups_of("analyst")
+    places = places_of("analyst")
 
-    assert "Rules" in groups["Conversation"]
-    assert "Access" not in groups
-
-
-def test_quality_people_read_the_record() -> None:
-    groups = groups_of("qa")
-
-    assert {"Conversations", "Turns", "Audit events", "Deciding rows", "Model calls"} <= set(groups["Record"])
-    assert "Access" not in groups
+    assert places["Answers"] == ["Responses", "Prompt templates", "Progress texts"]
+    assert "MCP servers" in places["Actions & tools"]
+    assert "Access" not in places
 
 
-def test_operators_see_what_waits() -> None:
-    assert groups_of("operator")["Record"] == ["Action runs", "Sent messages", "Waiting turns", "Stored answers"]
+@pytest.mark.parametrize("group", ["qa", "analyst", "config_admin"])
+def test_the_record_is_read_by_whoever_works_on_conversations(group: str) -> None:
+    places = places_of(group)
+
+    assert {"Conversations", "Turns", "Audit events", "Deciding rows", "Model calls"} <= set(places["Conversations"])
+    assert "Access" not in places
+
+
+def test_operators_see_what_waits_and_the_link_of_the_place_leads_there() -> None:
+    place = next(place for place in sidebar("operator") if place["title"] == "Conversations")
+
+    assert [page["title"] for page in place["items"]] == [
+        *("Action runs", "Sent messages", "Waiting turns", "Stored answers"),
+    ]
+    assert place["link"] == place["items"][0]["link"]
+
+
+@pytest.mark.parametrize(
+    ("path", "place", "page"),
+    [
+        ("/admin/", "Home", None),
+        ("/admin/config_admin/cerule/", "Rules", "Rules"),
+        ("/admin/config_admin/cerule/7/history/", "Rules", "Rules"),
+        ("/admin/config_admin/ceprompttemplate/add/", "Answers", "Prompt templates"),
+        ("/admin/config_admin/cemcptool/3/change/", "Actions & tools", "Tools"),
+    ],
+)
+def test_the_place_and_the_page_where_somebody_is_are_marked(path: str, place: str, page: str | None) -> None:
+    places = sidebar(path=path, is_superuser=True)
+
+    assert [found["title"] for found in places if found["active"]] == [place]
+    assert [found["title"] for one in places for found in one["items"] if found["active"]] == ([page] if page else [])
 
 
 def test_nothing_to_do_is_said_in_words(client: Client) -> None:
@@ -70,7 +101,7 @@ def test_the_first_page_tells_the_latest_changes(client: Client) -> None:
     page = client.get("/admin/").content.decode()
 
     assert "Latest changes" in page
-    assert "Installation or upgrade" in page
+    assert "Nobody has changed anything yet." in page
 
 
 def test_signing_in_leads_to_the_first_page(client: Client) -> None:

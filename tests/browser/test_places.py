@@ -1,0 +1,64 @@
+"""Finding one's way: the places of the sidebar and the first page, by mouse and by keyboard, wide and narrow."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Visitor
+
+pytestmark = pytest.mark.browser
+PLACES = [
+    *("Home", "Intents", "Rules", "Answers", "Data to collect", "Actions & tools", "Policies", "Settings"),
+    *("Releases", "Conversations"),
+]
+
+
+def links(visitor: Visitor) -> list[str]:
+    """What the sidebar offers, without the icons."""
+    return [text.split("\n")[-1] for text in visitor.page.locator(".ce-nav a:visible").all_inner_texts()]
+
+
+def test_an_analyst_finds_the_ten_places_and_no_more(somebody: Callable[[], Visitor]) -> None:
+    ben = somebody().log_in("analyst")
+
+    assert links(ben) == PLACES
+    expect(ben.page.get_by_role("heading", name="Home", exact=True)).to_be_visible()
+
+
+def test_a_place_opens_its_first_page_and_lists_the_others(somebody: Callable[[], Visitor]) -> None:
+    ben = somebody().log_in("analyst")
+    ben.page.locator(".ce-nav").get_by_role("link", name="Answers").click()
+    ben.page.locator(".ce-nav").get_by_role("link", name="Prompt templates").click()
+
+    here = ben.page.locator('.ce-nav [aria-current="page"]')
+    expect(here).to_have_text("Prompt templates")
+    assert links(ben)[3:8] == ["Answers", "Responses", "Prompt templates", "Progress texts", "Data to collect"]
+
+
+def test_a_narrow_screen_opens_the_places_by_keyboard(somebody: Callable[[], Visitor]) -> None:
+    ben = somebody().log_in("analyst")
+    ben.page.set_viewport_size({"width": 768, "height": 1024})
+    assert links(ben) == []
+
+    ben.page.get_by_role("button", name="Places").focus()
+    ben.page.keyboard.press("Enter")
+    expect(ben.page.locator(".ce-nav").get_by_role("link", name="Home")).to_be_focused()
+    ben.page.keyboard.press("Tab")
+    ben.page.keyboard.press("Tab")
+    with ben.page.expect_navigation():
+        ben.page.keyboard.press("Enter")
+
+    assert ben.page.url.endswith("/admin/config_admin/cerule/")
+
+
+def test_the_first_page_tells_a_change_just_made(ada: Visitor) -> None:
+    ada.open_response("Send your meter reading")
+    ada.page.get_by_label("Reason for this change").fill("More days for meter readings")
+    ada.page.get_by_label("Text", exact=True).fill(
+        "Send your meter reading between the 15th and the last day of the month."
+    )
+    ada.save()
+    ada.go("/admin/")
+
+    assert "More days for meter readings" in ada.page.get_by_role("region", name="Latest changes").inner_text()
