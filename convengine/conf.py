@@ -19,6 +19,8 @@ DEFAULTS: Mapping[str, Any] = {
     "REPLAY": "audit.replay.replay",
     # How often rows decided turns lately, as forms and lists show it.
     "FIRED": "audit.fired.fired",
+    # The trace of some turns of a conversation as graphs: (conversation id, turn numbers) -> {turn_no: {nodes, edges}}.
+    "TRACE_GRAPHS": "audit.graph.graphs",
     # Called with each event as it happens.
     "TRAIL_LISTENERS": [],
     # Called with each progress line (`VerboseLine`) as it is made.

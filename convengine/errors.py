@@ -51,6 +51,12 @@ class ConversationClosed(ConvEngineError):
     code, status = "CONVERSATION_CLOSED", 409
 
 
+class SessionTransitionInvalid(ConvEngineError):
+    """A session cannot go there from where it stands."""
+
+    code, status = "SESSION_TRANSITION_INVALID", 409
+
+
 class ConversationNotFound(ConvEngineError):
     """There is no such conversation."""
 

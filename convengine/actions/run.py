@@ -111,6 +111,7 @@ def run_once(session: Session, turn: Turn, action: Action, found: Record) -> Run
     claim = ExecutionClaim(session.conversation_id, turn.turn_id, found.nonce, action.key, action.reference, digest)
     execution = turn.ports.executions.claim(claim)
     if execution.claimed:
+        turn.uninterruptible = True
         outcome = _run(session, turn, action, found, reference, methods)
         turn.ports.executions.finish(claim, outcome.status.value, outcome.stored())
         return Run(reference, execution, outcome)

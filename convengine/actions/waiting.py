@@ -15,7 +15,7 @@ def waits_for_action(session: Session, turn: Turn) -> bool:
     return (
         any(meaningful(session.context.get(name)) for name in _IN_CONTEXT)
         or any(meaningful(session.input_params.get(name)) for name in _IN_PARAMS)
-        or _proposed_by_table(session, turn)
+        or proposed_by_table(session, turn)
     )
 
 
@@ -24,7 +24,7 @@ def waits_for_slot(session: Session) -> bool:
     return any(meaningful(session.context.get(name)) for name in ("pending_slot", "pendingSlot"))
 
 
-def _proposed_by_table(session: Session, turn: Turn) -> bool:
+def proposed_by_table(session: Session, turn: Turn) -> bool:
     """A row fits the intent and state, and is not done with there (fix W-27)."""
     scope = Scope.of(session)
     if not scope.resolved:

@@ -58,6 +58,8 @@ def handle(exc: Exception, context: dict[str, Any]) -> Response:
     if getattr(view, "scope", "") == "turns" and request and request.headers.get("X-ConvEngine-Compat") == "1":
         # As the original: what went wrong is in the body alone (R4).
         response.status_code = 200
+    if getattr(view, "scope", "") == "sessions":
+        response.data = {"ok": False, **response.data}
     return response
 
 

@@ -6,6 +6,10 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 
 from convengine.domain.params import KEY_SHAPE
 
+#: Requests that refuse fields that they do not know, and where parameter names stand in them.
+_CLOSED = ("TurnRequestRequest", "ResolveRequest", "MessageRequest", "ExternalTurnRequest", "CloseRequest")
+_PARAMS = (("TurnRequestRequest", "inputParams"), ("MessageRequest", "input_params"))
+
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     """`Authorization: Api-Key …`."""
@@ -26,7 +30,9 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
 
 def close_turn_request(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
     """Say of the turn request what the serializer does and cannot declare: unknown fields and odd keys are refused."""
-    turn = result["components"]["schemas"]["TurnRequestRequest"]
-    turn["additionalProperties"] = False
-    turn["properties"]["inputParams"]["propertyNames"] = {"pattern": KEY_SHAPE.pattern}
+    schemas = result["components"]["schemas"]
+    for name in _CLOSED:
+        schemas[name]["additionalProperties"] = False
+    for name, field in _PARAMS:
+        schemas[name]["properties"][field]["propertyNames"] = {"pattern": KEY_SHAPE.pattern}
     return result

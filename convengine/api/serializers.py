@@ -96,7 +96,9 @@ class TurnRequestSerializer(serializers.Serializer[Any]):
         if len(known) < len(data):
             _refuse_both(data)
         if unknown := sorted(known.keys() - self.fields.keys()):
-            raise serializers.ValidationError({name: [_unknown(name, known[name], self.fields)] for name in unknown})
+            raise serializers.ValidationError(
+                {name: [unknown_field(name, known[name], self.fields, ALIASES)] for name in unknown}
+            )
         return dict(super().to_internal_value(known))
 
     def validate_message(self, value: str | None) -> str | None:
@@ -144,8 +146,9 @@ def _same(one: Any, other: Any) -> bool:
     return dumps(one) == dumps(other)
 
 
-def _unknown(name: str, value: Any, fields: Iterable[str]) -> str:
-    known = [*fields, *ALIASES]
+def unknown_field(name: str, value: Any, fields: Iterable[str], aliases: Iterable[str] = ()) -> str:
+    """What is said of a field that there is not."""
+    known = [*fields, *aliases]
     near = get_close_matches(name, known, n=1)
     meant = f" Did you mean {near[0]}?" if near else ""
     return f"Unknown field (sent: {shown(value)}).{meant} Known: {', '.join(fields)}."

@@ -110,7 +110,7 @@ class TurnView(APIView):
     def _turn(self, request: Request, given: Mapping[str, Any]) -> HttpResponse:
         key_owner = request.auth
         assert isinstance(key_owner, CeApiKey)  # HasScope saw to it.
-        key = _idempotency_key(request, key_owner)
+        key = idempotency_key(request, key_owner)
         turn = _turn_request(given, key_owner, key)
         written = partial(wire.body, parts=_parts(request))
         try:
@@ -145,7 +145,8 @@ def _parts(request: Request) -> tuple[str, ...]:
     return wanted
 
 
-def _idempotency_key(request: Request, owner: CeApiKey) -> IdempotencyKey | None:
+def idempotency_key(request: Request, owner: CeApiKey) -> IdempotencyKey | None:
+    """The call's Idempotency-Key, if it has one. Raises RequestInvalid."""
     text = request.headers.get("Idempotency-Key")
     if text is None:
         return None

@@ -57,6 +57,11 @@ def classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) ->
     return FoundAct(DialogueAct.NEW_REQUEST, 0.70)
 
 
+def affirms(text: str | None, session: Session, turn: Turn) -> bool:
+    """True when the whole text is a yes."""
+    return _whole(match_text(text), ((REGEX_AFFIRM, DialogueAct.AFFIRM),), session, turn) is not None
+
+
 def means_reset(session: Session, turn: Turn) -> bool:
     """True when the whole text is a wish to start over: only then may a model's RESET count (8.4)."""
     return _whole(match_text(session.user_text), ((REGEX_RESET, DialogueAct.RESET),), session, turn) is not None

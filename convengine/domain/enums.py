@@ -351,6 +351,18 @@ class Lifecycle(Word):
     ABORTED = "ABORTED", "Aborted"
 
 
+class MessageIntent(Word):
+    """What a message means to its session (sessions 3)."""
+
+    RESPONSE = "RESPONSE", "Answers the open question"
+    MODIFICATION = "MODIFICATION", "Changes what is being done"
+    CONFIRMATION = "CONFIRMATION", "Accepts the proposed end"
+    NEW_TASK = "NEW_TASK", "Begins something else"
+    ABANDON = "ABANDON", "Gives the task up"
+    UNCLEAR = "UNCLEAR", "Unclear: goes on, or begins something else"
+    CONTINUATION = "CONTINUATION", "Goes on"
+
+
 class TurnStatus(Word):
     """How a turn ended."""
 

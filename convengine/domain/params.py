@@ -47,6 +47,7 @@ PARAMS: Mapping[str, Param] = {
         ("standalone_query", "ER", "DialogueActStep, SET_DIALOGUE_ACT", "prompts, AddContainerDataStep"),
         ("resolved_user_input", "E", "whenever text or standalone query change", "prompts"),
         ("sanitized_user_text", "E", "GuardrailStep", "GuardrailStep, rules"),
+        ("action_type", "E", "a turn handled elsewhere", "rules, audit"),
         ("message_intent", "E", "session layer", "rules, audit"),
         ("interrupted_user_message", "E", "session layer", "prompts, rules"),
         # routing

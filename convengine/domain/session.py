@@ -80,7 +80,7 @@ class FinalResult:
 
 
 #: Fields that the audit does not tell as state: they grow with every step, or are told by stages of their own.
-UNTOLD = frozenset({"steps", "history", "final_result", "payload", "last_assistant", "transitions"})
+UNTOLD = frozenset({"steps", "history", "final_result", "payload", "last_assistant", "transitions", "lifecycle_detail"})
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,12 @@ class Session:
     epoch: int = 0
     status: str = "RUNNING"
     lifecycle: str = "RUNNING"
+    #: What the lifecycle carries, such as the open question.
+    lifecycle_detail: Mapping[str, Json] = field(default_factory=dict)
     context_summary: str = ""
     preferences: Mapping[str, str] = field(default_factory=dict)
+    #: The document collection that is searched; null for the row's own.
+    mounted_kb_id: str | None = None
 
     # schema
     resolved_schema: OutputSchema | None = None

@@ -1,6 +1,6 @@
 """One turn on its way through the pipeline: what was asked, on which configuration, and the trail it leaves."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -32,6 +32,8 @@ class TurnRequest:
     workspace_id: str = "default"
     #: True when the caller named no conversation: the id was made for this turn.
     new: bool = False
+    #: Why the session of a thread was found or made (sessions 4); null on the plain turn API.
+    resolved: str | None = None
 
 
 class Candidate(NamedTuple):
@@ -72,6 +74,16 @@ class StepFlush(Protocol):
         """Store what is not stored yet."""
 
 
+@dataclass(frozen=True)
+class Left:
+    """The session that a turn began in and left for a new one (R40)."""
+
+    request: TurnRequest
+    turn_no: int
+    #: As the turn leaves it.
+    session: Session
+
+
 @dataclass
 class Turn:
     """The carrier of one turn: the only thing beside the session that steps see."""
@@ -94,9 +106,20 @@ class Turn:
     model_calls_stored: int = 0
     #: Called by the runner after each step, when events are stored step by step.
     flush_step: "StepFlush | None" = None
+    #: Asked between two steps: has a newer message interrupted the turn? Null where none may.
+    interrupted: Callable[[], bool] | None = None
+    #: A confirmed action has begun to run in this turn: from there on it is not interrupted any more.
+    uninterruptible: bool = False
+    #: Set when the turn goes on in a new session.
+    left: Left | None = None
     #: Whether the audit takes an event, by its number.
     admitted: dict[int, bool] = field(default_factory=dict)
     _told: set[tuple[str, str]] = field(default_factory=set)
+
+    @property
+    def began(self) -> tuple[TurnRequest, int]:
+        """The request and number with which the turn began, whatever session it went on in."""
+        return (self.left.request, self.left.turn_no) if self.left else (self.request, self.turn_no)
 
     def audit(self, session: Session, stage: Stage, /, *, caller: str | None = None, **payload: Json) -> AuditEvent:
         """Write a stage to the trail. Payload keys are the contract's camelCase names; `caller` goes in brackets."""

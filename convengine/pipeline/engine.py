@@ -10,7 +10,7 @@ from convengine.domain.outcome import Continue, Outcome, Stop
 from convengine.domain.session import FIELDS, FinalResult, Session, StepTiming
 from convengine.domain.stages import Stage
 from convengine.domain.turn import Turn
-from convengine.errors import ConvEngineError, PipelineNoFinalResult, PipelineStepFailed, TurnTimeout
+from convengine.errors import ConvEngineError, PipelineNoFinalResult, PipelineStepFailed, TurnInterrupted, TurnTimeout
 from convengine.pipeline.hooks import Hooks
 from convengine.pipeline.step import Step
 from convengine.pipeline.timing import audit_timing
@@ -64,7 +64,7 @@ class Engine:
         session = Session(
             turn.request.conversation_id, turn.turn_no, user_text=turn.request.message, steps=turn.timings
         )
-        limit, events = turn.time_limit_ms, turn.trail.events
+        limit, events, interrupted = turn.time_limit_ms, turn.trail.events, turn.interrupted
         for step in self.steps:
             if step in self._optional and not step.active(session, turn):
                 continue
@@ -72,6 +72,8 @@ class Engine:
                 # A step's last event is its end.
                 if limit is not None and events and events[-1].at_ms > limit:
                     raise TurnTimeout()
+                if interrupted and not turn.uninterruptible and interrupted():
+                    raise TurnInterrupted()
                 outcome = self._step(step, session, turn)
             except Exception as error:
                 return self._failed(session, turn, error)

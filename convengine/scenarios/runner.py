@@ -28,7 +28,7 @@ Json = Any
 CAPABILITIES = frozenset({"force_beats_collection"})
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 #: What a deployment adds in code stays in force; everything else is as built in.
-_KEPT = ("STEPS", "HOOKS", "EXTENSIONS", "SNAPSHOT", "AUDIT_WRITER", "REPLAY")
+_KEPT = ("STEPS", "HOOKS", "EXTENSIONS", "SNAPSHOT", "AUDIT_WRITER", "REPLAY", "TRACE_GRAPHS")
 
 
 @dataclass(frozen=True)

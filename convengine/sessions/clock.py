@@ -1,8 +1,20 @@
-"""The turn's clock: the database's time at the turn's first statement, and a stopwatch (R88)."""
+"""The clock: the database's time; for a turn that of its first statement, and a stopwatch (R88)."""
 
 import time
 from dataclasses import dataclass, field
 from datetime import datetime
+
+from django.db import connection
+
+from convengine.sessions.sql import dialect
+
+
+def database_time() -> datetime:
+    """The time now, in UTC, for what is no turn."""
+    here = dialect()
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {here.now()}", [])
+        return here.read_time(cursor.fetchone()[0])
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,8 @@ def bury(conversation_id: str) -> bool:
         info, epoch, intent, state, now = row
         _record_dead_turn(conversation_id, loaded(info) or {}, epoch, intent, state, here.read_time(now))
         cursor.execute(
-            "UPDATE ce_conversation SET lease_token = NULL, lease_expires_at = NULL, lease_info = NULL "
+            "UPDATE ce_conversation SET lease_token = NULL, lease_expires_at = NULL, lease_info = NULL, "
+            "lease_interrupted_by = NULL "
             "WHERE conversation_id = %s",
             [here.uuid(conversation_id)],
         )

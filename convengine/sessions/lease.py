@@ -24,8 +24,10 @@ from convengine.domain.conversation import Conversation
 from convengine.domain.turn import TurnRequest
 from convengine.errors import ConversationClosed, ConversationNotFound, TurnInProgress
 from convengine.sessions import idempotency
+from convengine.sessions.ending import BY_CALL
 from convengine.sessions.failed import bury
 from convengine.sessions.idempotency import IdempotencyKey
+from convengine.sessions.interrupting import interrupt
 from convengine.sessions.sql import Dialect, dialect
 from convengine.sessions.waiting import wait
 
@@ -97,6 +99,11 @@ class Claim:
             self.condition.check()
         if self.key and (body := idempotency.find(self.key)) is not None:
             raise Answered(body)
+
+    def interrupt(self) -> None:
+        """The same, and the turn that runs is told to stop: whoever arrived earlier is never behind (R29)."""
+        self.look_up()
+        interrupt(self.request.conversation_id, self.turn_id, self.request.message)
 
 
 def take(request: TurnRequest, key: IdempotencyKey | None = None, condition: Condition | None = None) -> Lease:
@@ -188,6 +195,7 @@ def _taking(
 ) -> str:
     """The statement, which is nearly always the same text."""
     unanswered = f"AND NOT EXISTS (SELECT 1 FROM ce_idempotency WHERE api_key = %s AND key = %s AND expires_at > {now})"
+    open_again = f"{here.member('lifecycle_detail', 'by')} IS NULL"
     # A lease needs no disk: the turn's commit writes it out too, and a database that dies ends the turn anyway.
     told = here.merged("turnNo", "last_turn_no + 1", "head", head, "startedAt", now)
     return f"""
@@ -197,7 +205,7 @@ def _taking(
          WHERE conversation_id = %s AND workspace_id = %s AND lease_token IS NULL
            AND version = (SELECT r.version FROM ce_conversation r
                            WHERE r.conversation_id = ce_conversation.conversation_id)
-           AND (channel = 'api' OR lifecycle NOT IN ('COMPLETE', 'ABORTED'))
+           AND (lifecycle NOT IN ('COMPLETE', 'ABORTED') OR (channel = 'api' AND {open_again}))
            AND NOT EXISTS (SELECT 1 FROM ce_turn_ticket t
                             WHERE t.conversation_id = ce_conversation.conversation_id
                               AND t.expires_at > {now} AND t.id < %s)
@@ -229,14 +237,15 @@ def _take_hard(claim: Claim) -> Lease:
     policy = settings.read(conf.load("SNAPSHOT").current(), ON_CONCURRENT_TURN, request.workspace_id).value
     if policy == "reject":
         raise TurnInProgress()
-    return wait(request.conversation_id, partial(_take_free, claim), claim.look_up)
+    look = claim.interrupt if policy == "interrupt" else claim.look_up
+    return wait(request.conversation_id, partial(_take_free, claim), look)
 
 
 def _exists(request: TurnRequest) -> bool:
     here = dialect()
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT workspace_id, channel, lifecycle FROM ce_conversation WHERE conversation_id = %s",
+            "SELECT workspace_id, channel, lifecycle, lifecycle_detail FROM ce_conversation WHERE conversation_id = %s",
             [here.uuid(request.conversation_id)],
         )
         row = cursor.fetchone()
@@ -244,11 +253,12 @@ def _exists(request: TurnRequest) -> bool:
         if not request.new and not settings.read(conf.load("SNAPSHOT").current(), ALLOW_CLIENT_CONVERSATION_IDS).value:
             raise ConversationNotFound()
         return False
-    workspace, channel, lifecycle = row
+    workspace, channel, lifecycle, detail = row
     if workspace != request.workspace_id:
         # Never 403: ids cannot be probed (R53).
         raise ConversationNotFound()
-    if channel != "api" and lifecycle in ("COMPLETE", "ABORTED"):
+    for_good = channel != "api" or (loaded(detail) or {}).get("by") == BY_CALL
+    if for_good and lifecycle in ("COMPLETE", "ABORTED"):
         raise ConversationClosed()
     return True
 

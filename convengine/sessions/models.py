@@ -67,6 +67,26 @@ class CeConversation(models.Model):
         return f"{self.conversation_id} ({self.intent_code}/{self.state_code})"
 
 
+class CeThread(models.Model):
+    """Everything that one participant says on one channel; a row since its first session, kept when those are gone."""
+
+    id = models.BigAutoField(primary_key=True)
+    workspace_id = models.TextField()
+    channel = models.TextField()
+    remote_jid = models.TextField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        db_table = "ce_thread"
+        verbose_name = "thread"
+        constraints = [
+            models.UniqueConstraint(fields=["workspace_id", "channel", "remote_jid"], name="ce_thread_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.workspace_id}/{self.channel}/{self.remote_jid}"
+
+
 class CeConversationHistory(models.Model):
     """One turn: both the turn record and the history that prompts see (tables 6.2, R17)."""
 

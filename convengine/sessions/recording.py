@@ -59,16 +59,17 @@ class Recorded:
 
 def record(turn: Turn, tape: Recording, redact_keys: Set[str]) -> tuple[bytes, str | None]:
     """The turn's recording as compressed bytes, and why it cannot be replayed, if redaction took something."""
+    request, turn_no = turn.began
     loaded = turn.ports.conversations.load()
     document = {
         "format": _FORMAT,
         "turn": {
             "id": turn.turn_id,
-            "no": turn.turn_no,
+            "no": turn_no,
             "configVersion": turn.snapshot.config_version,
             "now": turn.ports.clock.now().isoformat(),
         },
-        "request": turn.request,
+        "request": request,
         # What is no plain list costs a call of Python each.
         "loaded": {**vars(loaded), "history": list(map(list, loaded.history))},
         "tape": tape.entries,

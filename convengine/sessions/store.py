@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection
 
-from convengine.codec import dumps, loaded, plain
+from convengine.codec import dumps, loaded
 from convengine.domain import settings
 from convengine.domain.catalogue.memory import ENABLED as MEMORY_ENABLED
 from convengine.domain.catalogue.memory import HISTORY_MAX_TURNS
@@ -15,16 +15,12 @@ from convengine.domain.conversation import Loaded
 from convengine.domain.enums import TurnStatus
 from convengine.domain.params import facts_of_turn, persistent
 from convengine.domain.payload import spoken
-from convengine.domain.scope import UNKNOWN
 from convengine.domain.session import Exchange, Session
 from convengine.domain.snapshot import Snapshot
-from convengine.domain.stages import Stage
-from convengine.domain.text import storable
 from convengine.domain.turn import Turn, TurnRequest
-from convengine.errors import ConvEngineError, TurnConflict
+from convengine.errors import ConvEngineError
 from convengine.sessions.lease import Lease
 from convengine.sessions.memory import recall
-from convengine.sessions.models import CeConversation
 from convengine.sessions.sql import dialect
 from convengine.sessions.writes import Write
 
@@ -87,29 +83,39 @@ class TurnRecord:
 
     status: TurnStatus
     session: Session
-    recording: bytes
+    #: Null for a turn that cannot be run again.
+    recording: bytes | None
     replayable: bool = True
     replay_note: str | None = None
     error: ConvEngineError | None = None
     audit_incomplete: bool = False
+    #: TURN, or EXTERNAL for a turn handled elsewhere.
+    source: str = "TURN"
 
 
-def conversation_written(lease: Lease, session: Session) -> Write:
+def conversation_written(lease: Lease, session: Session, *, whatever_came: bool = False) -> Write:
     """The conversation row after the turn; it gives the lease back.
 
-    It meets no row when the lease was lost, or the row changed under the turn or was deleted.
+    It meets no row when the lease was lost, the row changed under the turn or was deleted, or a newer message
+    interrupted the turn; with `whatever_came` that does not count (R29).
     """
     here, before = dialect(), lease.conversation
-    rare = {"status = %s": session.status} if session.status != before.status else {}
+    rare: dict[str, Any] = {"status = %s": session.status} if session.status != before.status else {}
     if session.preferences != before.preferences:
         rare[f"preferences = {here.json}"] = dumps(session.preferences)
+    if session.mounted_kb_id != before.mounted_kb_id:
+        rare["mounted_kb_id = %s"] = session.mounted_kb_id
+    stands = (session.lifecycle, session.lifecycle_detail)
+    if whatever_came or stands != (before.lifecycle, before.lifecycle_detail):
+        rare |= {"lifecycle = %s": session.lifecycle, f"lifecycle_detail = {here.json}": dumps(stands[1])}
+    unless = "" if whatever_came else " AND lease_interrupted_by IS NULL"
     return Write(
         f"""UPDATE ce_conversation
 SET intent_code = %s, state_code = %s, context_json = {here.json}, input_params_json = {here.json}, last_user_text = %s,
     last_assistant_json = {here.json}, context_epoch = %s, context_summary = %s, {"".join(f"{one}, " for one in rare)}
     updated_at = {here.now()}, version = version + 1, turn_count = turn_count + 1,
-    lease_token = NULL, lease_expires_at = NULL, lease_info = NULL
-WHERE conversation_id = %s AND lease_token = %s AND version = %s""",
+    lease_token = NULL, lease_expires_at = NULL, lease_info = NULL, lease_interrupted_by = NULL
+WHERE conversation_id = %s AND lease_token = %s AND version = %s{unless}""",
         [
             session.intent or "UNKNOWN",
             session.state or "UNKNOWN",
@@ -128,42 +134,6 @@ WHERE conversation_id = %s AND lease_token = %s AND version = %s""",
     )
 
 
-def recreate(turn: Turn, lease: Lease, session: Session) -> None:
-    """Make the row anew when somebody deleted it while the turn ran (pipeline-1 5). Needs an open transaction.
-
-    Raises TurnConflict when it is there: the lease was lost, or the row changed under the turn.
-    """
-    if CeConversation.objects.filter(pk=session.conversation_id).exists():
-        raise TurnConflict()
-    row, now = lease.conversation, turn.ports.clock.now()
-    CeConversation.objects.create(
-        conversation_id=session.conversation_id,
-        status=session.status,
-        intent_code=session.intent or UNKNOWN,
-        state_code=session.state or UNKNOWN,
-        context_json=plain(session.context),
-        input_params_json=plain(persistent(session.input_params)),
-        last_user_text=session.user_text and storable(session.user_text),
-        last_assistant_json=plain(session.last_assistant),
-        created_at=now,
-        updated_at=now,
-        version=row.version + 1,
-        last_turn_no=turn.turn_no,
-        turn_count=row.turn_count + 1,
-        context_epoch=session.epoch,
-        context_summary=storable(session.context_summary),
-        preferences=plain(session.preferences),
-        lifecycle=row.lifecycle,
-        lifecycle_detail=plain(row.lifecycle_detail),
-        mounted_kb_id=row.mounted_kb_id,
-        workspace_id=row.workspace_id,
-        channel=row.channel,
-        remote_jid=row.remote_jid,
-        last_message_at=now,
-    )
-    turn.audit(session, Stage.CONVERSATION_CREATED, conversationId=session.conversation_id, reason="recreated")
-
-
 def released(lease: Lease, session: Session) -> Write:
     """The lease given back after a failed turn; it meets no row when the lease was lost.
 
@@ -180,7 +150,8 @@ def released(lease: Lease, session: Session) -> Write:
         )
         params.append(session.epoch)
     return Write(
-        f"UPDATE ce_conversation SET {reset}lease_token = NULL, lease_expires_at = NULL, lease_info = NULL "
+        f"UPDATE ce_conversation SET {reset}lease_token = NULL, lease_expires_at = NULL, lease_info = NULL, "
+        "lease_interrupted_by = NULL "
         "WHERE conversation_id = %s AND lease_token = %s",
         [*params, here.uuid(session.conversation_id), here.uuid(lease.token)],
         must=True,
@@ -210,7 +181,7 @@ def recorded(turn: Turn, record: TurnRecord) -> Write:
         documents["assistant_output"] = dumps(session.last_assistant)
     said = {
         "status": f"'{record.status.value}'",
-        "source": "'TURN'",
+        "source": f"'{record.source}'",
         "modified_at": here.now(),
         "audit_incomplete": here.flag(record.audit_incomplete),
         "replayable": here.flag(record.replayable),

@@ -20,6 +20,8 @@ class Look:
     held: bool
     #: Its holder has not renewed it in time.
     expired: bool
+    #: The session has ended: nobody gets its lease any more.
+    closed: bool = False
 
 
 def draw(conversation_id: str) -> int:
@@ -41,12 +43,13 @@ def look(conversation_id: str, ticket: int) -> Look:
         cursor.execute(
             f"""SELECT (SELECT count(*) FROM ce_turn_ticket t
                          WHERE t.conversation_id = c.conversation_id AND t.id < %s AND t.expires_at > {here.now()}),
-                       lease_token IS NOT NULL, lease_expires_at < {here.now()}
+                       lease_token IS NOT NULL, lease_expires_at < {here.now()},
+                       lifecycle IN ('COMPLETE', 'ABORTED') AND channel <> 'api'
                   FROM ce_conversation c WHERE conversation_id = %s""",
             [ticket, here.uuid(conversation_id)],
         )
-        ahead, held, expired = cursor.fetchone() or (0, False, False)
-    return Look(int(ahead), bool(held), bool(expired))
+        ahead, held, expired, closed = cursor.fetchone() or (0, False, False, False)
+    return Look(int(ahead), bool(held), bool(expired), bool(closed))
 
 
 def refresh(ticket: int) -> None:

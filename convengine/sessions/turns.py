@@ -1,32 +1,35 @@
 """take_turn: lease, pin, run, commit; the one imperative function of the product (law 1)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 import structlog
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, connection
 
 from convengine import conf, wiring
 from convengine.domain import settings
 from convengine.domain.catalogue import audit as catalogue
-from convengine.domain.enums import TurnStatus
+from convengine.domain.catalogue.session import ON_CONCURRENT_TURN
+from convengine.domain.conversation import Conversation
 from convengine.domain.payload import Payload
 from convengine.domain.recording import Recording
 from convengine.domain.session import Session
 from convengine.domain.trail import Trail
-from convengine.domain.turn import Turn, TurnRequest
+from convengine.domain.turn import Left, Turn, TurnRequest
 from convengine.domain.verbose import VerboseLine
-from convengine.errors import ConvEngineError, ConversationPersistFailed, TurnConflict, TurnTimeout
+from convengine.errors import ConvEngineError, ConversationPersistFailed, TurnConflict, TurnInterrupted
 from convengine.pipeline.engine import EngineOutcome
-from convengine.sessions import afterwards, idempotency, memory, store, waiting
+from convengine.sessions import afterwards, idempotency, store, waiting
 from convengine.sessions import lease as leases
 from convengine.sessions.clock import TurnClock
+from convengine.sessions.commit import StepFlush, commit, record_failure
 from convengine.sessions.idempotency import IdempotencyKey
+from convengine.sessions.interrupting import Watch
 from convengine.sessions.keeper import keeper
-from convengine.sessions.recording import record
-from convengine.sessions.writes import Refused, Write, execute, together
+from convengine.sessions.writes import Write
 from convengine.verbose.listen import listen
 
 log = structlog.get_logger(__name__)
@@ -47,6 +50,11 @@ class TurnAnswer:
     duration_ms: float = 0.0
     #: The progress lines of the turn, in order.
     verbose: tuple[VerboseLine, ...] = ()
+    #: The row that the turn began with, and when; null for neither in tests of the wire.
+    before: Conversation | None = None
+    at: datetime | None = None
+    #: The session that the turn left for the one in which it is (R40).
+    left_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -71,8 +79,8 @@ def take_turn(
     No turn begins when the condition does not hold; then what its check raises is raised.
 
     Raises what happens before a turn exists (TurnInProgress, ConversationNotFound, IdempotencyKeyReused, …) and
-    TurnConflict or ConversationPersistFailed when nothing could be stored. An error of the turn itself is in the
-    answer, and recorded.
+    TurnConflict, TurnInterrupted or ConversationPersistFailed when nothing could be stored. An error of the turn
+    itself is in the answer, and recorded.
     """
     with _database_faults():
         try:
@@ -83,28 +91,39 @@ def take_turn(
 
 
 def _run(request: TurnRequest, lease: leases.Lease, key: IdempotencyKey | None, wire: Wire | None) -> TurnAnswer:
-    turn, tape = _opened(request, lease)
+    turn, tape = opened(request, lease)
     with (
         keeper.keeping(lease.token),
         structlog.contextvars.bound_contextvars(conversation_id=request.conversation_id, turn_no=turn.turn_no),
     ):
         outcome = wiring.engine().run(turn)
-    answer = _answer(turn, outcome)
+    if outcome.error and turn.left:
+        outcome = _back(turn, turn.left, outcome)
+    answer = _answer(turn, lease, outcome)
     try:
         if outcome.error is None:
-            _commit(turn, lease, outcome, tape, _kept(key, answer, wire))
+            commit(turn, lease, outcome, tape, _kept(key, answer, wire))
         else:
-            _record_failure(turn, lease, outcome, tape)
+            record_failure(turn, lease, outcome, tape)
     except Exception as refused:
-        error = refused if isinstance(refused, TurnConflict) else ConversationPersistFailed()
+        error = refused if isinstance(refused, (TurnConflict, TurnInterrupted)) else ConversationPersistFailed()
+        if turn.left:
+            outcome = _back(turn, turn.left, outcome)
         _give_up(turn, lease, EngineOutcome(outcome.session, error=error), tape)
         raise
     finally:
         # Who listens holds the turn, and the turn holds who listens: let go, it is gone at once.
         turn.trail.listeners, turn.trail.watchers, turn.flush_step = (), {}, None
-    if outcome.error is None and not outcome.stopped:
+    if outcome.error is None and not outcome.stopped and turn.left is None:
         afterwards.offer(turn, lease, outcome.session)
     return answer
+
+
+def _back(turn: Turn, left: Left, outcome: EngineOutcome) -> EngineOutcome:
+    """A turn that fails in the session that it began never began it: it stands in the old one, under its number."""
+    turn.request, turn.turn_no, turn.left = left.request, left.turn_no, None
+    there = outcome.session.evolve(conversation_id=left.request.conversation_id, turn_no=left.turn_no)
+    return replace(outcome, session=there)
 
 
 def _give_up(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Recording) -> None:
@@ -114,12 +133,13 @@ def _give_up(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Reco
     """
     waiting.release_connection()
     try:
-        _record_failure(turn, lease, outcome, tape, "The turn could not be stored, which a replay does not repeat.")
+        record_failure(turn, lease, outcome, tape, "The turn could not be stored, which a replay does not repeat.")
     except Exception as refused:
         log.warning("failed turn not recorded", turn_id=turn.turn_id, error=str(refused))
 
 
-def _opened(request: TurnRequest, lease: leases.Lease) -> tuple[Turn, Recording]:
+def opened(request: TurnRequest, lease: leases.Lease) -> tuple[Turn, Recording]:
+    """The turn that a lease is for, with its ports, and the tape on which they write down what they are answered."""
     snapshot = conf.load("SNAPSHOT").pin(lease.head)
     clock, tape = TurnClock(lease.now), Recording()
     ports = wiring.ports(clock, store.LiveConversations(lease, request, snapshot), tape, snapshot, request.workspace_id)
@@ -127,109 +147,12 @@ def _opened(request: TurnRequest, lease: leases.Lease) -> tuple[Turn, Recording]
     turn = Turn(lease.turn_id, lease.turn_no, request, snapshot, ports, trail)
     turn.verbose_listeners = wiring.verbose_listeners()
     listen(turn, lambda fault: log.warning("progress not told", error=str(fault), exc_info=fault))
+    if settings.read(snapshot, ON_CONCURRENT_TURN, request.workspace_id).value == "interrupt":
+        turn.interrupted = Watch(lease.token)
     turn.time_limit_ms = conf.get("TURN_TIMEOUT_SECONDS") * 1000
     if settings.read(snapshot, catalogue.FLUSH).value == "STEP":
-        turn.flush_step = _StepFlush(turn, lease)
+        turn.flush_step = StepFlush(turn, lease)
     return turn, tape
-
-
-@dataclass
-class _StepFlush:
-    """AUDIT/FLUSH = STEP: each step's events at once, in a transaction of their own (R2).
-
-    Raises TurnConflict when the lease was lost: whoever took it has written the end of this turn's trail.
-    """
-
-    turn: Turn
-    lease: leases.Lease
-    stored: int = 0
-
-    def __call__(self) -> None:
-        """Store what is not stored yet."""
-        with transaction.atomic():
-            if not leases.renew(self.lease.token):
-                raise TurnConflict()
-            for write in conf.load("AUDIT_WRITER").events(self.turn, self.stored):
-                execute(write)
-        self.stored = len(self.turn.trail.events)
-        self.turn.model_calls_stored = len(self.turn.model_calls)
-
-
-def _commit(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Recording, kept: Sequence[Write]) -> None:
-    """Everything at once: conversation, turn record, audit, deciding rows, the stored answer (sessions 7)."""
-
-    def anew() -> str:
-        store.recreate(turn, lease, outcome.session)
-        return "The conversation was deleted while the turn ran, which a replay does not repeat."
-
-    _write(
-        _Ending(turn, outcome, tape, TurnStatus.BLOCKED if outcome.stopped else TurnStatus.OK),
-        store.conversation_written(lease, outcome.session),
-        [*memory.remembered(turn, lease.conversation, outcome.session), *kept],
-        anew,
-    )
-
-
-def _record_failure(
-    turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Recording, note: str | None = None
-) -> None:
-    """The turn record and the trail of a turn that failed; the conversation stays as it was."""
-
-    def lost() -> str:
-        raise TurnConflict()
-
-    _write(_Ending(turn, outcome, tape, TurnStatus.FAILED, note), store.released(lease, outcome.session), [], lost)
-
-
-@dataclass(frozen=True)
-class _Ending:
-    """A turn that ran, and the record that it leaves."""
-
-    turn: Turn
-    outcome: EngineOutcome
-    tape: Recording
-    status: TurnStatus
-    #: Why the turn cannot be replayed, if that is known by now.
-    note: str | None = None
-
-    def record(self, note: str | None = None, lost_events: int = 0) -> Write:
-        """The turn record. `note` says why the turn cannot be replayed, if it cannot."""
-        note = note or self.note
-        redact = frozenset(name.lower() for name in settings.read(self.turn.snapshot, catalogue.REDACT_KEYS).value)
-        data, masked = record(self.turn, self.tape, redact)
-        if isinstance(self.outcome.error, TurnTimeout):
-            note = "The turn ended because its time was over, which a replay does not repeat."
-        note = note or masked
-        return store.recorded(
-            self.turn,
-            store.TurnRecord(
-                self.status,
-                self.outcome.session,
-                data,
-                replayable=note is None,
-                replay_note=note,
-                error=self.outcome.error,
-                audit_incomplete=bool(lost_events),
-            ),
-        )
-
-
-def _write(ending: _Ending, conversation: Write, more: Sequence[Write], missed: Callable[[], str]) -> None:
-    """Write all or nothing. What is refused is tried once more, event by event (R2).
-
-    `missed` is called when the conversation's row was not met; it says why the turn cannot be replayed, or raises.
-    """
-    writer, turn = conf.load("AUDIT_WRITER"), ending.turn
-    already = turn.flush_step.stored if turn.flush_step else 0
-    try:
-        together([conversation, *more, *writer.writes(turn, already), ending.record()])
-    except Refused:
-        with transaction.atomic():
-            note = None if execute(conversation) else missed()
-            # Another call with this key committed meanwhile, in another conversation: this one must not count.
-            if not all(execute(write) or not write.must for write in more):
-                raise TurnConflict() from None
-            execute(ending.record(note, writer.write_with_care(turn, already)))
 
 
 def _kept(key: IdempotencyKey | None, answer: TurnAnswer, wire: Wire | None) -> list[Write]:
@@ -238,7 +161,7 @@ def _kept(key: IdempotencyKey | None, answer: TurnAnswer, wire: Wire | None) -> 
     return [idempotency.kept(key, answer.conversation_id, answer.turn_id, wire(answer))]
 
 
-def _answer(turn: Turn, outcome: EngineOutcome) -> TurnAnswer:
+def _answer(turn: Turn, lease: leases.Lease, outcome: EngineOutcome) -> TurnAnswer:
     return TurnAnswer(
         turn.request.conversation_id,
         turn.turn_id,
@@ -250,6 +173,9 @@ def _answer(turn: Turn, outcome: EngineOutcome) -> TurnAnswer:
         turn.request.ignored_params,
         turn.ports.clock.elapsed_ms(),
         tuple(turn.verbose),
+        lease.conversation,
+        lease.now,
+        turn.left.request.conversation_id if turn.left else None,
     )
 
 

@@ -9,7 +9,7 @@ from django.db import connection
 from convengine import conf
 from convengine.domain import settings
 from convengine.domain.catalogue.session import LEASE_WAIT_SECONDS
-from convengine.errors import TurnInProgress
+from convengine.errors import ConversationClosed, TurnInProgress
 from convengine.sessions import tickets
 from convengine.sessions.failed import bury
 
@@ -23,7 +23,8 @@ def wait(conversation_id: str, take: Callable[[int], T | None], look_up: Callabl
     """Draw a ticket and poll with short statements; neither transaction nor connection is held in between (R28).
 
     When nobody is ahead, `take` tries for the lease with the ticket, and gives nothing when it was not to be had.
-    `look_up` is called at every look, and may raise. Raises TurnInProgress when `Session/LEASE_WAIT_SECONDS` are over.
+    `look_up` is called at every look, and may raise. Raises TurnInProgress when `Session/LEASE_WAIT_SECONDS` are over,
+    ConversationClosed when the session of a thread ends meanwhile.
     """
     limit = settings.read(conf.load("SNAPSHOT").current(), LEASE_WAIT_SECONDS).value
     ticket = tickets.draw(conversation_id)
@@ -32,6 +33,8 @@ def wait(conversation_id: str, take: Callable[[int], T | None], look_up: Callabl
     try:
         while (now := time.monotonic()) < arrived + limit:
             seen = tickets.look(conversation_id, ticket)
+            if seen.closed:
+                raise ConversationClosed()
             if seen.ahead == 0 and _free(conversation_id, seen) and (taken := take(ticket)):
                 return taken
             look_up()

@@ -1,5 +1,6 @@
 """DialogueActStep: turn the words of a message into one of eight acts (pipeline-1 8)."""
 
+from convengine.continuity.meaning import understood
 from convengine.correction.clauses import edit_clauses
 from convengine.correction.fields import resolves_to_one_field
 from convengine.correction.interaction import allowed
@@ -35,7 +36,7 @@ class DialogueActStep(Step):
             return Continue(fresh.evolve(reset_only=True).with_params(found.params()))
         after = run_phase(RulePhase.POST_DIALOGUE_ACT, self.name, session, turn)
         audit_final(session, after, turn)
-        return Continue(after)
+        return Continue(understood(after, turn))
 
 
 def _restated(session: Session, found: ResolvedAct) -> Session:

@@ -1,5 +1,7 @@
 """IntentResolutionStep: decide what the message is about (pipeline-1 14)."""
 
+from convengine.continuity.meaning import settled
+from convengine.continuity.new_task import NEW_TASK_FIELDS
 from convengine.domain.outcome import Continue
 from convengine.domain.session import Session
 from convengine.domain.turn import Turn
@@ -13,8 +15,8 @@ class IntentResolutionStep(Step):
     after = ("GuardrailStep",)
     rank = 1300
     requires_persisted = True
-    writes = frozenset(RESOLVE_FIELDS)
+    writes = RESOLVE_FIELDS | NEW_TASK_FIELDS
 
     def execute(self, session: Session, turn: Turn) -> Continue:
-        """Resolve."""
-        return Continue(resolve_intent(session, turn))
+        """Resolve; on a thread the message may turn out to begin a new session."""
+        return Continue(settled(resolve_intent(session, turn), turn))

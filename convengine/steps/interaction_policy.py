@@ -24,7 +24,11 @@ class InteractionPolicyStep(Step):
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Leave the decision in `policy_decision`, and whether intents are looked at in `skip_intent_resolution`."""
         act = DialogueAct.read(session.input_params.get("dialogue_act")) or DialogueAct.NEW_REQUEST
-        session, decided = _answered(session, turn, act)
+        if session.reply_override is None:
+            session, decided = _answered(session, turn, act)
+        else:
+            # The turn is answered already, and what was said meant nothing to what the dialogue waits for.
+            decided = Decided(PolicyDecision.RECLASSIFY_INTENT, session.reply_override.source)
         waiting = _waiting(session, turn)
         decided = decided or decide(session, turn, act, waiting)
         session = session.evolve(interaction_decision=decided.decision.value).with_params(

@@ -1,5 +1,6 @@
 """LoadOrCreateConversationStep: attach the conversation and restore where the dialogue stood (pipeline-1 2)."""
 
+from convengine.continuity.returning import RETURNING_FIELDS, met
 from convengine.domain.opening import opened, restored_context
 from convengine.domain.outcome import Continue
 from convengine.domain.session import Session
@@ -14,11 +15,11 @@ class LoadOrCreateConversationStep(Step):
     """Any worker can serve any turn: everything that a turn knows of the past comes in here, once."""
 
     rank = 100
-    writes = frozenset(
+    writes = RETURNING_FIELDS | frozenset(
         {
             "intent", "state", "turn_start_intent", "turn_start_state", "context", "input_params",
             "user_input_params", "history", "epoch", "status", "lifecycle", "context_summary", "preferences",
-            "last_assistant", "clarification", "intent_locked", "intent_lock_reason",
+            "last_assistant", "clarification", "intent_locked", "intent_lock_reason", "mounted_kb_id",
         }
     )  # fmt: skip
 
@@ -44,4 +45,4 @@ class LoadOrCreateConversationStep(Step):
             turn.audit(session, Stage.CONTEXT_REPAIRED, reason=problem, raw_excerpt=excerpt(str(row.context_json), 200))
         if request.ignored_params:
             turn.audit(session, Stage.INPUT_PARAM_IGNORED, keys=list(request.ignored_params))
-        return Continue(recalled(session, turn))
+        return Continue(met(recalled(session, turn), turn))

@@ -22,7 +22,7 @@ class MemoryStep(Step):
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Summarise. The row of `ce_memory` is written with the turn's commit."""
-        turns = turn.ports.conversations.load().conversation.turn_count + 1
+        turns = 1 if turn.left else turn.ports.conversations.load().conversation.turn_count + 1
         session = session.evolve(context_summary=context_summary(session, turn.snapshot, turns))
         if not turn.config(session, ENABLED):
             return Continue(session)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from convengine.codec import dumps
+from convengine.continuity.ending import settled
 from convengine.domain.catalogue.data import MAX_CONTEXT_BYTES
 from convengine.domain.opening import closing_context
 from convengine.domain.outcome import Continue
@@ -23,7 +24,9 @@ class PersistConversationStep(Step):
     after = ("MemoryStep",)
     rank = 2600
     requires_persisted = True
-    writes = frozenset({"intent", "state", "context", "last_assistant", "final_result"})
+    writes = frozenset(
+        {"intent", "state", "context", "last_assistant", "final_result", "lifecycle", "lifecycle_detail"}
+    )
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Raises PipelineNoResponsePayload when no step produced an answer."""
@@ -36,7 +39,7 @@ class PersistConversationStep(Step):
             context=closing_context(session),
             last_assistant=stored(payload),
         )
-        session = _trimmed(session, turn)
+        session = settled(_trimmed(session, turn), turn)
         result = FinalResult(str(session.intent), str(session.state), payload, session.context)
         session = session.evolve(final_result=result)
         turn.audit(

@@ -1,5 +1,6 @@
 """ResetConversationStep: start afresh on an explicit request, before anything is interpreted (pipeline-1 4)."""
 
+from convengine.continuity.returning import EXPLICIT_RESET
 from convengine.domain.catalogue.intents import RESET_ALLOW_PUNCTUATION, TEXT_COMMANDS
 from convengine.domain.enums import ResetReason
 from convengine.domain.outcome import Continue
@@ -26,7 +27,7 @@ class ResetConversationStep(Step):
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Reset when asked to. Only params of this request count; a stored one must not fire again."""
-        command = is_reset_command(session, turn)
+        command = turn.request.resolved == EXPLICIT_RESET or is_reset_command(session, turn)
         reason = next((why for key, why in _PARAMS if truthy(session.user_input_params.get(key))), None)
         if reason is None and not command:
             return Continue(session)

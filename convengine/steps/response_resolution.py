@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from convengine.continuity.ending import answer_at_the_edge
+from convengine.continuity.returning import STALE
 from convengine.domain.catalogue.response import FALLBACK_TEXT, ON_MISSING
-from convengine.domain.catalogue.session import FRESH_START_TEXT
+from convengine.domain.catalogue.session import FRESH_START_TEXT, STALE_TEXT
 from convengine.domain.enums import DecisionKind, OutputFormat, ResponseType
 from convengine.domain.facts import schema_values
 from convengine.domain.outcome import Continue
@@ -12,7 +14,7 @@ from convengine.domain.rows import Response
 from convengine.domain.scope import INTENT_COLLISION
 from convengine.domain.session import ReplyOverride, Session
 from convengine.domain.stages import Stage
-from convengine.domain.text import code
+from convengine.domain.text import blank, code
 from convengine.domain.turn import Turn
 from convengine.errors import NoResponseConfigured, ResponseMappingNotFound
 from convengine.intents.clarified import clarified, is_askable
@@ -36,7 +38,7 @@ class ResponseResolutionStep(Step):
     writes = frozenset(
         {
             "payload", "last_assistant", "last_llm_output", "last_llm_stage", "clarification", "intent", "state",
-            "transitions",
+            "transitions", "reply_override",
         }
     )  # fmt: skip
 
@@ -48,7 +50,8 @@ class ResponseResolutionStep(Step):
         if code(session.state) == INTENT_COLLISION and is_askable(session, turn.snapshot):
             session, question = clarified(session, turn)
             return Continue(_say(session, turn, TextPayload(question), "COLLISION"))
-        if override:
+        if override := override or answer_at_the_edge(session, turn):
+            session = session.evolve(reply_override=override)
             return Continue(_say(session, turn, TextPayload(override.text), "OVERRIDE", source=override.source))
         return Continue(_by_row(session, turn))
 
@@ -106,8 +109,16 @@ def _missing(session: Session, turn: Turn) -> Session:
     )
 
 
+def _welcomed(payload: Payload, session: Session, turn: Turn) -> Payload:
+    """The answer, preceded by a word on the session that it replaces, where that became stale (R80)."""
+    if turn.request.resolved != STALE or not isinstance(payload, TextPayload):
+        return payload
+    text = turn.config(session, STALE_TEXT)
+    return payload if blank(text) else TextPayload(f"{text}\n\n{payload.value}")
+
+
 def _say(session: Session, turn: Turn, payload: Payload, response_type: str, **about: Any) -> Session:
-    payload = transformed(payload, session, turn, FINAL)
+    payload = transformed(_welcomed(payload, session, turn), session, turn, FINAL)
     session = session.evolve(payload=payload, last_assistant=stored(payload))
     turn.audit(
         session,

@@ -1,0 +1,125 @@
+"""Reading sessions: lists for callers, bounded, without what a turn pays for."""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Q, Subquery
+
+from convengine import conf
+from convengine.domain import settings
+from convengine.domain.catalogue.session import EXPLAINABILITY_TURNS
+from convengine.domain.payload import spoken
+from convengine.domain.text import excerpt
+from convengine.errors import RequestInvalid
+from convengine.sessions.models import CeConversation, CeConversationHistory, CeSessionUnit
+from convengine.sessions.recording import restore
+
+Json = Any
+PAGE, MOST = 50, 200
+_PREVIEW = 200
+
+
+def page(filters: dict[str, str], cursor: str | None, limit: int) -> tuple[list[CeConversation], str | None]:
+    """Sessions newest first, and the cursor of the next page. Raises RequestInvalid for a cursor that no page gave."""
+    rows = CeConversation.objects.filter(**filters).order_by("-created_at", "-conversation_id")
+    if cursor:
+        last = CeConversation.objects.filter(pk=_last_of(cursor), workspace_id=filters["workspace_id"])
+        # The row's own time, as the database keeps it: a text of it compares otherwise.
+        at = Subquery(last.values("created_at"))
+        rows = rows.filter(Q(created_at__lt=at) | Q(created_at=at, conversation_id__lt=_last_of(cursor)))
+    found = list(rows[: limit + 1])
+    more = found[limit - 1] if len(found) > limit else None
+    return found[:limit], str(more.pk) if more else None
+
+
+def _last_of(cursor: str) -> uuid.UUID:
+    """The session with which the page before ended."""
+    try:
+        return uuid.UUID(cursor)
+    except ValueError:
+        raise RequestInvalid(fields={"cursor": [f"{cursor!r} is no cursor; take it from `next` of a page."]}) from None
+
+
+def messages(row: CeConversation) -> list[dict[str, Json]]:
+    """The newest turns as texts, newest first."""
+    turns = CeConversationHistory.objects.filter(conversation=row).defer("recording").order_by("-turn_no")[:PAGE]
+    return [
+        {
+            "turn_no": turn.turn_no,
+            "turn_id": str(turn.turn_id),
+            "at": turn.created_at.isoformat(),
+            "status": turn.status,
+            "source": turn.source,
+            "user": turn.user_input,
+            "assistant": spoken(turn.assistant_output),
+        }
+        for turn in turns
+    ]
+
+
+def units(row: CeConversation, newest: int | None = None) -> list[dict[str, Json]]:
+    """The committed units, oldest first; with a number, only the newest."""
+    found = CeSessionUnit.objects.filter(conversation=row).order_by("-unit_id")
+    chosen = reversed(found if newest is None else found[:newest])
+    return [
+        {
+            "unit_id": unit.unit_id,
+            "kind": unit.kind,
+            "topic": unit.topic,
+            "claim": unit.claim,
+            "source_turn": unit.source_turn,
+            "content_hash": unit.content_hash,
+            "utility": unit.utility,
+            "phases": unit.phases,
+            "committed_at": unit.committed_at.isoformat(),
+        }
+        for unit in chosen
+    ]
+
+
+def explained(row: CeConversation, most: int | None = None) -> list[dict[str, Json]]:
+    """The explainability log: the last `Session/EXPLAINABILITY_TURNS` turns, failed ones too, newest first."""
+    kept = settings.read(conf.load("SNAPSHOT").latest, EXPLAINABILITY_TURNS).value
+    turns = list(CeConversationHistory.objects.filter(conversation=row).order_by("-turn_no")[: min(kept, most or kept)])
+    graphs = conf.load("TRACE_GRAPHS")(row.pk, [turn.turn_no for turn in turns])
+    return [_explained(turn, graphs.get(turn.turn_no, {})) for turn in turns]
+
+
+def _explained(turn: CeConversationHistory, graph: Json) -> dict[str, Json]:
+    request, preferences = _request(turn)
+    return {
+        "turn_no": turn.turn_no,
+        "turn_id": str(turn.turn_id),
+        "at": turn.created_at.isoformat(),
+        "status": turn.status,
+        "duration_ms": turn.duration_ms,
+        "config_version": turn.config_version,
+        "request": {"message": turn.user_input, **request},
+        "preferences": preferences,
+        "error": {"code": turn.error_code, "message": turn.error_message} if turn.error_code else None,
+        "response_preview": excerpt(spoken(turn.assistant_output), _PREVIEW),
+        "response": turn.assistant_output,
+        "trace": graph,
+    }
+
+
+def _request(turn: CeConversationHistory) -> tuple[dict[str, Json], Json]:
+    """What came with the message, from the turn's recording; a dead turn has what its lease said of it."""
+    if not turn.recording:
+        return dict(turn.request_meta or {}), {}
+    recorded = restore(turn.recording)
+    request = recorded.request
+    told: dict[str, Json] = {
+        "input_param_names": sorted(request.input_params),
+        "channel": request.channel,
+        "resolved": request.resolved,
+        "source": turn.source,
+    }
+    return told, dict(recorded.loaded.conversation.preferences)
+
+
+def links(address: str, wanted: Sequence[str]) -> dict[str, str]:
+    """Where the rest of each list is."""
+    known = {"units": f"{address}/units", "explainability": f"{address}/explainability"}
+    return {name: known[name] for name in wanted if name in known}
