@@ -12,6 +12,9 @@ import orjson
 
 from convengine.domain.text import storable
 
+#: How deep what comes from outside may be nested: far beyond what anybody sends, far below what recursion bears.
+MAX_DEPTH = 64
+TOO_DEEP = f"Lists and objects are nested more than {MAX_DEPTH} deep."
 _OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_SUBCLASS
 
 
@@ -81,9 +84,27 @@ def plain(value: Any) -> Any:
 
 
 def strict(value: Any) -> Any:
-    """The value as `plain` gives it. Raises TypeError for what JSON cannot say."""
-    json.dumps(value, default=_known)
-    return plain(value)
+    """The value as `plain` gives it. Raises TypeError for what JSON cannot say, or says too deep."""
+    try:
+        json.dumps(value, default=_known)
+        found = plain(value)
+    except RecursionError:
+        raise TypeError(TOO_DEEP) from None
+    if too_deep(found):
+        raise TypeError(TOO_DEEP)
+    return found
+
+
+def too_deep(value: Any) -> bool:
+    """True when lists and objects stand in one another beyond MAX_DEPTH; looks level by level, never by recursion."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        # Each once: code may return what holds itself, or the same thing in many places.
+        nested = {id(item): item for item in level if isinstance(item, (dict, list, tuple))}.values()
+        if not nested:
+            return False
+        level = [inner for item in nested for inner in (item.values() if isinstance(item, dict) else item)]
+    return True
 
 
 def packed(text: str, words: bytes) -> bytes:

@@ -11,11 +11,8 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from convengine import conf
-from convengine.codec import dumps
+from convengine.codec import MAX_DEPTH, dumps, too_deep
 from convengine.errors import RequestInvalid, RequestTooLarge
-
-#: How deep a body may be nested: far beyond what anybody sends, far below what recursion bears.
-MAX_DEPTH = 64
 
 
 class OrjsonParser(BaseParser):
@@ -33,7 +30,7 @@ class OrjsonParser(BaseParser):
             value = orjson.loads(body) if body else {}
         except orjson.JSONDecodeError as error:
             value = _lenient(body, error)
-        if _too_deep(value):
+        if too_deep(value):
             raise RequestInvalid(fields={"body": [f"Nest objects and lists at most {MAX_DEPTH} deep."]})
         return value
 
@@ -43,17 +40,6 @@ def _announced(parser_context: Any, limit: int) -> int | None:
     request = (parser_context or {}).get("request")
     text = request.META.get("CONTENT_LENGTH", "") if request is not None else ""
     return int(text) if text.isdecimal() and int(text) > limit else None
-
-
-def _too_deep(value: Any) -> bool:
-    """True when lists and objects stand in one another beyond the limit; looks level by level, never by recursion."""
-    level = [value]
-    for _ in range(MAX_DEPTH + 1):
-        nested = [item for item in level if isinstance(item, (dict, list))]
-        if not nested:
-            return False
-        level = [inner for item in nested for inner in (item.values() if isinstance(item, dict) else item)]
-    return True
 
 
 def _lenient(body: bytes, error: orjson.JSONDecodeError) -> Any:

@@ -21,6 +21,9 @@ def call_within(milliseconds: float, call: Callable[[], T], afterwards: Callable
     def run() -> None:
         try:
             outcome.set_result(context.run(call))
+        except SystemExit as error:
+            # Code that asks for the end of the process has failed; the process serves others as well.
+            outcome.set_exception(RuntimeError(f"It tried to end the process (SystemExit: {error})."))
         except BaseException as error:
             outcome.set_exception(error)
         finally:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from convengine.codec import plain
+from convengine.codec import TOO_DEEP, plain, too_deep
 from convengine.domain.facts import session_dict
 from convengine.domain.ports import ActionRun, TaskAnswer
 from convengine.domain.recording import Tape
@@ -33,16 +33,22 @@ class TaskCall:
     written_params: dict[str, Any] = field(default_factory=dict)
 
     def set_context(self, key: str, value: Any) -> None:
-        """Write a top-level context field."""
-        self.written_context[key] = value
+        """Write a top-level context field. Raises ValueError for what is nested too deep to be kept."""
+        self.written_context[key] = _shallow(value)
 
     def clear_context(self, key: str) -> None:
         """Remove a top-level context field."""
         self.removed_context.append(key)
 
     def set_input_param(self, key: str, value: Any) -> None:
-        """Write an input param."""
-        self.written_params[key] = value
+        """Write an input param. Raises ValueError likewise."""
+        self.written_params[key] = _shallow(value)
+
+
+def _shallow(value: Any) -> Any:
+    if too_deep(value):
+        raise ValueError(TOO_DEEP)
+    return value
 
 
 @dataclass(frozen=True)
@@ -128,7 +134,7 @@ class Tasks:
             else:
                 self._before()
                 value = call_within(action.timeout_ms, lambda: entry.methods[method](call), self._afterwards)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             return asdict(TaskAnswer(error_type=type(error).__name__, error_message=str(error)))
         answer: dict[str, Any] = plain(asdict(_answer(value, call, entry)))
         return answer
@@ -137,7 +143,8 @@ class Tasks:
 def _answer(value: Any, call: TaskCall, entry: TaskEntry) -> TaskAnswer:
     said = value if isinstance(value, TaskResult) else TaskResult(True, data=value)
     return TaskAnswer(
-        said.data,
+        # The work is done, whatever it returned.
+        TOO_DEEP if too_deep(said.data) else said.data,
         call.written_context,
         call.removed_context,
         call.written_params,

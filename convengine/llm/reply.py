@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from convengine.codec import loads
+from convengine.codec import loads, too_deep
 from convengine.domain.text import blank, excerpt
 from convengine.llm.faults import ModelFault
 
@@ -30,7 +30,7 @@ def read_json(text: str) -> Json:
             value = loads(candidate.strip())
         except ValueError:
             continue
-        if isinstance(value, (dict, list)):
+        if isinstance(value, (dict, list)) and not too_deep(value):
             return value
     raise Unusable(ModelFault("LLM_INVALID_RESPONSE", f"The answer is no JSON object: {excerpt(text, _QUOTED)!r}."))
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from convengine.codec import dumps
+from convengine.codec import TOO_DEEP, dumps, too_deep
 from convengine.mcp_client import faults
 from convengine.mcp_client.faults import ServerFault
 from convengine.mcp_client.policy import Target
@@ -151,7 +151,9 @@ class Connection:
 
 
 def _bounded(value: Json, what: str) -> Json:
-    """The value. Raises ServerFault when it is larger than a turn keeps."""
+    """The value. Raises ServerFault when it is larger, or nested deeper, than a turn keeps."""
+    if too_deep(value):
+        raise ServerFault(faults.TOO_LARGE, f"The {what} cannot be kept: {TOO_DEEP}")
     size = len(dumps(value).encode())
     if size > MAX_BYTES:
         raise ServerFault(faults.TOO_LARGE, f"The {what} has {size} bytes; {MAX_BYTES} is the limit.")

@@ -72,4 +72,10 @@ class McpServers:
             target = self._policy.target(server)
         except NotAllowed as refused:
             raise ServerFault(faults.UNAVAILABLE, str(refused)) from None
-        return self._loop.run(ask(self._sessions or pool(), target))
+        try:
+            return self._loop.run(ask(self._sessions or pool(), target))
+        except ServerFault:
+            raise
+        except Exception as error:
+            # Whatever a server sends, it is the server's fault and never the turn's.
+            raise ServerFault(faults.PROTOCOL_ERROR, faults.text_of(error)) from error

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from convengine.codec import plain
+from convengine.codec import TOO_DEEP, plain, too_deep
 from convengine.domain.ports import ServerPort, ServerTools, TimedToolPort, ToolAnswer
 from convengine.domain.recording import Tape
 from convengine.domain.rows import McpServer
 from convengine.domain.session import Session
+
+RESULT_TOO_DEEP = "RESULT_TOO_DEEP"
 
 
 class TapedTools:
@@ -29,7 +31,11 @@ class TapedTools:
         """Run a tool."""
 
         def call() -> dict[str, Any]:
-            answer: dict[str, Any] = plain(asdict(self._tools.run(tool_code, tool_group, args, session, within_ms)))
+            given = self._tools.run(tool_code, tool_group, args, session, within_ms)
+            if too_deep(given.result):
+                # What cannot be stored cannot be remembered, shown or replayed either.
+                given = ToolAnswer(error_type=RESULT_TOO_DEEP, error_message=TOO_DEEP)
+            answer: dict[str, Any] = plain(asdict(given))
             return answer
 
         request = plain({"tool": tool_code, "group": tool_group, "args": args})

@@ -1,13 +1,14 @@
 import json
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convengine.codec import dumps, loads, packed, plain, strict, unpacked
+from convengine.codec import MAX_DEPTH, dumps, loads, packed, plain, strict, too_deep, unpacked
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
 JSON = st.recursive(
@@ -57,3 +58,25 @@ def test_a_strict_reading_takes_what_json_can_say_and_refuses_the_rest() -> None
     assert strict(value) == plain(value)
     with pytest.raises(TypeError, match="object"):
         strict({"deep": [object()]})
+
+
+def nested(levels: int) -> Any:
+    found: Any = 1
+    for _ in range(levels):
+        found = [found]
+    return found
+
+
+def test_what_is_nested_too_deep_is_refused_before_recursion_ends() -> None:
+    assert strict(nested(MAX_DEPTH)) == nested(MAX_DEPTH)
+    for levels in (MAX_DEPTH + 1, 300, 900, 5000):
+        assert too_deep(nested(levels))
+        with pytest.raises(TypeError, match="nested"):
+            strict(nested(levels))
+
+
+def test_what_holds_itself_is_too_deep() -> None:
+    twice: list[Any] = []
+    twice += [twice, twice]
+
+    assert too_deep(twice)

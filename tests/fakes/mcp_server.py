@@ -5,7 +5,7 @@ import os
 import sys
 
 from mcp.server.mcpserver import MCPServer
-from mcp_types import ToolAnnotations
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
 server = MCPServer("shop", log_level="ERROR")
 
@@ -51,6 +51,15 @@ def environment(name: str) -> str:
 def much(characters: int) -> str:
     """A long text."""
     return "x" * characters
+
+
+@server.tool()
+def nested(levels: int) -> CallToolResult:
+    """Lists in lists."""
+    found: object = 1
+    for _ in range(levels):
+        found = [found]
+    return CallToolResult(content=[TextContent(type="text", text="nested")], structured_content={"found": found})
 
 
 @server.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=True))

@@ -36,3 +36,11 @@ def test_the_thread_knows_the_context_and_cleans_up_behind_itself() -> None:
 
     assert call_within(5000, variable.get, done.set) == "known"
     assert done.wait(5)
+
+
+def test_code_that_wants_to_end_the_process_has_failed() -> None:
+    def ends() -> None:
+        raise SystemExit(3)
+
+    with pytest.raises(RuntimeError, match=r"end the process \(SystemExit: 3\)"):
+        call_within(5000, ends)

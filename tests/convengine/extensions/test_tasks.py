@@ -126,3 +126,30 @@ def test_a_replay_is_answered_from_the_tape() -> None:
 
 def test_a_method_that_is_gone_by_now_is_an_answer() -> None:
     assert tasks(lambda call: 1).run("billing", "melt", make_session(), action=RUN).error_type == "NOT_REGISTERED"
+
+
+def test_a_task_of_a_rule_that_wants_to_end_the_process_has_failed() -> None:
+    def ends(call: TaskCall) -> None:
+        raise SystemExit(3)
+
+    assert tasks(ends).run("billing", "refund", make_session()).error_type == "SystemExit"
+
+
+def deep() -> Any:
+    found: Any = 1
+    for _ in range(2000):
+        found = [found]
+    return found
+
+
+def test_work_is_done_also_where_its_result_cannot_be_kept() -> None:
+    answer = returning(deep())
+
+    assert not answer.failed
+    assert answer.value == "Lists and objects are nested more than 64 deep."
+
+
+def test_a_task_cannot_write_what_cannot_be_kept() -> None:
+    answer = tasks(lambda call: call.set_context("a", deep())).run("billing", "refund", make_session(), action=RUN)
+
+    assert (answer.error_type, answer.context) == ("ValueError", {})

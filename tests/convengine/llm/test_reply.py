@@ -50,3 +50,9 @@ def test_a_schema_that_cannot_judge_fetches_nothing_and_is_a_violation(schema: A
 
 def test_patterns_are_not_judged_here() -> None:
     hold({"a": "a" * 40 + "!"}, {"properties": {"a": {"pattern": "^(a+)+$"}}})
+
+
+@pytest.mark.parametrize("levels", [65, 300, 900, 50_000])
+def test_json_that_is_nested_too_deep_is_unusable(levels: int) -> None:
+    with pytest.raises(Unusable):
+        read_json("[" * levels + "]" * levels)

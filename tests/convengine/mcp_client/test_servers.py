@@ -111,6 +111,13 @@ def test_a_result_that_is_too_large_is_an_error_and_the_session_goes_on(servers:
     assert value(servers, row, "pid") == first
 
 
+def test_a_result_that_is_nested_too_deep_is_an_error(servers: McpServers, row: McpServer) -> None:
+    answer = servers.call(row, "nested", {"levels": 80})
+
+    assert answer.error_type == "MCP_RESULT_TOO_LARGE"
+    assert "more than 64 deep" in str(answer.error_message)
+
+
 def test_a_server_that_dies_in_mid_call_is_told_and_stdio_starts_a_new_one(servers: McpServers) -> None:
     row = stdio_row()
     first = value(servers, row, "pid")

@@ -1,3 +1,5 @@
+from typing import Any
+
 from convengine.domain.recording import Playback, Recording
 from convengine.extensions.registry import Registry
 from convengine.extensions.timed_tools import TimedTools
@@ -30,3 +32,14 @@ def test_what_a_server_offers_comes_from_it_once_and_then_from_the_tape() -> Non
 
     assert live == again
     assert live.tools == [{"name": "order.status"}]
+
+
+def test_a_result_that_nobody_could_store_is_a_fault_of_the_tool() -> None:
+    result: Any = 1
+    for _ in range(900):
+        result = {"a": result}
+    tools = TimedTools(ScriptedTools([Stub("stock", result=result)]))
+
+    answer = TapedTools(tools, Recording()).run("stock", "DB", {}, make_session())
+
+    assert (answer.result, answer.error_type) == (None, "RESULT_TOO_DEEP")
