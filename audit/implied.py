@@ -8,7 +8,7 @@ from typing import Any
 from audit.stage_names import base_name, source_name
 from convengine.domain.enums import RulePhase
 from convengine.domain.stages import Stage
-from convengine.pipeline.timing import STEP_KEYS, in_words, packed, unpacked
+from convengine.pipeline.timing import NOBODY_ASKED, STEP_KEYS, in_words, packed, unpacked
 from convengine.rules.telling import flags
 from convengine.rules.verdict import NOT_MET
 
@@ -25,7 +25,8 @@ def implied(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
     if stage == Stage.STEP_EXIT:
         return {"stepClass": _class_of(str(payload.get("step"))), "outcome": "Continue", "durationMs": 0}
     if stage == Stage.PIPELINE_TIMING:
-        return in_words(payload.get("stepList") or ())
+        asked = NOBODY_ASKED if "wallMs" in payload else {}
+        return {**in_words(payload.get("stepList") or ()), **asked}
     if stage == Stage.DECISION:
         winner = payload.get("winner")
         return {"candidates": [] if winner is None else [{"id": winner, "matched": True}]}

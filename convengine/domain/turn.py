@@ -104,6 +104,8 @@ class Turn:
     #: Every try of every question to a model, in order, and how many of them are stored already.
     model_calls: list[ModelCall] = field(default_factory=list)
     model_calls_stored: int = 0
+    #: How long the turn waited for tools.
+    tool_ms: float = 0.0
     #: Called by the runner after each step, when events are stored step by step.
     flush_step: "StepFlush | None" = None
     #: Asked between two steps: has a newer message interrupted the turn? Null where none may.

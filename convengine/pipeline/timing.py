@@ -10,7 +10,10 @@ from convengine.domain.turn import Turn
 
 
 def audit_timing(session: Session, turn: Turn, status: str) -> None:
-    """Write PIPELINE_TIMING. `status` is COMPLETED, STOPPED or FAILED; `wallMs` covers hooks and the last step too."""
+    """Write PIPELINE_TIMING. `status` is COMPLETED, STOPPED or FAILED; `wallMs` covers hooks and the last step too.
+
+    `llmMs` is the time of all tries of all questions to models, `toolMs` that of tools.
+    """
     steps = [
         {"step": step, "startedAtMs": int(started * 100) / 100, "durationMs": int(took * 100) / 100, "success": success}
         for step, started, took, success, *_ in sorted(turn.timings, key=_started)
@@ -21,10 +24,15 @@ def audit_timing(session: Session, turn: Turn, status: str) -> None:
         **in_words(steps),
         stepList=steps,
         wallMs=round(turn.ports.clock.elapsed_ms(), 2),
+        llmMs=sum(call.answer.latency_ms for call in turn.model_calls),
+        llmCalls=len(turn.model_calls),
+        toolMs=int(turn.tool_ms),
         status=status,
     )
 
 
+#: What it says of a turn that asked neither models nor tools.
+NOBODY_ASKED = {"llmMs": 0, "llmCalls": 0, "toolMs": 0}
 _started = attrgetter("started_ms")
 #: What `stepList` says of each step.
 STEP_KEYS = ("step", "startedAtMs", "durationMs", "success")

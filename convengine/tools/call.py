@@ -32,7 +32,9 @@ def call_tool(
     fitted, problems = checked(schema, args, _LIMIT if group == ToolGroup.DB else frozenset())
     if problems:
         return ToolAnswer(error_type=INVALID_ARGS, error_message=" ".join(problems))
+    started = turn.ports.clock.elapsed_ms()
     answer = turn.ports.tools.run(tool.tool_code if tool else "", group, fitted, session, within_ms)
+    turn.tool_ms += turn.ports.clock.elapsed_ms() - started
     for stage, payload in answer.told.items():
         turn.audit(session, Stage(stage), **payload)
     return answer

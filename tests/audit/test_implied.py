@@ -6,7 +6,7 @@ from audit.implied import shortened, whole
 from convengine.codec import plain
 from convengine.domain.enums import RulePhase
 from convengine.domain.trail import FOLDED_KEYS, AuditEvent
-from convengine.pipeline.timing import in_words
+from convengine.pipeline.timing import NOBODY_ASKED, in_words
 from convengine.rules.telling import flags
 from tests.api import Caller
 from tests.worlds import desk
@@ -28,7 +28,7 @@ EVENTS: list[tuple[str, dict[str, Any]]] = [
         {"step": "RulesStep", "stepClass": "convengine.steps.rules.RulesStep", "outcome": "Stop", "durationMs": 7},
     ),
     ("STEP_ERROR", {"step": "RulesStep", "stepClass": "convengine.steps.rules.RulesStep", "errorType": "KeyError"}),
-    ("PIPELINE_TIMING", {**in_words(STEPS), "stepList": STEPS, "wallMs": 3.0, "status": "FAILED"}),
+    ("PIPELINE_TIMING", {**in_words(STEPS), "stepList": STEPS, "wallMs": 3.0, **NOBODY_ASKED, "status": "FAILED"}),
     ("PIPELINE_TIMING", {"totalMs": 99, "steps": "as told", "stepList": STEPS}),
     ("RULE_MATCH (RulesStep)", {"ruleId": 1, **SEEN, **flags(RulePhase.PRE_RESPONSE_RESOLUTION, "RulesStep")}),
     (
@@ -63,6 +63,7 @@ EVENTS: list[tuple[str, dict[str, Any]]] = [
     ("DECISION", {"kind": "POLICY", "winner": None, "candidates": []}),
     ("ASSISTANT_OUTPUT", {"output": "hello", "responseType": "EXACT", **SEEN}),
     ("ASSISTANT_OUTPUT", {"output": "no", "responseType": "POLICY"}),
+    ("PIPELINE_TIMING", {"stepList": STEPS, **in_words(STEPS), "wallMs": 3.0, "llmMs": 7, "llmCalls": 2, "toolMs": 0}),
 ]  # fmt: skip
 
 

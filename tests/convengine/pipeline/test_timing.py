@@ -1,6 +1,7 @@
+from convengine.domain.ports import LlmAnswer, LlmRequest, ModelCall
 from convengine.domain.session import Session, StepTiming
 from convengine.domain.turn import Turn
-from convengine.pipeline.timing import audit_timing
+from convengine.pipeline.timing import NOBODY_ASKED, audit_timing
 from tests.builders import make_turn, payload
 
 
@@ -27,3 +28,14 @@ def test_P2_12_V5_steps_stand_in_the_order_in_which_they_began() -> None:
     turn = timed(StepTiming("B", 5, 7, True), StepTiming("A", 0, 5, True))
 
     assert [item["step"] for item in payload(turn, "PIPELINE_TIMING")["stepList"]] == ["A", "B"]
+
+
+def test_it_tells_what_was_waited_for() -> None:
+    turn = make_turn()
+    tries = [LlmAnswer(error_code="LLM_TIMEOUT", latency_ms=1000), LlmAnswer("yes", latency_ms=234)]
+    turn.model_calls += [ModelCall(LlmRequest("POLICY", "", ""), one, 1, None, None, None, 0) for one in tries]
+    turn.tool_ms = 56.7
+    audit_timing(Session("c"), turn, "FAILED")
+    told = payload(turn, "PIPELINE_TIMING")
+
+    assert {key: told[key] for key in NOBODY_ASKED} == {"llmMs": 1234, "llmCalls": 2, "toolMs": 56}
