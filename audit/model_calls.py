@@ -73,6 +73,12 @@ def spent(conversation_id: str) -> float:
     return float(sum(cost for cost in calls.values_list("cost", flat=True) if cost))
 
 
+def asked_for(turn_id: str, conversation_id: str, purposes: Sequence[str]) -> bool:
+    """True when the log has a call of the turn for one of these purposes."""
+    calls = CeLlmCallLog.objects.filter(conversation_id=conversation_id, turn_id=turn_id, purpose__in=purposes)
+    return calls.exists()
+
+
 def _write(turn: Turn, calls: Sequence[ModelCall]) -> Write:
     here, keeps = dialect(), Keeping.of(turn.snapshot)
     ids = [here.uuid(turn.request.conversation_id), here.uuid(turn.turn_id), turn.turn_no, turn.snapshot.config_version]

@@ -1,12 +1,17 @@
 """`ce_audit` on PostgreSQL: partitions by range of `audit_id`, made ahead of need, dropped by retention (R84)."""
 
+from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
+
+from convengine.domain.job import Counts, Every, Job
 
 #: How many ids a partition holds, and how many partitions stand ready beyond the newest id.
 SIZE = 10_000_000
 AHEAD = 2
+_PREFIX = "ce_audit_p"
 
 
 def create_table(schema_editor: Any, model: Any) -> None:
@@ -33,19 +38,99 @@ def ensure() -> int:
     """Make the partitions that the coming ids need; how many were made. Elsewhere than on PostgreSQL nothing is."""
     if connection.vendor != "postgresql":
         return 0
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT last_value FROM ce_audit_audit_id_seq")
-        newest = int(cursor.fetchone()[0]) // SIZE
-        cursor.execute("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'ce_audit'::regclass")
-        there = {str(row[0]) for row in cursor.fetchall()}
-        missing = [number for number in range(newest, newest + AHEAD + 1) if _name(number) not in there]
-        for number in missing:
-            cursor.execute(_partition_sql(number))
+    newest, there = _newest(), set(_attached())
+    missing = [number for number in range(newest, newest + AHEAD + 1) if number not in there]
+    for number in missing:
+        _attach(number)
     return len(missing)
 
 
+def drop_before(before: datetime) -> Iterator[str]:
+    """Drop the partitions whose events are all older, from the oldest on, and give their names.
+
+    The partition that is being written and those ahead stay. Turns go on meanwhile: a partition is taken off the table
+    before it is dropped, and neither waits for more than the transactions that are open now.
+    """
+    if connection.vendor != "postgresql":
+        return
+    _finish()
+    newest = _newest()
+    for number in sorted(_attached()):
+        if number >= newest or not _is_older(number, before):
+            return
+        _detach(number)
+        yield _name(number)
+
+
+def _keep_ahead() -> Iterator[Counts]:
+    if made := ensure():
+        yield {"partitions": made}
+
+
+def _newest() -> int:
+    """The number of the partition that is being written."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT last_value FROM ce_audit_audit_id_seq")
+        return int(cursor.fetchone()[0]) // SIZE
+
+
+def _attached() -> list[int]:
+    """The numbers of the partitions of the table."""
+    return _numbers("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'ce_audit'::regclass")
+
+
+def _numbers(sql: str) -> list[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        return [int(str(name).removeprefix(_PREFIX)) for (name,) in cursor.fetchall()]
+
+
+def _is_older(number: int, before: datetime) -> bool:
+    """True when the last events of a partition are older, or it has none."""
+    with connection.cursor() as cursor:
+        # Ids rise with time but for the turns that run at the same moment.
+        newest = f"SELECT created_at FROM {_name(number)} ORDER BY audit_id DESC LIMIT 10000"
+        cursor.execute(f"SELECT coalesce(max(created_at) < %s, true) FROM ({newest}) AS last", [before])
+        return bool(cursor.fetchone()[0])
+
+
+def _attach(number: int) -> None:
+    """Make a partition beside the table and attach it: made as a part of it, it would make every turn wait."""
+    name, start = _name(number), number * SIZE
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE IF NOT EXISTS {name} (LIKE ce_audit INCLUDING ALL)")
+        cursor.execute(f"ALTER TABLE ce_audit ATTACH PARTITION {name} FOR VALUES FROM ({start}) TO ({start + SIZE})")
+
+
+def _detach(number: int) -> None:
+    with connection.cursor() as cursor:
+        # What waits for a lock makes those wait that come after it.
+        cursor.execute("SET lock_timeout = '20s'")
+        try:
+            gently = "" if connection.in_atomic_block else " CONCURRENTLY"
+            cursor.execute(f"ALTER TABLE ce_audit DETACH PARTITION {_name(number)}{gently}")
+            cursor.execute(f"DROP TABLE {_name(number)}")
+        finally:
+            cursor.execute("RESET lock_timeout")
+
+
+def _finish() -> None:
+    """End what a process that died has begun: a partition half taken off, or taken off and not dropped."""
+    half = (
+        "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'ce_audit'::regclass AND inhdetachpending"
+    )
+    off = f"""SELECT relname FROM pg_class c WHERE relkind = 'r' AND relname ~ '^{_PREFIX}[0-9]+$'
+              AND pg_table_is_visible(oid) AND NOT EXISTS (SELECT 1 FROM pg_inherits WHERE inhrelid = c.oid)"""
+    for number in _numbers(half):
+        with connection.cursor() as cursor:
+            cursor.execute(f"ALTER TABLE ce_audit DETACH PARTITION {_name(number)} FINALIZE")
+    for number in _numbers(off):
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP TABLE IF EXISTS {_name(number)}")
+
+
 def _name(number: int) -> str:
-    return f"ce_audit_p{number}"
+    return f"{_PREFIX}{number}"
 
 
 def _partition_sql(number: int) -> str:
@@ -53,3 +138,12 @@ def _partition_sql(number: int) -> str:
         f"CREATE TABLE IF NOT EXISTS {_name(number)} PARTITION OF ce_audit "
         f"FOR VALUES FROM ({number * SIZE}) TO ({(number + 1) * SIZE})"
     )
+
+
+JOB = Job(
+    "audit_partitions",
+    "Prepare audit partitions",
+    "Makes the partitions of ce_audit that the coming events need (PostgreSQL).",
+    Every(3600),
+    _keep_ahead,
+)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import DataError, transaction
+from django.db.models import Max
 
 from audit import model_calls
 from audit.filters import AuditFilter
@@ -94,7 +95,7 @@ def append(
 ) -> None:
     """Add events to a turn that nobody runs any more, behind those that it has. Needs an open transaction."""
     before = CeAudit.objects.filter(conversation_id=conversation_id, turn_no=turn_no)
-    last = before.order_by("-seq").values_list("seq", flat=True).first() or 0
+    last = last_seq(conversation_id, turn_no)
     has_input = last and before.filter(stage=Stage.USER_INPUT).exists()
     CeAudit.objects.bulk_create(
         CeAudit(
@@ -111,6 +112,41 @@ def append(
             (event for event in events if not (has_input and event[0] == Stage.USER_INPUT)), start=1
         )
     )
+
+
+def last_seq(conversation_id: str, turn_no: int | None) -> int:
+    """The number of the last event of a turn, or of those outside of turns; 0 when there is none."""
+    events = CeAudit.objects.filter(conversation_id=conversation_id, turn_no=turn_no)
+    return events.order_by("-seq").values_list("seq", flat=True).first() or 0
+
+
+def append_outside(
+    events: Sequence[tuple[str, Stage, dict[str, Any]]], now: datetime, config_version: int | None
+) -> None:
+    """Add events (conversation, stage, payload) that belong to no turn. Needs an open transaction."""
+    if not events:
+        return
+    outside = CeAudit.objects.filter(turn_no=None, conversation_id__in={key for key, _, _ in events})
+    last = {str(key): seq for key, seq in outside.values_list("conversation_id").annotate(Max("seq"))}
+    rows = []
+    for key, stage, payload in events:
+        last[key] = last.get(key, 0) + 1
+        rows.append(
+            CeAudit(
+                conversation_id=key,
+                config_version=config_version,
+                created_at=now,
+                seq=last[key],
+                stage=stage.value,
+                payload_json=payload,
+            )
+        )
+    CeAudit.objects.bulk_create(rows)
+
+
+def asked_for(turn_id: str, conversation_id: str, purposes: Sequence[str]) -> bool:
+    """True when a model was asked for one of these purposes in a turn, or after it."""
+    return model_calls.asked_for(turn_id, conversation_id, purposes)
 
 
 def _rows(turn: Turn, after_seq: int) -> list[AuditRow]:

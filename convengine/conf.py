@@ -44,6 +44,25 @@ DEFAULTS: Mapping[str, Any] = {
     "NOTIFICATION_WEBHOOKS": [],
     # True: rows may switch the guard of a database tool off.
     "UNSAFE_SQL_TOOLS": False,
+    # Background jobs (`domain.job.Job`), what may be handed to a worker by name, and who hands it.
+    "JOBS": [
+        "convengine.sessions.closing.JOB",
+        "convengine.sessions.compaction.JOB",
+        "convengine.sessions.open_executions.JOB",
+        "convengine.sessions.retention.SHORT_LIVED",
+        "convengine.sessions.retention.TURNS",
+        "audit.retention.JOB",
+        "audit.partitions.JOB",
+        "convengine.jobs.old_runs.JOB",
+    ],
+    "HANDED_WORK": {"summaries": "convengine.sessions.afterwards.write_of"},
+    "HAND_OVER": "convengine.jobs.handing.hand_over",
+    # The broker of worker and beat; blank for none. Without one, a server may run the jobs in a thread of its own.
+    "BROKER_URL": "",
+    "JOBS_IN_PROCESS": False,
+    # How often somebody looks for jobs that are due; how long a job is held by a process that says nothing.
+    "JOB_TICK_SECONDS": 10,
+    "JOB_LEASE_SECONDS": 120,
     # Deployment defaults of live settings, (TYPE, KEY) -> text.
     "SETTING_DEFAULTS": {},
     # What `ce_mcp_server` rows may do here: commands that they may start, hosts that they may reach (`host`,
@@ -78,8 +97,8 @@ def unknown_keys() -> list[str]:
 
 
 @cache
-def _imported(path: str) -> Any:
-    """A module, or a name inside one."""
+def imported(path: str) -> Any:
+    """What a dotted path of a setting names: a module, or a name inside one. Raises ImportError naming the path."""
     try:
         return import_string(path)
     except ImportError:
@@ -88,9 +107,9 @@ def _imported(path: str) -> Any:
 
 def load(key: str) -> Any:
     """The object that a dotted path names. Raises ImportError naming the path."""
-    return _imported(get(key))
+    return imported(get(key))
 
 
 def load_all(key: str) -> list[Any]:
     """The objects that a list of dotted paths names."""
-    return [_imported(path) for path in get(key)]
+    return [imported(path) for path in get(key)]

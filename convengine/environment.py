@@ -148,6 +148,15 @@ def live_setting_defaults() -> dict[tuple[str, str], str]:
     return found
 
 
+def broker(url: str) -> str:
+    """The address of the broker of background jobs; blank for none, `embedded` for one that `serve` starts."""
+    if url and url != "embedded" and urlsplit(url).scheme not in ("redis", "rediss", "redis+socket"):
+        raise ImproperlyConfigured(
+            "CE_BROKER_URL must begin with redis://, rediss:// or redis+socket://, or be `embedded`."
+        )
+    return url
+
+
 def database(url: str, default_file: str) -> dict[str, Any]:
     """Django's dictionary for a database URL: postgresql://…, sqlite:///file; blank is SQLite in `default_file`."""
     parts = urlsplit(url or f"sqlite:///{default_file}")

@@ -32,8 +32,8 @@ def configure(wanted: Mapping[str, Any]) -> None:
     }
     # Django's own loggers lose the handlers that Django gave them: all lines go one way.
     own = {"handlers": [], "level": "NOTSET", "propagate": True}
-    # What these say below a warning are prompts and keys.
-    quiet = {name: {"level": "WARNING"} for name in ("httpx2", "httpcore2", "openai")}
+    # What these say below a warning are prompts, keys, and a line for every beat.
+    quiet = {name: {"level": "WARNING"} for name in ("httpx2", "httpcore2", "openai", "celery")}
     dictConfig(
         {
             "version": 1,

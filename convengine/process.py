@@ -3,7 +3,7 @@
 import gc
 import sys
 
-from convengine import wiring
+from convengine import conf, wiring
 
 #: A turn makes some ten thousand objects and leaves few cycles: looking for them every seven hundred cost it a sixth.
 _BETWEEN_LOOKS = 10_000
@@ -22,3 +22,7 @@ def settle() -> None:
     gc.freeze()
     gc.set_threshold(_BETWEEN_LOOKS, 20, 20)
     sys.setswitchinterval(_UNBROKEN)
+    if conf.get("JOBS_IN_PROCESS"):
+        from convengine.jobs.in_process import runner
+
+        runner.start()

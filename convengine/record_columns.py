@@ -23,6 +23,7 @@ STATUS_LOOKS: Mapping[str, str] = {
     "INTERRUPTED": "warning",
     "ABORTED": "warning",
     "CLAIMED": "warning",
+    "LOST": "warning",
     "FAILED": "danger",
 }
 

@@ -45,6 +45,7 @@ INSTALLED_APPS = [
     "convengine.sessions",
     "convengine.api",
     "convengine.executors",
+    "convengine.jobs",
     "config_admin",
     "audit",
 ]
@@ -179,6 +180,10 @@ CONVENGINE: dict[str, Any] = {
     "NOTIFICATION_FROM": environment.text("CE_NOTIFICATION_FROM"),
     "NOTIFICATION_WEBHOOKS": environment.words("CE_NOTIFICATION_WEBHOOKS"),
     "UNSAFE_SQL_TOOLS": environment.boolean("CE_ALLOW_UNSAFE_SQL_TOOLS"),
+    "BROKER_URL": environment.broker(environment.text("CE_BROKER_URL")),
+    "JOBS_IN_PROCESS": environment.boolean("CE_JOBS_IN_PROCESS"),
+    "JOB_TICK_SECONDS": environment.integer("CE_JOB_TICK_SECONDS", 10, 1),
+    "JOB_LEASE_SECONDS": environment.integer("CE_JOB_LEASE_SECONDS", 120, 1),
     "SETTING_DEFAULTS": environment.live_setting_defaults(),
     "MCP_STDIO_COMMANDS": environment.words("CE_MCP_STDIO_COMMANDS"),
     "MCP_HTTP_HOSTS": environment.words("CE_MCP_HTTP_HOSTS"),

@@ -372,6 +372,15 @@ class TurnStatus(Word):
     INTERRUPTED = "INTERRUPTED", "Interrupted"
 
 
+class JobStatus(Word):
+    """How a run of a background job ended."""
+
+    RUNNING = "RUNNING", "Running"
+    OK = "OK", "OK"
+    FAILED = "FAILED", "Failed"
+    LOST = "LOST", "Its process died"
+
+
 class ResetReason(StrEnum):
     """Why a conversation was reset (pipeline-1 4, 8.4, 15)."""
 

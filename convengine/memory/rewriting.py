@@ -29,6 +29,8 @@ from convengine.prompts.variables import history_of
 Json = Any
 #: Where the branch of memory keeps the number of the turn after which the model wrote its summary.
 WRITTEN_AFTER = "written_after_turn"
+#: What models are asked for here.
+PURPOSES = ("MEMORY", "SUMMARY")
 _ERROR = Stage.MEMORY_LLM_ERROR
 _STAGES = Stages(Stage.MEMORY_LLM_INPUT, Stage.MEMORY_LLM_OUTPUT, _ERROR)
 
@@ -70,9 +72,9 @@ def _memory_due(session: Session, turn: Turn) -> bool:
     return rested and len(session.history) > turn.config(session, RECENT_TURNS_FOR_SUMMARY)
 
 
-def _remembered(session: Session, turn: Turn) -> Session:
-    """The summary so far and the turns since, folded into one paragraph."""
-    before = written_after(session)
+def folded(session: Session, turn: Turn, before: str) -> str | None:
+    """What a model makes of a summary so far and the turns that it does not tell; null when it makes nothing of it."""
+    after = written_after(session)
     prompts = filled_or_told(
         session,
         turn,
@@ -80,15 +82,20 @@ def _remembered(session: Session, turn: Turn) -> Session:
         system=turn.config(session, SYSTEM_PROMPT),
         user=turn.config(session, USER_PROMPT),
         selected={"configType": SYSTEM_PROMPT.type},
-        memory_session_summary=own_summary(session) or "",
-        conversation_history=_since(session, None if before is None else turn.turn_no - before),
+        memory_session_summary=before,
+        conversation_history=_since(session, None if after is None else turn.turn_no - after),
     )
     if prompts is None:
-        return session
+        return None
     reply = ask(session, turn, _question("MEMORY", prompts.system, prompts.user))
-    if reply.error:
+    return None if reply.error else excerpt(one_line(reply.text), turn.config(session, SUMMARY_MAX_CHARS))
+
+
+def _remembered(session: Session, turn: Turn) -> Session:
+    """The summary so far and the turns since, folded into one paragraph."""
+    summary = folded(session, turn, own_summary(session) or "")
+    if summary is None:
         return session
-    summary = excerpt(one_line(reply.text), turn.config(session, SUMMARY_MAX_CHARS))
     branch = {**session.context[BRANCH], "session_summary": summary, WRITTEN_AFTER: turn.turn_no}
     return session.with_context({BRANCH: branch}).with_params({"memory_session_summary": summary})
 

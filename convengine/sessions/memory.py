@@ -6,6 +6,7 @@ from convengine.domain.conversation import Conversation
 from convengine.domain.session import Session
 from convengine.domain.turn import Turn
 from convengine.memory.rewriting import written_after
+from convengine.sessions.compaction import compact_thread
 from convengine.sessions.sql import dialect
 from convengine.sessions.writes import Write
 
@@ -17,6 +18,8 @@ def recall(row: Conversation) -> str | None:
     """
     if row.remote_jid == row.conversation_id:
         return None
+    # The session before may have ended a moment ago, sooner than the job comes by.
+    compact_thread(row.workspace_id, row.channel, row.remote_jid)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT summary_text FROM ce_memory WHERE workspace_id = %s AND channel = %s AND remote_jid = %s "

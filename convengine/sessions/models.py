@@ -43,6 +43,9 @@ class CeConversation(models.Model):
     mounted_kb_id = models.TextField(null=True)
     last_message_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
+    compacted_version = models.IntegerField(
+        db_default=-1, help_text="The version for which the ended session was compacted."
+    )
 
     class Meta:
         db_table = "ce_conversation"
@@ -51,6 +54,17 @@ class CeConversation(models.Model):
             models.Index(fields=["status"], name="ce_conversation_status"),
             models.Index(fields=["updated_at"], name="ce_conversation_updated"),
             models.Index(fields=["workspace_id", "channel", "remote_jid", "lifecycle"], name="ce_conversation_thread"),
+            # What the jobs look for. No column of these changes when a turn takes its lease.
+            models.Index(
+                fields=["channel", "updated_at"],
+                condition=~Q(channel="api") & ~Q(lifecycle__in=["COMPLETE", "ABORTED"]),
+                name="ce_conversation_to_close",
+            ),
+            models.Index(
+                fields=["updated_at"],
+                condition=Q(lifecycle__in=["COMPLETE", "ABORTED"]) & ~Q(compacted_version=models.F("version")),
+                name="ce_conversation_to_compact",
+            ),
         ]
         constraints = [
             models.UniqueConstraint(

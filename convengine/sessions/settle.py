@@ -49,12 +49,13 @@ def settle(execution_id: int, settlement: Settlement) -> None:
         row = CePendingActionExecution.objects.select_for_update().select_related("conversation").get(pk=execution_id)
         if row.status != "CLAIMED":
             raise NotSettled(f"This execution has its end already: {row.status}.")
-        if _still_runs(row):
+        if still_runs(row):
             raise NotSettled("The turn that claimed it still runs. Wait until its lease is over, and look again.")
         _write(row, settlement)
 
 
-def _still_runs(row: CePendingActionExecution) -> bool:
+def still_runs(row: CePendingActionExecution) -> bool:
+    """True while the turn that claimed it may still say how it ended."""
     here = dialect()
     if (row.conversation.lease_info or {}).get("turnId") != str(row.turn_id):
         return False

@@ -12,7 +12,7 @@ from django.contrib.auth.models import Group
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
-from config_admin.management.commands.serve import become_server, need_port
+from config_admin.management.commands.serve import become_server, jobs_in_server, need_port
 from config_admin.models import CeIntent
 from config_admin.snapshot.transfer import load
 from convengine import wiring
@@ -43,11 +43,12 @@ class Command(BaseCommand):
         if not CeIntent.objects.exists():
             load(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration's own rows")
         facts = _facts(f"http://{host}:{port}")
-        self._print(facts)
+        jobs = jobs_in_server()
+        self._print(facts, jobs)
         if not no_serve:
             become_server(host, port, workers=1, threads=4)
 
-    def _print(self, facts: dict[str, Any]) -> None:
+    def _print(self, facts: dict[str, Any], jobs: str) -> None:
         logins = "\n".join(
             f"    {person['username']:<10} {person['password']}   ({person['group']})" for person in facts["users"]
         )
@@ -60,6 +61,7 @@ ConvEngine demo: a help desk
   API docs  {facts["url"]}/api/docs/
   API key   {facts["api_key"]}
   Model     {_model()}
+  Jobs      {jobs}
 
   Say something:
 

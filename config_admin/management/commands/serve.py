@@ -7,14 +7,18 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
+from convengine import conf, environment
+from convengine.jobs.processes import EMBEDDED, CannotStart, Child, Group, beat, broker, shown, worker
+
 
 class Command(BaseCommand):
-    """Applies the migrations, says what it starts, and becomes the server."""
+    """Migrates, says what it starts, and becomes the server; with a broker, keeps all processes running."""
 
-    help = "Serve turns, API and admin."
+    help = "Serve turns, API and admin, and run the background jobs."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Where, and with how many processes and threads."""
@@ -22,14 +26,41 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--workers", type=int, default=2)
         parser.add_argument("--threads", type=int, default=4)
+        parser.add_argument(
+            "--no-jobs", action="store_true", help="Leave background jobs to others, such as a worker and a beat."
+        )
 
     def handle(self, *args: Any, host: str, port: int, workers: int, threads: int, **options: Any) -> None:
-        """Migrate and serve. Raises CommandError when the port is taken or the server is not installed."""
+        """Migrate and serve. Raises CommandError when the port is taken or something is not installed."""
         need_port(host, port)
         call_command("migrate", verbosity=0, interactive=False)
         self.stdout.write(f"Turns, API and admin: http://{host}:{port} ({workers} processes, {threads} threads each)")
+        url = "" if options["no_jobs"] else conf.get("BROKER_URL")
+        if not url:
+            self.stdout.write(f"Background jobs: {'not here' if options['no_jobs'] else jobs_in_server()}")
+            become_server(host, port, workers, threads)
+        server = Child("server", server_command(host, port, workers, threads), leads=True)
+        sys.exit(self._run(url, server))
+
+    def _run(self, url: str, server: Child) -> int:
+        """The server beside a worker and a beat, on the broker that is named or on one of our own."""
+        try:
+            own, address = broker() if url == EMBEDDED else (None, url)
+        except CannotStart as problem:
+            raise CommandError(str(problem)) from problem
+        where = "a broker of our own" if own else shown(address)
+        self.stdout.write(f"Background jobs: a worker and a beat, on {where}")
         self.stdout.flush()
-        become_server(host, port, workers, threads)
+        told = {**os.environ, "CE_BROKER_URL": address, "CE_JOBS_IN_PROCESS": "false"}
+        children = [*([own] if own else []), worker(), beat(), server]
+        return Group(children, Path(settings.BASE_DIR), told).run()
+
+
+def jobs_in_server() -> str:
+    """Have the server run the jobs itself, unless the environment says otherwise; and say so."""
+    os.environ.setdefault("CE_JOBS_IN_PROCESS", "true")
+    on = environment.boolean("CE_JOBS_IN_PROCESS")
+    return "in the server (CE_BROKER_URL names no broker)" if on else "none (CE_JOBS_IN_PROCESS)"
 
 
 def need_port(host: str, port: int) -> None:
@@ -45,18 +76,21 @@ def need_port(host: str, port: int) -> None:
         raise CommandError(f"Cannot serve at {host}:{port}: {reason}. Another port: PORT=…") from error
 
 
-def become_server(host: str, port: int, workers: int, threads: int) -> None:
-    """Replace this process by the server, which starts a worker process anew when one dies."""
+def server_command(host: str, port: int, workers: int, threads: int) -> list[str]:
+    """The server, which starts a worker process anew when one dies. Raises CommandError."""
     server = Path(sys.executable).parent / "granian"
     if not server.exists():
         raise CommandError("The server is not installed: run `make setup`.")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "convengine.settings")
+    return [
+        str(server), "--interface", "wsgi", "--host", host, "--port", str(port), "--workers", str(workers),
+        "--blocking-threads", str(threads), "--respawn-failed-workers", "--log-level", "warning",
+        "convengine.wsgi:application",
+    ]  # fmt: skip
+
+
+def become_server(host: str, port: int, workers: int, threads: int) -> None:
+    """Replace this process by the server."""
+    command = server_command(host, port, workers, threads)
     sys.stdout.flush()
-    os.execv(  # noqa: S606
-        server,
-        [
-            str(server), "--interface", "wsgi", "--host", host, "--port", str(port), "--workers", str(workers),
-            "--blocking-threads", str(threads), "--respawn-failed-workers", "--log-level", "warning",
-            "convengine.wsgi:application",
-        ],
-    )  # fmt: skip
+    os.execv(command[0], command)  # noqa: S606

@@ -88,7 +88,7 @@ def test_the_next_turn_remembers_the_last(conversation_id: str) -> None:
 def ended(remote_jid: str, summary: str) -> None:
     """An earlier session of the thread, ended and compacted."""
     row = CeConversation.objects.create(
-        conversation_id=uuid.uuid4(), channel="sms", remote_jid=remote_jid, lifecycle="COMPLETE"
+        conversation_id=uuid.uuid4(), channel="sms", remote_jid=remote_jid, lifecycle="COMPLETE", compacted_version=0
     )
     CeMemory.objects.create(
         conversation=row, memory_type="COMPACTED", workspace_id="default", channel="sms", remote_jid=remote_jid,

@@ -1,7 +1,6 @@
 """The table of sessions 4, row by row: which session a message belongs to."""
 
 import threading
-import uuid
 from collections import Counter
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 from django.db import connection
 
 from audit.models import CeAudit
-from convengine.sessions.models import CeConversation, CeMemory, CeThread
+from convengine.sessions.models import CeConversation, CeThread
 from convengine.sessions.threads import Thread, find_or_make
 from tests.convengine.sessions.test_turns import hold_lease
 from tests.threads import Participant, row_of, setting, travel_desk
@@ -254,15 +253,7 @@ def test_of_many_that_start_over_at_once_each_session_but_the_last_is_aborted() 
 def test_the_next_session_recalls_what_the_last_one_left(guest: Participant) -> None:
     first = guest.say("a trip")
     CeConversation.objects.update(lifecycle="COMPLETE")
-    CeMemory.objects.create(
-        conversation_id=uuid.UUID(first["session_id"]),
-        memory_type="COMPACTED",
-        summary_text="A trip was planned.",
-        from_turn=1,
-        to_turn=1,
-        **guest.thread,
-    )
 
     answer = guest.say("hours")
 
-    assert row_of(answer).context_json["memory"]["recalled_summary"] == "A trip was planned."
+    assert row_of(answer).context_json["memory"]["recalled_summary"] == row_of(first).context_summary

@@ -1,0 +1,84 @@
+"""Background jobs as values: what each does, and when it is due."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from typing import Protocol
+
+#: What one batch did, by name: {"closed": 200}.
+Counts = Mapping[str, int]
+
+
+class Schedule(Protocol):
+    """When a job is due."""
+
+    def first(self, now: datetime, zone: tzinfo) -> datetime:
+        """When a job that never ran is due."""
+
+    def after(self, now: datetime, zone: tzinfo) -> datetime:
+        """When a job that starts now is due again."""
+
+    def told(self) -> str:
+        """The schedule in plain words."""
+
+
+@dataclass(frozen=True)
+class Every:
+    """Again and again, this many seconds after it last began."""
+
+    seconds: int
+
+    def first(self, now: datetime, zone: tzinfo) -> datetime:
+        """At once."""
+        return now
+
+    def after(self, now: datetime, zone: tzinfo) -> datetime:
+        """One pause later."""
+        return now + timedelta(seconds=self.seconds)
+
+    def told(self) -> str:
+        """Such as `every 15 minutes`."""
+        for length, word in ((3600, "hour"), (60, "minute"), (1, "second")):
+            if self.seconds % length == 0:
+                count = self.seconds // length
+                return f"every {word}" if count == 1 else f"every {count} {word}s"
+        raise AssertionError("every whole number of seconds is a number of seconds")
+
+
+@dataclass(frozen=True)
+class Nightly:
+    """Once a day, at this hour of the deployment's time zone."""
+
+    hour: int
+
+    def first(self, now: datetime, zone: tzinfo) -> datetime:
+        """The coming night: a start in the middle of the day is no time for it."""
+        return self.after(now, zone)
+
+    def after(self, now: datetime, zone: tzinfo) -> datetime:
+        """The next time that the clock shows the hour."""
+        here = now.astimezone(zone)
+        night = here.replace(hour=self.hour, minute=0, second=0, microsecond=0)
+        # Days of the calendar, not of 24 hours: the hour stays when clocks are changed.
+        return night if night > here else night + timedelta(days=1)
+
+    def told(self) -> str:
+        """Such as `every night at 03:00`."""
+        return f"every night at {self.hour:02d}:00"
+
+
+@dataclass(frozen=True)
+class Job:
+    """Work that nobody waits for.
+
+    `work` does one bounded batch after the other and yields what each did, when it is committed. It may be ended after
+    any of them, or killed in the middle of one, and finds what is left when it runs again: what is to be done stands in
+    the tables, never in the job.
+    """
+
+    name: str
+    #: What it does, for people.
+    title: str
+    help: str
+    schedule: Schedule
+    work: Callable[[], Iterator[Counts]]

@@ -1,0 +1,28 @@
+"""Who sees background jobs, and has them run (R18): operators; the group qa sees them."""
+
+from django.apps import apps as global_apps
+from django.contrib.auth.management import create_permissions
+from django.db import migrations
+
+SEE = ["view_cejob", "view_cejobrun"]
+GROUPS = {"operator": [*SEE, "run_job"], "qa": SEE}
+
+
+def let_them_see(apps, schema_editor):
+    alias = schema_editor.connection.alias
+    # Permissions are usually made when all migrations are done; these are needed now.
+    create_permissions(global_apps.get_app_config("ce_jobs"), verbosity=0, using=alias, apps=apps)
+    permissions = apps.get_model("auth", "Permission").objects.using(alias)
+    for name, codenames in GROUPS.items():
+        group, _ = apps.get_model("auth", "Group").objects.using(alias).get_or_create(name=name)
+        group.permissions.add(*permissions.filter(content_type__app_label="ce_jobs", codename__in=codenames))
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("ce_jobs", "0001_initial"),
+        ("auth", "0012_alter_user_first_name_max_length"),
+        ("contenttypes", "0002_remove_content_type_name"),
+    ]
+
+    operations = [migrations.RunPython(let_them_see, migrations.RunPython.noop)]
