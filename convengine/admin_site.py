@@ -89,7 +89,14 @@ PLACES: Sequence[Place] = (
             Entry("config_admin.CeMcpSqlGuardrail", "SQL guardrails", "What SQL may not use."),
         ),
     ),
-    Place("Settings", "tune", (Entry("config_admin.CeConfig", "Live settings", "Switches of the engine, live."),)),
+    Place(
+        "Settings",
+        "tune",
+        (
+            Entry("config_admin.CeConfig", "Settings in force", "Every switch of the engine, live.", "effective"),
+            Entry("config_admin.CeConfig", "Rows of settings", "What was set here, row by row."),
+        ),
+    ),
     Place("Releases", "history", (Entry("config_admin.CeRelease", "Releases", "Every version of all of this."),)),
     Place(
         "Conversations",

@@ -5,11 +5,13 @@ from typing import Any, cast
 from django.contrib import admin
 from django.db.models.functions import Lower
 from django.forms import ModelForm
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import path
 
+from config_admin.admin import settings_page
 from config_admin.admin.base import RowAdmin
-from config_admin.admin.fields import Option, PickerInput
-from config_admin.admin.pickers import about, default_of, setting_keys, setting_types
+from config_admin.admin.pickers import default_of, setting_keys, setting_types
+from config_admin.admin.setting_fields import value_field
 from config_admin.models import CeConfig
 from config_admin.snapshot.compile import row_of
 from config_admin.validation.checks.config import setting_of
@@ -48,13 +50,36 @@ class ConfigAdmin(RowAdmin):
         form = super().get_form(request, obj, change, **options)
         setting = declared(obj) if obj else None
         if setting and "config_value" in form.base_fields:
-            form.base_fields["config_key"].widget.attrs["data-quiet"] = ""
-            field = form.base_fields["config_value"]
-            field.help_text = about(setting)
-            offered = setting.kind.values or (("true", "false") if setting.kind.name == "bool" else ())
-            if offered or setting.kind.name in ("int", "decimal"):
-                field.widget = PickerInput([Option(word) for word in offered])
+            if "config_key" in form.base_fields:
+                form.base_fields["config_key"].widget.attrs["data-quiet"] = ""
+            form.base_fields["config_value"] = value_field(setting)
         return form
+
+    def get_urls(self) -> list[Any]:
+        """Beside the list of rows, the page of all settings."""
+        view = self.admin_site.admin_view(self.effective_view)
+        return [path("effective/", view, name="config_admin_ceconfig_effective"), *super().get_urls()]
+
+    def effective_view(self, request: HttpRequest) -> HttpResponse:
+        """Every setting, with the value in force and where it comes from."""
+        return settings_page.show(self, request)
+
+    def response_post_save_add(self, request: HttpRequest, obj: CeConfig) -> HttpResponse:
+        """What is in force now."""
+        return HttpResponseRedirect(settings_page.settings_url(declared(obj)))
+
+    def response_post_save_change(self, request: HttpRequest, obj: CeConfig) -> HttpResponse:
+        """Likewise."""
+        return HttpResponseRedirect(settings_page.settings_url(declared(obj)))
+
+    def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
+        """Likewise: what holds without the row."""
+        super().response_delete(request, obj_display, obj_id)
+        return HttpResponseRedirect(settings_page.settings_url())
+
+    def is_reserved(self, request: HttpRequest, setting: Setting[Any]) -> bool:
+        """True when the setting is one for configuration administrators, and this user is none (settings 1)."""
+        return setting.mark == "LR" and not request.user.has_perm(ADMINISTRATOR)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """Whoever may only read finds the meaning as a line of its own."""
@@ -74,7 +99,7 @@ class ConfigAdmin(RowAdmin):
     def forbidden(self, request: HttpRequest, row: Row) -> str:
         """Nor may anybody else make, switch or bring back such a row."""
         setting = setting_of(row) if isinstance(row, rows.Config) else None
-        if setting is None or setting.mark != "LR" or request.user.has_perm(ADMINISTRATOR):
+        if setting is None or not self.is_reserved(request, setting):
             return ""
         return f"{setting.name} is reserved for configuration administrators."
 

@@ -143,10 +143,13 @@ def allowed(kind: "settings.Kind[object]") -> str:
         return ", ".join(kind.values)
     if kind.minimum is not None and kind.maximum is not None:
         noun = "a whole number" if kind.name == "int" else "a number"
-        return f"{noun} from {kind.minimum:g} to {kind.maximum:g}"
+        bound = "on" if kind.maximum >= _UNBOUNDED else f"to {kind.maximum:.10g}"
+        return f"{noun} from {kind.minimum:.10g} {bound}"
     return _KINDS.get(kind.name, f"a {kind.name}")
 
 
+#: From here on a bound is only that of the machine, and not worth telling.
+_UNBOUNDED = 2**31 - 1
 _KINDS = {
     "bool": "true or false",
     "json": "JSON",

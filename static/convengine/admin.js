@@ -139,6 +139,25 @@
         });
     }
 
+    // A search that narrows the page while somebody types; without this script its button does.
+    function filter(input) {
+        // A page that a search has narrowed already does not hold what other words would find.
+        if (input.value) return;
+        const found = document.querySelector("[data-found]");
+        const narrow = () => {
+            const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+            const items = [...document.querySelectorAll(input.dataset.filter)];
+            for (const item of items) item.hidden = !words.every((word) => item.dataset.text.includes(word));
+            for (const group of document.querySelectorAll(".ce-family")) {
+                group.hidden = ![...group.querySelectorAll(input.dataset.filter)].some((item) => !item.hidden);
+            }
+            const shown = items.filter((item) => !item.hidden).length;
+            found.textContent = `${shown} of ${items.length} shown.`;
+            document.querySelector("[data-none]").hidden = shown > 0 || !items.length;
+        };
+        input.addEventListener("input", narrow);
+    }
+
     function copy(button) {
         const source = document.getElementById(button.dataset.copy);
         const told = document.querySelector("[data-copied]");
@@ -161,8 +180,12 @@
         document.querySelectorAll(".ce-picker input[list]").forEach((input) => new Picker(input));
         document.querySelectorAll("select[data-choice]").forEach(explainChoice);
         document.querySelectorAll("[data-copy]").forEach(copy);
+        document.querySelectorAll("[data-filter]").forEach(filter);
         document.querySelectorAll("[data-select]").forEach((input) => input.select());
         const told = document.querySelector("[data-focus], .errornote");
+        // After the load: until then the browser takes the focus away while it scrolls to the part of the address.
+        const first = document.querySelector(".ce-edit :is(input:not([type=hidden]), select, textarea)");
+        if (first && !told) addEventListener("load", () => setTimeout(() => first.focus()));
         if (told) {
             told.tabIndex = -1;
             told.focus();

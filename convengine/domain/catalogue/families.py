@@ -1,0 +1,40 @@
+"""What the families of settings are about, in the order in which a turn meets them."""
+
+from collections.abc import Mapping
+
+#: By the type of the settings; pages show settings in this order.
+TITLES: Mapping[str, str] = {
+    "Session": "Sessions: when they end, resume and time out",
+    "CONVERSATION_HISTORY": "How much of the past prompts see",
+    "ResetConversationStep": "Starting over, on words or on request",
+    "PolicyEnforcementStep": "Policies, judged by patterns or by a model",
+    "POLICY": "What a blocked conversation may still do",
+    "DialogueActStep": "Yes, no, question or new request: what a message is",
+    "InteractionPolicyStep": "What a yes or a no means while something waits",
+    "CorrectionStep": "Corrections and retries",
+    "ActionLifecycleStep": "How long an action waits for its answer",
+    "DisambiguationStep": "Asking which action is meant",
+    "GuardrailStep": "Approval of sensitive actions",
+    "IntentResolutionStep": "Keeping an intent, and leaving it",
+    "ClassifierIntentResolver": "Finding the intent by patterns and examples",
+    "AgentIntentResolver": "Finding the intent by a model",
+    "AgentIntentCollisionResolver": "Asking which intent is meant",
+    "ResetResolvedIntentStep": "Intents that start over",
+    "AddContainerDataStep": "Fetching data for a state",
+    "SchemaExtractionStep": "Reading the fields of forms",
+    "PendingActionStep": "Running actions",
+    "ToolOrchestrationStep": "Calling tools directly",
+    "McpToolStep": "Letting a model choose tools",
+    "McpPlanner": "What the planner is told",
+    "McpDbExecutor": "Database tools",
+    "McpHttpApi": "HTTP tools",
+    "DocumentRetrieval": "Searching documents",
+    "RulesStep": "Rules",
+    "StateGraphStep": "Moves between states",
+    "ResponseResolutionStep": "Answering",
+    "MemoryStep": "Memory",
+    "PersistConversationStep": "What a conversation keeps",
+    "Verbose": "Progress texts",
+    "LLM": "Models: which one, how long, how much",
+    "AUDIT": "The record",
+}
