@@ -118,8 +118,8 @@ class ModelCallAdmin(ByConversation):
         "latency_ms",
         "tokens",
         "cost",
-        "conversation_page",
         "created_at",
+        "conversation",
     )
     fieldsets = (
         (None, {"fields": ("purpose", "conversation_page", "turn_no", "attempt", "created_at", "release")}),
@@ -135,6 +135,12 @@ class ModelCallAdmin(ByConversation):
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         """Those of one turn in their order; else the newest first."""
         return ("llm_call_id",) if "turn_no" in request.GET else ("-llm_call_id",)
+
+    @admin.display(description="conversation")
+    def conversation(self, row: CeLlmCallLog) -> SafeString:
+        """A link to the conversation, by the beginning of its id: a list of calls is wide enough without."""
+        beginning = f"{str(row.conversation_id)[:8]}…"
+        return link("ce_sessions_ceconversation_change", beginning, row.conversation_id)
 
     @admin.display(description="answer or error")
     def said(self, row: CeLlmCallLog) -> str:

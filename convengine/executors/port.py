@@ -75,5 +75,5 @@ class BuiltInTools:
             )
         except ToolFault as fault:
             return ToolAnswer(error_type=fault.code, error_message=fault.message, told=strict(fault.told))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             return ToolAnswer(error_type=type(error).__name__, error_message=str(error))

@@ -38,7 +38,7 @@ class Memories:
         for name, store in self._stores.items():
             try:
                 text = store.read(plain(session_dict(session)))
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 faults.append(_fault(name, error))
                 continue
             if isinstance(text, str) and not blank(text):
@@ -52,10 +52,10 @@ class Memories:
             try:
                 store.write(plain(session_dict(session)), summary)
                 written.append(name)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 faults.append(_fault(name, error))
         return MemoryAnswer(None, tuple(written), tuple(faults))
 
 
-def _fault(store: str, error: Exception) -> StoreFault:
+def _fault(store: str, error: BaseException) -> StoreFault:
     return StoreFault(store, type(error).__name__, str(error))

@@ -43,7 +43,7 @@ class ResponseTransformers:
             changed = found.transform(payload, plain(session_dict(session)), plain(shown(session.input_params)))
             if changed is not None:
                 answer["payload"] = _stored(changed)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             answer["errorType"], answer["errorMessage"] = type(error).__name__, str(error)
         return answer
 

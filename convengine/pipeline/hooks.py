@@ -68,7 +68,7 @@ class Hooks:
             if not hook.supports(name, session):
                 return session
             return call() or session
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             turn.audit(
                 session,
                 Stage.STEP_HOOK_ERROR,

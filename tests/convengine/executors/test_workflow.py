@@ -76,3 +76,10 @@ def test_a_code_that_names_no_task_says_which_there_are() -> None:
         "NO_TASK",
         "No task is registered for stock.left. Registered: orders.cancel.",
     )
+
+
+def test_a_task_that_wants_to_end_the_process_is_an_error() -> None:
+    def ends(call: TaskCall) -> None:
+        raise SystemExit("enough")
+
+    assert run("orders.cancel", ends).error_message == "It tried to end the process (SystemExit: enough)."
