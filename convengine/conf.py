@@ -79,7 +79,9 @@ DEFAULTS: Mapping[str, Any] = {
     "THROTTLE_RATE": "",
     # Null, or {max_events, window_ms, per_conversation, per_stage, max_tracked_buckets}.
     "AUDIT_RATE_LIMIT": None,
-    # Seconds added to the database's clock; tests set it.
+    # Null for the database's clock, or a time in UTC at which it stands still; scenarios set it.
+    "CLOCK_AT": None,
+    # Seconds added to the clock; tests set it.
     "CLOCK_OFFSET_SECONDS": 0.0,
 }
 

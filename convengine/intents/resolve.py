@@ -21,6 +21,7 @@ RESOLVE_FIELDS = RULE_FIELDS | {
     "intent", "state", "transitions", "intent_locked", "intent_lock_reason", "intent_source", "clarification",
     "reply_override", "input_params", "last_llm_output", "last_llm_stage",
 }  # fmt: skip
+_ENDS_SESSION = ("CONFIRMATION", "ABANDON")
 _DECIDED = ("EXECUTE_PENDING_ACTION", "REJECT_PENDING_ACTION")
 
 
@@ -35,6 +36,9 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
     )
     if session.reset_only:
         return _no_change(session, turn, "reset_only")
+    if turn.request.resolved and session.input_params.get("message_intent") in _ENDS_SESSION:
+        # What accepts a result, or gives a task up, is about no other intent.
+        return _no_change(session, turn, "session_ends")
     if signal := _forced(session, turn):
         turn.audit(session, Stage.INTENT_RESOLVE_FORCED, signal=signal, reason=session.intent_lock_reason)
         released = session.evolve(intent_locked=False, intent_lock_reason=None)

@@ -1,6 +1,8 @@
 """From files to scenarios. Every key is known or an error that names its place (scenario format 2, 5, 6)."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,7 +12,18 @@ from convengine.llm.scripted import Line
 from convengine.scenarios import expectations, tables
 from convengine.scenarios.purposes import PURPOSES
 from convengine.scenarios.reading import Fields, Node, read
-from convengine.scenarios.scenario import MAIN, ContainerStub, Edge, Edit, Row, Scenario, Start, TaskStub, Turn
+from convengine.scenarios.scenario import (
+    MAIN,
+    ContainerStub,
+    Edge,
+    Edit,
+    Row,
+    Scenario,
+    Start,
+    TaskStub,
+    ThreadName,
+    Turn,
+)
 from convengine.scenarios.settings_map import world_settings
 from convengine.scenarios.wording import known
 from convengine.tools.scripted import Stub
@@ -18,6 +31,8 @@ from convengine.tools.scripted import Stub
 Json = Any
 T = TypeVar("T")
 _WORLD = ("settings", "tables", "state_graph", "conversation", "llm", "tasks", "tools", "containers")
+_PART = re.compile(r"(\d+)(ms|s|m|h|d)\b")
+_UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _EDITS = ("insert", "update", "delete")
 
 
@@ -153,7 +168,10 @@ def _container(node: Node) -> ContainerStub:
 
 
 def _turn(node: Node) -> Turn:
-    given = node.fields(("user",), ("conversation", "before", "input_params", "reset", "expect"))
+    given = node.fields(("user",), ("conversation", "thread", "at", "before", "input_params", "reset", "expect"))
+    for other in ("conversation", "reset"):
+        if "thread" in given and other in given:
+            raise given[other].error("cannot be said of a turn that names a `thread`.")
     return Turn(
         None if given["user"].value is None else given["user"].text(),
         given.get("conversation", MAIN).text(),
@@ -161,7 +179,24 @@ def _turn(node: Node) -> Turn:
         given["input_params"].document() if "input_params" in given else None,
         given.get("reset", False).flag(),
         expectations.read(given.get("expect", {})),
+        _thread(given["thread"]) if "thread" in given else None,
+        _moment(given["at"]) if "at" in given else None,
     )
+
+
+def _thread(node: Node) -> ThreadName:
+    given = node.fields(("remote_jid",), ("workspace_id", "channel"))
+    return ThreadName(
+        given.get("workspace_id", "default").text(), given.get("channel", "whatsapp").text(), given["remote_jid"].text()
+    )
+
+
+def _moment(node: Node) -> timedelta:
+    """A time such as `30m` or `7d 1s`."""
+    parts = _PART.findall(node.text())
+    if not parts or _PART.sub("", node.text()).strip():
+        raise node.error("must be a time since the beginning, such as `0s`, `30m`, `24h` or `7d 1s`.")
+    return sum((timedelta(**{_UNITS[unit]: int(number)}) for number, unit in parts), timedelta())
 
 
 def _edit(node: Node) -> Edit:

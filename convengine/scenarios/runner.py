@@ -5,9 +5,11 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.test import override_settings
 
 from convengine import conf, wiring
@@ -17,7 +19,7 @@ from convengine.scenarios.happened import Happened
 from convengine.scenarios.loading import load
 from convengine.scenarios.purposes import scenario_purpose
 from convengine.scenarios.scenario import Scenario, Turn
-from convengine.scenarios.speaking import Integrator
+from convengine.scenarios.speaking import DEFAULT_WORKSPACE, Integrator
 from convengine.scenarios.stubs import Stage, stage
 from convengine.scenarios.watching import Watch, watching
 from convengine.scenarios.wording import ScenarioFileError
@@ -26,6 +28,8 @@ from convengine.sessions.models import CeConversation, CeConversationHistory
 Json = Any
 #: What scenarios may require (R25).
 CAPABILITIES = frozenset({"force_beats_collection"})
+#: When worlds begin whose turns say `at`.
+_BEGINNING = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 #: What a deployment adds in code stays in force; everything else is as built in.
 _KEPT = ("STEPS", "HOOKS", "EXTENSIONS", "SNAPSHOT", "AUDIT_WRITER", "REPLAY", "TRACE_GRAPHS")
@@ -80,7 +84,7 @@ def play(scenario: Scenario, *, replay: bool = False) -> Iterator[Failure]:
         except ScenarioFileError as error:
             yield Failure(None, "tables", "rows that can be stored", str(error))
             return
-        theatre = _Theatre(Integrator(), ids, stubs, watch)
+        theatre = _Theatre(ids, stubs, watch)
         for number, turn in enumerate(scenario.turns, start=1):
             yield from theatre.play(number, turn, replay)
 
@@ -89,47 +93,65 @@ def play(scenario: Scenario, *, replay: bool = False) -> Iterator[Failure]:
 class _Theatre:
     """A world that is set up, and who speaks in it."""
 
-    integrator: Integrator
     ids: dict[str, uuid.UUID]
     stubs: Stage
     watch: Watch
+    #: By workspace.
+    speakers: dict[str, Integrator] = field(default_factory=dict)
+    #: Where the clock stands; null while it runs.
+    at: datetime | None = None
 
     def play(self, number: int, turn: Turn, replay: bool) -> Iterator[Failure]:
         """One turn: the edits before it, the request, and what it misses."""
+        self.at = self.at if turn.at is None else _BEGINNING + turn.at
         try:
             world.edit(turn.before)
         except ScenarioFileError as error:
             yield Failure(number, "before", "edits that can be stored", str(error))
             return
-        key = self.ids[turn.conversation]
-        happened, turn_no = self._happened(key, turn)
+        with _clock(self.at):
+            key, happened, turn_no = self._happened(turn)
         for call in happened.unscripted:
             yield Failure(number, "unscripted call", "an entry that answers it", call)
         for miss in expectations.misses(turn.expect, happened):
             yield Failure(number, miss.where, miss.expected, miss.got)
-        if replay and turn_no is not None:
+        if replay and key and turn_no is not None:
             yield from self._replayed(number, key, turn_no)
 
-    def _happened(self, key: uuid.UUID, turn: Turn) -> tuple[Happened, int | None]:
-        """What the turn left behind, and its number; null when the request did not become a turn."""
+    def _happened(self, turn: Turn) -> tuple[uuid.UUID | None, Happened, int | None]:
+        """The conversation, what the turn left behind, and its number; null when the request did not become a turn."""
         self.stubs.begin(turn.user)
         self.watch.begin()
-        status, body = self.integrator.say(key, turn)
+        speaker = self._speaker(turn)
+        key: uuid.UUID | None = None
+        if turn.thread:
+            status, body = speaker.write(turn.thread, turn)
+            key = uuid.UUID(body["session_id"]) if "session_id" in body else None
+        else:
+            key = self.ids[turn.conversation]
+            status, body = speaker.say(key, turn)
         turn_no = body.get("turnNo")
         happened = Happened(
             status,
             body,
             self.watch.input_params(),
             _conversation(key),
-            self.integrator.audit(key, turn_no) if turn_no else (),
-            self.integrator.steps(key, turn_no) if turn_no else (),
+            speaker.audit(key, turn_no) if key and turn_no else (),
+            speaker.steps(key, turn_no) if key and turn_no else (),
             [_verbose(event) for event in body.get("verbose") or ()],
             [scenario_purpose(purpose) for purpose in self.stubs.model.calls],
             self.stubs.task_calls,
             self.stubs.tools.calls,
             [*self.stubs.unscripted, *self.watch.missing_tasks],
         )
-        return happened, turn_no
+        return key, happened, turn_no
+
+    def _speaker(self, turn: Turn) -> Integrator:
+        """Whoever has a key of the turn's workspace."""
+        workspace = turn.thread.workspace_id if turn.thread else DEFAULT_WORKSPACE
+        if workspace not in self.speakers:
+            self.speakers[workspace] = Integrator.of(workspace)
+        return self.speakers[workspace]
 
     @staticmethod
     def _replayed(number: int, key: uuid.UUID, turn_no: int) -> Iterator[Failure]:
@@ -140,8 +162,8 @@ class _Theatre:
             yield Failure(number, f"replay, event {difference.seq}", difference.recorded, difference.replayed)
 
 
-def _conversation(key: uuid.UUID) -> Json:
-    return plain(CeConversation.objects.filter(pk=key).values().first())
+def _conversation(key: uuid.UUID | None) -> Json:
+    return plain(CeConversation.objects.filter(pk=key).values().first()) if key else None
 
 
 def _verbose(event: Json) -> Json:
@@ -151,6 +173,16 @@ def _verbose(event: Json) -> Json:
         "level": event["level"],
         "text": event["text"],
     }
+
+
+@contextmanager
+def _clock(at: datetime | None) -> Iterator[None]:
+    """The clock at one moment; as it runs without one."""
+    if at is None:
+        yield
+        return
+    with override_settings(CONVENGINE={**settings.CONVENGINE, "CLOCK_AT": at}):
+        yield
 
 
 @contextmanager

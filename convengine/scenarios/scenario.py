@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from convengine.llm.scripted import Line
@@ -68,6 +69,15 @@ class Edit:
 
 
 @dataclass(frozen=True)
+class ThreadName:
+    """Who speaks where, when the turn comes through a bridge."""
+
+    workspace_id: str
+    channel: str
+    remote_jid: str
+
+
+@dataclass(frozen=True)
 class Turn:
     """One request and what must be true after it."""
 
@@ -79,6 +89,10 @@ class Turn:
     reset: bool = False
     #: Keys of `convengine.scenarios.expectations`, each with its checked value.
     expect: Mapping[str, Json] = field(default_factory=dict)
+    #: Null: the turn names its conversation.
+    thread: ThreadName | None = None
+    #: Where the clock stands from this turn on, counted from the world's beginning; null to leave it.
+    at: timedelta | None = None
 
 
 @dataclass(frozen=True)

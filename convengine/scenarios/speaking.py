@@ -2,23 +2,25 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
 
 from django.test import Client
 
 from convengine.api.models import CeApiKey
 from convengine.codec import loads
 from convengine.scenarios.happened import Row
-from convengine.scenarios.scenario import Turn
+from convengine.scenarios.scenario import ThreadName, Turn
 
 Json = Any
+_THREADS = "/api/v1/sessions/message"
 _MESSAGE = "/api/v1/conversation/message"
+DEFAULT_WORKSPACE = "default"
 _AUDIT = "/api/v1/conversation/audit"
 
 
-def _new_key() -> str:
-    _, secret = CeApiKey.objects.create_key(name="scenarios")
+def _new_key(workspace_id: str = DEFAULT_WORKSPACE) -> str:
+    _, secret = CeApiKey.objects.create_key(name="scenarios", workspace_id=workspace_id)
     return str(secret)
 
 
@@ -28,6 +30,11 @@ class Integrator:
 
     secret: str = field(default_factory=_new_key)
     client: Client = field(default_factory=lambda: Client(raise_request_exception=False))
+
+    @classmethod
+    def of(cls, workspace_id: str) -> Self:
+        """A caller of a workspace."""
+        return cls(_new_key(workspace_id))
 
     def say(self, conversation_id: uuid.UUID, turn: Turn) -> tuple[int, dict[str, Json]]:
         """Send the request of a turn; gives status and body."""
@@ -40,6 +47,15 @@ class Integrator:
             f"{_MESSAGE}?include=verbose", data=body, content_type="application/json", headers=self._headers
         )
         return answer.status_code, _document(answer.content)
+
+    def write(self, thread: ThreadName, turn: Turn) -> tuple[int, dict[str, Json]]:
+        """Send a turn as the bridge of a channel does; gives status, and the turn's answer with what was resolved."""
+        body: dict[str, Json] = {**asdict(thread), "user_message": turn.user}
+        if turn.input_params is not None:
+            body["input_params"] = turn.input_params
+        answer = self.client.post(_THREADS, data=body, content_type="application/json", headers=self._headers)
+        found = _document(answer.content)
+        return answer.status_code, {"success": found.get("ok", False), **found, **found.get("turn", {})}
 
     def audit(self, conversation_id: uuid.UUID, turn_no: int) -> Sequence[Row]:
         """The audit rows of a turn, in order."""

@@ -211,7 +211,7 @@ def _taking(
                               AND t.expires_at > {now} AND t.id < %s)
            {unanswered if keyed else ""}
            {f"AND {condition}" if condition else ""}
-        RETURNING {_READ}, last_turn_no, {now}, {head},
+        RETURNING {_READ}, last_turn_no, last_message_at, {head},
                   (SELECT h.facts FROM ce_conversation_history h
                     WHERE h.conversation_id = ce_conversation.conversation_id AND h.status IN ('OK', 'BLOCKED')
                     ORDER BY h.turn_no DESC LIMIT 1),

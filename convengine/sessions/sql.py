@@ -17,9 +17,11 @@ class Dialect:
     json = "%s"
 
     def now(self, plus_seconds: float = 0.0) -> str:
-        """The database's time, shifted: the offset that tests set is part of it (R88)."""
+        """The database's time, shifted, or where it stands: what tests and scenarios set is part of it (R88)."""
         seconds = conf.get("CLOCK_OFFSET_SECONDS") + plus_seconds
-        return f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now', '{seconds:+.3f} seconds')"
+        stands = conf.get("CLOCK_AT")
+        start = stands.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] if stands else "now"
+        return f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', '{start}', '{seconds:+.3f} seconds')"
 
     def uuid(self, value: str | uuid.UUID) -> Any:
         """A UUID as a column takes it."""
@@ -65,7 +67,9 @@ class Postgres(Dialect):
     def now(self, plus_seconds: float = 0.0) -> str:
         """The statement's time: a wait inside a transaction must see the clock move."""
         seconds = conf.get("CLOCK_OFFSET_SECONDS") + plus_seconds
-        return f"(clock_timestamp() + interval '{seconds:.3f} seconds')" if seconds else "clock_timestamp()"
+        stands = conf.get("CLOCK_AT")
+        start = f"timestamptz '{stands.isoformat()}'" if stands else "clock_timestamp()"
+        return f"({start} + interval '{seconds:.3f} seconds')" if seconds else start
 
     def uuid(self, value: str | uuid.UUID) -> Any:
         """A UUID as a column takes it."""

@@ -1,5 +1,6 @@
 """Every key of the format reads as it says, and every unknown or malformed one is an error at its place."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import yaml
 
 from convengine.llm.scripted import Line
 from convengine.scenarios.loading import files, load
-from convengine.scenarios.scenario import MAIN, ContainerStub, Edge, Edit, Scenario, Start, TaskStub, Turn
+from convengine.scenarios.scenario import MAIN, ContainerStub, Edge, Edit, Scenario, Start, TaskStub, ThreadName, Turn
 from convengine.scenarios.wording import ScenarioFileError
 from convengine.tools.scripted import Stub
 
@@ -163,6 +164,34 @@ def test_a_turn_may_say_everything(tmp_path: Path) -> None:
         True,
         {"success": True, "http_status": 200, "state": "X"},
     )
+
+
+def test_a_turn_may_come_by_a_thread_and_set_the_clock(tmp_path: Path) -> None:
+    thread = {"remote_jid": "+1555"}
+    turns = [{"user": "a", "thread": thread, "at": "7d 1ms"}, {"user": "b", "thread": {**thread, "channel": "sms"}}]
+
+    first, second = loaded(tmp_path, turns=turns).turns
+
+    assert (first.thread, first.at) == (ThreadName("default", "whatsapp", "+1555"), timedelta(days=7, milliseconds=1))
+    assert (second.thread, second.at) == (ThreadName("default", "sms", "+1555"), None)
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ({"at": "soon"}, "turns[0].at: must be a time since the beginning"),
+        ({"at": "5 minutes"}, "turns[0].at: must be a time since the beginning"),
+        ({"thread": {}}, "remote_jid"),
+        ({"thread": {"remote_jid": "+1", "chanel": "sms"}}, "chanel"),
+        ({"thread": {"remote_jid": "+1"}, "reset": True}, "reset"),
+        ({"thread": {"remote_jid": "+1"}, "conversation": "main"}, "conversation"),
+    ],
+)
+def test_a_thread_or_a_time_that_is_none_is_an_error(tmp_path: Path, more: Any, problem: str) -> None:
+    with pytest.raises(ScenarioFileError) as refused:
+        loaded(tmp_path, turns=[{"user": "a", **more}])
+
+    assert problem in str(refused.value)
 
 
 def test_a_turn_belongs_to_the_main_conversation_unless_it_says_otherwise(tmp_path: Path) -> None:

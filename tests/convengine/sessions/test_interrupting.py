@@ -1,0 +1,268 @@
+"""The table of sessions 6: what a second message meets while one runs, policy by policy."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from convengine import wiring
+from convengine.errors import ConvEngineError
+from convengine.extensions.registry import Registry, TaskEntry
+from convengine.sessions.failed import bury
+from convengine.sessions.interrupting import Watch, interrupt, is_interrupted
+from convengine.sessions.models import (
+    CeConversation,
+    CeConversationHistory,
+    CePendingActionExecution,
+    CeTurnTicket,
+)
+from tests.api import Caller
+from tests.convengine.sessions.test_threads import later
+from tests.convengine.sessions.test_turns import hold_lease, say
+from tests.convengine.sessions.test_waiting import in_the_middle_of_a_turn
+from tests.threads import Participant, row_of, setting, travel_desk
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def guest() -> Participant:
+    travel_desk()
+    return Participant()
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any], until: Callable[[], bool]) -> list[Any]:
+    """In the middle of the next turn, call in another thread, and go on when `until` holds; gives thread and answer."""
+    answers: list[Any] = []
+
+    def speak() -> None:
+        try:
+            answers.append(call())
+        except ConvEngineError as error:
+            answers.append(error)
+        connection.close()
+
+    thread = threading.Thread(target=speak)
+
+    def begin() -> None:
+        thread.start()
+        deadline = time.monotonic() + 5
+        while not until() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        # Longer than a turn rests between two looks.
+        time.sleep(0.15)
+
+    in_the_middle_of_a_turn(monkeypatch, begin)
+    answers.append(thread)
+    return answers
+
+
+def marked() -> bool:
+    return CeConversation.objects.filter(lease_interrupted_by__isnull=False).exists()
+
+
+def test_wait_a_second_message_waits_its_time_and_is_then_refused(guest: Participant) -> None:
+    setting("LEASE_WAIT_SECONDS", "1")
+    first = guest.say("a visa")
+    hold_lease(first["session_id"], 60)
+    began = time.monotonic()
+
+    response = guest.call("post", "/message", {**guest.thread, "user_message": "Japan"})
+
+    assert (response.status_code, response.json()["errorCode"]) == (409, "TURN_IN_PROGRESS")
+    assert response.headers["Retry-After"]
+    assert 0.9 < time.monotonic() - began < 5
+
+
+def test_reject_a_second_message_is_refused_at_once(guest: Participant) -> None:
+    setting("ON_CONCURRENT_TURN", "reject")
+    first = guest.say("a visa")
+    hold_lease(first["session_id"], 60)
+    began = time.monotonic()
+
+    response = guest.call("post", "/message", {**guest.thread, "user_message": "Japan"})
+
+    assert (response.status_code, response.json()["errorCode"]) == (409, "TURN_IN_PROGRESS")
+    assert time.monotonic() - began < 0.5
+
+
+def test_a_policy_may_be_that_of_a_workspace(guest: Participant) -> None:
+    setting("ON_CONCURRENT_TURN.default", "reject")
+    first = guest.say("a visa")
+    hold_lease(first["session_id"], 60)
+
+    assert guest.say("Japan")["errorCode"] == "TURN_IN_PROGRESS"
+
+
+def test_interrupt_stops_the_running_turn_and_the_second_message_runs(
+    guest: Participant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setting("ON_CONCURRENT_TURN", "interrupt")
+    first = guest.say("a visa")
+    other = Participant(guest.secret, guest.remote_jid)
+    answers = meanwhile(monkeypatch, lambda: other.say("no, a trip?"), marked)
+
+    response = guest.call("post", "/message", {**guest.thread, "user_message": "Japan"})
+    answers[0].join()
+
+    assert (response.status_code, response.json()["errorCode"]) == (409, "TURN_INTERRUPTED")
+    second = answers[1]
+    assert (second["ok"], second["turn"]["turnNo"]) == (True, 3)
+    record = CeConversationHistory.objects.get(turn_no=2)
+    assert (record.status, record.error_code, record.user_input) == ("INTERRUPTED", "TURN_INTERRUPTED", "Japan")
+    row = row_of(first)
+    assert (row.turn_count, row.last_turn_no, row.lease_interrupted_by) == (2, 3, None)
+    assert row.turns.get(turn_no=3).facts["interrupted_user_message"] == "Japan"
+    assert guest.moves(second)[0] == "INTERRUPTED>RUNNING"
+
+
+def test_interrupt_is_told_in_the_trail_of_the_turn_that_it_stopped(
+    guest: Participant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setting("ON_CONCURRENT_TURN", "interrupt")
+    guest.say("a visa")
+    other = Participant(guest.secret, guest.remote_jid)
+    answers = meanwhile(monkeypatch, lambda: other.say("a trip?"), marked)
+
+    stopped = guest.say("Japan")
+    answers[0].join()
+
+    assert guest.moves(stopped) == ["RUNNING>INTERRUPTED"]
+    assert guest.stages(stopped, "ENGINE_KNOWN_FAILURE")[0]["errorCode"] == "TURN_INTERRUPTED"
+    assert not guest.stages(stopped, "ENGINE_RETURN")
+
+
+def test_interrupt_works_on_the_plain_turn_api(guest: Participant, monkeypatch: pytest.MonkeyPatch) -> None:
+    setting("ON_CONCURRENT_TURN", "interrupt")
+    caller = Caller(guest.secret)
+    caller.say("a visa")
+    again = Caller(guest.secret, caller.conversation_id)
+    answers = meanwhile(monkeypatch, lambda: again.say("hours"), marked)
+
+    response = caller.post({"conversationId": caller.conversation_id, "message": "Japan"})
+    answers[0].join()
+
+    assert (response.status_code, response.json()["errorCode"]) == (409, "TURN_INTERRUPTED")
+    assert (answers[1]["turnNo"], answers[1]["payload"]["value"]) == (3, "Nine to five.")
+
+
+def test_a_quick_turn_that_was_interrupted_finds_out_at_its_commit(
+    guest: Participant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setting("ON_CONCURRENT_TURN", "interrupt")
+    guest.say("a visa")
+    monkeypatch.setattr("convengine.sessions.interrupting._PAUSE", 60)
+    other = Participant(guest.secret, guest.remote_jid)
+    answers = meanwhile(monkeypatch, lambda: other.say("a trip?"), marked)
+
+    response = guest.call("post", "/message", {**guest.thread, "user_message": "Japan"})
+    answers[0].join()
+
+    assert (response.status_code, response.json()["errorCode"]) == (409, "TURN_INTERRUPTED")
+    record = CeConversationHistory.objects.get(turn_no=2)
+    assert (record.status, record.replayable) == ("INTERRUPTED", False)
+    assert answers[1]["turn"]["turnNo"] == 3
+
+
+def test_a_confirmed_action_that_runs_is_never_interrupted(guest: Participant) -> None:
+    setting("ON_CONCURRENT_TURN", "interrupt")
+    first = guest.say("a refund")
+    other, answers = Participant(guest.secret, guest.remote_jid), []
+
+    def speak() -> None:
+        answers.append(other.say("hours?"))
+        connection.close()
+
+    second = threading.Thread(target=speak)
+
+    def pay(call: Any) -> str:
+        second.start()
+        deadline = time.monotonic() + 5
+        while not CeTurnTicket.objects.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        return "paid"
+
+    registry = Registry()
+    registry.add_task("refunds", TaskEntry({"pay": pay}))
+    with wiring.using(wiring.Outside(registry=registry)):
+        answer = guest.say("yes")
+    second.join()
+
+    assert (answer["ok"], answer["turn"]["turnNo"]) == (True, 2)
+    assert CePendingActionExecution.objects.get().status == "EXECUTED"
+    assert row_of(first).turns.get(turn_no=2).status == "OK"
+    assert answers[0]["turn"]["turnNo"] in (1, 3)
+    assert "INTERRUPTED" not in CeConversation.objects.values_list("lifecycle", flat=True)
+
+
+def test_a_dead_turn_is_buried_and_frees_the_mark(guest: Participant, settings: Any) -> None:
+    first = guest.say("a visa")
+    hold_lease(first["session_id"], 60)
+    assert interrupt(first["session_id"], "00000000-0000-0000-0000-000000000001", "a trip")
+    later(settings, 120.0)
+
+    assert bury(first["session_id"])
+
+    row = row_of(first)
+    assert (row.lifecycle, row.lease_interrupted_by, row.lease_token) == ("INTERRUPTED", None, None)
+    assert row.turns.get(turn_no=2).error_code == "LEASE_EXPIRED"
+
+
+def test_a_turn_is_marked_once_and_carries_both_messages(guest: Participant) -> None:
+    first = guest.say("a visa")
+    hold_lease(first["session_id"], 60)
+    token = str(row_of(first).lease_token)
+
+    assert interrupt(first["session_id"], "00000000-0000-0000-0000-000000000001", "a trip")
+    assert not interrupt(first["session_id"], "00000000-0000-0000-0000-000000000002", "hours")
+
+    row = row_of(first)
+    assert (row.lifecycle, row.lifecycle_detail["user_message"], row.lifecycle_detail["turn_no"]) == (
+        "INTERRUPTED",
+        "a trip",
+        2,
+    )
+    assert is_interrupted(token)
+
+
+def test_without_a_turn_there_is_nothing_to_interrupt(guest: Participant) -> None:
+    first = guest.say("a visa")
+
+    assert not interrupt(first["session_id"], "00000000-0000-0000-0000-000000000001", "a trip")
+    assert row_of(first).lifecycle == "AWAITING_USER"
+
+
+def test_a_turn_looks_only_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[str] = []
+    monkeypatch.setattr("convengine.sessions.interrupting.is_interrupted", lambda token: bool(looks.append(token)))
+    watch = Watch("token")
+
+    assert not watch()
+    assert looks == []
+    time.sleep(0.11)
+    assert not watch()
+    assert not watch()
+    assert looks == ["token"]
+
+
+def test_messages_that_waited_while_their_session_ended_go_on_in_the_next(
+    guest: Participant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = guest.say("a trip")
+    other = Participant(guest.secret, guest.remote_jid)
+    answers = meanwhile(monkeypatch, lambda: other.say("hours"), CeTurnTicket.objects.exists)
+
+    confirmed = guest.say("looks good")
+    answers[0].join()
+
+    assert confirmed["session"]["lifecycle"] == "COMPLETE"
+    assert (answers[1]["reason"], answers[1]["turn"]["turnNo"]) == ("session_closed", 1)
+    assert answers[1]["session"]["previous_session_id"] == first["session_id"]
+
+
+def test_a_plain_turn_is_taken_as_before(guest: Participant) -> None:
+    assert say("5f3c0a52-0000-4000-8000-000000000001", "hours").turn_no == 1
