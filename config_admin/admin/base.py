@@ -9,6 +9,7 @@ from django.contrib import admin, messages
 from django.db.models import Case, JSONField, Model, QuerySet, Value, When
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.utils import formats, timezone
 from django.utils.html import format_html, format_html_join
 from unfold.admin import ModelAdmin
@@ -23,6 +24,7 @@ from config_admin.admin.history import HistoryAdmin
 from config_admin.admin.pickers import Source, intents, states
 from config_admin.admin.recording import recorded, told
 from config_admin.admin.returning import ReturningAdmin, way_back, workspace_url
+from config_admin.admin.where_used import Group, where_used
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.findings import Finding
 from config_admin.validation.older_forms import Change
@@ -114,8 +116,14 @@ class RowAdmin(HistoryAdmin, ReturningAdmin, ModelAdmin):
         page = super().render_change_form(request, context, *args, **options)
         page.context_data["save_as"] = self.save_as and page.context_data["has_change_permission"]
         intent = getattr(context.get("original"), "intent_code", "")
+        page.context_data["where_used"] = self._where_used(request, context.get("original"))
         page.context_data["workspace_url"] = way_back(request) or (workspace_url(intent) if intent else "")
         return page
+
+    def _where_used(self, request: HttpRequest, stored: Any) -> list[Group] | None:
+        snapshot = desk_of(request).snapshot
+        row = snapshot.row(ROW_TYPE_OF[self.opts.db_table], stored.pk) if stored else None
+        return where_used(snapshot, row) if row else None
 
     def _tell_fault(self, request: HttpRequest, pk: Any) -> None:
         snapshot = desk_of(request).snapshot
@@ -167,9 +175,11 @@ class RowAdmin(HistoryAdmin, ReturningAdmin, ModelAdmin):
             yield label_of(self.opts.db_table, one.field), one.before, one.after
 
     def delete_view(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
-        """The question whether to delete; the answer is one release."""
+        """The question whether to delete, beside what uses the row; the answer is one release."""
         with recorded(request):
             response: HttpResponse = super().delete_view(request, *args, **options)
+        if isinstance(response, TemplateResponse) and response.context_data:
+            response.context_data["where_used"] = self._where_used(request, response.context_data.get("object"))
         return response
 
     def changelist_view(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:

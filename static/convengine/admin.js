@@ -175,6 +175,7 @@
     document.addEventListener("DOMContentLoaded", () => {
         // The names of icons are letters of a font; read out, they are noise.
         document.querySelectorAll(".material-symbols-outlined:not([x-on\\:click])").forEach((icon) => icon.setAttribute("aria-hidden", "true"));
+        document.querySelectorAll("a[x-on\\:click*=showActions]").forEach((menu) => menu.setAttribute("aria-label", "More"));
         for (const [selector, name] of PRESSED) document.querySelectorAll(selector).forEach((found) => pressable(found, name));
         document.getElementById("searchbar-submit")?.setAttribute("aria-label", "Search");
         document.querySelectorAll(".ce-picker input[list]").forEach((input) => new Picker(input));

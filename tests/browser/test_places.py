@@ -62,3 +62,14 @@ def test_the_first_page_tells_a_change_just_made(ada: Visitor) -> None:
     ada.go("/admin/")
 
     assert "More days for meter readings" in ada.page.get_by_role("region", name="Latest changes").inner_text()
+
+
+def test_from_a_row_one_comes_to_what_uses_it(somebody: Callable[[], Visitor]) -> None:
+    ben = somebody().log_in("analyst").go("/admin/config_admin/ceintent/THANKS/change/")
+    used = ben.page.get_by_role("region", name="Where it is used")
+    expect(used).to_contain_text("Recognises it")
+
+    used.get_by_role("link", name="Classifier").first.focus()
+    with ben.page.expect_navigation():
+        ben.page.keyboard.press("Enter")
+    expect(ben.page.get_by_label("Pattern")).to_be_visible()

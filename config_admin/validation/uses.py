@@ -1,0 +1,189 @@
+"""What uses a row: everything that names it, and what leads to where it applies.
+
+`references` has what a deletion would leave dangling; this is the wider question of an editor: who notices if I
+change it? Answered from the configuration in force, without a query.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from config_admin.validation import references, relations
+from config_admin.validation.texts import said
+from convengine.domain import rows
+from convengine.domain.catalogue.tools import ALLOWED_NEXT
+from convengine.domain.rows import Row
+from convengine.domain.scope import ANY, UNKNOWN
+from convengine.domain.snapshot import Snapshot
+from convengine.domain.text import code
+
+#: Columns that programs do not look into.
+_PROSE = frozenset({"description", "display_name", "llm_hint"})
+#: Rows with texts that may name a field of a form, an input param, a tool or an action.
+_PROGRAMS: tuple[type[Row], ...] = (
+    rows.Rule, rows.PromptTemplate, rows.Response, rows.DirectTool, rows.Planner, rows.PendingAction, rows.Verbose,
+)  # fmt: skip
+_REACHED = "Leads to its state"
+
+
+class Use(NamedTuple):
+    """A row, and how it uses the other."""
+
+    how: str
+    row: Row
+
+
+def uses(snapshot: Snapshot, row: Row) -> list[Use]:
+    """What uses a stored row, without itself, each row once for each way."""
+    found = {(use.how, use.row.table, use.row.pk): use for use in (*_named(snapshot, row), *_leading(snapshot, row))}
+    return [use for (_, table, pk), use in found.items() if (table, pk) != (row.table, row.pk)]
+
+
+def _named(snapshot: Snapshot, row: Row) -> Iterator[Use]:
+    finder = _FINDERS.get(type(row))
+    return finder(snapshot, row) if finder else iter(())
+
+
+def _of_intent(snapshot: Snapshot, row: rows.Intent) -> Iterator[Use]:
+    intent = code(row.intent_code)
+    for found in references.referring(snapshot, row):
+        if isinstance(found, rows.Classifier):
+            yield Use("Recognises it", found)
+        elif code(getattr(found, "intent_code", "")) == intent:
+            yield Use("Belongs to it", found)
+        else:
+            yield Use("Starts over with it" if isinstance(found, rows.Config) else "Switches to it", found)
+
+
+def _of_tool(snapshot: Snapshot, row: rows.Tool) -> Iterator[Use]:
+    name = row.tool_code.strip()
+    for found in references.referring(snapshot, row):
+        yield Use("Calls it" if isinstance(found, rows.DirectTool) else "Tells its progress", found)
+    for kind in (rows.DbTool, rows.HttpTool):
+        if behind := snapshot.row(kind, row.tool_id):
+            yield Use("Runs it", behind)
+    yield from _mentions("Names it", snapshot, _word(name), (rows.Rule, rows.PromptTemplate, rows.Planner))
+    yield from _settings(snapshot, name)
+
+
+def _of_server(snapshot: Snapshot, row: rows.McpServer) -> Iterator[Use]:
+    begun = rf"(?<![\w.])mcp\.{re.escape(row.name.strip())}\."
+    kinds = (rows.Rule, rows.DirectTool, rows.PromptTemplate, rows.Planner, rows.Verbose)
+    yield from _mentions("Names a tool of it", snapshot, begun, kinds)
+
+
+def _of_tool_kind(snapshot: Snapshot, row: Any) -> Iterator[Use]:
+    if tool := snapshot.row(rows.Tool, row.tool_id):
+        yield Use("Is the tool", tool)
+        yield from _of_tool(snapshot, tool)
+
+
+def _of_rule(snapshot: Snapshot, row: rows.Rule) -> Iterator[Use]:
+    return (Use("Speaks when it fires", found) for found in references.referring(snapshot, row))
+
+
+def _of_action(snapshot: Snapshot, row: rows.PendingAction) -> Iterator[Use]:
+    yield from _mentions("Names it", snapshot, _word(row.action_key), (rows.Rule, rows.Response, rows.PromptTemplate))
+    yield from _settings(snapshot, row.action_key)
+
+
+def _of_schema(snapshot: Snapshot, row: rows.OutputSchema) -> Iterator[Use]:
+    names = relations.properties(row.json_schema)
+    if names:
+        yield from _mentions("Uses its fields", snapshot, _written(names), _PROGRAMS, intent=row.intent_code)
+
+
+def _of_container(snapshot: Snapshot, row: rows.ContainerConfig) -> Iterator[Use]:
+    pattern = _written([row.input_param_name])
+    yield from _mentions("Uses its data", snapshot, pattern, _PROGRAMS, intent=row.intent_code)
+
+
+def _of_template(snapshot: Snapshot, row: rows.PromptTemplate) -> Iterator[Use]:
+    for found in relations.sharing_scope(snapshot, rows.Response, row.intent_code, row.state_code):
+        if code(found.response_type) == "DERIVED" and code(found.output_format) == code(row.response_type):
+            yield Use("May be written with it", found)
+
+
+_FINDERS: Mapping[type[Row], Callable[[Snapshot, Any], Iterator[Use]]] = {
+    rows.Intent: _of_intent,
+    rows.Tool: _of_tool,
+    rows.DbTool: _of_tool_kind,
+    rows.HttpTool: _of_tool_kind,
+    rows.McpServer: _of_server,
+    rows.Rule: _of_rule,
+    rows.PendingAction: _of_action,
+    rows.OutputSchema: _of_schema,
+    rows.ContainerConfig: _of_container,
+    rows.PromptTemplate: _of_template,
+}
+
+
+# --- texts that name something ----------------------------------------------------------------------------------
+
+
+def _word(name: str) -> str:
+    """The name alone, not as a part of a longer one."""
+    return rf"(?<![\w.]){re.escape(name.strip())}(?![\w.])"
+
+
+def _written(names: Iterable[str]) -> str:
+    """Names as expressions write them: behind a dot, in quotes or brackets, or inside a template's braces."""
+    some = "|".join(map(re.escape, sorted(names)))
+    return rf"(?:[.'\"\[]|\{{\{{[^{{}}]*?\b|\{{%[^%]*?\b)(?:{some})\b"
+
+
+def _mentions(
+    how: str, snapshot: Snapshot, pattern: str, kinds: Iterable[type[Row]], *, intent: str = ANY
+) -> Iterator[Use]:
+    found = re.compile(pattern, re.IGNORECASE)
+    for kind in kinds:
+        for row, texts, _ in said(snapshot, kind):
+            if not relations.scope_fits(code(getattr(row, "intent_code", ANY)), code(intent)):
+                continue
+            if any(found.search(text) for name, text in texts.items() if name not in _PROSE):
+                yield Use(how, row)
+
+
+def _settings(snapshot: Snapshot, name: str) -> Iterator[Use]:
+    """Settings with a value for this one alone, and the list of what may follow it."""
+    for row in snapshot.rows(rows.Config):
+        qualifier = row.config_key.partition(".")[2].strip()
+        if qualifier.upper() == name.strip().upper():
+            yield Use("Has a setting of its own", row)
+        elif code(row.config_key) == ALLOWED_NEXT.key and re.search(_word(name), row.config_value, re.IGNORECASE):
+            yield Use("Says what may follow it", row)
+
+
+# --- what leads there -------------------------------------------------------------------------------------------
+
+
+def _leading(snapshot: Snapshot, row: Row) -> Iterator[Use]:
+    """Rules, classifiers and edges that lead to the state of a row, where it has one of its own."""
+    state, intent = code(_state(row)), code(getattr(row, "intent_code", ANY))
+    if not state or state in (ANY, UNKNOWN) or isinstance(row, rows.Classifier):
+        return
+    for rule in relations.all_by(snapshot, rows.Rule, _target_state).get(state, ()):
+        if relations.scope_fits(code(rule.intent_code), intent) or code(rule.intent_code) == UNKNOWN:
+            yield Use(_REACHED, rule)
+    for classifier in relations.all_by(snapshot, rows.Classifier, _own_state).get(state, ()):
+        if relations.scope_fits(code(classifier.intent_code), intent):
+            yield Use(_REACHED, classifier)
+    for edge in relations.all_by(snapshot, rows.StateEdge, _to_state).get(state, ()):
+        if relations.scope_fits(code(edge.intent_code), intent):
+            yield Use("Allows the move to its state", edge)
+
+
+def _state(row: Any) -> str:
+    return row.from_state if isinstance(row, rows.StateEdge) else getattr(row, "state_code", "")
+
+
+def _target_state(rule: rows.Rule) -> str | None:
+    return code(rule.action_value) if code(rule.action) == "SET_STATE" else None
+
+
+def _own_state(row: rows.Classifier) -> str:
+    return code(row.state_code)
+
+
+def _to_state(row: rows.StateEdge) -> str:
+    return code(row.to_state)
