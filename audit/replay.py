@@ -31,7 +31,7 @@ _TIMES = frozenset(
 _EXACT = 2**53
 
 
-class NotReplayable(Exception):
+class NotReplayable(ValueError):
     """This turn cannot be run again."""
 
 
@@ -79,6 +79,13 @@ def replay(record: CeConversationHistory) -> Difference | None:
         if _comparable(answers[0]) != _comparable(answers[1]):
             return Difference(len(stored), ("answer", answers[0]), ("answer", answers[1]))
     return difference
+
+
+def rerun(record: CeConversationHistory) -> Turn:
+    """The turn, run again: its trail holds the session of every moment. Raises NotReplayable."""
+    turn = _turn(_recorded(record))
+    wiring.engine().run(turn)
+    return turn
 
 
 def _recorded(record: CeConversationHistory) -> Recorded:

@@ -17,6 +17,8 @@ DEFAULTS: Mapping[str, Any] = {
     "AUDIT_WRITER": "audit.writer",
     # Runs a stored turn again and gives the first event that differs, or null.
     "REPLAY": "audit.replay.replay",
+    # Runs a stored turn again and gives it with its trail; a ValueError says why it cannot.
+    "RERUN": "audit.replay.rerun",
     # How often rows decided turns lately, as forms and lists show it.
     "FIRED": "audit.fired.fired",
     # The trace of some turns of a conversation as graphs: (conversation id, turn numbers) -> {turn_no: {nodes, edges}}.

@@ -21,9 +21,11 @@ from config_admin.admin.fields import field_of
 from config_admin.admin.filters import IntentFilter, InUseFilter, StateFilter, with_activity
 from config_admin.admin.forms import RowForm
 from config_admin.admin.history import HistoryAdmin
+from config_admin.admin.judging import JudgingAdmin
 from config_admin.admin.pickers import Source, intents, states
 from config_admin.admin.recording import recorded, told
 from config_admin.admin.returning import ReturningAdmin, way_back, workspace_url
+from config_admin.admin.trials import TRIALS
 from config_admin.admin.where_used import Group, where_used
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.findings import Finding
@@ -39,7 +41,7 @@ Section = tuple[str | None, Sequence[str | tuple[str, ...]]]
 SCOPE: Mapping[str, Source] = {"intent_code": intents(ANY, UNKNOWN), "state_code": states(ANY, UNKNOWN)}
 
 
-class RowAdmin(HistoryAdmin, ReturningAdmin, ModelAdmin):
+class RowAdmin(HistoryAdmin, JudgingAdmin, ReturningAdmin, ModelAdmin):
     """Admin of one control-plane table."""
 
     form = RowForm
@@ -65,6 +67,11 @@ class RowAdmin(HistoryAdmin, ReturningAdmin, ModelAdmin):
     fixed_fields: ClassVar[Sequence[str]] = ()
     #: True where rows belong to an intent, and take part only while it does.
     is_scoped: ClassVar[bool] = False
+
+    class Media:
+        """What forms of rows run in the browser."""
+
+        js = ("convengine/form.js",)
 
     def __init__(self, model: type[Model], admin_site: Any) -> None:
         super().__init__(model, admin_site)
@@ -107,6 +114,8 @@ class RowAdmin(HistoryAdmin, ReturningAdmin, ModelAdmin):
             depends=self.depends.get(name, ""),
             code=name in self.code_fields,
         )
+        if found and (trial := TRIALS.get((self.opts.db_table, name))):
+            found.widget.attrs["data-try"] = trial.only
         return found or super().formfield_for_dbfield(db_field, request, **options)
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
@@ -117,6 +126,7 @@ class RowAdmin(HistoryAdmin, ReturningAdmin, ModelAdmin):
         page.context_data["save_as"] = self.save_as and page.context_data["has_change_permission"]
         intent = getattr(context.get("original"), "intent_code", "")
         page.context_data["where_used"] = self._where_used(request, context.get("original"))
+        page.context_data["questions"] = self.questions(request, context.get("original"))
         page.context_data["workspace_url"] = way_back(request) or (workspace_url(intent) if intent else "")
         return page
 

@@ -22,12 +22,16 @@ from unfold.widgets import (
 
 
 class Option(NamedTuple):
-    """Something to choose: the value, how it is called, what it does, and for which choice elsewhere it is meant."""
+    """Something to choose: the value, how it is called, what it does, and for which choice elsewhere it is meant.
+
+    `editor` says how a field that depends on this choice is written: the pickers of `rules.vocabulary`.
+    """
 
     value: str
     label: str = ""
     help: str = ""
     group: str = ""
+    editor: str = ""
 
 
 class Unread(str):
@@ -92,7 +96,12 @@ class JsonField(_Judged, forms.JSONField):
 
 
 def _help(option: Option) -> dict[str, str]:
-    attributes = {"data-help": option.help, "data-group": option.group, "data-label": option.label}
+    attributes = {
+        "data-help": option.help,
+        "data-group": option.group,
+        "data-label": option.label,
+        "data-editor": option.editor,
+    }
     return {name: text for name, text in attributes.items() if text}
 
 

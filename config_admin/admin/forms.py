@@ -89,6 +89,8 @@ class RowForm(forms.ModelForm):
         self.intruder: Intruder | None = None
         #: What is said about that.
         self.stale: Finding | None = None
+        #: The row as it was sent, once it was judged.
+        self.draft: Row | None = None
         self._stored: Seen | None = None
         if not self.instance._state.adding:
             self._stored = Seen.of(self.instance, desk_of(self.request).snapshot.config_version)
@@ -176,7 +178,7 @@ class RowForm(forms.ModelForm):
 
     def _judge(self, unread: dict[str, Any], known: list[Finding]) -> None:
         typed: dict[str, Any] = {name: str(text) for name, text in unread.items()}
-        draft = replace(row_of(self.instance), **typed)
+        self.draft = draft = replace(row_of(self.instance), **typed)
         if message := self.forbidden(draft):
             self.add_error(None, ValidationError(message, "FORBIDDEN"))
         findings = self._findings(draft)

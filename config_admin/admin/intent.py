@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -48,11 +47,11 @@ class IntentAdmin(RowAdmin):
         """Beside the usual pages, the workspace."""
         view = self.admin_site.admin_view(self.workspace_view)
         name = "config_admin_ceintent_workspace"
-        return [path("<path:object_id>/workspace/", view, name=name), *super().get_urls()]
+        return [path("<path:intent>/workspace/", view, name=name), *super().get_urls()]
 
-    def workspace_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def workspace_view(self, request: HttpRequest, intent: str) -> HttpResponse:
         """Everything that concerns an intent."""
-        return workspace(request, unquote(object_id))
+        return workspace(request, intent)
 
     def response_post_save_add(self, request: HttpRequest, obj: CeIntent) -> HttpResponse:
         """A new intent is filled in next."""

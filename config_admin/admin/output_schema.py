@@ -1,6 +1,9 @@
 """Admin of `ce_output_schema` (tables 3.1)."""
 
+from typing import Any
+
 from django.contrib import admin
+from django.http import HttpRequest
 
 from config_admin.admin.base import SCOPE, ScopedAdmin, any_last
 from config_admin.admin.pickers import intents, words
@@ -23,6 +26,18 @@ class OutputSchemaAdmin(ScopedAdmin):
     list_display = ("schema", "in_use", "intent_code", "state_code", "fields_to_collect", "priority")
     search_fields = ("intent_code", "state_code", "description")
     ordering = (*any_last("intent_code"), *any_last("state_code"), "priority", "schema_id")
+
+    class Media:
+        """The schema as a table of fields."""
+
+        js = ("convengine/schema.js",)
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        """The fields can be edited as a table as well."""
+        found = super().formfield_for_dbfield(db_field, request, **options)
+        if db_field.name == "json_schema":
+            found.widget.attrs["data-fields"] = ""
+        return found
 
     @admin.display(description="schema", ordering="schema_id")
     def schema(self, row: CeOutputSchema) -> str:

@@ -5,10 +5,14 @@ from collections.abc import Callable, Iterable, Iterator
 import convengine.domain.catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.admin.desk import Desk
 from config_admin.admin.fields import Option
+from config_admin.validation.relations import schema_fields
 from convengine.domain import rows, settings
 from convengine.domain.enums import DialogueAct, Word
+from convengine.domain.params import PARAMS
 from convengine.domain.scope import ANY, UNKNOWN
 from convengine.rules import vocabulary
+from convengine.rules.actions import set_preference
+from convengine.rules.actions.contract import ActionValueError
 
 #: Gives the options of a field.
 Source = Callable[[Desk], Iterable[Option]]
@@ -54,7 +58,8 @@ def _called(value: str, label: str) -> str:
 def rule_actions(desk: Desk) -> Iterator[Option]:
     """What a rule may do, and what each action needs."""
     for action in vocabulary.actions().values():
-        yield Option(action.name, _called(action.name, action.label), f"{action.help} Value: {action.value}.")
+        help = f"{action.help} Value: {action.value}."
+        yield Option(action.name, _called(action.name, action.label), help, editor=action.picker)
 
 
 def action_values(desk: Desk) -> Iterator[Option]:
@@ -64,11 +69,42 @@ def action_values(desk: Desk) -> Iterator[Option]:
         "state": states()(desk),
         "act": words(DialogueAct)(desk),
         "task": tasks_with_methods(desk),
+        "params": params(desk),
+        "path": params(desk),
+        "name": params(desk),
+        "names": params(desk),
+        "context": collected(desk),
+        "fields": collected(desk),
+        "preference": (Option(kind) for kind in set_preference.KINDS),
     }
     found = {kind: list(options) for kind, options in offered.items()}
     for action in vocabulary.actions().values():
         for option in found.get(action.picker, ()):
             yield option._replace(group=action.name)
+
+
+def params(desk: Desk) -> Iterator[Option]:
+    """Input params that rules may write: those that the engine reads, then those that rules write already."""
+    known = {param.key: f"read by {param.readers}" for param in PARAMS.values() if "R" in param.owner}
+    for rule in desk.snapshot.enabled(rows.Rule):
+        for key in _written(rule):
+            known.setdefault(key, "written by rules")
+    return (Option(key, help=told) for key, told in sorted(known.items()))
+
+
+def _written(rule: rows.Rule) -> Iterable[str]:
+    action = vocabulary.action(rule.action)
+    if action is None or action.picker != "params":
+        return ()
+    try:
+        return tuple(action.parse(rule.action_value))
+    except ActionValueError:
+        return ()
+
+
+def collected(desk: Desk) -> Iterator[Option]:
+    """Fields that schemas collect: they stand in the context."""
+    return (Option(name) for name in sorted(schema_fields(desk.snapshot, ANY)))
 
 
 def tools(desk: Desk) -> Iterator[Option]:

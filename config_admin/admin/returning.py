@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib.admin.utils import quote
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from unfold.admin import ModelAdmin
@@ -13,7 +12,7 @@ WORKSPACE = "workspace"
 
 def workspace_url(intent: str) -> str:
     """The workspace of an intent."""
-    return reverse("admin:config_admin_ceintent_workspace", args=[quote(intent)])
+    return reverse("admin:config_admin_ceintent_workspace", args=[intent])
 
 
 def way_back(request: HttpRequest) -> str:

@@ -45,6 +45,11 @@ class RuleAdmin(ScopedAdmin):
     condition = beginning("match_pattern", "condition", 40)
     value = beginning("action_value", "value", 30)
 
+    class Media:
+        """The value as the chosen action wants it."""
+
+        js = ("convengine/value.js",)
+
     @admin.display(description="rule", ordering="rule_id")
     def rule(self, row: CeRule) -> str:
         """Its number, and what it is for."""

@@ -8,7 +8,7 @@ from config_admin.admin.fields import Option, PickerInput, Unread, WordSelect
 from config_admin.validation.world import World
 from convengine.domain import rows
 from convengine.domain.catalogue import session
-from tests.builders import make_intent, make_rule, make_snapshot
+from tests.builders import make_intent, make_rule, make_schema, make_snapshot
 
 WORLD = World(tasks={"bank": ("pay", "refund")})
 
@@ -45,7 +45,23 @@ def test_each_action_offers_what_fits_its_value() -> None:
     assert "OPEN" in values(found, "SET_STATE")
     assert values(found, "SET_TASK") == ["bank:pay", "bank:refund"]
     assert "AFFIRM" in values(found, "SET_DIALOGUE_ACT")
-    assert values(found, "SET_INPUT_PARAM") == []
+
+
+def test_names_that_rules_may_write_or_clear_are_offered() -> None:
+    writing = make_rule(action="SET_INPUT_PARAM", action_value="vip:true")
+    unread = make_rule(action="SET_INPUT_PARAM", action_value="{")
+    found = list(pickers.action_values(desk(writing, unread, make_schema("LOAN", {"amount": {}}))))
+
+    assert {"vip", "skip_schema_extraction"} <= set(values(found, "SET_INPUT_PARAM"))
+    assert values(found, "CLEAR_CONTEXT") == ["amount"]
+    assert "model" in values(found, "SET_PREFERENCE")
+    assert "dialogue_act_regex" not in values(found, "SET_INPUT_PARAM")
+
+
+def test_an_action_says_how_its_value_is_written() -> None:
+    editors = {option.value: option.editor for option in pickers.rule_actions(desk())}
+
+    assert (editors["SET_STATE"], editors["SET_INPUT_PARAM"], editors["SET_JSON"]) == ("state", "params", "path")
 
 
 def test_every_action_says_what_its_value_is() -> None:

@@ -1,0 +1,141 @@
+"use strict";
+// Forms that answer before they are sent: what is wrong stands at the field, a rule is said in words, and patterns, paths
+// and templates are tried where they are written. Without this script the same is told when the form is sent.
+
+(() => {
+    const WAIT = 350;
+
+    function element(name, properties = {}, ...children) {
+        const made = Object.assign(document.createElement(name), properties);
+        made.append(...children);
+        return made;
+    }
+
+    // --- judging ---------------------------------------------------------------------------------------------------
+
+    class Judge {
+        constructor(asked) {
+            this.asked = asked;
+            this.form = asked.closest("form");
+            this.sentence = document.getElementById("ce-sentence");
+            this.touched = new Set();
+            this.number = 0;
+            const edited = (event) => {
+                if (!event.target.name || event.target.closest(".ce-try")) return;
+                this.touched.add(event.target.name);
+                clearTimeout(this.timer);
+                this.timer = setTimeout(() => this.ask(), WAIT);
+            };
+            this.form.addEventListener("input", edited);
+            this.form.addEventListener("change", edited);
+            if (this.sentence) this.ask();
+        }
+
+        sent() {
+            const data = new FormData(this.form);
+            data.set("_pk", this.asked.dataset.pk);
+            return data;
+        }
+
+        async ask() {
+            const number = ++this.number;
+            const response = await fetch(this.asked.dataset.judge, {method: "POST", body: this.sent()}).catch(() => null);
+            if (!response?.ok || number !== this.number) return;
+            const told = await response.json();
+            if (this.sentence && told.sentence) this.sentence.textContent = told.sentence;
+            for (const name of this.touched) this.show(name, told.errors[name] || [], told.warnings[name] || []);
+        }
+
+        show(name, errors, warnings) {
+            const input = this.form.elements.namedItem(name);
+            if (!input?.id) return;
+            const group = input.parentElement.closest(".grow") || input.parentElement;
+            let list = document.getElementById(`${input.id}_live`);
+            if (!list) {
+                list = element("ul", {id: `${input.id}_live`, className: "ce-live"});
+                list.setAttribute("aria-live", "polite");
+                group.append(list);
+                input.setAttribute("aria-describedby", [input.getAttribute("aria-describedby"), list.id].filter(Boolean).join(" "));
+            }
+            // What the server said of an earlier text is said anew.
+            group.querySelectorAll(`:scope > .text-red-600, #${input.id}_warning`).forEach((old) => old.remove());
+            list.replaceChildren(
+                ...errors.map((text) => element("li", {className: "ce-live-error"}, text)),
+                ...warnings.map((text) => element("li", {className: "ce-live-warning"}, text)),
+            );
+            input.setAttribute("aria-invalid", String(errors.length > 0));
+        }
+    }
+
+    // --- trying ----------------------------------------------------------------------------------------------------
+
+    let turns = null;
+    const shared = {text: "", turn: ""};
+
+    class Box {
+        constructor(input, judge) {
+            this.input = input;
+            this.judge = judge;
+            const id = `${input.id}_try`;
+            this.text = element("input", {type: "text", id: `${id}_text`, placeholder: "what somebody might write"});
+            this.turn = element("select", {id: `${id}_turn`}, element("option", {value: ""}, "none: the typed text alone"));
+            this.result = element("div", {id: `${id}_result`});
+            this.result.setAttribute("aria-live", "polite");
+            const button = element("button", {type: "button", className: "ce-button"}, "Try");
+            const fields = element("div", {className: "ce-try-fields"}, element("label", {htmlFor: this.text.id}, "Typed text"), this.text);
+            if (judge.asked.dataset.turns) fields.append(element("label", {htmlFor: this.turn.id}, "or a stored turn"), this.turn);
+            fields.append(button);
+            const box = element("details", {className: "ce-try"}, element("summary", {}, "Try it here"), fields, this.result);
+            const [other, wanted] = input.dataset.try.split(":");
+            const chosen = other && judge.form.elements.namedItem(other);
+            if (chosen) {
+                const fit = () => { box.hidden = chosen.value !== wanted; };
+                chosen.addEventListener("change", fit);
+                fit();
+            }
+            const picker = input.closest(".ce-picker");
+            (picker || input).after(box);
+            box.addEventListener("toggle", () => box.open && this.opened());
+            button.addEventListener("click", () => this.run());
+            this.text.addEventListener("keydown", (event) => {
+                if (event.key !== "Enter") return;
+                event.preventDefault();
+                this.run();
+            });
+        }
+
+        async opened() {
+            this.text.value ||= shared.text;
+            const url = this.judge.asked.dataset.turns;
+            if (!url || this.turn.options.length > 1) return;
+            const intent = this.judge.form.elements.namedItem("intent_code")?.value || "";
+            turns ||= fetch(`${url}?intent=${encodeURIComponent(intent)}`).then((response) => (response.ok ? response.json() : {turns: []}));
+            const found = (await turns).turns;
+            this.turn.append(...found.map((one) => element("option", {value: one.value}, one.label)));
+            if (!found.length) this.turn.options[0].textContent = "no turn is stored yet";
+            this.turn.value = shared.turn;
+        }
+
+        async run() {
+            const data = this.judge.sent();
+            shared.text = this.text.value;
+            shared.turn = this.turn.value;
+            data.set("_field", this.input.name);
+            data.set("_text", this.text.value);
+            data.set("_turn", this.turn.value);
+            this.result.setAttribute("aria-busy", "true");
+            const response = await fetch(this.judge.asked.dataset.tryUrl, {method: "POST", body: data}).catch(() => null);
+            this.result.removeAttribute("aria-busy");
+            // The page's own template: its texts are escaped there.
+            if (response?.ok) this.result.innerHTML = await response.text();
+            else this.result.textContent = "This could not be tried: the server gave no answer. Try again.";
+        }
+    }
+
+    document.addEventListener("DOMContentLoaded", () => {
+        const asked = document.getElementById("ce-form");
+        if (!asked) return;
+        const judge = new Judge(asked);
+        if (asked.dataset.tryUrl) judge.form.querySelectorAll("[data-try]").forEach((input) => new Box(input, judge));
+    });
+})();

@@ -1,0 +1,143 @@
+"""Authoring in a real browser: from the workspace of an intent to a rule that is judged and tried before it counts."""
+
+import json
+import urllib.request
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Server, Visitor
+
+pytestmark = pytest.mark.browser
+
+WORKSPACE = "/admin/config_admin/ceintent/CANCEL_ORDER/workspace/"
+COMPLETE = "When the data for CANCEL_ORDER is complete in state COLLECT, go to CONFIRM."
+
+
+def say(server: Server, message: str) -> None:
+    """One message of a conversation of its own."""
+    request = urllib.request.Request(
+        f"{server.url}/api/v1/conversation/message",
+        json.dumps({"message": message}).encode(),
+        {"Authorization": f"Api-Key {server.api_key}", "Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=20) as response:
+        assert response.status == 200
+
+
+def open_rule(visitor: Visitor) -> None:
+    """The form of the rule that ends the collecting, by way of the workspace."""
+    visitor.go(WORKSPACE)
+    visitor.page.get_by_role("link", name=COMPLETE).click()
+    visitor.page.get_by_label("Reason for this change").wait_for()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (768, "dark")])
+def test_a_row_is_edited_from_the_workspace_and_saving_leads_back(ada: Visitor, width: int, scheme: str) -> None:
+    ada.page.set_viewport_size({"width": width, "height": 900})
+    ada.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    open_rule(ada)
+    ada.page.get_by_label("Description").fill(f"everything is known: ask for a yes ({scheme})")
+    ada.save()
+
+    assert ada.page.url.endswith(WORKSPACE)
+    assert f"ask for a yes ({scheme})" in ada.text
+    assert ada.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_workspace_tells_what_fired(ada: Visitor, server: Server) -> None:
+    say(server, "I want to cancel my order")
+    ada.go(f"{WORKSPACE}?state=COLLECT")
+
+    row = ada.page.get_by_role("row").filter(has_text="Always in CANCEL_ORDER, go to COLLECT.")
+    assert "×" in row.inner_text()
+    assert "OFFER" not in ada.page.locator("#part-ce_rule").inner_text()
+
+
+def test_a_rule_is_said_and_judged_while_it_is_written(ada: Visitor) -> None:
+    open_rule(ada)
+    said = ada.page.locator("#ce-sentence")
+    expect(said).to_have_text(COMPLETE)
+
+    ada.page.locator("#id_match_pattern").fill("$[?(@.schemaComplete ==")
+    expect(ada.page.locator("#id_match_pattern_live")).to_contain_text("This JSON path does not parse")
+    ada.page.locator("#id_match_pattern").fill("$[?(@.schemaComplete == false)]")
+    expect(ada.page.locator("#id_match_pattern_live")).to_be_empty()
+    expect(said).to_have_text("When the data is not complete in state COLLECT of CANCEL_ORDER, go to CONFIRM.")
+
+
+def test_a_path_is_tried_against_a_stored_turn_by_keyboard(ada: Visitor, server: Server) -> None:
+    say(server, "I want to cancel order 10021")
+    open_rule(ada)
+    box = ada.page.locator(".ce-try").first
+    box.locator("summary").focus()
+    ada.page.keyboard.press("Enter")
+    turn = box.get_by_label("or a stored turn")
+    expect(turn.locator("option").nth(1)).to_contain_text("I want to cancel order 10021")
+    turn.focus()
+    ada.page.keyboard.press("ArrowDown")
+    ada.page.keyboard.press("Tab")
+    ada.page.keyboard.press("Enter")
+
+    expect(box).to_contain_text("The condition holds.")
+    expect(box).to_contain_text("@.schemaComplete")
+
+
+def test_a_pattern_is_tried_against_a_typed_text(ada: Visitor) -> None:
+    ada.go("/admin/config_admin/ceintentclassifier/add/")
+    ada.page.locator("#id_rule_type").select_option("REGEX")
+    ada.page.locator("#id_pattern").fill("cancel|refund")
+    ada.page.locator("#id_intent_code").fill("REFUND")
+    box = ada.page.locator(".ce-try").first
+    box.locator("summary").click()
+    box.get_by_label("Typed text").fill("please cancel my order")
+    box.get_by_label("Typed text").press("Enter")
+
+    expect(box).to_contain_text("The message leads to REFUND.")
+    expect(box).to_contain_text("CANCEL_ORDER fits as well, by classifier")
+
+
+def test_the_value_follows_the_action(ada: Visitor) -> None:
+    ada.go("/admin/config_admin/cerule/add/")
+    ada.page.locator("#id_action").select_option("SET_INPUT_PARAM")
+    value = ada.page.locator("#id_action_value")
+    ada.page.get_by_label("Input param").fill("amount")
+    ada.page.get_by_label("Value", exact=True).fill("12")
+    assert value.input_value() == "amount:12"
+
+    ada.page.get_by_role("button", name="Add another", exact=True).click()
+    ada.page.get_by_label("Input param").nth(1).fill("note")
+    ada.page.get_by_label("Value", exact=True).nth(1).fill("as asked")
+    assert json.loads(value.input_value()) == {"amount": 12, "note": "as asked"}
+
+    value.fill('{"vip":true}')
+    assert ada.page.get_by_label("Input param").input_value() == "vip"
+    ada.page.locator("#id_action").select_option("SET_STATE")
+    expect(ada.page.get_by_label("Input param")).to_be_hidden()
+
+
+def test_a_schema_is_a_table_of_fields_in_step_with_its_json(ada: Visitor) -> None:
+    ada.go("/admin/config_admin/ceoutputschema/add/")
+    area = ada.page.locator("#id_json_schema")
+    ada.page.get_by_role("button", name="Add a field").press("Enter")
+    ada.page.keyboard.type("size")
+    ada.page.keyboard.press("Tab")
+    expect(ada.page.get_by_label("Type of size")).to_be_focused()
+    ada.page.get_by_label("Required of size").check()
+    ada.page.get_by_label("Choices of size", exact=True).fill("small, large")
+    ada.page.get_by_label("Synonyms of choices of size").fill("large = big, huge")
+    ada.page.keyboard.press("Tab")
+
+    size = {"type": "string", "enum": ["small", "large"], "x-synonyms": {"large": ["big", "huge"]}}
+    assert json.loads(area.input_value()) == {"type": "object", "properties": {"size": size}, "required": ["size"]}
+
+    kept = {"type": "integer", "minimum": 1}
+    area.fill(json.dumps({"type": "object", "properties": {"count": kept}, "additionalProperties": False}))
+    ada.page.get_by_label("Example of count").fill("3")
+    ada.page.keyboard.press("Tab")
+    found = json.loads(area.input_value())
+    assert found["properties"]["count"] == kept | {"examples": [3]}
+    assert found["additionalProperties"] is False
+
+    area.fill("{")
+    assert "cannot be shown as a table of fields" in ada.text
