@@ -20,7 +20,13 @@ class Rest:
         self._application = WSGIHandler()
 
     def call(
-        self, secret: str, method: str, path: str, query: Mapping[str, Json] | None = None, body: Json = None
+        self,
+        secret: str,
+        method: str,
+        path: str,
+        query: Mapping[str, Json] | None = None,
+        body: Json = None,
+        idempotency_key: str | None = None,
     ) -> tuple[int, Json]:
         """Status and JSON of an answer to the owner of a key."""
         sent = b"" if body is None else dumps(body).encode()
@@ -37,6 +43,7 @@ class Rest:
             "CONTENT_LENGTH": str(len(sent)),
             "HTTP_HOST": _host(),
             "HTTP_AUTHORIZATION": f"Api-Key {secret}",
+            **({"HTTP_IDEMPOTENCY_KEY": idempotency_key} if idempotency_key else {}),
             "wsgi.input": BytesIO(sent),
             # Nothing of it leaves the process.
             "wsgi.url_scheme": "https",

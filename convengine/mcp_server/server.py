@@ -70,7 +70,7 @@ class EngineServer:
         if problems:
             return _refused(" ".join(problems))
         wanted = tool.call(fitted)
-        status, answer = self._rest.call(secret, wanted.method, wanted.path, wanted.query, wanted.body)
+        status, answer = self._rest.call(secret, *wanted)
         return _result(answer, failed=status >= 400)
 
 

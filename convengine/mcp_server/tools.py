@@ -17,6 +17,8 @@ class Call(NamedTuple):
     path: str
     query: Mapping[str, Json] = {}
     body: Json = None
+    #: A call that is made again with the same key has no second effect.
+    idempotency_key: str | None = None
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class ServedTool:
 
 
 def _turn(args: Mapping[str, Json]) -> Call:
-    return Call("POST", "/api/v1/conversation/message", body=dict(args))
+    body = {name: value for name, value in args.items() if name != "idempotencyKey"}
+    return Call("POST", "/api/v1/conversation/message", body=body, idempotency_key=args.get("idempotencyKey"))
 
 
 def _audit(args: Mapping[str, Json], what: str) -> Call:
@@ -66,6 +69,12 @@ TOOLS = (
             "conversationId": _ID,
             "inputParams": {"type": "object", "description": "Facts and controls for rules and templates."},
             "reset": {"type": "boolean", "description": "Start the conversation over."},
+            "idempotencyKey": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 128,
+                "description": "The same key and arguments within 24 hours give the stored answer: send it to try again.",
+            },
         },
         ("message",),
         False,

@@ -73,8 +73,10 @@ async def a_conversation(client: Client) -> Any:
     trace: Any = (await client.call_tool("read_trace", place)).structured_content
     why: Any = (await client.call_tool("read_why", place)).structured_content
     rules: Any = (await client.call_tool("list_configuration", {"table": "ce_rule"})).structured_content
-    more = {"message": "fees", "conversationId": told["conversationId"]}
+    more = {"message": "fees", "conversationId": told["conversationId"], "idempotencyKey": "once"}
     again: Any = (await client.call_tool("take_turn", more)).structured_content
+    # A client that tries once more gets the answer that there is.
+    assert (await client.call_tool("take_turn", more)).structured_content == again
     return told, trace, why, rules, again
 
 
