@@ -73,7 +73,7 @@ TOOLS = (
                 "type": "string",
                 "minLength": 1,
                 "maxLength": 128,
-                "description": "The same key and arguments within 24 hours give the stored answer: send it to try again.",
+                "description": "The same key and arguments within 24 hours give the stored answer; for a second try.",
             },
         },
         ("message",),
