@@ -1,8 +1,8 @@
 """What an event says that follows from the rest of it: left out when it is stored, put back by every reader (R33)."""
 
 import re
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from audit.stage_names import base_name, source_name
@@ -20,22 +20,51 @@ _FOLDED: Mapping[str, Json] = {"context": {"$folded": "context"}, "schemaJson": 
 
 def implied(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
     """What follows at an event from its stage and the other keys; never a key that something follows from."""
-    if stage in (Stage.STEP_ENTER, Stage.STEP_ERROR):
-        return {"stepClass": _class_of(str(payload.get("step")))}
-    if stage == Stage.STEP_EXIT:
-        return {"stepClass": _class_of(str(payload.get("step"))), "outcome": "Continue", "durationMs": 0}
-    if stage == Stage.PIPELINE_TIMING:
-        asked = NOBODY_ASKED if "wallMs" in payload else {}
-        return {**in_words(payload.get("stepList") or ()), **asked}
-    if stage == Stage.DECISION:
-        winner = payload.get("winner")
-        return {"candidates": [] if winner is None else [{"id": winner, "matched": True}]}
-    if stage == Stage.ASSISTANT_OUTPUT and payload.get("responseType") != "POLICY":
-        return _FOLDED
-    if stage.startswith("RULE_") and (phase := RulePhase.read(payload.get("rulePhase"))):
-        told = _FOLDED if base_name(stage) == Stage.RULE_MATCH else {}
-        return {**_flags(phase, source_name(stage)), **_of_pass(stage, payload), **told}
-    return {}
+    follows = _reader(stage)
+    return follows(payload) if follows else {}
+
+
+@cache
+def _reader(stage: str) -> Callable[[Mapping[str, Json]], Mapping[str, Json]] | None:
+    """What gives that for one stage; null for the many of which nothing follows."""
+    return partial(_of_rules, stage) if stage.startswith("RULE_") else _READERS.get(stage)
+
+
+def _of_step(payload: Mapping[str, Json]) -> Mapping[str, Json]:
+    return {"stepClass": _class_of(str(payload.get("step")))}
+
+
+def _of_step_exit(payload: Mapping[str, Json]) -> Mapping[str, Json]:
+    return {**_of_step(payload), "outcome": "Continue", "durationMs": 0}
+
+
+def _of_timing(payload: Mapping[str, Json]) -> Mapping[str, Json]:
+    asked = NOBODY_ASKED if "wallMs" in payload else {}
+    return {**in_words(payload.get("stepList") or ()), **asked}
+
+
+def _of_decision(payload: Mapping[str, Json]) -> Mapping[str, Json]:
+    winner = payload.get("winner")
+    return {"candidates": [] if winner is None else [{"id": winner, "matched": True}]}
+
+
+def _of_output(payload: Mapping[str, Json]) -> Mapping[str, Json]:
+    return _FOLDED if payload.get("responseType") != "POLICY" else {}
+
+
+def _of_rules(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
+    known = _flags(str(payload.get("rulePhase")), stage)
+    return {**known, **_of_pass(stage, payload)} if known and "candidates" in payload else known
+
+
+_READERS: Mapping[str, Callable[[Mapping[str, Json]], Mapping[str, Json]]] = {
+    Stage.STEP_ENTER.value: _of_step,
+    Stage.STEP_ERROR.value: _of_step,
+    Stage.STEP_EXIT.value: _of_step_exit,
+    Stage.PIPELINE_TIMING.value: _of_timing,
+    Stage.DECISION.value: _of_decision,
+    Stage.ASSISTANT_OUTPUT.value: _of_output,
+}
 
 
 def shortened(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -92,8 +121,6 @@ def repeats_text(stage: str) -> bool:
 
 def _of_pass(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
     """What follows at an event that tells of a pass of rules: nearly always the first, where the session stands."""
-    if "candidates" not in payload:
-        return {}
     key = {"phase": payload.get("rulePhase"), "intent": payload.get("intent"), "state": payload.get("state")}
     known = {"pass": 1, "key": key}
     return {**known, "evaluatedState": payload.get("state")} if repeats_text(stage) else known
@@ -106,6 +133,11 @@ def _class_of(step: str) -> str:
     return f"convengine.steps.{module}.{step}"
 
 
-@cache
-def _flags(phase: RulePhase, source: str) -> Mapping[str, Json]:
-    return {key: value for key, value in flags(phase, source).items() if key != "rulePhase"}
+@lru_cache(maxsize=1024)
+def _flags(phase_name: str, stage: str) -> Mapping[str, Json]:
+    """What follows from the phase and the stage, the same at every event; nothing for a phase that there is not."""
+    phase = RulePhase.read(phase_name)
+    if phase is None:
+        return {}
+    told = _FOLDED if base_name(stage) == Stage.RULE_MATCH else {}
+    return {**{key: value for key, value in flags(phase, source_name(stage)).items() if key != "rulePhase"}, **told}

@@ -17,7 +17,7 @@ class AppendOnly(Sealed):
         abstract = True
 
 
-#: Two events of three only say that a step begins or ends: they are looked for within their turn, never by their time.
+#: Two events of three only say that a step begins or ends: they are looked for within their turn, never by their stage.
 _MORE_THAN_A_STEP = ~models.Q(stage__in=("STEP_ENTER", "STEP_EXIT"))
 
 
@@ -39,9 +39,8 @@ class CeAudit(AppendOnly):
         db_table = "ce_audit"
         verbose_name = "audit event"
         indexes = [
-            models.Index(
-                "conversation_id", models.F("created_at").desc(), name="ce_audit_newest", condition=_MORE_THAN_A_STEP
-            ),
+            # None by conversation and time: the events of a conversation stand in the order of its turns, and every
+            # index more is written to for each event of each turn.
             models.Index(fields=["conversation_id", "turn_no", "seq"], name="ce_audit_turn"),
             models.Index(fields=["stage", "created_at"], name="ce_audit_stage", condition=_MORE_THAN_A_STEP),
         ]

@@ -39,6 +39,7 @@ def audit_rows(turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool
     """
     wanted = AuditFilter.of(turn.snapshot)
     everything = wanted.keeps_everything and admits is None
+    persist_meta = wanted.persist_meta
     rows: list[AuditRow] = []
     filtered = 0
     told: Session | None = None
@@ -60,9 +61,10 @@ def audit_rows(turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool
                 meta["changed"] = change
             told = session
         if seq > after_seq:
-            usual = None if meta or stage not in _OF_A_STEP else _usual(stage, payload, wanted.persist_meta)
-            row = (seq, stage, usual or _payload(event, meta, wanted, filtered), int(at_ms))
-            rows.append(tuple.__new__(AuditRow, row))
+            # Two events of three: a step begins, or it ended and nothing is to be said of it.
+            usual = _of_step(stage, payload["step"]) if stage in _OF_A_STEP and not meta and persist_meta else None
+            stored = usual[1] if usual and usual[0] == payload else _payload(event, meta, wanted, filtered)
+            rows.append(tuple.__new__(AuditRow, (seq, stage, stored, int(at_ms))))
     return rows
 
 
@@ -92,16 +94,9 @@ def _payload(event: AuditEvent, meta: dict[str, Any], wanted: AuditFilter, filte
     return _stored(event, payload, meta)
 
 
-def _usual(stage: str, payload: Mapping[str, Any], has_meta: bool) -> Mapping[str, Any] | None:
-    """What is stored of what two events of three say: a step begins, or it ended and nothing is to be said of it."""
-    if not has_meta:
-        return None
-    usual, told = _of_step(stage, str(payload["step"]))
-    return told if payload == usual else None
-
-
 @cache
 def _of_step(stage: str, step: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """What the event of a step usually says, and what is stored of it."""
     told = {"step": step}
     return whole(stage, told), told
 

@@ -165,7 +165,7 @@ def _stored(turn: Turn, rows: Sequence[AuditRow]) -> Write:
     now, payloads = turn.ports.clock.now(), masked(rows, AuditFilter.of(turn.snapshot).redact_keys)
     if here.vendor == "postgresql":
         seqs, stages, _, at_ms = zip(*rows, strict=True)
-        numbers = [f"{{{','.join(map(str, one))}}}" for one in (seqs, at_ms)]
+        numbers = [f"{{{str(list(one))[1:-1]}}}" for one in (seqs, at_ms)]
         return Write(_FROM_TEXTS, [*same, now, payloads, SEPARATOR.join(stages), *numbers])
     times = {at_ms: here.time(now + timedelta(milliseconds=at_ms)) for at_ms in {row.at_ms for row in rows}}
     told = zip(rows, loads(payloads), strict=True)

@@ -147,7 +147,7 @@ def _parts(request: Request) -> tuple[str, ...]:
 
 def idempotency_key(request: Request, owner: CeApiKey) -> IdempotencyKey | None:
     """The call's Idempotency-Key, if it has one. Raises RequestInvalid."""
-    text = request.headers.get("Idempotency-Key")
+    text = request.META.get("HTTP_IDEMPOTENCY_KEY")
     if text is None:
         return None
     if not 1 <= len(text) <= 128:
@@ -177,7 +177,7 @@ def _status(answer: TurnAnswer) -> int:
 
 
 def _response(request: Request, body: dict[str, Any], status: int, headers: dict[str, str]) -> HttpResponse:
-    if request.headers.get("X-ConvEngine-Compat") == "1":
+    if request.META.get("HTTP_X_CONVENGINE_COMPAT") == "1":
         body, status = wire.compat(body), 200
     # There is one form of an answer, and nothing to choose: a response that renders later takes longer.
     return HttpResponse(dumps(body), status=status, headers=headers, content_type="application/json")

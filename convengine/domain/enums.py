@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 from functools import cache
+from operator import attrgetter
 from typing import Self
 
 
@@ -33,6 +34,10 @@ class Word(StrEnum):
     @cache
     def _by_value(cls) -> dict[str, Self]:
         return {member.value: member for member in cls}
+
+
+# As every enumeration has it. The usual way to it takes two calls, and a turn goes it thirty times.
+Word.value = property(attrgetter("_value_"))  # type: ignore[method-assign,assignment]
 
 
 class DialogueAct(Word):

@@ -85,14 +85,16 @@ def changes(old: Session | None, new: Session) -> Change:
     old = old or _FIRST
     sets: dict[str, Json] = {}
     unsets: list[str] = []
-    for field in compress(_TOLD, map(is_not, _told(vars(old)), _told(vars(new)))):
-        if field != "input_params":
-            key, read = _PARTS[field]
-            _compare({key: read(old)}, {key: read(new)}, "", sets, unsets)
-        elif old.input_params:
+    changed = list(compress(_TOLD, map(is_not, _told(vars(old)), _told(vars(new)))))
+    if changed[:1] == ["input_params"]:
+        del changed[0]
+        if old.input_params:
             _compare(old.input_params, new.input_params, "/inputParams", sets, unsets, _NOT_TOLD)
         elif new.input_params:
             sets["/inputParams"] = without(new.input_params, _NOT_TOLD)
+    if changed:
+        parts = [_PARTS[field] for field in changed]
+        _compare({key: read(old) for key, read in parts}, {key: read(new) for key, read in parts}, "", sets, unsets)
     return {**({"set": sets} if sets else {}), **({"unset": unsets} if unsets else {})}
 
 

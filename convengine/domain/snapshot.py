@@ -5,6 +5,7 @@ A turn pins one Snapshot and reads nothing else. Tables that did not change betw
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
@@ -51,15 +52,15 @@ class Table:
     def __len__(self) -> int:
         return len(self.rows)
 
-    @property
+    @cached_property
     def by_pk(self) -> Mapping[Any, rows.Row]:
         """The rows by primary key."""
-        return self.memo.get("by_pk", lambda: {row.pk: row for row in self.rows})
+        return {row.pk: row for row in self.rows}
 
-    @property
+    @cached_property
     def enabled(self) -> tuple[rows.Row, ...]:
         """The rows that are switched on."""
-        return self.memo.get("enabled", lambda: tuple(row for row in self.rows if row.enabled))
+        return tuple(row for row in self.rows if row.enabled)
 
 
 class Snapshot:
@@ -99,7 +100,7 @@ class Snapshot:
 
     # --- intents ------------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def active_intents(self) -> frozenset[str]:
         """Codes whose rows take part: every enabled intent, ANY and UNKNOWN (tables 1.6)."""
         return self.table(rows.Intent).memo.get(

@@ -34,6 +34,7 @@ class AuditEvent(NamedTuple):
 
 #: Asked eighty times a turn: an enumeration's own way to a value is slow.
 _NAMES = {stage: stage.value for stage in Stage}
+_new = tuple.__new__
 Listener = Callable[[AuditEvent], None]
 
 
@@ -59,11 +60,13 @@ class Trail:
     ) -> AuditEvent:
         """Append an event and tell the listeners. Raises ValueError for a stage outside the vocabulary."""
         name = _NAMES.get(stage) or Stage(stage).value
-        name = f"{name} ({source})" if source else name
+        if source:
+            name = f"{name} ({source})"
+        events = self.events
         at = self.elapsed_ms() if at_ms is None else at_ms
         # The constructor of a named tuple is written in Python; a turn makes eighty.
-        event = tuple.__new__(AuditEvent, (len(self.events) + 1, name, payload, session, self.step, at))
-        self.events.append(event)
+        event = _new(AuditEvent, (len(events) + 1, name, payload, session, self.step, at))
+        events.append(event)
         for listener in self.listeners:
             listener(event)
         if stage in self.watchers:

@@ -156,7 +156,9 @@ class Turn:
 
     def config(self, session: Session, setting: Setting[T], qualifier: str | None = None) -> T:
         """A live setting's value from the pinned snapshot; an unreadable one is told once a turn."""
-        reading = settings.read(self.snapshot, setting, qualifier)
+        # Forty times a turn, and nearly always read before: then it takes no call.
+        kept = self.snapshot.memo.values.get(setting) if qualifier is None else None
+        reading: settings.Reading[T] = kept or settings.read(self.snapshot, setting, qualifier)
         if reading.problem:
             self.tell_once(
                 session,

@@ -16,6 +16,8 @@ from convengine.pipeline.step import Step
 from convengine.pipeline.timing import audit_timing
 
 _USUAL = Continue.__name__
+#: The constructor of a named tuple is written in Python; a turn has twenty-six steps.
+_new = tuple.__new__
 _KINDS = frozenset({_USUAL, Stop.__name__})
 
 
@@ -108,7 +110,7 @@ class Engine:
             ended: float | None
             ended = clock.elapsed_ms()
             took = ended - started
-            turn.timings.append(StepTiming(name.step, started, took, True, None, kind))
+            turn.timings.append(_new(StepTiming, (name.step, started, took, True, None, kind)))
             if self._hooks.registered:
                 ended = None
                 outcome = outcome._replace(session=self._hooks.after(name.step, outcome.session, turn, outcome))

@@ -1,6 +1,7 @@
 """The timing record of a turn (pipeline-1 1.5, R62)."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -54,14 +55,22 @@ def packed(steps: Sequence[Mapping[str, Any]]) -> str | Sequence[Mapping[str, An
     Of a name that ends in `Step` that is left out; any other has a dot behind it. With a name that would be taken
     for something else the list stays a list.
     """
-    if any(" " in step["step"] or "|" in step["step"] for step in steps):
+    names = [_packed_name(step["step"]) for step in steps]
+    if None in names:
         return steps
     return "|".join(
         [
-            f"{name[:-4] if name[-4:] == 'Step' else name + '.'} {at * 100:.0f} {took * 100:.0f}{'' if well else ' !'}"
-            for name, at, took, well in map(_values, steps)
+            f"{name} {round(at * 100)} {round(took * 100)}{'' if well else ' !'}"
+            for name, (_, at, took, well) in zip(names, map(_values, steps), strict=True)
         ]
     )
+
+
+@lru_cache(maxsize=1024)
+def _packed_name(name: str) -> str | None:
+    if " " in name or "|" in name:
+        return None
+    return name[:-4] if name[-4:] == "Step" else f"{name}."
 
 
 def unpacked(text: str) -> list[dict[str, Any]]:

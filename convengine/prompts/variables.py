@@ -49,6 +49,7 @@ ALIASES: tuple[tuple[str, ...], ...] = (
 _SIDE = 2000
 _HISTORY = frozenset({"conversation_history", "conversationHistory", "history"})
 _GROUP_OF = {name: group for group in ALIASES for name in group}
+_OWN = frozenset(_GROUP_OF) - _HISTORY
 #: Names that every template has, beside facts, params, context and schema fields.
 FIXED = ("session", "inputParams", "safeInputParams", "rawInputParams", "metadata", "promptVars", "conversationId")
 
@@ -81,8 +82,13 @@ def template_variables(
         "metadata": {},
     }
     everything = wanted is None or "promptVars" in wanted
-    history = everything or not _HISTORY.isdisjoint(wanted or ())
-    for given in (_own(session, turn), {"conversation_history": history_of(session)} if history else {}, call):
+
+    def takes(names: frozenset[str]) -> bool:
+        return everything or not names.isdisjoint(wanted or ())
+
+    own = _own(session, turn) if takes(_OWN) else {}
+    history = {"conversation_history": history_of(session)} if takes(_HISTORY) else {}
+    for given in (own, history, call):
         for name, value in given.items():
             variables.update(dict.fromkeys(_GROUP_OF.get(name, (name,)), value))
     if everything:

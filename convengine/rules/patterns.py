@@ -157,8 +157,9 @@ def options(*, ignore_case: bool = True, captures: bool = False, max_memory: int
     return chosen
 
 
+@lru_cache(maxsize=256)
 def subject(text: str) -> bytes:
-    """A text as it is matched: cut, and without the half characters that UTF-8 cannot express."""
+    """A text as it is matched: cut, and without the half characters that UTF-8 cannot express. A turn asks often."""
     return text[:MAX_INPUT].encode("utf-8", "replace")
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from convengine.domain.catalogue.rules import AUDIT_NO_MATCH
@@ -61,7 +62,8 @@ class Pass:
         return len(self.tested) == len(self.listing) > 0 and all(tested.verdict.matched for tested in self.tested)
 
 
-def flags(phase: RulePhase, source: str) -> dict[str, Json]:
+@lru_cache(maxsize=1024)
+def flags(phase: RulePhase, source: str) -> Mapping[str, Json]:
     """The keys that every rule stage carries."""
     return {
         "ruleExecutionSource": source,
@@ -83,7 +85,7 @@ class Teller:
         self.flags = flags(phase, source)
 
     def _audit(self, session: Session, stage: Stage, payload: Mapping[str, Json]) -> None:
-        self._turn.audit(session, stage, caller=self._source, **payload, **self.flags)
+        self._turn.trail.add(session, stage, {**payload, **self.flags}, self._source)
 
     def match(self, session: Session, rule: Rule, verdict: Verdict, done: Pass) -> None:
         """A rule holds."""

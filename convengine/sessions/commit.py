@@ -121,7 +121,7 @@ class _Ending:
     def record(self, note: str | None = None, lost_events: int = 0) -> Write:
         """The turn record. `note` says why the turn cannot be replayed, if it cannot."""
         note = note or self.note
-        redact = frozenset(name.lower() for name in settings.read(self.turn.snapshot, catalogue.REDACT_KEYS).value)
+        redact = frozenset(map(str.lower, settings.read(self.turn.snapshot, catalogue.REDACT_KEYS).value))
         data, masked = record(self.turn, self.tape, redact)
         if isinstance(self.outcome.error, TurnTimeout):
             note = "The turn ended because its time was over, which a replay does not repeat."

@@ -63,8 +63,13 @@ class LiveConversations:
 
     def _history(self) -> tuple[Exchange, ...]:
         """The recent turns; rows with a blank side are no history (R61)."""
-        found = [(user, spoken(answer)) for user, answer in self._past()]
-        return tuple(Exchange(user, said) for user, said in reversed(found) if user and user.strip() and said)
+        return tuple(
+            [
+                Exchange(user, said)
+                for user, answer in reversed(self._past())
+                if user and user.strip() and (said := spoken(answer))
+            ]
+        )
 
     def _past(self) -> Sequence[tuple[str | None, Any]]:
         limit = settings.read(self.snapshot, HISTORY_MAX_TURNS).value
