@@ -1,12 +1,11 @@
 """Trail to rows, inside the turn's own commit (R2, R84): one INSERT for all."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import DataError, transaction
-from django.db.models import Max
 
 from audit import model_calls
 from audit.filters import AuditFilter
@@ -41,6 +40,16 @@ FROM ROWS FROM (jsonb_array_elements(%s::jsonb), unnest({_texts(1)}, %s::int[], 
 _FROM_JSON = f"{_INTO}{_parts(4)} FROM json_each(%s)"
 _DECIDED_FROM_TEXTS = f"* FROM unnest({_texts(3)})"
 _DECIDED_FROM_JSON = f"{_parts(3)} FROM json_each(%s)"
+#: Numbered behind the last event outside of turns, in the order in which they are told.
+_OUTSIDE = """INSERT INTO ce_audit (config_version, created_at, conversation_id, stage, payload_json, seq)
+SELECT %s, %s, event.key, event.stage, event.payload,
+       COALESCE((SELECT max(a.seq) FROM ce_audit a WHERE a.conversation_id = event.key AND a.turn_no IS NULL), 0)
+       + row_number() OVER (PARTITION BY event.key ORDER BY event.place)
+  FROM """
+_OUTSIDE_FROM_TEXTS = f"""{_OUTSIDE}(SELECT key::uuid, stage, payload::jsonb, place
+  FROM unnest({_texts(3)}) WITH ORDINALITY AS told(key, stage, payload, place)) AS event"""
+_OUTSIDE_FROM_JSON = f"""{_OUTSIDE}(SELECT json_extract(value, '$[0]') AS key, json_extract(value, '$[1]') AS stage,
+  json_extract(value, '$[2]') AS payload, key AS place FROM json_each(%s)) AS event"""
 
 
 def writes(turn: Turn, after_seq: int = 0) -> list[Write]:
@@ -120,28 +129,14 @@ def last_seq(conversation_id: str, turn_no: int | None) -> int:
     return events.order_by("-seq").values_list("seq", flat=True).first() or 0
 
 
-def append_outside(
-    events: Sequence[tuple[str, Stage, dict[str, Any]]], now: datetime, config_version: int | None
-) -> None:
-    """Add events (conversation, stage, payload) that belong to no turn. Needs an open transaction."""
-    if not events:
-        return
-    outside = CeAudit.objects.filter(turn_no=None, conversation_id__in={key for key, _, _ in events})
-    last = {str(key): seq for key, seq in outside.values_list("conversation_id").annotate(Max("seq"))}
-    rows = []
-    for key, stage, payload in events:
-        last[key] = last.get(key, 0) + 1
-        rows.append(
-            CeAudit(
-                conversation_id=key,
-                config_version=config_version,
-                created_at=now,
-                seq=last[key],
-                stage=stage.value,
-                payload_json=payload,
-            )
-        )
-    CeAudit.objects.bulk_create(rows)
+def outside(events: Sequence[tuple[str, Stage, Mapping[str, Any]]], now: datetime, config_version: int | None) -> Write:
+    """Events (conversation, stage, payload) that belong to no turn, each behind those that its conversation has."""
+    here = dialect()
+    rows = [(str(here.uuid(key)), stage.value, dumps(payload)) for key, stage, payload in events]
+    params: list[Any] = [config_version, here.time(now)]
+    if here.vendor == "postgresql":
+        return Write(_OUTSIDE_FROM_TEXTS, [*params, *(SEPARATOR.join(column) for column in zip(*rows, strict=True))])
+    return Write(_OUTSIDE_FROM_JSON, [*params, dumps(rows)])
 
 
 def asked_for(turn_id: str, conversation_id: str, purposes: Sequence[str]) -> bool:

@@ -116,6 +116,14 @@ PLACES: Sequence[Place] = (
         ),
     ),
     Place(
+        "Jobs",
+        "schedule",
+        (
+            Entry("ce_jobs.CeJob", "Background jobs", "What runs by itself, and when."),
+            Entry("ce_jobs.CeJobRun", "Runs of jobs", "What each run did."),
+        ),
+    ),
+    Place(
         "Access",
         "key",
         (

@@ -4,6 +4,7 @@ Threads only: a conversation of the plain turn API has no end of its own (R39). 
 message; exactly at a limit it is still within it.
 """
 
+import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,6 +14,7 @@ from django.db import connection, transaction
 
 from convengine import conf
 from convengine.codec import dumps
+from convengine.continuity.lifecycle import check, event
 from convengine.domain import settings
 from convengine.domain.catalogue.session import RESUME_MODE, STALE_TIMEOUT_DAYS, TIMEOUT_MINUTES
 from convengine.domain.enums import Lifecycle
@@ -22,9 +24,10 @@ from convengine.domain.stages import Stage
 from convengine.sessions.clock import database_time
 from convengine.sessions.failed import bury
 from convengine.sessions.sql import dialect
+from convengine.sessions.writes import execute
 
 #: Sessions of one transaction: a message for one of them waits for that long, on SQLite every turn does.
-BATCH = 100
+BATCH = 50
 #: Written as the partial index has it, or no database would use it.
 _OPEN_ON_A_THREAD = "NOT (channel = 'api') AND NOT (lifecycle IN ('COMPLETE', 'ABORTED'))"
 
@@ -63,8 +66,9 @@ class _Found(NamedTuple):
     conversation_id: str
     lifecycle: str
     last_turn_no: int
+    version: int
     idle_since: datetime
-    #: A turn holds its lease, or one that died does.
+    #: A turn that died holds its lease.
     leased: bool
 
 
@@ -90,35 +94,36 @@ def _close_channel(channel: str) -> Iterator[Counts]:
     while True:
         snapshot, now = conf.load("SNAPSHOT").current(), database_time()
         limits = Limits.of(snapshot, channel)
-        with transaction.atomic():
-            found = _idle(channel, now - limits.shortest)
-            ending = [
-                (one, reason) for one in found if not one.leased and (reason := limits.reason(now - one.idle_since))
-            ]
-            _end(ending, now, snapshot.config_version)
+        found = _idle(channel, now - limits.shortest)
+        ended = 0
+        for reason in ("stale", "timeout"):
+            ending = [one for one in found if not one.leased and limits.reason(now - one.idle_since) == reason]
+            ended += _end(ending, reason, now, snapshot.config_version) if ending else 0
         # What a dead turn left must be written first; the next round ends the session.
         buried = sum(bury(one.conversation_id) for one in found if one.leased)
-        if not ending and not buried:
+        if not ended and not buried:
             return
-        yield {"closed": len(ending), **({"dead turns recorded": buried} if buried else {})}
+        yield {"closed": ended, **({"dead turns recorded": buried} if buried else {})}
 
 
 def _idle(channel: str, before: datetime) -> list[_Found]:
-    """The longest idle sessions that nobody else is busy with. Needs an open transaction."""
+    """The longest idle sessions of a channel."""
     here = dialect()
-    # Whoever writes to one of them now gets it first.
-    lock = " FOR UPDATE SKIP LOCKED" if here.vendor == "postgresql" else ""
     with connection.cursor() as cursor:
-        cursor.execute(f"{idle_sql()}{lock}", [channel, here.time(before), here.time(before)])
+        cursor.execute(idle_sql(), [channel, here.time(before), here.time(before)])
         rows = cursor.fetchall()
-    return [_Found(str(key), state, turn_no, here.read_time(at), bool(held)) for key, state, turn_no, at, held in rows]
+    return [
+        _Found(str(uuid.UUID(str(key))), lifecycle, turn_no, version, here.read_time(at), bool(held))
+        for key, lifecycle, turn_no, version, at, held in rows
+    ]
 
 
 def idle_sql() -> str:
     """The statement that finds them: of one channel, idle since a time or longer, nobody waiting for their turn."""
     now = dialect().now()
     return f"""
-        SELECT conversation_id, lifecycle, last_turn_no, COALESCE(last_message_at, created_at), lease_token IS NOT NULL
+        SELECT conversation_id, lifecycle, last_turn_no, version, COALESCE(last_message_at, created_at),
+               lease_token IS NOT NULL
           FROM ce_conversation c
          WHERE {_OPEN_ON_A_THREAD} AND channel = %s AND updated_at <= %s AND COALESCE(last_message_at, created_at) <= %s
            AND (lease_token IS NULL OR lease_expires_at < {now})
@@ -127,26 +132,40 @@ def idle_sql() -> str:
          ORDER BY updated_at LIMIT {BATCH}"""
 
 
-def _end(ending: Sequence[tuple[_Found, str]], now: datetime, config_version: int) -> None:
-    """Move the sessions to ABORTED, each with its event. Needs an open transaction."""
-    here = dialect()
-    for reason in sorted({reason for _, reason in ending}):
-        keys = [here.uuid(one.conversation_id) for one, why in ending if why == reason]
-        detail = dumps({"reason": reason, "at": now.isoformat()})
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"""UPDATE ce_conversation
-                       SET lifecycle = 'ABORTED', lifecycle_detail = {here.json}, updated_at = {here.now()},
-                           version = version + 1
-                     WHERE conversation_id IN ({", ".join(["%s"] * len(keys))})""",
-                [detail, *keys],
-            )
-    events = [(one.conversation_id, Stage.SESSION_LIFECYCLE, _told(one, reason)) for one, reason in ending]
-    conf.load("AUDIT_WRITER").append_outside(events, now, config_version)
+def _end(ending: Sequence[_Found], reason: str, now: datetime, config_version: int) -> int:
+    """Move sessions to ABORTED, each with its event, and give how many: those that are as they were found.
+
+    Two short statements and nothing between them: whoever writes to one of these sessions waits for no more, on SQLite
+    everybody does.
+    """
+    here, by_key = dialect(), {uuid.UUID(one.conversation_id): one for one in ending}
+    for one in ending:
+        check(one.lifecycle, Lifecycle.ABORTED)
+    # Whoever writes to one of them now has it.
+    lock = " FOR UPDATE SKIP LOCKED" if here.vendor == "postgresql" else ""
+    pairs = " OR ".join(["(conversation_id = %s AND version = %s AND last_turn_no = %s)"] * len(ending))
+    params: list[Any] = [dumps({"reason": reason, "at": now.isoformat()})]
+    for one in ending:
+        params += [here.uuid(one.conversation_id), one.version, one.last_turn_no]
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            f"""UPDATE ce_conversation
+                   SET lifecycle = 'ABORTED', lifecycle_detail = {here.json}, updated_at = {here.now()},
+                       version = version + 1
+                 WHERE conversation_id IN (SELECT conversation_id FROM ce_conversation
+                                            WHERE ({pairs}) AND lease_token IS NULL{lock})
+             RETURNING conversation_id""",
+            params,
+        )
+        moved = [by_key[uuid.UUID(str(key))] for (key,) in cursor.fetchall()]
+        if moved:
+            told = [(one.conversation_id, Stage.SESSION_LIFECYCLE, _told(one, reason)) for one in moved]
+            execute(conf.load("AUDIT_WRITER").outside(told, now, config_version))
+    return len(moved)
 
 
 def _told(one: _Found, reason: str) -> dict[str, Any]:
-    return {"from": one.lifecycle, "to": Lifecycle.ABORTED.value, "reason": reason, "turn_no": one.last_turn_no}
+    return event(one.lifecycle, Lifecycle.ABORTED, reason, one.last_turn_no)
 
 
 JOB = Job(

@@ -150,8 +150,8 @@ def _store(row: CeConversation, snapshot: Snapshot, told: _Told, *, done: bool) 
         _trim(row, settings.read(snapshot, EXPLAINABILITY_TURNS).value)
         for write in told.events:
             execute(write)
-        events = [(str(row.pk), Stage.PENDING_ACTION_LIFECYCLE, one) for one in expired]
-        conf.load("AUDIT_WRITER").append_outside(events, now, snapshot.config_version)
+        if events := [(str(row.pk), Stage.PENDING_ACTION_LIFECYCLE, one) for one in expired]:
+            execute(conf.load("AUDIT_WRITER").outside(events, now, snapshot.config_version))
     return True
 
 

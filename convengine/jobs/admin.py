@@ -1,0 +1,148 @@
+"""Admin pages of background jobs: when each ran, how it ended, when it is due; operators may have one run at once."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.template.loader import render_to_string
+from django.urls import path, reverse
+from django.utils.safestring import SafeString
+
+from convengine import conf
+from convengine.domain.job import Job
+from convengine.jobs import running
+from convengine.jobs.models import CeJob, CeJobRun
+from convengine.read_only import ReadOnlyAdmin
+from convengine.record_columns import STATUS_LOOKS, labelled, link, status, status_column
+from convengine.sessions.clock import database_time
+
+PERMISSION = "ce_jobs.run_job"
+NEWEST_RUNS = 20
+
+
+@admin.register(CeJob)
+class JobAdmin(ReadOnlyAdmin):
+    """The jobs of this deployment."""
+
+    list_display = ("title", "when", "last_ended", "last_result", "last_started", "next_due")
+    list_select_related = ("last_run",)
+    ordering = ("name",)
+    fieldsets = (
+        (None, {"fields": ("title", "what", "when", "next_due", "runs")}),
+        ("Details", {"fields": ("name", "failures", "lease_expires_at")}),
+    )
+    readonly_fields = ("title", "what", "when", "next_due", "runs")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """The jobs that there are; rows of others are left from an earlier version."""
+        running.known()
+        jobs: QuerySet[Any] = super().get_queryset(request).filter(name__in=list(running.all_jobs()))
+        return jobs
+
+    def get_urls(self) -> list[Any]:
+        """Beside the usual pages, where a job is told to run."""
+        view = self.admin_site.admin_view(self.run_view)
+        return [path("<str:name>/run/", view, name="ce_jobs_run"), *super().get_urls()]
+
+    def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
+        """With the button for those who may have it run."""
+        return super().change_view(request, object_id, form_url, {"may_run": may_run(request)} | (extra_context or {}))
+
+    @admin.display(description="job")
+    def title(self, row: CeJob) -> str:
+        """What it does."""
+        return _job(row).title
+
+    @admin.display(description="what it does")
+    def what(self, row: CeJob) -> str:
+        """The same at length."""
+        return _job(row).help
+
+    @admin.display(description="schedule")
+    def when(self, row: CeJob) -> str:
+        """When it runs, in words."""
+        return _job(row).schedule.told()
+
+    @labelled({**STATUS_LOOKS, "NEVER": "default"}, "last run")
+    def last_ended(self, row: CeJob) -> tuple[str, str]:
+        """How its last run ended."""
+        return status(row.last_run.status) if row.last_run else ("NEVER", "never ran")
+
+    @admin.display(description="result")
+    def last_result(self, row: CeJob) -> str:
+        """What its last run did, or why it failed."""
+        return result(row.last_run) if row.last_run else "-"
+
+    @admin.display(description="began")
+    def last_started(self, row: CeJob) -> Any:
+        """When its last run began."""
+        return row.last_run.started_at if row.last_run else None
+
+    @admin.display(description="next run", ordering=None)
+    def next_due(self, row: CeJob) -> Any:
+        """When it is due."""
+        return row.due_at
+
+    @admin.display(description="newest runs")
+    def runs(self, row: CeJob) -> SafeString:
+        """Its newest runs."""
+        newest = CeJobRun.objects.filter(job_name=row.name).order_by("-id")[:NEWEST_RUNS]
+        return render_to_string(
+            "convengine/job_runs.html", {"job": row, "runs": [(run, result(run)) for run in newest]}
+        )
+
+    def run_view(self, request: HttpRequest, name: str) -> HttpResponse:
+        """Make a job due now: whoever looks next runs it. A page that waited for it could wait for long."""
+        if not may_run(request):
+            raise PermissionDenied
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        row = self.get_queryset(request).filter(pk=name).first()
+        if row is None:
+            raise Http404(f"There is no job {name}.")
+        CeJob.objects.filter(pk=name).update(due_at=database_time())
+        user: Any = request.user
+        LogEntry.objects.log_actions(user.pk, [row], CHANGE, "Told to run now.", single_object=True)
+        seconds = conf.get("JOB_TICK_SECONDS")
+        text = f"{_job(row).title}: it runs as soon as a worker looks, about every {seconds} seconds."
+        self.message_user(request, text, messages.SUCCESS)
+        return HttpResponseRedirect(reverse("admin:ce_jobs_cejob_change", args=[name]))
+
+
+@admin.register(CeJobRun)
+class JobRunAdmin(ReadOnlyAdmin):
+    """Runs of all jobs, the newest first."""
+
+    list_display = ("job_page", "ended", "did", "started_at", "finished_at", "started_by")
+    ordering = ("-id",)
+    fields = ("job_page", "ended", "did", "error", "started_at", "finished_at", "started_by", "worker")
+    readonly_fields = ("job_page", "ended", "did")
+    ended = status_column()
+
+    @admin.display(description="job")
+    def job_page(self, row: CeJobRun) -> SafeString:
+        """A link to the job."""
+        return link("ce_jobs_cejob_change", row.job_name, row.job_name)
+
+    @admin.display(description="did")
+    def did(self, row: CeJobRun) -> str:
+        """What it did."""
+        return result(row)
+
+
+def may_run(request: HttpRequest) -> bool:
+    """Operators may (R18)."""
+    return bool(request.user.has_perm(PERMISSION))
+
+
+def result(run: CeJobRun) -> str:
+    """What a run did, and why it failed if it did."""
+    counts = ", ".join(f"{count} {name}" for name, count in run.counts.items())
+    return "; ".join(part for part in (counts, run.error) if part) or "nothing to do"
+
+
+def _job(row: CeJob) -> Job:
+    return running.all_jobs()[row.name]
