@@ -9,9 +9,9 @@ from config_admin.validation.relations import schema_fields
 from convengine.domain import rows, settings
 from convengine.domain.enums import DialogueAct, Word
 from convengine.domain.params import PARAMS
+from convengine.domain.preferences import KINDS
 from convengine.domain.scope import ANY, UNKNOWN
 from convengine.rules import vocabulary
-from convengine.rules.actions import set_preference
 from convengine.rules.actions.contract import ActionValueError
 
 #: Gives the options of a field.
@@ -75,7 +75,7 @@ def action_values(desk: Desk) -> Iterator[Option]:
         "names": params(desk),
         "context": collected(desk),
         "fields": collected(desk),
-        "preference": (Option(kind) for kind in set_preference.KINDS),
+        "preference": (Option(kind) for kind in KINDS),
     }
     found = {kind: list(options) for kind, options in offered.items()}
     for action in vocabulary.actions().values():

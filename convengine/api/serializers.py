@@ -88,6 +88,10 @@ class TurnRequestSerializer(serializers.Serializer[Any]):
         required=False, help_text="Facts and controls. Keys are letters, digits, _ . - (at most 120)."
     )
 
+    preferences = StrictObjectField(
+        required=False, help_text="What the session prefers from now on: model, knowledge_base, … (docs/sessions.md)."
+    )
+
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """Raises ValidationError naming every field that is wrong or unknown."""
         if not isinstance(data, dict):

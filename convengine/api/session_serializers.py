@@ -86,6 +86,10 @@ class MessageSerializer(ResolveSerializer):
         required=False, help_text="Facts and controls. Keys are letters, digits, _ . - (at most 120)."
     )
 
+    preferences = StrictObjectField(
+        required=False, help_text="What the session prefers from now on: model, knowledge_base, … (docs/sessions.md)."
+    )
+
     validate_input_params = TurnRequestSerializer.validate_inputParams
 
 

@@ -19,6 +19,7 @@ from convengine.domain.params import split_reserved
 from convengine.domain.turn import TurnRequest
 from convengine.errors import ConversationNotFound, RequestInvalid
 from convengine.sessions import by_call, reading
+from convengine.sessions.installed import checked
 from convengine.sessions.messages import take_message
 from convengine.sessions.models import CeConversation
 from convengine.sessions.threads import Thread, find_or_make
@@ -104,7 +105,13 @@ class MessageView(ResolveView):
         assert isinstance(request.auth, CeApiKey)  # HasScope saw to it.
         params, ignored = split_reserved(given.get("input_params") or {})
         turn = TurnRequest(
-            "", given["user_message"], params, tuple(ignored), channel=thread.channel, workspace_id=thread.workspace_id
+            "",
+            given["user_message"],
+            params,
+            tuple(ignored),
+            channel=thread.channel,
+            workspace_id=thread.workspace_id,
+            preferences=checked(given.get("preferences"), thread.workspace_id),
         )
         answer = take_message(
             thread, turn, idempotency_key(request, request.auth), lambda found: answered_json(thread, found)

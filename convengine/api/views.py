@@ -23,6 +23,7 @@ from convengine.domain.params import split_reserved
 from convengine.domain.turn import TurnRequest
 from convengine.errors import ConvEngineError, RequestInvalid
 from convengine.sessions.idempotency import IdempotencyKey
+from convengine.sessions.installed import checked
 from convengine.sessions.store import new_id
 from convengine.sessions.turns import Replayed, TurnAnswer, take_turn
 
@@ -169,6 +170,7 @@ def _turn_request(given: Mapping[str, Any], owner: CeApiKey, key: IdempotencyKey
         ignored_params=tuple(ignored),
         workspace_id=owner.workspace_id,
         new=named is None,
+        preferences=checked(given.get("preferences"), owner.workspace_id),
     )
 
 

@@ -1,10 +1,12 @@
 """From the stored conversation to the session of a turn, and back (pipeline-1 1.9)."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from convengine.domain.conversation import Loaded
 from convengine.domain.params import lives_one_turn
+from convengine.domain.preferences import KNOWLEDGE_BASE
 from convengine.domain.scope import UNKNOWN
 from convengine.domain.session import Clarification, Session
 from convengine.domain.text import blank, code
@@ -20,7 +22,12 @@ def restored_context(loaded: Loaded) -> tuple[Mapping[str, Json], str | None]:
     return {}, f"context_json is {type(context).__name__}, not an object"
 
 
-def opened(session: Session, loaded: Loaded, params: Mapping[str, Json]) -> Session:
+def opened(
+    session: Session,
+    loaded: Loaded,
+    params: Mapping[str, Json],
+    preferences: Mapping[str, str] = MappingProxyType({}),
+) -> Session:
     """The session as the turn finds it. `params` are the request's, which win over stored ones (SYN-1).
 
     Lock and clarification are restored here, once; no later step reads them from the context (SYN-4).
@@ -51,8 +58,8 @@ def opened(session: Session, loaded: Loaded, params: Mapping[str, Json]) -> Sess
         lifecycle=row.lifecycle,
         lifecycle_detail=row.lifecycle_detail,
         context_summary=row.context_summary,
-        preferences=row.preferences,
-        mounted_kb_id=row.mounted_kb_id,
+        preferences={**row.preferences, **preferences} if preferences else row.preferences,
+        mounted_kb_id=preferences.get(KNOWLEDGE_BASE, row.mounted_kb_id),
         last_assistant=row.last_assistant_json,
         clarification=_clarification(_branch(context, "pending_clarification")),
         intent_locked=lock.get("locked") is True,

@@ -34,6 +34,8 @@ class TurnRequest:
     new: bool = False
     #: Why the session of a thread was found or made (sessions 4); null on the plain turn API.
     resolved: str | None = None
+    #: What the session is to prefer from now on, by kind; checked.
+    preferences: Mapping[str, str] = field(default_factory=dict)
 
 
 class Candidate(NamedTuple):

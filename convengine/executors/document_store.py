@@ -87,6 +87,11 @@ def search(query: str, workspace: str, collections: Sequence[str] = (), limit: i
     return [Found(kept[pk], round(ranks[pk] / most, 4), excerpt(kept[pk].body, words)) for pk in best if pk in kept]
 
 
+def is_there(workspace: str, collection: str) -> bool:
+    """True when a workspace has that collection, and it is not out of date."""
+    return bool(_admitted(workspace, [collection]))
+
+
 def _admitted(workspace: str, collections: Sequence[str]) -> list[int]:
     """The keys of the collections that are searched."""
     alive = Q(expires_at=None) | Q(expires_at__gt=timezone.now())

@@ -1,10 +1,12 @@
 """The executor of group DOCUMENT_RETRIEVAL: a search in the document store (pipeline-2 3.2)."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from convengine.domain import settings
 from convengine.domain.catalogue.executors import DOCUMENT_COLLECTIONS
 from convengine.domain.ports import ToolAnswer
+from convengine.domain.stages import Stage
 from convengine.executors import document_store
 from convengine.executors.job import Job
 from convengine.tools.fault import ToolFault
@@ -23,7 +25,8 @@ def run(job: Job) -> ToolAnswer:
         raise ToolFault("INVALID_ARGS", "query must be a text: what is sought.")
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _MOST:
         raise ToolFault("INVALID_ARGS", f"limit must be a whole number from 1 to {_MOST}.")
-    found = document_store.search(query, job.workspace, _collections(job), limit)
+    collections, told = _mounted(job, _collections(job))
+    found = document_store.search(query, job.workspace, collections, limit)
     documents = [
         {
             "id": one.document.pk,
@@ -35,7 +38,18 @@ def run(job: Job) -> ToolAnswer:
         }
         for one in found
     ]
-    return ToolAnswer({"documents": documents, "count": len(documents)})
+    return ToolAnswer({"documents": documents, "count": len(documents)}, told=told)
+
+
+def _mounted(job: Job, collections: tuple[str, ...]) -> tuple[tuple[str, ...], Mapping[str, Mapping[str, Json]]]:
+    """The session's own collection, where the call names none; without it when it is gone or not the tool's to see."""
+    mounted = job.session.mounted_kb_id
+    if mounted is None or job.args.get("collection"):
+        return collections, {}
+    if (not collections or mounted in collections) and document_store.is_there(job.workspace, mounted):
+        return (mounted,), {}
+    reason = "The collection is out of date, gone, or not one that this tool searches."
+    return collections, {Stage.KB_UNAVAILABLE.value: {"knowledgeBase": mounted, "reason": reason}}
 
 
 def _collections(job: Job) -> tuple[str, ...]:

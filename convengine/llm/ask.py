@@ -139,7 +139,7 @@ def _request(session: Session, turn: Turn, question: Question) -> LlmRequest:
         question.json_schema if question.json_schema is not None else {"type": "object"} if question.is_json else None,
         question.strict or question.lenient,
         temperature,
-        turn.config(session, catalogue.MODEL, purpose).strip(),
+        session.preferences.get("model") or turn.config(session, catalogue.MODEL, purpose).strip(),
         min(turn.config(session, catalogue.TIMEOUT_SECONDS, purpose) * 1000, total),
         total,
         min(turn.config(session, catalogue.MAX_ATTEMPTS, purpose), budget.calls_left(session, turn)),

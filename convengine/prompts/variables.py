@@ -111,6 +111,7 @@ def _own(session: Session, turn: Turn) -> dict[str, Json]:
         "pending_clarification": question and {"question": question.question, "reason": question.reason},
         "mcp_observations": session.input_params.get("mcp_observations", []),
         "context_summary": session.context_summary,
+        "session_units": session.context.get("session_units", []),
         "derivation_hint": "",
         **_time(turn.ports.clock.now()),
     }

@@ -16,7 +16,7 @@ from convengine.rules.verdict import Verdict
 RULE_FIELDS = frozenset(
     {
         "intent", "state", "transitions", "context", "input_params", "standalone_query", "query_rewritten",
-        "preferences", "post_intent_rule", "rule_execution_source", "rule_execution_origin",
+        "preferences", "mounted_kb_id", "post_intent_rule", "rule_execution_source", "rule_execution_origin",
     }
 )  # fmt: skip
 #: Why a task that ran in an earlier pass of the phase is not tested again.

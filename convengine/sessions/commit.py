@@ -18,6 +18,7 @@ from convengine.sessions import lease as leases
 from convengine.sessions import making, memory, store
 from convengine.sessions.interrupting import is_interrupted
 from convengine.sessions.recording import record
+from convengine.sessions.units import committed
 from convengine.sessions.writes import Refused, Write, execute, together
 
 
@@ -64,7 +65,7 @@ def commit(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Record
     _write(
         _Ending(turn, outcome, tape, TurnStatus.BLOCKED if outcome.stopped else TurnStatus.OK),
         store.conversation_written(lease, outcome.session, whatever_came=turn.uninterruptible),
-        [*memory.remembered(turn, lease.conversation, outcome.session), *kept],
+        [*memory.remembered(turn, lease.conversation, outcome.session), *committed(outcome.session), *kept],
         anew,
     )
 
@@ -74,7 +75,7 @@ def _commit_in_next_session(
 ) -> None:
     """The same for a turn that ended one session and began the next: both rows change at once (R40)."""
     writer, session = conf.load("AUDIT_WRITER"), outcome.session
-    more = [*memory.remembered(turn, lease.conversation, session), *kept]
+    more = [*memory.remembered(turn, lease.conversation, session), *committed(session), *kept]
     with transaction.atomic():
         if not execute(making.left(lease, left.session)):
             raise TurnInterrupted() if is_interrupted(lease.token) else TurnConflict()

@@ -27,7 +27,7 @@ class LoadOrCreateConversationStep(Step):
         """Restore the session and tell what was found."""
         loaded = turn.ports.conversations.load()
         request, row = turn.request, loaded.conversation
-        session = opened(session, loaded, request.input_params)
+        session = opened(session, loaded, request.input_params, request.preferences)
         if loaded.created:
             turn.audit(session, Stage.CONVERSATION_CREATED, conversationId=request.conversation_id)
         else:

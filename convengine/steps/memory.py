@@ -9,6 +9,7 @@ from convengine.memory.known import context_summary
 from convengine.memory.recall import BRANCH, branch_after, tell_faults
 from convengine.memory.rewriting import WRITTEN_AFTER, kept, written_after
 from convengine.memory.summary import session_summary
+from convengine.memory.units import staged
 from convengine.pipeline.step import Step
 
 
@@ -24,6 +25,7 @@ class MemoryStep(Step):
         """Summarise. The row of `ce_memory` is written with the turn's commit."""
         turns = 1 if turn.left else turn.ports.conversations.load().conversation.turn_count + 1
         session = session.evolve(context_summary=context_summary(session, turn.snapshot, turns))
+        session = staged(session)
         if not turn.config(session, ENABLED):
             return Continue(session)
         return Continue(_remembered(session, turn))

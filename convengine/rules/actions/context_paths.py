@@ -12,7 +12,7 @@ ENGINE_BRANCHES = frozenset(
     {
         "pending_clarification", "intent_lock", "pending_action", "pendingAction", "pending_action_key",
         "pendingActionKey", "pending_action_runtime", "pending_action_ordinal", "approval", "container_data", "mcp",
-        "memory",
+        "memory", "session_units",
     }
 )  # fmt: skip
 _PATH = re.compile(r"(?:\$\.)?(?P<path>[^\W\d][\w\-]*(?:\.[\w\-]+)*)")

@@ -1,5 +1,6 @@
 """SET_PREFERENCE: choose a model, planner, resolver, knowledge base or tool set for this conversation (R55)."""
 
+from convengine.domain.preferences import KINDS, KNOWLEDGE_BASE
 from convengine.domain.rows import Rule
 from convengine.domain.session import Session
 from convengine.domain.stages import Stage
@@ -8,7 +9,6 @@ from convengine.domain.turn import Turn
 from convengine.rules.actions.contract import ActionValueError, audit, one_of, required
 
 VALUE = "kind:id"
-KINDS = ("model", "planner", "intent_resolver", "knowledge_base", "tool_set")
 
 
 def parse(value: str | None) -> tuple[str, str]:
@@ -23,7 +23,8 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
     """Remember it with the conversation. Raises ActionValueError."""
     kind, wanted = parse(rule.action_value)
     before = session.preferences.get(kind)
-    session = session.evolve(preferences={**session.preferences, kind: wanted})
+    mounted = {"mounted_kb_id": wanted} if kind == KNOWLEDGE_BASE else {}
+    session = session.evolve(preferences={**session.preferences, kind: wanted}, **mounted)
     where = {"intent": session.intent, "state": session.state}
     audit(rule, session, turn, Stage.SET_PREFERENCE, kind=kind, fromId=before, toId=wanted, **where)
     return session

@@ -29,6 +29,9 @@ def test_every_answer_fits_the_description(live_server: Any) -> None:
             # Two examples of one key with two bodies are refused, as they should be.
             if "Idempotency-Key" in (case.headers or {}):
                 case.headers["Idempotency-Key"] = str(uuid.uuid4())
+            # What may be preferred is what is installed, which no schema says.
+            if isinstance(case.body, dict):
+                case.body.pop("preferences", None)
             case.call_and_validate(headers=headers)
 
         check()
