@@ -8,7 +8,7 @@ HOST ?= 127.0.0.1
 PATHS ?= tests/scenarios
 export PYTHONDONTWRITEBYTECODE ?= 1
 
-.PHONY: help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo talk serve scenarios check test bench lock
+.PHONY: help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo talk serve scenarios check test bench lock assets
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -69,3 +69,6 @@ bench: $(VENV)/develop  ## Speed, as ratios of one run, beside the goals.
 
 lock: $(VENV)/develop  ## Compile the locks from pyproject.toml.
 	@$(BIN)/python -m tests.lock --write
+
+assets:  ## Build the editors of the admin anew (needs Node; what is built is committed).
+	@cd assets && npm ci --no-audit --no-fund --silent && npm run --silent build

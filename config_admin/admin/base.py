@@ -17,6 +17,7 @@ from unfold.admin import ModelAdmin
 from config_admin.admin import deleting, switching
 from config_admin.admin.desk import desk_of
 from config_admin.admin.differences import label_of
+from config_admin.admin.editors import language_of, names
 from config_admin.admin.fields import field_of
 from config_admin.admin.filters import IntentFilter, InUseFilter, StateFilter, with_activity
 from config_admin.admin.forms import RowForm
@@ -71,7 +72,7 @@ class RowAdmin(HistoryAdmin, JudgingAdmin, ReturningAdmin, ModelAdmin):
     class Media:
         """What forms of rows run in the browser."""
 
-        js = ("convengine/form.js",)
+        js = ("convengine/ce-editor.js", "convengine/form.js")
 
     def __init__(self, model: type[Model], admin_site: Any) -> None:
         super().__init__(model, admin_site)
@@ -116,6 +117,8 @@ class RowAdmin(HistoryAdmin, JudgingAdmin, ReturningAdmin, ModelAdmin):
         )
         if found and (trial := TRIALS.get((self.opts.db_table, name))):
             found.widget.attrs["data-try"] = trial.only
+        if found and (language := language_of(self.opts.db_table, db_field)):
+            found.widget.attrs["data-code"] = language
         return found or super().formfield_for_dbfield(db_field, request, **options)
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
@@ -126,6 +129,7 @@ class RowAdmin(HistoryAdmin, JudgingAdmin, ReturningAdmin, ModelAdmin):
         page.context_data["save_as"] = self.save_as and page.context_data["has_change_permission"]
         intent = getattr(context.get("original"), "intent_code", "")
         page.context_data["where_used"] = self._where_used(request, context.get("original"))
+        page.context_data["names"] = names(desk_of(request))
         page.context_data["questions"] = self.questions(request, context.get("original"))
         page.context_data["workspace_url"] = way_back(request) or (workspace_url(intent) if intent else "")
         return page

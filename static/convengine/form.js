@@ -63,7 +63,10 @@
                 ...errors.map((text) => element("li", {className: "ce-live-error"}, text)),
                 ...warnings.map((text) => element("li", {className: "ce-live-warning"}, text)),
             );
-            input.setAttribute("aria-invalid", String(errors.length > 0));
+            for (const told of [input, group.querySelector(".ce-editor .cm-content")]) {
+                told?.setAttribute("aria-invalid", String(errors.length > 0));
+                told?.setAttribute("aria-describedby", input.getAttribute("aria-describedby"));
+            }
         }
     }
 
@@ -93,8 +96,8 @@
                 chosen.addEventListener("change", fit);
                 fit();
             }
-            const picker = input.closest(".ce-picker");
-            (picker || input).after(box);
+            const editor = input.parentElement.querySelector(":scope > .ce-editor");
+            (input.closest(".ce-picker") || editor || input).after(box);
             box.addEventListener("toggle", () => box.open && this.opened());
             button.addEventListener("click", () => this.run());
             this.text.addEventListener("keydown", (event) => {

@@ -133,7 +133,7 @@ def test_an_intent_in_use_is_not_deleted(ada: Visitor) -> None:
     assert "rows refer to THANKS" in ada.text or "row refers to THANKS" in ada.text
     assert ada.page.get_by_role("button", name="Delete").count() == 0
     ada.page.locator(".ce-box").get_by_role("link", name="Classifier").click()
-    ada.page.get_by_label("Pattern").wait_for()
+    ada.page.locator("#id_pattern").wait_for()
 
 
 def test_rows_are_switched_off_and_on_together(ada: Visitor) -> None:

@@ -141,3 +141,36 @@ def test_a_schema_is_a_table_of_fields_in_step_with_its_json(ada: Visitor) -> No
 
     area.fill("{")
     assert "cannot be shown as a table of fields" in ada.text
+
+
+def test_an_editor_completes_known_names_and_writes_what_is_saved(ada: Visitor) -> None:
+    open_rule(ada)
+    editor = ada.page.get_by_role("textbox", name="Condition, as code")
+    expect(editor.locator("span").first).to_be_visible()
+    ada.page.locator("label[for=id_match_pattern]").click()
+    expect(editor).to_be_focused()
+    ada.page.keyboard.press("Control+a")
+    ada.page.keyboard.type("$[?(@.inputParams.dialogue_ac")
+    expect(ada.page.locator(".cm-tooltip-autocomplete li").first).to_contain_text("dialogue_act")
+    # An editor takes no Enter for a list that nobody can have seen yet.
+    ada.page.wait_for_timeout(200)
+    ada.page.keyboard.press("Enter")
+    ada.page.keyboard.type(" == 'AFFIRM'")
+
+    assert ada.page.locator("#id_match_pattern").input_value() == "$[?(@.inputParams.dialogue_act == 'AFFIRM')]"
+    expect(ada.page.locator("#ce-sentence")).to_contain_text("When the user says yes")
+    ada.page.keyboard.press("Tab")
+    expect(ada.page.locator(".ce-try summary").first).to_be_focused()
+
+
+def test_an_editor_follows_the_kind_of_condition_and_marks_json_that_cannot_be_read(ada: Visitor) -> None:
+    ada.go("/admin/config_admin/ceoutputschema/add/")
+    ada.page.get_by_role("textbox", name="JSON Schema, as code").fill('{"type": }')
+    expect(ada.page.locator(".cm-lintRange-error, .cm-lintPoint-error").first).to_be_attached()
+
+    ada.go("/admin/config_admin/cerule/add/")
+    editor = ada.page.get_by_role("textbox", name="Condition, as code")
+    editor.fill("(yes|no)+")
+    assert editor.locator("span").count() == 0
+    ada.page.locator("#id_rule_type").select_option("REGEX")
+    expect(editor.locator("span").first).to_be_visible()

@@ -72,4 +72,4 @@ def test_from_a_row_one_comes_to_what_uses_it(somebody: Callable[[], Visitor]) -
     used.get_by_role("link", name="Classifier").first.focus()
     with ben.page.expect_navigation():
         ben.page.keyboard.press("Enter")
-    expect(ben.page.get_by_label("Pattern")).to_be_visible()
+    expect(ben.page.locator("#id_pattern")).to_be_visible()
