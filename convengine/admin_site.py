@@ -170,6 +170,11 @@ def script(request: HttpRequest) -> str:
     return static("convengine/admin.js")
 
 
+def finder_script(request: HttpRequest) -> str:
+    """The script of the search box and of favourites."""
+    return static("convengine/finder.js")
+
+
 def _visible(entry: Entry, request: HttpRequest) -> bool:
     model = apps.get_model(entry.model)
     return site.is_registered(model) and site.get_model_admin(model).has_view_or_change_permission(request)

@@ -157,7 +157,7 @@ UNFOLD: dict[str, Any] = {
     "SHOW_VIEW_ON_SITE": False,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "convengine.admin_site.icon"}],
     "STYLES": ["convengine.admin_site.style_sheet", "convengine.admin_site.work_sheet"],
-    "SCRIPTS": ["convengine.admin_site.script"],
+    "SCRIPTS": ["convengine.admin_site.script", "convengine.admin_site.finder_script"],
     "SIDEBAR": {"navigation": "convengine.admin_site.sidebar"},
     "DASHBOARD_CALLBACK": "config_admin.admin.home.dashboard",
 }

@@ -7,6 +7,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from convengine.api.views import NothingView
 
 urlpatterns = [
+    path("admin/", include("config_admin.urls")),
     path("admin/", admin.site.urls),
     path("api/v1/", include("convengine.api.urls")),
     path("api/v1/", include("audit.urls")),

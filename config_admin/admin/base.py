@@ -23,6 +23,7 @@ from config_admin.admin.filters import IntentFilter, InUseFilter, StateFilter, w
 from config_admin.admin.forms import RowForm
 from config_admin.admin.history import HistoryAdmin
 from config_admin.admin.judging import JudgingAdmin
+from config_admin.admin.marks import opened
 from config_admin.admin.pickers import Source, intents, states
 from config_admin.admin.recording import recorded, told
 from config_admin.admin.returning import ReturningAdmin, way_back, workspace_url
@@ -131,6 +132,8 @@ class RowAdmin(HistoryAdmin, JudgingAdmin, ReturningAdmin, ModelAdmin):
         page.context_data["where_used"] = self._where_used(request, context.get("original"))
         page.context_data["names"] = names(desk_of(request))
         page.context_data["questions"] = self.questions(request, context.get("original"))
+        if (stored := context.get("original")) is not None:
+            page.context_data["is_favourite"] = opened(request.user, self.opts.db_table, stored.pk)
         page.context_data["workspace_url"] = way_back(request) or (workspace_url(intent) if intent else "")
         return page
 

@@ -7,6 +7,7 @@ from django.http import HttpRequest
 
 from config_admin.admin.attention import concerns
 from config_admin.admin.desk import desk_of
+from config_admin.admin.marks import desk_rows
 from config_admin.models import CeRelease
 from config_admin.releases.models import Origin
 from convengine.sessions.models import CeConversation, CeConversationHistory
@@ -24,6 +25,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         # First: what was written past the application has its release from here on.
         snapshot = desk_of(request).snapshot
         found = list(islice(concerns(snapshot), CONCERNS + 1))
+        context["desk"] = desk_rows(request.user, snapshot, NEWEST)
         context |= {"in_force": snapshot.config_version, "concerns": found[:CONCERNS], "more": len(found) > CONCERNS}
     if may("config_admin.view_cerelease"):
         by_people = CeRelease.objects.exclude(origin=Origin.MIGRATION).defer("manifest")

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path
 
 from config_admin.admin.base import RowAdmin
+from config_admin.admin.marks import opened
 from config_admin.admin.returning import workspace_url
 from config_admin.admin.workspace import workspace
 from config_admin.models import CeIntent
@@ -51,7 +52,9 @@ class IntentAdmin(RowAdmin):
 
     def workspace_view(self, request: HttpRequest, intent: str) -> HttpResponse:
         """Everything that concerns an intent."""
-        return workspace(request, intent)
+        response = workspace(request, intent)
+        opened(request.user, self.opts.db_table, intent)
+        return response
 
     def response_post_save_add(self, request: HttpRequest, obj: CeIntent) -> HttpResponse:
         """A new intent is filled in next."""

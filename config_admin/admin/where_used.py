@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from config_admin.admin.differences import name_of
 from config_admin.admin.links import row_name, row_url
+from config_admin.admin.returning import workspace_url
 from config_admin.validation.uses import uses
 from convengine.domain import rows
 from convengine.domain.rows import Row
@@ -47,8 +48,9 @@ def where_used(snapshot: Snapshot, row: Row) -> list[Group]:
 
 
 def link_of(row: Row) -> Link:
-    """A row, as lists of links name it."""
-    return Link(row_url(row.table, row.pk), row_name(row.table, row.pk), _about(row), row.enabled)
+    """A row, as lists of links name it; an intent leads to its workspace."""
+    url = workspace_url(row.intent_code) if isinstance(row, rows.Intent) else row_url(row.table, row.pk)
+    return Link(url, row_name(row.table, row.pk), _about(row), row.enabled)
 
 
 def _group(how: str, table: str, members: list[Row]) -> Group:

@@ -4,6 +4,7 @@ from config_admin.models.base import ControlPlaneRow, RowQuerySet, ScopedRow
 from config_admin.models.classifier import CeIntentClassifier
 from config_admin.models.config import CeConfig
 from config_admin.models.container_config import CeContainerConfig
+from config_admin.models.desk_row import CeDeskRow
 from config_admin.models.intent import CeIntent
 from config_admin.models.mcp_db_tool import CeMcpDbTool
 from config_admin.models.mcp_http_tool import CeMcpHttpTool
@@ -26,6 +27,7 @@ __all__ = [
     "CeConfig",
     "CeConfigHead",
     "CeContainerConfig",
+    "CeDeskRow",
     "CeIntent",
     "CeIntentClassifier",
     "CeMcpDbTool",

@@ -1,0 +1,122 @@
+"use strict";
+// The box behind Ctrl-K, and the star of a row. Without this script the search is a page, and the star a form.
+
+(() => {
+    class Finder {
+        constructor(box) {
+            this.box = box;
+            this.input = box.querySelector("input");
+            this.list = box.querySelector("ul");
+            this.status = box.querySelector("[role=status]");
+            this.input.addEventListener("input", () => {
+                clearTimeout(this.waiting);
+                this.waiting = setTimeout(() => this.ask(), 120);
+            });
+            this.input.addEventListener("keydown", (event) => this.key(event));
+            this.list.addEventListener("click", (event) => this.go(event.target.closest("li"), event));
+            box.addEventListener("click", (event) => { if (event.target === box) box.close(); });
+        }
+
+        open() {
+            if (this.box.open) return;
+            this.box.showModal();
+            this.input.select();
+            this.ask();
+        }
+
+        async ask() {
+            this.asked?.abort();
+            this.asked = new AbortController();
+            const text = this.input.value.trim();
+            try {
+                const answer = await fetch(`${this.box.dataset.url}?q=${encodeURIComponent(text)}`, {
+                    headers: {Accept: "application/json"}, signal: this.asked.signal,
+                });
+                this.show(await answer.json(), text);
+            } catch (error) {
+                if (error.name !== "AbortError") this.status.textContent = "The search does not answer. Try again.";
+            }
+        }
+
+        show({hits, total}, text) {
+            this.list.replaceChildren(...hits.map((hit, place) => this.item(hit, place)));
+            this.input.setAttribute("aria-expanded", String(hits.length > 0));
+            this.select(hits.length ? 0 : -1);
+            if (!text) this.status.textContent = hits.length ? "Favourites, and what you opened lately." : "Rows that you open or mark as favourites stand here.";
+            else if (!total) this.status.textContent = "Nothing has all of these words.";
+            else this.status.textContent = total > hits.length ? `${total} found, the best ${hits.length} are shown.` : `${total} found.`;
+        }
+
+        item(hit, place) {
+            const item = Object.assign(document.createElement("li"), {id: `ce-finder-${place}`});
+            item.setAttribute("role", "option");
+            item.dataset.url = hit.url;
+            item.append(Object.assign(document.createElement("b"), {textContent: hit.name}), ` ${hit.about}${hit.enabled ? "" : " (off)"}`);
+            if (hit.field) {
+                const where = document.createElement("small");
+                where.append(hit.field);
+                if (hit.match) where.append(`: ${hit.before}`, Object.assign(document.createElement("mark"), {textContent: hit.match}), hit.after);
+                item.append(where);
+            }
+            return item;
+        }
+
+        select(place) {
+            this.at = place;
+            [...this.list.children].forEach((item, at) => item.setAttribute("aria-selected", String(at === place)));
+            const chosen = this.list.children[place];
+            if (chosen) this.input.setAttribute("aria-activedescendant", chosen.id);
+            else this.input.removeAttribute("aria-activedescendant");
+            chosen?.scrollIntoView({block: "nearest"});
+        }
+
+        key(event) {
+            const count = this.list.children.length;
+            if ((event.key === "ArrowDown" || event.key === "ArrowUp") && count) {
+                event.preventDefault();
+                this.select((this.at + (event.key === "ArrowDown" ? 1 : -1) + count) % count);
+            } else if (event.key === "Enter") {
+                event.preventDefault();
+                this.go(this.list.children[this.at], event);
+            }
+        }
+
+        go(item, event) {
+            if (!item) return;
+            if (event.ctrlKey || event.metaKey) open(item.dataset.url, "_blank", "noopener");
+            else {
+                this.box.close();
+                location.assign(item.dataset.url);
+            }
+        }
+    }
+
+    function star(form) {
+        form.addEventListener("submit", async (event) => {
+            event.preventDefault();
+            const button = form.querySelector("button");
+            const wanted = form.elements.on.value === "1";
+            const answer = await fetch(form.action, {method: "POST", body: new FormData(form), redirect: "manual"});
+            if (answer.type !== "opaqueredirect") return;
+            button.setAttribute("aria-pressed", String(wanted));
+            form.elements.on.value = wanted ? "0" : "1";
+        });
+    }
+
+    document.addEventListener("DOMContentLoaded", () => {
+        document.querySelectorAll("[data-star]").forEach(star);
+        const box = document.getElementById("ce-finder");
+        if (!box) return;
+        const finder = new Finder(box);
+        document.querySelectorAll("[data-find]").forEach((link) => link.addEventListener("click", (event) => {
+            event.preventDefault();
+            finder.open();
+        }));
+        document.addEventListener("keydown", (event) => {
+            if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k") {
+                event.preventDefault();
+                finder.open();
+            }
+        });
+    });
+})();

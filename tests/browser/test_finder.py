@@ -1,0 +1,77 @@
+"""Ctrl-K: everything is found from everywhere with the keyboard alone; favourites are marked and come back."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Visitor
+
+pytestmark = pytest.mark.browser
+
+
+def options(visitor: Visitor) -> list[str]:
+    """What the open box offers."""
+    return visitor.page.locator("#ce-finder [role=option] b").all_inner_texts()
+
+
+@pytest.mark.parametrize("width", [1440, 768])
+def test_a_row_is_found_and_opened_with_the_keyboard(width: int, somebody: Callable[[], Visitor]) -> None:
+    ben = somebody().log_in("analyst")
+    ben.page.set_viewport_size({"width": width, "height": 900})
+    ben.page.keyboard.press("Control+k")
+    box = ben.page.get_by_role("combobox", name="Search everything")
+    expect(box).to_be_focused()
+
+    ben.page.keyboard.type("Keep the receipt; the order")
+    chosen = ben.page.locator("#ce-finder [aria-selected=true]")
+    expect(chosen).to_contain_text("Keep the receipt; the order")
+    with ben.page.expect_navigation():
+        ben.page.keyboard.press("Enter")
+
+    expect(ben.page.get_by_label("Text", exact=True)).to_contain_text("Keep the receipt; the order")
+
+
+def test_arrows_choose_and_escape_closes(ada: Visitor) -> None:
+    ada.page.get_by_role("link", name="Search everything").click()
+    ada.page.keyboard.type("CANCEL_ORDER")
+    expect(ada.page.locator("#ce-finder [aria-selected=true]")).to_contain_text("Intent CANCEL_ORDER")
+    first = ada.page.locator("#ce-finder-text").get_attribute("aria-activedescendant")
+    ada.page.keyboard.press("ArrowDown")
+
+    assert ada.page.locator("#ce-finder-text").get_attribute("aria-activedescendant") != first
+    ada.page.keyboard.press("Escape")
+    expect(ada.page.locator("#ce-finder")).to_be_hidden()
+
+
+def test_settings_and_pages_are_found_too(ada: Visitor) -> None:
+    ada.page.keyboard.press("Control+k")
+    ada.page.keyboard.type("idle_timeout")
+    expect(ada.page.locator("#ce-finder [role=option]")).to_contain_text(["Session/IDLE_TIMEOUT_HOURS"])
+    ada.page.locator("#ce-finder-text").fill("direct tool")
+    expect(ada.page.locator("#ce-finder [aria-selected=true]")).to_contain_text("Direct tool calls")
+    ada.page.locator("#ce-finder-text").fill("nothing of the kind")
+    expect(ada.page.locator("#ce-finder [role=status]")).to_have_text("Nothing has all of these words.")
+
+
+def test_a_favourite_comes_back_and_the_text_typed_stays(somebody: Callable[[], Visitor]) -> None:
+    ben = somebody().log_in("analyst").open_response("two-year warranty")
+    ben.page.get_by_label("Text", exact=True).fill("Three years.")
+    star = ben.page.get_by_role("button", name="Favourite")
+    star.click()
+    expect(star).to_have_attribute("aria-pressed", "true")
+    assert ben.page.get_by_label("Text", exact=True).input_value() == "Three years."
+
+    ben.go("/admin/")
+    mine = ben.page.get_by_role("region", name="Your rows")
+    expect(mine).to_contain_text("favourite")
+    ben.page.keyboard.press("Control+k")
+    expect(ben.page.locator("#ce-finder [role=option]").first).to_contain_text("favourite")
+
+
+def test_without_the_script_the_search_is_a_page(ada: Visitor) -> None:
+    ada.go("/admin/find/")
+    ada.page.get_by_role("searchbox").fill("meter reading")
+    ada.page.get_by_role("button", name="Search", exact=True).click()
+
+    expect(ada.page.locator(".ce-hits mark").first).to_have_text("meter reading")
