@@ -86,9 +86,10 @@ def action_values(desk: Desk) -> Iterator[Option]:
 def params(desk: Desk) -> Iterator[Option]:
     """Input params that rules may write: those that the engine reads, then those that rules write already."""
     known = {param.key: f"read by {param.readers}" for param in PARAMS.values() if "R" in param.owner}
-    for rule in desk.snapshot.enabled(rows.Rule):
-        for key in _written(rule):
-            known.setdefault(key, "written by rules")
+    rules = desk.snapshot.enabled(rows.Rule)
+    memo = desk.snapshot.table(rows.Rule).memo
+    for name in memo.get("written params", lambda: {key for rule in rules for key in _written(rule)}):
+        known.setdefault(name, "written by rules")
     return (Option(key, help=told) for key, told in sorted(known.items()))
 
 
