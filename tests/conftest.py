@@ -7,8 +7,14 @@ import pytest
 _DATABASE_FIXTURES = {"db", "transactional_db", "django_db_reset_sequences", "django_db_setup", "live_server"}
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """`CE_TEST_DATABASE_ONLY=true` leaves out what says the same on every database."""
+    """`CE_TEST_DATABASE_ONLY=true` leaves out what says the same on every database. Browser tests come last.
+
+    A browser leaves an event loop running in its process, beside which Django refuses the database; and tests that only
+    have a parameter of a name of its fixtures (`page`, `context`) are drawn to them.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
     if os.environ.get("CE_TEST_DATABASE_ONLY") != "true":
         return
     kept, left_out = [], []

@@ -73,7 +73,7 @@ def test_operators_see_what_waits_and_the_link_of_the_place_leads_there() -> Non
 
 
 @pytest.mark.parametrize(
-    ("path", "place", "page"),
+    ("path", "place", "entry"),
     [
         ("/admin/", "Home", None),
         ("/admin/config_admin/cerule/", "Rules", "Rules"),
@@ -82,11 +82,11 @@ def test_operators_see_what_waits_and_the_link_of_the_place_leads_there() -> Non
         ("/admin/config_admin/cemcptool/3/change/", "Actions & tools", "Tools"),
     ],
 )
-def test_the_place_and_the_page_where_somebody_is_are_marked(path: str, place: str, page: str | None) -> None:
+def test_the_place_and_the_page_where_somebody_is_are_marked(path: str, place: str, entry: str | None) -> None:
     places = sidebar(path=path, is_superuser=True)
 
     assert [found["title"] for found in places if found["active"]] == [place]
-    assert [found["title"] for one in places for found in one["items"] if found["active"]] == ([page] if page else [])
+    assert [found["title"] for one in places for found in one["items"] if found["active"]] == ([entry] if entry else [])
 
 
 def test_nothing_to_do_is_said_in_words(client: Client) -> None:

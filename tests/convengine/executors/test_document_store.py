@@ -15,6 +15,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _without_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the extra is not installed."""
+    monkeypatch.setattr(document_store, "installed", lambda: False)
     monkeypatch.setattr(document_store, "embedded", lambda texts: [])
 
 
