@@ -106,6 +106,10 @@ class Postgres(Dialect):
 
 
 @cache
+def _dialect(vendor: str) -> Dialect:
+    return Postgres() if vendor == "postgresql" else Dialect()
+
+
 def dialect() -> Dialect:
-    """The dialect of the default connection: one for a process, and asked ten times a turn."""
-    return Postgres() if connection.vendor == "postgresql" else Dialect()
+    """The dialect of the default connection, which scenarios put another database behind for a while."""
+    return _dialect(connection.vendor)
