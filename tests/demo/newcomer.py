@@ -107,7 +107,7 @@ def borrow_packages(folder: Path) -> None:
 
 
 def with_curl(folder: Path) -> str:
-    """A PATH on which there is a curl: the machine's own, else one that knows just what the README uses."""
+    """A PATH on which there is a curl: the machine's own, else one that knows just what the manual uses."""
     path = os.environ["PATH"]
     if shutil.which("curl"):
         return path
@@ -121,17 +121,19 @@ def with_curl(folder: Path) -> str:
 _CURL = """
     import sys, urllib.error, urllib.request
     words = iter(sys.argv[1:])
-    headers, data, url = {}, None, ""
+    headers, data, url, method = {}, None, "", None
     for word in words:
         if word == "-H":
             name, _, value = next(words).partition(": ")
             headers[name] = value
         elif word == "-d":
             data = next(words).encode()
+        elif word == "-X":
+            method = next(words)
         elif word != "-s":
             url = word
     try:
-        answer = urllib.request.urlopen(urllib.request.Request(url, data, headers))
+        answer = urllib.request.urlopen(urllib.request.Request(url, data, headers, method=method))
     except urllib.error.HTTPError as error:
         answer = error
     print(answer.read().decode(), end="")

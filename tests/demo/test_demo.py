@@ -74,6 +74,35 @@ def test_why_and_replay_of_the_readme_work_as_it_says(demo: Demo) -> None:
     assert printed[-1] == "equal"
 
 
+def test_the_calls_by_thread_of_the_manual_tell_what_was_decided_and_why(demo: Demo) -> None:
+    """Seed 004, "How to test"."""
+    calls = f"CE_URL={demo.url} sh docs/try-sessions.sh"
+
+    lines = demo.shell(calls).splitlines()
+    again = demo.shell(f"FROM=+15550001234 {calls} && FROM=+15550001234 {calls}").splitlines()
+
+    assert [tuple(line.split()[:5]) for line in lines] == [
+        ("new", "first_message", "RUNNING", "turns", "1"),
+        ("continue", "within_timeout", "RUNNING", "turns", "2"),
+        ("new", "explicit_reset", "RUNNING", "turns", "1"),
+        ("continue", "within_timeout", "RUNNING", "turns", "2"),
+        ("continue", "within_timeout", "RUNNING", "turns", "2"),
+        ("-", "-", "RUNNING", "turns", "3"),
+        ("-", "-", "COMPLETE", "turns", "3"),
+        ("new", "session_closed", "RUNNING", "turns", "1"),
+    ]
+    assert lines[2].endswith("Reset! -> Starting fresh. How can I help you?")
+    assert again[:8] != again[8:]
+    assert again[8].startswith("continue  within_timeout")
+
+
+def test_a_call_by_thread_that_fails_says_why(demo: Demo) -> None:
+    told = demo.shell(f"CE_URL={demo.url} CE_API_KEY=wrong sh docs/try-sessions.sh 2>&1 || true")
+
+    assert told.startswith("When do you open on Saturday?: ")
+    assert "This API key is not known." in told
+
+
 def test_its_people_can_log_in_over_http(demo: Demo) -> None:
     login = f"{demo.url}/admin/login/?next=/admin/"
     for user in demo.facts()["users"]:
