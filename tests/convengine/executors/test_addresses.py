@@ -1,9 +1,7 @@
 """Where a tool may not connect to: with real sockets, and a name that changes its address between two looks."""
 
-import shutil
 import socket
 import ssl
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ from convengine.executors.http_connections import connections
 from convengine.executors.http_policy import policy_of
 from convengine.tools.fault import ToolFault
 from tests.builders import make_snapshot
+from tests.fakes.certificates import certificate_of
 from tests.fakes.http_server import Reply, serving
 
 REFUSED = [
@@ -138,14 +137,7 @@ def test_the_name_stays_the_name_for_the_server(monkeypatch: pytest.MonkeyPatch)
 def test_a_certificate_is_asked_of_the_name_and_must_be_vouched_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if shutil.which("openssl") is None:
-        pytest.skip("there is no openssl to make a certificate with")
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=orders.example",
-         "-addext", "subjectAltName=DNS:orders.example", "-keyout", key, "-out", certificate],
-        check=True, capture_output=True,
-    )  # fmt: skip
+    certificate, key = certificate_of("orders.example", tmp_path)
     monkeypatch.setattr(addresses.socket, "getaddrinfo", _says("127.0.0.1"))
     monkeypatch.setattr(http_client, "_made", http_client._made.__wrapped__)
     context = ssl.create_default_context(cafile=str(certificate))
