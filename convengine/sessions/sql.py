@@ -44,6 +44,13 @@ class Dialect:
         """An expression that lets the statement's own commit return before it is on disk."""
         return "NULL"
 
+    def alone(self) -> str:
+        """A condition that always holds, met by one transaction at a time of those that give the same text.
+
+        Here there is one writer at a time anyway.
+        """
+        return "%s IS NOT NULL"
+
     def merged(self, *pairs: str) -> str:
         """A JSON parameter with keys set from expressions: 'key', 'expression', …"""
         sets = ", ".join(f"'$.{key}', {expression}" for key, expression in zip(pairs[::2], pairs[1::2], strict=True))
@@ -90,6 +97,10 @@ class Postgres(Dialect):
     def soon_durable(self) -> str:
         """The same; inside a transaction of somebody's it is that one's business."""
         return "NULL" if connection.in_atomic_block else "set_config('synchronous_commit', 'off', true)"
+
+    def alone(self) -> str:
+        """The same, by a lock that ends with the transaction."""
+        return "pg_advisory_xact_lock(hashtextextended(%s, 0)) IS NOT NULL"
 
     def merged(self, *pairs: str) -> str:
         """A JSON parameter with keys set from expressions."""

@@ -25,13 +25,16 @@ class Look:
 
 
 def draw(conversation_id: str) -> int:
-    """Take a place at the end of the queue."""
+    """Take a place at the end of the queue.
+
+    One draws after the other, or a higher ticket could be there before a lower one is, and take the lease.
+    """
     here = dialect()
     with connection.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO ce_turn_ticket (conversation_id, arrived_at, expires_at) "
-            f"VALUES (%s, {here.now()}, {here.now(LIFE)}) RETURNING id",
-            [here.uuid(conversation_id)],
+            f"SELECT %s, {here.now()}, {here.now(LIFE)} WHERE {here.alone()} RETURNING id, {here.soon_durable()}",
+            [here.uuid(conversation_id), conversation_id],
         )
         return int(cursor.fetchone()[0])
 

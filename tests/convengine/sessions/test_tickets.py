@@ -1,7 +1,9 @@
+import threading
 import uuid
 from datetime import timedelta
 
 import pytest
+from django.db import connection, transaction
 from django.utils import timezone
 
 from convengine.sessions import tickets
@@ -60,3 +62,32 @@ def test_who_leaves_clears_the_tickets_of_the_dead_away(conversation_id: str) ->
     tickets.discard(conversation_id, mine)
 
     assert list(CeTurnTicket.objects.values_list("pk", flat=True)) == [behind]
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="one writer at a time elsewhere")
+def test_nobody_has_a_higher_ticket_before_the_lower_one_can_be_seen(conversation_id: str) -> None:
+    drawn = threading.Event()
+    seen: list[Look] = []
+
+    def come_later() -> None:
+        mine = tickets.draw(conversation_id)
+        drawn.set()
+        seen.append(tickets.look(conversation_id, mine))
+        connection.close()
+
+    later = threading.Thread(target=come_later)
+    with transaction.atomic():
+        first = tickets.draw(conversation_id)
+        other = threading.Thread(target=lambda: (tickets.draw(str(uuid.uuid4())), connection.close()))
+        other.start()
+        # Another conversation's queue is another line.
+        other.join(10)
+        assert not other.is_alive()
+        later.start()
+        assert not drawn.wait(0.3)
+    later.join(10)
+
+    assert [look.ahead for look in seen] == [1]
+    assert first < CeTurnTicket.objects.order_by("-pk").values_list("pk", flat=True)[0]
