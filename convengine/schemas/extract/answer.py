@@ -5,6 +5,7 @@ import re
 from convengine.schemas.choices import choice_of, spellings
 from convengine.schemas.dates import Unclear
 from convengine.schemas.extract.candidate import ANSWER, Candidate
+from convengine.schemas.extract.directions import leads_from, leads_to
 from convengine.schemas.extract.framed import frames_number, goes_on, says_no_name
 from convengine.schemas.extract.language import (
     ASKS,
@@ -12,9 +13,11 @@ from convengine.schemas.extract.language import (
     CORRECTS,
     COURTESY,
     DENIES,
+    DESCRIBES,
     LEAD_IN,
     NO,
     NO_PHRASES,
+    PERSON,
     PROSE,
     SAYS_NOTHING,
     SENTENCE,
@@ -58,7 +61,21 @@ def whole_answer(reading: Reading, field: Field) -> Candidate | None:
         return _attempt(field, start, end, words, VALUE_VIOLATES_SCHEMA) if _plausible(words, field) else None
     if field.format in FORMATS:
         return _formatted(reading, field, start, end)
+    return None if _leads_elsewhere(reading, field, start, end) else _named(field, start, end, words)
+
+
+def _named(field: Field, start: int, end: int, words: str) -> Candidate | None:
     return Candidate(field, start, end, words, ANSWER) if _plausible(words, field) else None
+
+
+def _leads_elsewhere(reading: Reading, field: Field, start: int, end: int) -> bool:
+    """True where what leads up to the answer says that it is another: "I'm tired", "to Lyon" for where from."""
+    said, last = reading.words(start, end), reading.text[:start].split()[-1:]
+    if PERSON.fullmatch(reading.text, 0, start) and DESCRIBES.issuperset(said):
+        return True
+    if last in (["to"], ["into"]):
+        return leads_from(field) or not {"a", "an", "my", "our"}.isdisjoint(said[:1])
+    return last == ["from"] and leads_to(field)
 
 
 def _plausible(words: str, field: Field) -> bool:

@@ -75,23 +75,27 @@ REQUESTS = re.compile(
 
 # --- around an answer --------------------------------------------------------------------------------------------
 
+_MOVES = r"(?:(?:i|we)(?:'m|'re|\s+am|\s+are|\s+will\s+be)?\s+)?(?:moving|relocating|heading|travell?ing)\s+(?:to|into)"
 #: What may stand before an answer and is no part of it.
 LEAD_IN = re.compile(
-    r"(?:"
+    rf"(?:(?:{_MOVES}|"
     + any_of(
         """oh, ok, okay, er, err, um, uh, hm+, ah, well, sure, hi, hello, hey, so, yes, yeah, yep, sorry, wait, actually
         please, just, maybe, probably, perhaps, about, around, approximately, roughly, i think, i guess, i believe
         i would say, i'd say, i'd like, i would like, i'll take, i will take, i want, i need, i choose, i prefer, i pick
         i mean, i meant, let's say, let's go with, let's take, make it, make that, it's, its, it is, that's, that is
-        that would be, it would be, it should be, this is, i am, i'm, i live in, from, in, at, on, to, use, take
-        go with, the answer is, here it is, here you go, of course"""
+        that would be, it would be, it should be, this is, i am, i'm, i live in, we live in, i go to, we go to, from, in
+        at, on, to, use, take, go with, the answer is, here it is, here you go, of course"""
     )
-    + r"\b[\s,.:!…–-]*)+"
+    + r")\b[\s,.:!…–-]*)+"
 )
+#: Leads up to how somebody is as well as to a name: "I'm tired".
+PERSON = re.compile(r".*\b(?:i|we)(?:'m|'re|\s+am|\s+are)\s+")
 COURTESY = re.compile(
     r"[\s,.!…–-]{0,12}\b"
     + any_of(
-        """please, pls, plz, thx, ty, cheers, ok, okay, thanks a lot, thanks so much, many thanks, thanks
+        """would be great, would be good, would be fine, would be nice, would be perfect, would be lovely
+        please, pls, plz, thx, ty, cheers, ok, okay, thanks a lot, thanks so much, many thanks, thanks
         thank you so much, thank you, if possible"""
     )
     + r"$"
@@ -164,15 +168,18 @@ NAMING = re.compile(
 GENERIC = listed("id ids number no nr num code ref reference key")
 #: Words that tell something about a thing and are no value of it: "my phone is broken".
 DESCRIBES = VAGUE | listed(
-    """able about absent already also always annoying available away back bad badly beautiful because best better big
-    broken busy but can cheap clear closed confidential confusing correct could damaged dead defective did difficult
-    does down dropped easy empty enough expensive far fast faulty fine free full give given gone great had happy hard
-    has have hello here hi high horrible how huge if important impossible incorrect invalid just lagging large like
-    little locked long lost low may might mine missing mistyped misspelled much must nearby need needs nice noisy noted
-    obvious obsolete optional or outdated over perfect personal please possible private public quite ready really
-    required right sad secret short should silent slow small so soon sorry still stolen strange stuck stupid sufficient
-    tell terrible thanks there thx tiny told too true unavailable unclear unusual up useless valid very want weak weird
-    well what when where who why will would wrong yet yours"""
+    """able about absent afraid alone already also always angry annoyed annoying anxious available away back bad
+    badly beautiful because best better big bored broken busy but calm can cheap clear closed confidential
+    confused confusing correct could curious damaged dead defective desperate did difficult disappointed does
+    down dropped easy empty enough exhausted expensive far fast faulty fine free frustrated full furious give
+    given glad gone great had happy hard has have hello here hi high horrible how huge hungry if ill impatient
+    important impossible incorrect invalid just lagging large like little locked lonely long lost low mad may
+    might mine missing misspelled mistyped much must nearby need needs nervous nice noisy noted obsolete
+    obvious optional or outdated over perfect personal pissed please pleased possible private public puzzled
+    quite ready really required right sad satisfied scared secret shocked short should sick silent slow small
+    so soon sorry still stolen strange stressed stuck stupid sufficient surprised tell terrible thanks there
+    thirsty thx tiny tired told too true unavailable unclear unhappy unsure unusual up upset useless valid
+    very want weak weird well what when where who why will worried would wrong yet yours"""
 )
 
 # --- numbers -----------------------------------------------------------------------------------------------------
