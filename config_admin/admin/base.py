@@ -14,7 +14,7 @@ from django.utils import formats, timezone
 from django.utils.html import format_html, format_html_join
 from unfold.admin import ModelAdmin
 
-from config_admin.admin import deleting, switching
+from config_admin.admin import deleting, reasons, switching
 from config_admin.admin.desk import desk_of
 from config_admin.admin.differences import label_of
 from config_admin.admin.editors import language_of, names
@@ -184,6 +184,7 @@ class RowAdmin(HistoryAdmin, JudgingAdmin, ReturningAdmin, ModelAdmin):
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Store the row, and say which of its templates were put into another form."""
         super().save_model(request, obj, form, change)
+        reasons.remember(request, reasons.thing_of(obj))
         if form.conversions:
             items = format_html_join("", "<li>{}: {} → {}</li>", self._told(form.conversions))
             self.message_user(request, format_html("Stored as Jinja2:<ul>{}</ul>", items))
@@ -194,16 +195,37 @@ class RowAdmin(HistoryAdmin, JudgingAdmin, ReturningAdmin, ModelAdmin):
 
     def delete_view(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
         """The question whether to delete, beside what uses the row; the answer is one release."""
+        # Django deletes when a POST has anything in it.
+        reasons.need(request, consent=list(request.POST))
         with recorded(request):
             response: HttpResponse = super().delete_view(request, *args, **options)
         if isinstance(response, TemplateResponse) and response.context_data:
-            response.context_data["where_used"] = self._where_used(request, response.context_data.get("object"))
+            stored = response.context_data.get("object")
+            response.context_data["where_used"] = self._where_used(request, stored)
+            thing = reasons.thing_of(stored or self.model())
+            response.context_data |= self._reason(request, thing)
         return response
 
+    def _reason(self, request: HttpRequest, thing: str) -> dict[str, str]:
+        return {"reason": reasons.remembered(request, thing), "reason_missing": reasons.told(request)}
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        """Delete the row; the reason is offered for what is done next to the same thing."""
+        reasons.remember(request, reasons.thing_of(obj))
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Delete the selected rows."""
+        reasons.remember(request, self.opts.db_table)
+        super().delete_queryset(request, queryset)
+
     def changelist_view(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
-        """The list; what its actions change is one release."""
+        """The list; what its actions change is one release, once they were asked about."""
+        reasons.need(request, consent=("post", "confirmed"))
         with recorded(request):
             response: HttpResponse = super().changelist_view(request, *args, **options)
+        if isinstance(response, TemplateResponse) and response.context_data and "reason" not in response.context_data:
+            response.context_data |= self._reason(request, self.opts.db_table)
         return response
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:

@@ -8,8 +8,8 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
+from config_admin.admin import reasons
 from config_admin.admin.differences import FieldChange, changes, label_of
-from config_admin.admin.forms import REASON_KEY
 from config_admin.admin.links import row_name, row_url
 from config_admin.releases.tree import Difference
 from config_admin.validation.findings import Finding
@@ -56,6 +56,8 @@ class Question:
     more: int = 0
     #: Inputs that the answer carries along.
     inputs: Sequence[tuple[str, Any]] = field(default_factory=list)
+    #: The reason that is offered.
+    reason: str = ""
 
 
 def ask(request: HttpRequest, question: Question, opts: Any) -> TemplateResponse:
@@ -64,7 +66,8 @@ def ask(request: HttpRequest, question: Question, opts: Any) -> TemplateResponse
         **admin.site.each_context(request),
         "title": question.title,
         "question": question,
-        "reason": request.POST.get("reason", request.session.get(REASON_KEY, "")),
+        "reason": question.reason,
+        "reason_missing": reasons.told(request),
         "opts": opts,
     }
     return TemplateResponse(request, "config_admin/confirm.html", context)

@@ -13,8 +13,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from config_admin.admin import reasons
 from config_admin.admin.desk import desk_of
 from config_admin.admin.fields import Unread
+from config_admin.admin.reasons import thing_of
 from config_admin.admin.stale import Intruder, Seen, intruder
 from config_admin.releases.blobs import hash_of
 from config_admin.snapshot.compile import row_of
@@ -25,7 +27,6 @@ from convengine.domain.rows import Row
 
 #: Names of inputs that belong to the form, not to the row.
 SEEN, CONFIRM, CONFIRMED, RELOAD = "_seen", "_confirm", "_confirmed", "_reload"
-REASON_KEY = "reason_for_change"
 
 
 class RowBoundField(BoundField):
@@ -72,7 +73,7 @@ class RowForm(forms.ModelForm):
     bound_field_class = RowBoundField
     reason = forms.CharField(
         label="Reason for this change",
-        required=False,
+        error_messages={"required": reasons.MISSING},
         max_length=2000,
         widget=UnfoldAdminTextInputWidget({"autocomplete": "off"}),
         help_text="Kept with the row's history and with the release.",
@@ -95,7 +96,8 @@ class RowForm(forms.ModelForm):
         if not self.instance._state.adding:
             self._stored = Seen.of(self.instance, desk_of(self.request).snapshot.config_version)
         if "reason" in self.fields:
-            self.fields["reason"].initial = self.request.session.get(REASON_KEY, "")
+            thing = thing_of(self.instance, self.initial.get("intent_code"))
+            self.fields["reason"].initial = reasons.remembered(self.request, thing)
 
     def is_valid(self) -> bool:
         """True when the row may be saved now."""

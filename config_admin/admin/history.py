@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path
 from simple_history.admin import SimpleHistoryAdmin
 
+from config_admin.admin import reasons
 from config_admin.admin.confirming import ChangedRow, Question, Refusal, ask, refusals_of, refused, warnings_of
 from config_admin.admin.desk import desk_of
 from config_admin.admin.differences import FieldChange, changes, differ
@@ -97,11 +98,12 @@ class HistoryAdmin(SimpleHistoryAdmin):
     def put_back_view(self, request: HttpRequest, object_id: str, config_version: int) -> HttpResponse:
         """Ask whether to make a row what it was in a release, or do it."""
         pk = self.opts.pk.to_python(unquote(object_id))
-        with recorded(request, Origin.REVERT, f"As in release {config_version}"):
+        reasons.need(request, consent=())
+        with recorded(request, Origin.REVERT):
             if not self.has_change_permission(request):
                 raise PermissionDenied
             question = self._question(request, pk, config_version)
-            if request.method != "POST" or question.refusals:
+            if request.method != "POST" or question.refusals or not reasons.given(request):
                 return ask(request, question, self.opts)
             try:
                 revert_row(self.opts.db_table, pk, config_version)
@@ -135,6 +137,7 @@ class HistoryAdmin(SimpleHistoryAdmin):
             back_url=row_url(table, pk, "history"),
             refusals=[*missing, *refused(self, request, concerned), *refusals_of(findings)],
             warnings=warnings_of(findings),
+            reason=f"As in release {config_version}",
             rows=[ChangedRow(name, row_url(table, pk, "history"), how, changes(table, now, was))],
         )
 

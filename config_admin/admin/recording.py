@@ -4,31 +4,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from config_admin.admin.forms import REASON_KEY
+from config_admin.admin import reasons
 from config_admin.admin.links import release_url
 from config_admin.releases.change_set import change_set, current, released
 from config_admin.releases.models import Origin
 
 
 @contextmanager
-def recorded(request: HttpRequest, origin: Origin = Origin.ADMIN, reason: str = "") -> Iterator[None]:
-    """One release of what a POST changes; `reason` stands where the form gives none.
+def recorded(request: HttpRequest, origin: Origin = Origin.ADMIN) -> Iterator[None]:
+    """One release of what a POST changes, by its user and for its reason.
 
-    The reason that was given is offered again by the next form of the session.
+    Pages ask for the reason before they change anything. Should one ever not, the change is undone: raises BadRequest.
     """
     if request.method != "POST":
         yield
         return
-    given = request.POST.get("reason", "").strip()
     user: Any = request.user
-    with change_set(origin, user if user.is_authenticated else None, given or reason):
+    with change_set(origin, user if user.is_authenticated else None, reasons.given(request)) as change:
         yield
-    if given:
-        request.session[REASON_KEY] = given
+        if not change.reason and (change.touched or change.touched_tables):
+            raise BadRequest(reasons.MISSING)
 
 
 def told() -> SafeString | str:

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
+from config_admin.admin import reasons
 from config_admin.admin.confirming import SHOWN, Question, Refusal, ask, changed_rows, refusals_of, warnings_of
 from config_admin.admin.links import release_url
 from config_admin.admin.recording import recorded, told
@@ -92,7 +93,8 @@ class ReleaseAdmin(ReadOnlyAdmin):
 
     def roll_back_view(self, request: HttpRequest, config_version: int) -> HttpResponse:
         """Ask whether to make everything what it was in a release, or do it."""
-        with recorded(request, Origin.ROLLBACK, f"Back to release {config_version}"):
+        reasons.need(request, consent=())
+        with recorded(request, Origin.ROLLBACK):
             self._check(request, config_version)
             question = Question(
                 title=f"Roll back to release {config_version}",
@@ -101,13 +103,15 @@ class ReleaseAdmin(ReadOnlyAdmin):
                 answer=f"Roll back to release {config_version}",
                 back_url=release_url(config_version),
                 danger=True,
+                reason=f"Back to release {config_version}",
             )
             found = differences(newest(), config_version)
             return self._asked(request, question, found, lambda: roll_back(config_version))
 
     def take_back_view(self, request: HttpRequest, config_version: int) -> HttpResponse:
         """Ask whether to undo what one release changed and nothing else, or do it."""
-        with recorded(request, Origin.REVERT, f"Without the change of release {config_version}"):
+        reasons.need(request, consent=())
+        with recorded(request, Origin.REVERT):
             release = self._check(request, config_version)
             question = Question(
                 title=f"Take back release {config_version}",
@@ -115,6 +119,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
                 answer="Take back",
                 back_url=release_url(config_version),
                 danger=True,
+                reason=f"Without the change of release {config_version}",
             )
             found = differences(config_version, release.parent_id or 0)
             return self._asked(request, question, found, lambda: revert_release(config_version))
@@ -134,7 +139,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
         question.refusals, question.warnings = refusals_of(findings), warnings_of(findings)
         if not found:
             question.refusals = [Refusal("Nothing is different, so there is nothing to go back to.")]
-        if request.method != "POST" or question.refusals:
+        if request.method != "POST" or question.refusals or not reasons.given(request):
             return ask(request, question, self.opts)
         try:
             go_back()

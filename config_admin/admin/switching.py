@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
+from config_admin.admin import reasons
 from config_admin.admin.confirming import Question, Refusal, ask, named, refusals_of, refused, warnings_of
 from config_admin.admin.desk import Desk, desk_of
 from config_admin.validation.findings import Finding
@@ -38,6 +39,7 @@ def switch(
     if not enabled:
         refusals += [Refusal(finding.message) for finding in model_admin.check_together(desk.snapshot, set(pks))]
     if "confirmed" in request.POST and not refusals:
+        reasons.remember(request, model_admin.opts.db_table)
         changed = queryset.model._default_manager.filter(pk__in=pks).update(enabled=enabled)
         model_admin.message_user(
             request, f"{changed} {model_ngettext(model_admin.opts, changed)} {word}.", messages.SUCCESS
@@ -100,6 +102,7 @@ def _question(
         warnings=warnings[:SHOWN],
         named=named(shown),
         more=count - len(shown),
+        reason=reasons.remembered(request, model_admin.opts.db_table),
         inputs=[
             ("action", request.POST.get("action", "")),
             ("select_across", "1" if across else "0"),

@@ -188,7 +188,7 @@
         const first = document.querySelector(".ce-edit :is(input:not([type=hidden]), select, textarea)");
         if (first && !told) addEventListener("load", () => setTimeout(() => first.focus()));
         if (told) {
-            told.tabIndex = -1;
+            if (!told.matches("input")) told.tabIndex = -1;
             told.focus();
         }
     });

@@ -122,9 +122,16 @@ class Visitor:
         return self
 
     def save(self) -> None:
-        """Press Save and wait for what comes."""
+        """Press Save, giving a reason where one is asked for, and wait for what comes."""
+        self.give_reason()
         with self.page.expect_navigation():
             self.page.get_by_role("button", name="Save", exact=True).click()
+
+    def give_reason(self) -> None:
+        """Fill in the reason where one is asked for and none is offered."""
+        reason = self.page.get_by_label("Reason for this change")
+        if reason.count() and not reason.input_value():
+            reason.fill("A test plays")
 
     def make_key(self, name: str) -> str:
         """Make an API key by the form; gives its secret."""

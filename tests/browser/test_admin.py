@@ -145,6 +145,7 @@ def test_rows_are_switched_off_and_on_together(ada: Visitor) -> None:
         ada.page.get_by_label("Select action to run").select_option(action)
         with ada.page.expect_navigation():
             ada.page.get_by_role("button", name="Run").click()
+        ada.give_reason()
         with ada.page.expect_navigation():
             ada.page.get_by_role("button", name=answer).click()
         assert "is live" in ada.text

@@ -28,6 +28,8 @@ def sent_by(form: Any, **changes: Any) -> dict[str, Any]:
         if value not in (None, False):
             data[field.html_name] = value
     data |= changes
+    if not data.get("reason") and "reason" not in changes:
+        data["reason"] = "Because"
     return {name: value for name, value in data.items() if value is not None}
 
 

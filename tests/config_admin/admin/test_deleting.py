@@ -27,7 +27,7 @@ def test_an_intent_in_use_stays_and_the_rows_are_linked(ada: Client) -> None:
     made(m.CeIntent)
     rule = made(m.CeRule)
 
-    page = ada.post(address(m.CeIntent, "delete", "LOAN"), {"post": "yes"}).content.decode()
+    page = ada.post(address(m.CeIntent, "delete", "LOAN"), {"post": "yes", "reason": "Because"}).content.decode()
 
     assert m.CeIntent.objects.filter(pk="LOAN").exists()
     assert f"1 row refers to LOAN: ce_rule {rule.pk}. Disable it instead, or change those rows first." in page
@@ -37,7 +37,7 @@ def test_an_intent_in_use_stays_and_the_rows_are_linked(ada: Client) -> None:
 def test_the_last_fallback_answer_stays(ada: Client) -> None:
     row = m.CeResponse.objects.get()
 
-    page = ada.post(address(m.CeResponse, "delete", row.pk), {"post": "yes"})
+    page = ada.post(address(m.CeResponse, "delete", row.pk), {"post": "yes", "reason": "Because"})
 
     assert m.CeResponse.objects.filter(pk=row.pk).exists()
     assert "This is the only answer for messages that nothing else understands." in page.content.decode()
@@ -45,7 +45,12 @@ def test_the_last_fallback_answer_stays(ada: Client) -> None:
 
 def test_the_last_two_fallback_answers_do_not_go_together(ada: Client) -> None:
     rows = [m.CeResponse.objects.get(), a_response(state_code="UNKNOWN")]
-    data = {"action": "delete_selected", "post": "yes", ACTION_CHECKBOX_NAME: [row.pk for row in rows]}
+    data = {
+        "action": "delete_selected",
+        "post": "yes",
+        "reason": "Because",
+        ACTION_CHECKBOX_NAME: [row.pk for row in rows],
+    }
 
     ada.post(address(m.CeResponse), data)
 
@@ -68,7 +73,7 @@ def test_a_tool_takes_its_statement_along(ada: Client) -> None:
     row = made(m.CeMcpDbTool)
 
     page = ada.get(address(m.CeMcpTool, "delete", row.tool_id)).content.decode()
-    ada.post(address(m.CeMcpTool, "delete", row.tool_id), {"post": "yes"})
+    ada.post(address(m.CeMcpTool, "delete", row.tool_id), {"post": "yes", "reason": "Because"})
 
     assert "1 database tool" in page
     assert [change.table_name for change in revisions(newest().pk)] == ["ce_mcp_tool", "ce_mcp_db_tool"]

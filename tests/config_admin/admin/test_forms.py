@@ -7,6 +7,7 @@ from django.db import connection, models
 from django.test import Client
 
 from config_admin import models as m
+from config_admin.admin import reasons
 from config_admin.releases.change_set import change_set
 from tests.config_admin.admin.pages import a_response, address, again, fill, form_of, newest, told
 from tests.config_admin.builders import EXAMPLES, MODELS, made
@@ -63,10 +64,13 @@ def test_opening_and_sending_a_form_changes_no_column(model: Any, ada: Client) -
     assert newest().pk == before
 
 
-def test_the_reason_is_offered_again(ada: Client) -> None:
-    fill(ada, address(m.CeResponse, "add"), **NEW, reason="Ticket 17")
+def test_without_a_reason_nothing_is_stored(ada: Client) -> None:
+    before = newest().pk
 
-    assert form_of(ada.get(address(m.CeResponse, "add")))["reason"].value() == "Ticket 17"
+    response = fill(ada, address(m.CeResponse, "add"), **NEW, reason="  ")
+
+    assert form_of(response).errors["reason"] == [reasons.MISSING]
+    assert newest().pk == before
 
 
 def test_an_unknown_intent_is_told_at_its_field_with_the_nearest_one(ada: Client) -> None:

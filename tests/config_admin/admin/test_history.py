@@ -27,7 +27,7 @@ def history(client: Client, row: Any) -> Any:
 
 
 def put_back(client: Client, row: Any, version: int, **data: Any) -> Any:
-    return client.post(address(type(row), "put_back", row.pk, version), data)
+    return client.post(address(type(row), "put_back", row.pk, version), {"reason": "Better before"} | data)
 
 
 def test_each_entry_tells_who_why_and_what(ada: Client) -> None:
@@ -87,14 +87,16 @@ def test_a_version_is_put_back(ada: Client) -> None:
     assert (newest().origin, newest().author, newest().reason) == ("REVERT", "ada", "Better before")
 
 
-def test_without_a_reason_the_release_says_which_version_it_was(ada: Client) -> None:
+def test_which_version_it_was_is_offered_as_the_reason_and_a_blank_one_is_asked_for_again(ada: Client) -> None:
     row = a_response()
     first = newest().pk
-    edited(row, "ben", "Worse", exact_text="What?")
+    worse = edited(row, "ben", "Worse", exact_text="What?")
 
-    put_back(ada, row, first)
+    asked = put_back(ada, row, first, reason=" ")
 
-    assert newest().reason == f"As in release {first}"
+    assert asked.context["reason"] == f"As in release {first}"
+    assert "Say in a few words why" in asked.content.decode()
+    assert newest().pk == worse
 
 
 def test_a_deleted_row_keeps_its_history_and_comes_back(ada: Client) -> None:

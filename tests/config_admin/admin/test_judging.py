@@ -38,7 +38,7 @@ RULE = {
 
 def test_a_form_is_judged_as_it_is_and_a_rule_is_said_in_words(ada: Client) -> None:
     made(m.CeIntent)
-    told = asked(ada, m.CeRule, "judge", **RULE, enabled="on").json()
+    told = asked(ada, m.CeRule, "judge", **RULE, enabled="on", reason="New").json()
 
     assert told["errors"] == {}
     assert told["sentence"] == "When the data for LOAN is complete, go to CONFIRM."

@@ -12,6 +12,7 @@ from tests.config_admin.admin.pages import a_response, address, newest, told
 from tests.config_admin.builders import made
 
 pytestmark = pytest.mark.django_db
+WHY = {"reason": "It was better before"}
 
 
 def way_back(name: str, version: int) -> str:
@@ -81,12 +82,12 @@ def test_taking_back_one_release_keeps_what_came_after(ada: Client) -> None:
     wrong = changed(row, priority=7)
     changed(other, priority=51)
 
-    ada.post(way_back("take_back", wrong))
+    ada.post(way_back("take_back", wrong), WHY)
 
     row.refresh_from_db()
     other.refresh_from_db()
     assert (row.priority, other.priority) == (100, 51)
-    assert newest().reason == f"Without the change of release {wrong}"
+    assert (newest().origin, newest().reason) == ("REVERT", WHY["reason"])
 
 
 def test_a_change_on_top_is_not_undone_in_silence(ada: Client) -> None:
@@ -94,7 +95,7 @@ def test_a_change_on_top_is_not_undone_in_silence(ada: Client) -> None:
     wrong = changed(row, priority=7)
     changed(row, priority=8)
 
-    page = ada.post(way_back("take_back", wrong))
+    page = ada.post(way_back("take_back", wrong), WHY)
 
     row.refresh_from_db()
     assert row.priority == 8
@@ -104,7 +105,7 @@ def test_a_change_on_top_is_not_undone_in_silence(ada: Client) -> None:
 def test_rolling_back_to_what_is_in_force_is_refused(ada: Client) -> None:
     before = newest().pk
 
-    page = ada.post(way_back("roll_back", before))
+    page = ada.post(way_back("roll_back", before), WHY)
 
     assert "Nothing is different" in page.content.decode()
     assert newest().pk == before
@@ -119,7 +120,7 @@ def test_errors_of_rows_that_would_be_restored_are_listed(ada: Client) -> None:
         m.CeRule.objects.update(match_pattern="yes")
     before = newest().pk
 
-    for page in (ada.get(way_back("roll_back", wrong)), ada.post(way_back("roll_back", wrong))):
+    for page in (ada.get(way_back("roll_back", wrong)), ada.post(way_back("roll_back", wrong), WHY)):
         said = [refusal.message for refusal in page.context["question"].refusals]
         assert [text.split(":")[0] for text in said] == [f"Rule {rule.pk}, condition" for rule in rules]
         assert all(text.endswith("(REGEX_INVALID)") for text in said)
@@ -138,7 +139,7 @@ def test_weak_rows_that_would_be_restored_are_told(ada: Client) -> None:
 
     assert not page.context["question"].refusals
     assert [f"Rule {rule.pk}" in text for text in page.context["question"].warnings] == [True]
-    ada.post(way_back("roll_back", weak))
+    ada.post(way_back("roll_back", weak), WHY)
     assert m.CeRule.objects.filter(pk=rule.pk).exists()
 
 

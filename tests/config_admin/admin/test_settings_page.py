@@ -238,7 +238,7 @@ def test_a_setting_that_is_none_is_not_found(ada: Client) -> None:
 def test_going_back_to_the_default_leads_here_again(ada: Client) -> None:
     stored = row(MAX_PASSES, "9")
 
-    response = ada.post(address(m.CeConfig, "delete", stored.pk), {"post": "yes"})
+    response = ada.post(address(m.CeConfig, "delete", stored.pk), {"post": "yes", "reason": "Because"})
 
     assert response["Location"] == settings_url()
     assert "Built-in default." in part(page(ada), MAX_PASSES)

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def act(client: Client, model: Any, action: str, *rows: Any, **more: Any) -> Any:
-    data = {"action": action, ACTION_CHECKBOX_NAME: [row.pk for row in rows], **more}
+    data = {"action": action, ACTION_CHECKBOX_NAME: [row.pk for row in rows], "reason": "Because", **more}
     return client.post(address(model), data)
 
 
@@ -90,7 +90,7 @@ def test_all_rows_of_a_list_are_switched_without_naming_each(ada: Client) -> Non
         {"action": "disable_selected", "select_across": "1", ACTION_CHECKBOX_NAME: [rows[0].pk]},
     )
     inputs = dict(page.context["question"].inputs)
-    ada.post(page.request["PATH_INFO"] + "?" + page.request["QUERY_STRING"], inputs)
+    ada.post(page.request["PATH_INFO"] + "?" + page.request["QUERY_STRING"], inputs | {"reason": "Because"})
 
     assert inputs.pop(ACTION_CHECKBOX_NAME) == str(rows[0].pk)
     assert inputs == {"action": "disable_selected", "select_across": "1", "confirmed": "1"}

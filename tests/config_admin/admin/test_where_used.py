@@ -60,7 +60,7 @@ def test_the_question_whether_to_delete_tells_what_leads_there(ada: Client) -> N
     assert f"Leads to its state Rule {rule.pk}" in used(ada, answer, "delete")
 
 
-@pytest.mark.parametrize("confirmed", [{}, {"post": "yes"}])
+@pytest.mark.parametrize("confirmed", [{}, {"post": "yes", "reason": "Because"}])
 def test_what_is_in_use_is_not_deleted_from_its_page(confirmed: dict[str, str], ada: Client) -> None:
     intent, rule = made(m.CeIntent), made(m.CeRule)
 
@@ -74,7 +74,7 @@ def test_nor_many_at_once_from_the_list(ada: Client) -> None:
     made(m.CeIntent)
     made(m.CeIntent, intent_code="MOVE")
     made(m.CeRule)
-    sent = {"action": "delete_selected", "_selected_action": ["LOAN", "MOVE"], "post": "yes"}
+    sent = {"action": "delete_selected", "_selected_action": ["LOAN", "MOVE"], "post": "yes", "reason": "Because"}
 
     page = ada.post(address(m.CeIntent), sent).content.decode()
 

@@ -113,7 +113,7 @@ def test_a_form_that_was_opened_here_leads_back(ada: Client) -> None:
 
     assert fill(ada, url, exact_text="How much, please?")["Location"] == PAGE
     assert f'href="{PAGE}"' in text(ada, address(m.CeResponse, "change", row.pk))
-    assert ada.post(url.replace("/change/", "/delete/"), {"post": "yes"})["Location"] == PAGE
+    assert ada.post(url.replace("/change/", "/delete/"), {"post": "yes", "reason": "Because"})["Location"] == PAGE
 
 
 def test_a_new_intent_is_filled_in_next(ada: Client) -> None:
