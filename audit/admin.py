@@ -86,6 +86,7 @@ class TurnRowAdmin(ByConversation):
     """Configuration rows that decided something."""
 
     list_display = ("row", "role", "turn", "created_at")
+    list_display_links = ("role",)
     search_fields = ("turn_id",)
     search_help_text = "Turn id"
     fields = ("row", "role", "turn", "created_at")

@@ -117,6 +117,7 @@ class JobRunAdmin(ReadOnlyAdmin):
     """Runs of all jobs, the newest first."""
 
     list_display = ("job_page", "ended", "did", "started_at", "finished_at", "started_by")
+    list_display_links = ("did",)
     ordering = ("-id",)
     fields = ("job_page", "ended", "did", "error", "started_at", "finished_at", "started_by", "worker")
     readonly_fields = ("job_page", "ended", "did")

@@ -1,0 +1,95 @@
+"""Every page of the admin: usable by everybody, quiet, from this host alone, and never wider than the screen."""
+
+import json
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from django.urls import Resolver404, resolve
+
+from tests.browser.axe import CONTRAST, no_violations, violations
+from tests.browser.conftest import Server, Visitor
+
+pytestmark = pytest.mark.browser
+#: Addresses that answer with no page of their own.
+NO_PAGES = ("", "admin:logout", "admin:jsi18n", "admin:view_on_site")
+#: Stops fading, and marks the texts that are coloured like none on a page before.
+MARK = Path(__file__).with_name("unseen.js").read_text()
+DARK = "document.documentElement.classList.remove('light'); document.documentElement.classList.add('dark')"
+
+
+def kind(address: str) -> str:
+    """Which page that is, whichever row it shows; blank when it is none."""
+    try:
+        name = resolve(urlsplit(address).path).view_name
+    except Resolver404:
+        return ""
+    return name if name.startswith(("admin:", "config_admin_", "manual")) else ""
+
+
+def walked(visitor: Visitor, *starts: str) -> Iterator[str]:
+    """One page of each kind that links lead to from here, opened one after another; gives its kind."""
+    ahead = list(starts)
+    seen = {*NO_PAGES, *map(kind, ahead)}
+    while ahead:
+        visitor.go(address := ahead.pop(0))
+        for link in visitor.page.eval_on_selector_all("a[href]", "all => all.map(one => one.href)"):
+            name = kind(link) if link.startswith(visitor.server.url) else ""
+            if name not in seen:
+                seen.add(name)
+                ahead.append(link.removeprefix(visitor.server.url).partition("#")[0])
+        yield kind(address)
+
+
+def seen_at(visitor: Visitor, shapes: set[str], name: str) -> list[str]:
+    """What is wrong with the open page: wide and light, narrow and dark."""
+    page = visitor.page
+    found = violations(page, without=CONTRAST)
+    new = page.evaluate(MARK)
+    found += violations(page, "[data-unseen]", only=CONTRAST) if new else []
+    page.set_viewport_size({"width": 768, "height": 900})
+    if (wide := page.evaluate("document.documentElement.scrollWidth")) > 768:
+        found.append(f"{page.url} is {wide} pixels wide on a screen of 768")
+    if (shape := name.rpartition("_")[2]) not in shapes:
+        shapes.add(shape)
+        found += violations(page, without=CONTRAST)
+    page.evaluate(DARK)
+    found += violations(page, "[data-unseen]", only=CONTRAST) if new else []
+    page.set_viewport_size({"width": 1440, "height": 900})
+    return found
+
+
+def test_every_page_can_be_used_by_everybody(ada: Visitor, server: Server) -> None:
+    for message in ("I want to cancel my order", "10021", "yes"):
+        say(server, message)
+    shapes: set[str] = set()
+    found = [trouble for name in walked(ada, "/admin/") for trouble in seen_at(ada, shapes, name)]
+
+    assert not found, "\n\n".join(found)
+
+
+def say(server: Server, message: str) -> None:
+    """A message of one conversation, so that there is something to see."""
+    request = urllib.request.Request(
+        f"{server.url}/api/v1/conversation/message",
+        json.dumps({"message": message, "conversationId": "0b7b8c9a-5f0e-4a57-9d2a-0c6f6b1f5a10"}).encode(),
+        {"Authorization": f"Api-Key {server.api_key}", "Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=20) as response:
+        assert response.status == 200
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_way_in_can_be_used_by_everybody(somebody: Callable[[], Visitor], scheme: str) -> None:
+    stranger = somebody()
+    stranger.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    stranger.go("/admin/login/")
+    no_violations(stranger.page)
+    stranger.page.get_by_label("Username").fill("nobody")
+    stranger.page.get_by_label("Password").fill("wrong")
+    stranger.page.get_by_role("button", name="Log in").click()
+    stranger.page.get_by_text("Please enter the correct username and password").wait_for()
+
+    no_violations(stranger.page)
