@@ -83,7 +83,7 @@ class GroupAdmin(BaseGroupAdmin, ModelAdmin):
 
     filter_horizontal = ()
 
-    def formfield_for_manytomany(self, db_field: Any, request: Any, **options: Any) -> Any:
+    def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:
         """The rights to the pages that there are."""
         pages = ContentType.objects.get_for_models(*admin.site._registry).values()
         of_pages = Permission.objects.filter(content_type__in=pages)
