@@ -103,6 +103,7 @@ PLACES: Sequence[Place] = (
         "forum",
         (
             Entry("ce_sessions.CeConversation", "Conversations", "Where each conversation stands."),
+            Entry("ce_sessions.CeThread", "Threads", "Who writes on which channel."),
             Entry("ce_sessions.CeConversationHistory", "Turns", "What was said and answered."),
             Entry("audit.CeAudit", "Audit events", "Every stage that a turn reached."),
             Entry("audit.CeTurnRow", "Deciding rows", "Which rows decided which turns."),

@@ -23,6 +23,8 @@ DEFAULTS: Mapping[str, Any] = {
     "FIRED": "audit.fired.fired",
     # The trace of some turns of a conversation as graphs: (conversation id, turn numbers) -> {turn_no: {nodes, edges}}.
     "TRACE_GRAPHS": "audit.graph.graphs",
+    # How a session moved in some of its turns, and which rows decided those: `moves`, `deciders`.
+    "SESSION_TRAIL": "audit.session_trail",
     # Called with each event as it happens.
     "TRAIL_LISTENERS": [],
     # Called with each progress line (`VerboseLine`) as it is made.

@@ -28,6 +28,15 @@ STATUS_LOOKS: Mapping[str, str] = {
 }
 
 
+#: What a page of our own calls these looks.
+_CLASSES: Mapping[str, str] = {"success": "added", "info": "changed", "warning": "warned", "danger": "removed"}
+
+
+def look_of(word: str) -> str:
+    """The class of a status on a page of our own."""
+    return f"ce-how ce-how-{_CLASSES[STATUS_LOOKS[word]]}" if word in STATUS_LOOKS else "ce-how"
+
+
 def status(word: str) -> tuple[str, str]:
     """A status as a label that STATUS_LOOKS colours."""
     return word, word.replace("_", " ").lower()
@@ -54,9 +63,9 @@ def release_link(config_version: int | None) -> SafeString:
     return link("config_admin_cerelease_change", f"Release {config_version}", config_version)
 
 
-def row_link(table: str, pk: Any) -> SafeString:
+def row_link(table: str, pk: Any, label: str = "") -> SafeString:
     """The page of a configuration row."""
-    return link(f"{_admin_name(table)}_change", f"{table} {pk}", pk)
+    return link(f"{_admin_name(table)}_change", label or f"{table} {pk}", pk)
 
 
 @cache

@@ -93,6 +93,7 @@ class CeThread(models.Model):
     class Meta:
         db_table = "ce_thread"
         verbose_name = "thread"
+        indexes = [models.Index(fields=["remote_jid"], name="ce_thread_participant")]
         constraints = [
             models.UniqueConstraint(fields=["workspace_id", "channel", "remote_jid"], name="ce_thread_once"),
         ]

@@ -53,19 +53,6 @@ def test_nobody_adds_changes_or_deletes(model: type[models.Model], reader: Clien
     assert reader.post(address(model), {"action": "delete_selected", "_selected_action": "1"}).status_code == 200
 
 
-def test_a_conversation_lists_its_newest_turns(reader: Client) -> None:
-    row = conversation(context_json={"order": "A-1"})
-    for number in range(1, 26):
-        turn(row, number, assistant_output={"type": "TEXT", "value": f"answer {number}"})
-
-    page = reader.get(address(CeConversation, "change", row.pk)).content.decode()
-
-    assert "answer 25" in page
-    assert "answer 6<" in page
-    assert "answer 5<" not in page
-    assert "&quot;order&quot;: &quot;A-1&quot;" in page
-
-
 def test_a_turn_leads_to_its_conversation_its_trail_and_its_release(reader: Client) -> None:
     row = conversation()
     found = turn(row, 1, status="FAILED", error_code="RESPONSE_MAPPING_NOT_FOUND", error_message="No row fits.")

@@ -1,0 +1,107 @@
+"""Reading sessions by keyboard, wide and narrow: from a thread to a session, its turns and its neighbours."""
+
+import json
+import urllib.request
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Server, Visitor
+
+pytestmark = pytest.mark.browser
+PARTICIPANT = "+491705550123"
+#: More turns than one look shows.
+TURNS = 53
+
+
+@pytest.fixture(scope="module")
+def session_id(server: Server) -> str:
+    """A thread with two sessions; gives the second, in which a form was filled and much was said after it."""
+    say(server, "Hello")
+    say(server, "reset")
+    for text in ("move my electricity", "my meter number is 87654321"):
+        say(server, text)
+    for _ in range(TURNS - 4):
+        say(server, "hm")
+    answer = say(server, "well")
+    assert answer["session"]["turn_count"] == TURNS
+    return str(answer["session_id"])
+
+
+def say(server: Server, text: str) -> Any:
+    body = {"workspace_id": "default", "channel": "whatsapp", "remote_jid": PARTICIPANT, "user_message": text}
+    request = urllib.request.Request(
+        f"{server.url}/api/v1/sessions/message",
+        json.dumps(body).encode(),
+        {"Authorization": f"Api-Key {server.api_key}", "Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=30) as response:
+        return json.loads(response.read())
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (768, "dark")])
+def test_from_a_participant_to_the_oldest_turn_by_keyboard(
+    ada: Visitor, session_id: str, width: int, scheme: str
+) -> None:
+    tab = ada.page
+    tab.set_viewport_size({"width": width, "height": 900})
+    tab.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    ada.go("/admin/ce_sessions/cethread/")
+    tab.get_by_placeholder("Participant").fill(PARTICIPANT)
+    with tab.expect_navigation():
+        tab.keyboard.press("Enter")
+    follow(ada, PARTICIPANT)
+    sessions = tab.get_by_role("row").filter(has=tab.get_by_role("rowheader"))
+    expect(sessions).to_have_count(2)
+    expect(sessions.last).to_contain_text("explicit_reset")
+    assert fits(ada)
+    follow(ada, session_id[:8])
+
+    assert "It waits for an answer to" in ada.text
+    line = tab.locator(".ce-moves li")
+    expect(line.last).to_contain_text("Awaiting the user")
+    expect(line.last).to_contain_text(f"turn {TURNS}")
+    expect(tab.get_by_role("region", name="Session units")).to_contain_text("87654321")
+    expect(tab.get_by_role("region", name="Summary")).to_contain_text(str(TURNS))
+    turns = tab.locator(".ce-turns tbody tr")
+    expect(turns).to_have_count(50)
+    assert fits(ada)
+    summary = tab.locator("details.ce-card > summary")
+    summary.focus()
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_text("Input params that persist")).to_be_visible()
+    assert fits(ada)
+
+    follow(ada, "Older »")
+    expect(turns).to_have_count(TURNS - 50)
+    expect(line.first).to_contain_text("begun")
+    follow(ada, "« Newest")
+    expect(turns).to_have_count(50)
+
+
+def test_a_turn_leads_to_the_rows_that_decided_it_and_a_session_to_the_one_before(
+    ada: Visitor, session_id: str
+) -> None:
+    ada.go(f"/admin/ce_sessions/ceconversation/{session_id}/change/?before=3")
+    with ada.page.expect_navigation():
+        ada.page.locator(".ce-turns small a").first.click()
+    expect(ada.page.get_by_label("Reason for this change")).to_be_visible()
+
+    ada.go(f"/admin/ce_sessions/ceconversation/{session_id}/change/")
+    with ada.page.expect_navigation():
+        ada.page.locator("dd a").nth(1).click()
+    expect(ada.page.locator(".ce-moves li").last).to_contain_text("explicit_reset")
+    expect(ada.page.locator("dd a").last).to_have_text(session_id)
+
+
+def follow(visitor: Visitor, name: str) -> None:
+    """Follow a link by keyboard."""
+    visitor.page.get_by_role("link", name=name).first.focus()
+    with visitor.page.expect_navigation():
+        visitor.page.keyboard.press("Enter")
+
+
+def fits(visitor: Visitor) -> bool:
+    """True when nothing hangs over the edge of the page."""
+    return bool(visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
