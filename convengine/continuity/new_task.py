@@ -8,6 +8,7 @@ from convengine.domain.reset import RESET_FIELDS
 from convengine.domain.session import Session, Transition
 from convengine.domain.text import blank
 from convengine.domain.turn import Left, Turn
+from convengine.memory.recall import reminded
 
 REASON = "new_task"
 #: Session fields that change when a turn goes on in a new session.
@@ -37,7 +38,6 @@ def begun(session: Session, turn: Turn) -> Session:
 def _fresh(session: Session, conversation_id: str, turn: Turn) -> Session:
     stored = turn.ports.conversations.load().conversation.input_params_json
     before = set(stored) if isinstance(stored, dict) else set()
-    recalled = {} if blank(session.context_summary) else {"memory_recall": session.context_summary}
     params = {
         key: value
         for key, value in session.input_params.items()
@@ -46,8 +46,5 @@ def _fresh(session: Session, conversation_id: str, turn: Turn) -> Session:
     blank_session = Session(conversation_id)
     fresh = session.evolve(**{name: getattr(blank_session, name) for name in NEW_TASK_FIELDS})
     hop = Transition(None, None, session.intent, session.state, "INTENT_RESOLUTION")
-    return fresh.evolve(
-        **{name: getattr(session, name) for name in _KEPT},
-        transitions=(hop,),
-        input_params={**params, **recalled},
-    )
+    fresh = fresh.evolve(**{name: getattr(session, name) for name in _KEPT}, transitions=(hop,), input_params=params)
+    return fresh if blank(session.context_summary) else reminded(fresh, session.context_summary)

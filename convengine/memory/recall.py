@@ -27,8 +27,16 @@ def recalled(session: Session, turn: Turn) -> Session:
     tell_faults(session, turn, "read", answer)
     for text in (answer.text, own_summary(session), turn.ports.conversations.load().memory_recall):
         if isinstance(text, str) and not blank(text):
-            return session.with_params({"memory_recall": text})
+            return reminded(session, text)
     return session
+
+
+def reminded(session: Session, text: str) -> Session:
+    """The session with a text as its `memory_recall`; what comes from elsewhere is in its context from now on."""
+    session = session.with_params({"memory_recall": text})
+    if text == own_summary(session):
+        return session
+    return session.with_context({BRANCH: {**_branch(session), "recalled_summary": text}})
 
 
 def branch_after(session: Session, summary: str) -> dict[str, Json]:

@@ -1,6 +1,6 @@
 """What templates may name: facts, params, context, and the names of the call (settings 7.2, pipeline-2 9.5, R68)."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -43,11 +43,14 @@ ALIASES: tuple[tuple[str, ...], ...] = (
     ("current_system_timezone", "currentSystemTimezone"),
     ("context_summary", "contextSummary"),
     ("session_units", "sessionUnits"),
+    ("memory",),
     ("derivation_hint", "derivationHint"),
 )  # fmt: skip
 #: How much of either side of an earlier turn a prompt shows (pipeline-2 13).
 _SIDE = 2000
 _HISTORY = frozenset({"conversation_history", "conversationHistory", "history"})
+#: Names that are defined on the first turn of a first session too.
+_NOTHING_REMEMBERED: Mapping[str, Json] = {"session_summary": None, "recalled_summary": None}
 _GROUP_OF = {name: group for group in ALIASES for name in group}
 _OWN = frozenset(_GROUP_OF) - _HISTORY
 #: Names that every template has, beside facts, params, context and schema fields.
@@ -112,9 +115,15 @@ def _own(session: Session, turn: Turn) -> dict[str, Json]:
         "mcp_observations": session.input_params.get("mcp_observations", []),
         "context_summary": session.context_summary,
         "session_units": session.context.get("session_units", []),
+        "memory": {**_NOTHING_REMEMBERED, **_remembered(session)},
         "derivation_hint": "",
         **_time(turn.ports.clock.now()),
     }
+
+
+def _remembered(session: Session) -> Mapping[str, Json]:
+    branch = session.context.get("memory")
+    return branch if isinstance(branch, Mapping) else {}
 
 
 def history_of(session: Session, turns: int | None = None) -> list[Json]:

@@ -38,6 +38,22 @@ def test_what_is_remembered_is_looked_for_from_the_nearest_place_on(
     assert session.input_params.get("memory_recall") == found
 
 
+@pytest.mark.parametrize(
+    ("store", "context", "earlier", "branch"),
+    [
+        (None, {}, "earlier", {"recalled_summary": "earlier"}),
+        ("store", OWN, None, {"session_summary": "own", "recalled_summary": "store"}),
+        (None, OWN, None, {"session_summary": "own"}),
+    ],
+)
+def test_what_comes_from_elsewhere_is_in_the_context_from_the_start(
+    store: str | None, context: Any, earlier: str | None, branch: Any
+) -> None:
+    session, _ = run(MemoryAnswer(store), earlier, context=context)
+
+    assert session.context["memory"] == branch
+
+
 def test_P2_10_2_V6_a_store_that_fails_is_told_and_the_next_one_heard() -> None:
     session, turn = run(MemoryAnswer("x", ("second",), (StoreFault("first", "OSError", "down"),)))
 
