@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.test import Client
@@ -18,6 +19,9 @@ from config_admin.models import (
 from config_admin.releases.change_set import change_set
 from convengine.sessions.models import CeConversation
 from tests.api import make_key
+
+#: In seconds.
+HOUR, DAY = 3600.0, 86400.0
 
 
 @dataclass
@@ -121,6 +125,16 @@ def setting(name: str, value: str) -> None:
     """A live setting of the `Session` family, or of another by `TYPE/KEY`."""
     family, _, key = name.rpartition("/")
     CeConfig.objects.update_or_create(config_type=family or "Session", config_key=key, defaults={"config_value": value})
+
+
+def later(settings: Any, seconds: float) -> None:
+    """Set the clock of the product forward."""
+    settings.CONVENGINE = {**settings.CONVENGINE, "CLOCK_OFFSET_SECONDS": seconds}
+
+
+def at(settings: Any, moment: datetime) -> None:
+    """Let the clock of the product stand at a moment."""
+    settings.CONVENGINE = {**settings.CONVENGINE, "CLOCK_AT": moment}
 
 
 def row_of(answer: Any) -> CeConversation:

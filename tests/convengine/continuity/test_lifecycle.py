@@ -1,4 +1,4 @@
-"""The states and moves of sessions 2."""
+"""The moves of a session as values, and those of a turn; for the tables of sessions 2 see sessions/rows."""
 
 from typing import Any
 
@@ -66,34 +66,6 @@ def guest(db: Any) -> Participant:
     return Participant()
 
 
-def test_RUNNING_carries_nothing(guest: Participant) -> None:
-    row = row_of(guest.say("hours"))
-
-    assert (row.lifecycle, row.lifecycle_detail) == ("RUNNING", {})
-
-
-def test_AWAITING_USER_by_a_template_that_collects(guest: Participant) -> None:
-    answer = guest.say("a visa")
-
-    row = row_of(answer)
-    assert (row.lifecycle, row.lifecycle_detail["question"]) == ("AWAITING_USER", "Which country?")
-    assert row.lifecycle_detail["asked_at"] == answer["session"]["last_message_at"]
-    assert guest.moves(answer) == ["RUNNING>AWAITING_USER"]
-
-
-def test_AWAITING_USER_by_an_action_that_waits(guest: Participant) -> None:
-    assert row_of(guest.say("a refund")).lifecycle == "AWAITING_USER"
-
-
-def test_PENDING_COMPLETE_by_a_template_of_review(guest: Participant) -> None:
-    answer = guest.say("a trip")
-
-    row = row_of(answer)
-    assert row.lifecycle == "PENDING_COMPLETE"
-    assert row.lifecycle_detail["summary"] == row.context_summary
-    assert row.lifecycle_detail["since"] == answer["session"]["last_message_at"]
-
-
 def test_PENDING_COMPLETE_proposed_by_a_rule_wins_over_an_open_question(guest: Participant) -> None:
     set_rule("VISA", "SET_INPUT_PARAM", "session_complete_proposed:true")
 
@@ -113,15 +85,6 @@ def test_an_open_question_wins_over_a_template_that_says_final(guest: Participan
     )
 
     assert row_of(guest.say("a refund")).lifecycle == "AWAITING_USER"
-
-
-def test_COMPLETE_carries_reason_and_time(guest: Participant) -> None:
-    guest.say("a trip")
-
-    row = row_of(guest.say("looks good"))
-
-    assert (row.lifecycle, row.lifecycle_detail["reason"]) == ("COMPLETE", "confirmed")
-    assert row.lifecycle_detail["at"]
 
 
 def test_moves_of_a_turn_follow_one_another(guest: Participant) -> None:

@@ -1,4 +1,4 @@
-"""The table of sessions 6: what a second message meets while one runs, policy by policy."""
+"""Turns that newer messages stop. What a second message meets, policy by policy, is in `rows`."""
 
 import threading
 import time
@@ -8,22 +8,18 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from convengine import wiring
 from convengine.errors import ConvEngineError
-from convengine.extensions.registry import Registry, TaskEntry
 from convengine.sessions.failed import bury
 from convengine.sessions.interrupting import Watch, interrupt, is_interrupted
 from convengine.sessions.models import (
     CeConversation,
     CeConversationHistory,
-    CePendingActionExecution,
     CeTurnTicket,
 )
 from tests.api import Caller
-from tests.convengine.sessions.test_threads import later
 from tests.convengine.sessions.test_turns import hold_lease, say
 from tests.convengine.sessions.test_waiting import in_the_middle_of_a_turn
-from tests.threads import Participant, row_of, setting, travel_desk
+from tests.threads import Participant, later, row_of, setting, travel_desk
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -62,61 +58,6 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any], until: C
 
 def marked() -> bool:
     return CeConversation.objects.filter(lease_interrupted_by__isnull=False).exists()
-
-
-def test_wait_a_second_message_waits_its_time_and_is_then_refused(guest: Participant) -> None:
-    setting("LEASE_WAIT_SECONDS", "1")
-    first = guest.say("a visa")
-    hold_lease(first["session_id"], 60)
-    began = time.monotonic()
-
-    response = guest.call("post", "/message", {**guest.thread, "user_message": "Japan"})
-
-    assert (response.status_code, response.json()["errorCode"]) == (409, "TURN_IN_PROGRESS")
-    assert response.headers["Retry-After"]
-    assert 0.9 < time.monotonic() - began < 5
-
-
-def test_reject_a_second_message_is_refused_at_once(guest: Participant) -> None:
-    setting("ON_CONCURRENT_TURN", "reject")
-    first = guest.say("a visa")
-    hold_lease(first["session_id"], 60)
-    began = time.monotonic()
-
-    response = guest.call("post", "/message", {**guest.thread, "user_message": "Japan"})
-
-    assert (response.status_code, response.json()["errorCode"]) == (409, "TURN_IN_PROGRESS")
-    assert time.monotonic() - began < 0.5
-
-
-def test_a_policy_may_be_that_of_a_workspace(guest: Participant) -> None:
-    setting("ON_CONCURRENT_TURN.default", "reject")
-    first = guest.say("a visa")
-    hold_lease(first["session_id"], 60)
-
-    assert guest.say("Japan")["errorCode"] == "TURN_IN_PROGRESS"
-
-
-def test_interrupt_stops_the_running_turn_and_the_second_message_runs(
-    guest: Participant, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    setting("ON_CONCURRENT_TURN", "interrupt")
-    first = guest.say("a visa")
-    other = Participant(guest.secret, guest.remote_jid)
-    answers = meanwhile(monkeypatch, lambda: other.say("no, a trip?"), marked)
-
-    response = guest.call("post", "/message", {**guest.thread, "user_message": "Japan"})
-    answers[0].join()
-
-    assert (response.status_code, response.json()["errorCode"]) == (409, "TURN_INTERRUPTED")
-    second = answers[1]
-    assert (second["ok"], second["turn"]["turnNo"]) == (True, 3)
-    record = CeConversationHistory.objects.get(turn_no=2)
-    assert (record.status, record.error_code, record.user_input) == ("INTERRUPTED", "TURN_INTERRUPTED", "Japan")
-    row = row_of(first)
-    assert (row.turn_count, row.last_turn_no, row.lease_interrupted_by) == (2, 3, None)
-    assert row.turns.get(turn_no=3).facts["interrupted_user_message"] == "Japan"
-    assert guest.moves(second)[0] == "INTERRUPTED>RUNNING"
 
 
 def test_interrupt_is_told_in_the_trail_of_the_turn_that_it_stopped(
@@ -165,38 +106,6 @@ def test_a_quick_turn_that_was_interrupted_finds_out_at_its_commit(
     record = CeConversationHistory.objects.get(turn_no=2)
     assert (record.status, record.replayable) == ("INTERRUPTED", False)
     assert answers[1]["turn"]["turnNo"] == 3
-
-
-def test_a_confirmed_action_that_runs_is_never_interrupted(guest: Participant) -> None:
-    setting("ON_CONCURRENT_TURN", "interrupt")
-    first = guest.say("a refund")
-    other, answers = Participant(guest.secret, guest.remote_jid), []
-
-    def speak() -> None:
-        answers.append(other.say("hours?"))
-        connection.close()
-
-    second = threading.Thread(target=speak)
-
-    def pay(call: Any) -> str:
-        second.start()
-        deadline = time.monotonic() + 5
-        while not CeTurnTicket.objects.exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        time.sleep(0.3)
-        return "paid"
-
-    registry = Registry()
-    registry.add_task("refunds", TaskEntry({"pay": pay}))
-    with wiring.using(wiring.Outside(registry=registry)):
-        answer = guest.say("yes")
-    second.join()
-
-    assert (answer["ok"], answer["turn"]["turnNo"]) == (True, 2)
-    assert CePendingActionExecution.objects.get().status == "EXECUTED"
-    assert row_of(first).turns.get(turn_no=2).status == "OK"
-    assert answers[0]["turn"]["turnNo"] in (1, 3)
-    assert "INTERRUPTED" not in CeConversation.objects.values_list("lifecycle", flat=True)
 
 
 def test_a_dead_turn_is_buried_and_frees_the_mark(guest: Participant, settings: Any) -> None:

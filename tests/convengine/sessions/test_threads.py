@@ -1,4 +1,4 @@
-"""The table of sessions 4, row by row: which session a message belongs to."""
+"""Finding and making the sessions of threads, also of several messages at once. The table is in `rows`."""
 
 import threading
 from collections import Counter
@@ -7,14 +7,12 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from audit.models import CeAudit
-from convengine.sessions.models import CeConversation, CeThread
+from convengine.sessions.models import CeConversation
 from convengine.sessions.threads import Thread, find_or_make
 from tests.convengine.sessions.test_turns import hold_lease
 from tests.threads import Participant, row_of, setting, travel_desk
 
 pytestmark = pytest.mark.django_db
-HOUR, DAY = 3600.0, 86400.0
 
 
 @pytest.fixture
@@ -23,157 +21,8 @@ def guest() -> Participant:
     return Participant()
 
 
-def later(settings: Any, seconds: float) -> None:
-    """Set the clock of the product forward."""
-    settings.CONVENGINE = {**settings.CONVENGINE, "CLOCK_OFFSET_SECONDS": seconds}
-
-
 def told(answer: Any) -> tuple[str, str]:
     return answer["decision"], answer["reason"]
-
-
-@pytest.mark.parametrize(
-    "phrase",
-    ["new task", "Start over", "reset", "forget that", "new project", "CLEAR HISTORY", "start fresh", "/reset",
-     "new conversation", "/restart", "restart", " reset. "],
-)  # fmt: skip
-def test_row_1_explicit_reset_opens_a_session_and_aborts_the_current_one(guest: Participant, phrase: str) -> None:
-    first = guest.say("a trip")
-
-    answer = guest.say(phrase)
-
-    assert told(answer) == ("new", "explicit_reset")
-    assert answer["session"]["previous_session_id"] == first["session_id"]
-    old = row_of(first)
-    assert (old.lifecycle, old.lifecycle_detail["reason"]) == ("ABORTED", "explicit_reset")
-    assert guest.stages(answer, "CONVERSATION_RESET")[0]["reason"] == "USER_TEXT_COMMAND"
-
-
-def test_row_1_a_phrase_inside_a_longer_text_is_no_wish_to_start_over(guest: Participant) -> None:
-    first = guest.say("a trip")
-
-    answer = guest.say("could you reset my trip?")
-
-    assert told(answer) == ("continue", "within_timeout")
-    assert answer["session_id"] == first["session_id"]
-
-
-def test_row_1_the_answer_is_the_unknown_row_and_routing_is_skipped(guest: Participant) -> None:
-    guest.say("a trip")
-
-    answer = guest.say("start over")
-
-    assert answer["reply"] == "Sorry?"
-    assert guest.stages(answer, "INTENT_RESOLVE_NO_CHANGE")[0]["reason"] == "reset_only"
-
-
-def test_row_1_without_that_row_the_answer_is_the_fresh_start_text(guest: Participant) -> None:
-    from config_admin.models import CeResponse
-
-    CeResponse.objects.filter(intent_code="UNKNOWN").delete()
-    guest.say("a trip")
-
-    assert guest.say("start fresh")["reply"] == "Starting fresh. How can I help you?"
-
-
-def test_row_1_wins_over_an_unknown_thread(guest: Participant) -> None:
-    assert told(guest.say("reset")) == ("new", "explicit_reset")
-
-
-def test_row_2_first_message(guest: Participant) -> None:
-    answer = guest.say("a trip")
-
-    assert told(answer) == ("new", "first_message")
-    assert answer["session"]["previous_session_id"] is None
-    assert CeThread.objects.get().remote_jid == guest.remote_jid
-
-
-def test_row_3_no_session_when_retention_removed_them(guest: Participant) -> None:
-    guest.say("a trip")
-    CeConversation.objects.all().delete()
-
-    answer = guest.say("a trip")
-
-    assert told(answer) == ("new", "no_session")
-
-
-@pytest.mark.parametrize("lifecycle", ["COMPLETE", "ABORTED"])
-def test_row_4_session_closed(guest: Participant, lifecycle: str) -> None:
-    first = guest.say("a trip")
-    CeConversation.objects.update(lifecycle=lifecycle)
-
-    answer = guest.say("hours")
-
-    assert told(answer) == ("new", "session_closed")
-    assert answer["session"]["previous_session_id"] == first["session_id"]
-
-
-def test_row_5_stale_after_seven_days(guest: Participant, settings: Any) -> None:
-    setting("RESUME_MODE", "offer_resume")
-    setting("STALE_TEXT", "That was long ago.")
-    first = guest.say("a trip")
-    later(settings, 7 * DAY + 60)
-
-    answer = guest.say("hours")
-
-    assert told(answer) == ("new", "stale")
-    old = row_of(first)
-    assert (old.lifecycle, old.lifecycle_detail["reason"]) == ("ABORTED", "stale")
-    assert answer["reply"] == "That was long ago.\n\nNine to five."
-
-
-def test_row_5_wins_over_row_6(guest: Participant, settings: Any) -> None:
-    guest.say("a trip")
-    later(settings, 7 * DAY + 60)
-
-    assert told(guest.say("hours")) == ("new", "stale")
-
-
-def test_row_6_timeout_after_thirty_minutes(guest: Participant, settings: Any) -> None:
-    first = guest.say("a trip")
-    later(settings, 31 * 60)
-
-    answer = guest.say("hours")
-
-    assert told(answer) == ("new", "timeout")
-    old = row_of(first)
-    assert (old.lifecycle, old.lifecycle_detail["reason"]) == ("ABORTED", "timeout")
-    event = CeAudit.objects.get(conversation_id=first["session_id"], stage="SESSION_LIFECYCLE", turn_no=None)
-    assert (event.payload_json["from"], event.payload_json["to"]) == ("PENDING_COMPLETE", "ABORTED")
-    assert (event.payload_json["reason"], event.payload_json["turn_no"]) == ("timeout", 1)
-
-
-def test_row_6_a_channel_has_limits_of_its_own(guest: Participant, settings: Any) -> None:
-    setting("RESUME_MODE.whatsapp", "offer_resume")
-    guest.say("a trip")
-    other = Participant(guest.secret, channel="sms")
-    other.say("a trip")
-    later(settings, 2 * HOUR)
-
-    assert told(guest.say("hours")) == ("continue", "within_timeout")
-    assert told(other.say("hours")) == ("new", "timeout")
-
-
-def test_row_7_resume_offered_after_a_day(guest: Participant, settings: Any) -> None:
-    setting("RESUME_MODE", "offer_resume")
-    first = guest.say("a trip")
-    later(settings, DAY + 60)
-
-    answer = guest.say("hours")
-
-    assert told(answer) == ("continue", "resume_offered")
-    assert answer["session_id"] == first["session_id"]
-
-
-def test_row_9_within_timeout(guest: Participant, settings: Any) -> None:
-    first = guest.say("a visa")
-    later(settings, 29 * 60)
-
-    answer = guest.say("Japan")
-
-    assert told(answer) == ("continue", "within_timeout")
-    assert answer["session_id"] == first["session_id"]
-    assert answer["turn"]["turnNo"] == 2
 
 
 def test_resolving_alone_finds_the_same_session_and_takes_no_turn(guest: Participant) -> None:
