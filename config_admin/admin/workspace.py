@@ -15,7 +15,7 @@ from django.utils import formats, timezone
 from config_admin.admin.concerning import OWN, SHARED, UNCOUNTED, Group, Section, sections, states_of, told, unanswered
 from config_admin.admin.desk import desk_of
 from config_admin.admin.links import row_name, row_url
-from config_admin.admin.returning import WORKSPACE, workspace_url
+from config_admin.admin.returning import WORKSPACE, here, workspace_url
 from config_admin.models import CeIntent
 from config_admin.releases.content import control_plane
 from convengine import conf
@@ -48,6 +48,10 @@ class Line(NamedTuple):
     #: What it did lately; null where that is not counted.
     fired: str | None
     is_idle: bool
+    #: The row's form to stand below it; blank for whoever may not change it.
+    here_url: str
+    #: Names the row on the page.
+    key: str
 
 
 class Lines(NamedTuple):
@@ -58,6 +62,7 @@ class Lines(NamedTuple):
     more: int
     more_url: str
     add_url: str
+    add_here_url: str
 
 
 class Part(NamedTuple):
@@ -135,14 +140,16 @@ def _part(
 def _lines(
     request: HttpRequest, snapshot: Snapshot, group: Group, intent: str, counts: Mapping[tuple[str, str], Any]
 ) -> Lines:
+    model = control_plane()[group.row_type.table]
     query = urlencode({WORKSPACE: intent})
-    lines = [_line(snapshot, row, intent, query, counts) for row in group.shown]
+    may_edit = admin.site.get_model_admin(model).has_change_permission(request)
+    lines = [_line(snapshot, row, intent, query, counts, may_edit=may_edit) for row in group.shown]
     more = len(group.own) + len(group.shared) - len(lines)
     of = intent if len(group.own) > OWN or len(group.shared) <= SHARED else ANY
     wanted = {"intent_code": of, **({"phase__exact": group.initial["phase"]} if "phase" in group.initial else {})}
-    opts = control_plane()[group.row_type.table]._meta
-    every = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")
-    return Lines(group, lines, more, f"{every}?{urlencode(wanted)}", _add_url(request, group, intent))
+    every = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+    add_url = _add_url(request, group, intent)
+    return Lines(group, lines, more, f"{every}?{urlencode(wanted)}", add_url, here(add_url) if add_url else "")
 
 
 def _add_url(request: HttpRequest, group: Group, intent: str, **initial: str) -> str:
@@ -153,12 +160,15 @@ def _add_url(request: HttpRequest, group: Group, intent: str, **initial: str) ->
     return f"{reverse(f'admin:{model._meta.app_label}_{model._meta.model_name}_add')}?{urlencode(values)}"
 
 
-def _line(snapshot: Snapshot, row: Any, intent: str, query: str, counts: Mapping[tuple[str, str], Any]) -> Line:
+def _line(
+    snapshot: Snapshot, row: Any, intent: str, query: str, counts: Mapping[tuple[str, str], Any], *, may_edit: bool
+) -> Line:
     text, note = told(row)
+    url = f"{row_url(row.table, row.pk)}?{query}"
     found = counts.get((row.table, str(row.pk)))
     return Line(
         row_name(row.table, row.pk),
-        f"{row_url(row.table, row.pk)}?{query}",
+        url,
         text,
         note,
         "" if isinstance(row, rows.StateEdge) else code(row.state_code),
@@ -167,6 +177,8 @@ def _line(snapshot: Snapshot, row: Any, intent: str, query: str, counts: Mapping
         getattr(row, "priority", None),
         None if found is None else _did(found.turns, found.last),
         found is not None and not found.turns,
+        here(url) if may_edit else "",
+        f"{row.table}-{row.pk}",
     )
 
 

@@ -45,6 +45,48 @@ def test_a_row_is_edited_from_the_workspace_and_saving_leads_back(ada: Visitor, 
     assert ada.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "dark"), (768, "light")])
+def test_a_row_is_edited_below_its_line_by_keyboard(ada: Visitor, width: int, scheme: str) -> None:
+    ada.page.set_viewport_size({"width": width, "height": 900})
+    ada.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    ada.go(WORKSPACE)
+    button = ada.page.get_by_role("button", name=f"Edit here: {COMPLETE}")
+    button.press("Enter")
+    form = ada.page.frame_locator("iframe.ce-frame")
+    expect(form.locator("#id_phase")).to_be_focused()
+    form.get_by_label("Description").fill(f"edited below its line ({scheme})")
+
+    # What is typed is not lost by closing: it is asked for first.
+    ada.page.once("dialog", lambda asked: asked.dismiss())
+    button.press("Enter")
+    expect(button).to_have_attribute("aria-expanded", "true")
+
+    form.get_by_label("Reason for this change").fill("a better word")
+    with ada.page.expect_navigation():
+        form.get_by_role("button", name="Save", exact=True).press("Enter")
+    expect(button).to_be_focused()
+    assert f"edited below its line ({scheme})" in ada.text
+    assert "was changed. Release" in ada.text
+    assert ada.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_row_is_added_below_its_group_and_errors_stay_there(ada: Visitor) -> None:
+    ada.go(WORKSPACE)
+    ada.page.locator("#part-ce_response").get_by_role("button", name="Add here").click()
+    form = ada.page.frame_locator("iframe.ce-frame")
+    form.get_by_label("Reason for this change").fill("an answer for those who wait")
+    form.get_by_role("button", name="Save", exact=True).click()
+    expect(form.get_by_text("Please correct the errors below")).to_be_visible()
+    expect(form.locator("#id_state_code")).to_be_focused()
+
+    form.locator("#id_state_code").fill("ANY")
+    form.locator("#id_response_type").select_option("EXACT")
+    form.locator("#id_exact_text").fill("We are on it.")
+    with ada.page.expect_navigation():
+        form.get_by_role("button", name="Save", exact=True).click()
+    assert "We are on it." in ada.text
+
+
 def test_the_workspace_tells_what_fired(ada: Visitor, server: Server) -> None:
     say(server, "I want to cancel my order")
     ada.go(f"{WORKSPACE}?state=COLLECT")

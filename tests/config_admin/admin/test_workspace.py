@@ -135,6 +135,7 @@ def test_who_may_only_read_is_offered_nothing_to_add(somebody: Any) -> None:
 
     assert "/add/" not in text(quinn)
     assert "Edit the intent" not in text(quinn)
+    assert "data-here" not in text(quinn)
     assert somebody("nobody").get(PAGE).status_code == 403
 
 
