@@ -29,6 +29,7 @@ from config_admin.admin.recording import recorded, told
 from config_admin.admin.returning import ReturningAdmin, way_back, workspace_url
 from config_admin.admin.trials import TRIALS
 from config_admin.admin.where_used import Group, where_used
+from config_admin.releases.change_set import current
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.findings import Finding
 from config_admin.validation.older_forms import Change
@@ -184,6 +185,8 @@ class RowAdmin(HistoryAdmin, JudgingAdmin, ReturningAdmin, ModelAdmin):
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Store the row, and say which of its templates were put into another form."""
         super().save_model(request, obj, form, change)
+        if form.meeting and (note := form.meeting.note) and (open_now := current()):
+            open_now.reason = f"{open_now.reason} ({note})"
         reasons.remember(request, reasons.thing_of(obj))
         if form.conversions:
             items = format_html_join("", "<li>{}: {} → {}</li>", self._told(form.conversions))

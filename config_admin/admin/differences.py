@@ -1,30 +1,23 @@
 """What differs between two contents of a row, as people read it: in histories, releases, roll-backs, stale edits."""
 
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any
 
 from django.utils.text import capfirst
 
+from config_admin.admin.editors import LANGUAGES, TEMPLATE
+from config_admin.admin.json_diff import PathChange, compact, path_changes
+from config_admin.admin.word_diff import Segment, segments
 from config_admin.releases.content import EXTRA_COLUMNS, control_plane, kept_columns
 from config_admin.releases.tree import Content, same
 from convengine.domain.unreadable import found_in
+from convengine.prompts import render
+from convengine.prompts.compile import TemplateError
 
-#: Longer texts are shown as a whole, before and after: comparing them word by word would take too long.
-MAX_PARTS = 3000
-#: Unchanged stretches that are longer are shown by their ends.
-MAX_SAME = 240
-_WORD = re.compile(r"\s+|[^\s]+")
-
-
-class Segment(NamedTuple):
-    """A stretch of text: `same` in both, taken `out`, or put `in`."""
-
-    kind: str
-    text: str
+#: How many places of one document are told.
+MAX_PATHS = 100
 
 
 @dataclass(frozen=True)
@@ -32,17 +25,49 @@ class FieldChange:
     """One column that differs."""
 
     label: str
+    #: The texts before and after, as one.
     segments: Sequence[Segment]
+    #: Of a document, the places that differ, and how many more there are.
+    paths: Sequence[PathChange] = ()
+    more: int = 0
+    #: Of a template, the names that it uses now, and those that it does not use any more.
+    gained: Sequence[str] = ()
+    lost: Sequence[str] = ()
 
 
 def changes(table: str, before: Content | None, after: Content | None) -> list[FieldChange]:
     """The columns that differ; null means that the row is not there, and then only what is filled in is told."""
     found = []
     for name, column in kept_columns(table).items():
-        old, new = _text(before, name), _text(after, name)
+        old, new = text_of(before, name), text_of(after, name)
         if name not in EXTRA_COLUMNS and not column.primary_key and old != new:
-            found.append(FieldChange(capfirst(str(column.verbose_name)), list(_segments(old, new))))
+            if before is None or after is None:
+                found.append(FieldChange(capfirst(str(column.verbose_name)), segments(old, new)))
+            else:
+                found.append(field_change(table, name, before[name], after[name]))
     return found
+
+
+def field_change(table: str, name: str, old: Any, new: Any) -> FieldChange:
+    """What differs between two values of a column."""
+    label = capfirst(label_of(table, name))
+    if all(isinstance(value, (dict, list)) and not found_in({name: value}) for value in (old, new)):
+        found = path_changes(old, new)
+        paths = list(islice(found, MAX_PATHS))
+        return FieldChange(label, (), paths, more=sum(1 for _ in found))
+    was, now = text_of({name: old}, name), text_of({name: new}, name)
+    gained, lost = _names(was, now) if LANGUAGES.get((table, name)) == TEMPLATE else ((), ())
+    return FieldChange(label, segments(was, now), gained=gained, lost=lost)
+
+
+def _names(old: str, new: str) -> tuple[Sequence[str], Sequence[str]]:
+    try:
+        render.parse(old)
+        render.parse(new)
+    except TemplateError:
+        return (), ()
+    was, now = render.names(old), render.names(new)
+    return sorted(now - was), sorted(was - now)
 
 
 def differ(before: Content | None, after: Content | None) -> bool:
@@ -57,11 +82,12 @@ def name_of(table: str) -> str:
 
 def label_of(table: str, field: str) -> str:
     """What a column is called on forms."""
-    columns = {column.name: column for column in control_plane()[table]._meta.concrete_fields}
+    columns = {column.attname: column for column in control_plane()[table]._meta.concrete_fields}
     return str(columns[field].verbose_name) if field in columns else field
 
 
-def _text(content: Mapping[str, Any] | None, name: str) -> str:
+def text_of(content: Mapping[str, Any] | None, name: str) -> str:
+    """A column's value as people read it; blank where there is none."""
     value = None if content is None else content.get(name)
     if value is not None and (unreadable := found_in({name: value})):
         return unreadable[name]
@@ -69,37 +95,4 @@ def _text(content: Mapping[str, Any] | None, name: str) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
-
-
-def _segments(old: str, new: str) -> Iterator[Segment]:
-    lines = "\n" in old or "\n" in new
-    left, right = (text.splitlines(keepends=True) if lines else _WORD.findall(text) for text in (old, new))
-    if not left or not right or len(left) + len(right) > MAX_PARTS:
-        yield from _changed(old, new)
-        return
-    out = put = ""
-    for tag, start, stop, new_start, new_stop in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
-        was, now = "".join(left[start:stop]), "".join(right[new_start:new_stop])
-        if tag == "equal" and (was.strip() or lines):
-            yield from _changed(out, put)
-            yield Segment("same", _shown(was))
-            out = put = ""
-        else:
-            # A blank between two words that changed belongs to the change.
-            out, put = out + was, put + now
-    yield from _changed(out, put)
-
-
-def _changed(out: str, put: str) -> Iterator[Segment]:
-    if out:
-        yield Segment("out", out)
-    if put:
-        yield Segment("in", put)
-
-
-def _shown(text: str) -> str:
-    if len(text) <= MAX_SAME:
-        return text
-    half = MAX_SAME // 2
-    return f"{text[:half]} … {text[-half:]}"
+    return compact(value)

@@ -16,8 +16,9 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from config_admin.admin import reasons
 from config_admin.admin.desk import desk_of
 from config_admin.admin.fields import Unread
+from config_admin.admin.meeting import Meeting
 from config_admin.admin.reasons import thing_of
-from config_admin.admin.stale import Intruder, Seen, intruder
+from config_admin.admin.stale import Intruder, Seen
 from config_admin.releases.blobs import hash_of
 from config_admin.snapshot.compile import row_of
 from config_admin.validation.findings import Finding
@@ -26,7 +27,7 @@ from config_admin.validation.run import check_row, stale_edit
 from convengine.domain.rows import Row
 
 #: Names of inputs that belong to the form, not to the row.
-SEEN, CONFIRM, CONFIRMED, RELOAD = "_seen", "_confirm", "_confirmed", "_reload"
+CONFIRM, CONFIRMED = "_confirm", "_confirmed"
 
 
 class RowBoundField(BoundField):
@@ -63,8 +64,8 @@ class RowForm(forms.ModelForm):
     """A row with the reason for changing it.
 
     Errors keep the row from being saved. Warnings that the stored row does not have already hold it once, until whoever
-    saves has seen them and says so. A row that somebody else changed meanwhile is not overwritten: `_reload` shows the
-    form on top of that change first.
+    saves has seen them and says so. A row that somebody else changed meanwhile is not overwritten: both changes are
+    shown and brought together first.
     """
 
     request: HttpRequest
@@ -86,15 +87,14 @@ class RowForm(forms.ModelForm):
         self.new_warnings: list[Finding] = []
         #: Expressions of older template forms that are stored anew.
         self.conversions: list[Change] = []
-        #: Who changed the row since the form was made, if somebody did.
-        self.intruder: Intruder | None = None
-        #: What is said about that.
+        #: What is said about a change that somebody else made meanwhile.
         self.stale: Finding | None = None
         #: The row as it was sent, once it was judged.
         self.draft: Row | None = None
-        self._stored: Seen | None = None
+        #: What a form of a stored row knows of others' changes.
+        self.meeting: Meeting | None = None
         if not self.instance._state.adding:
-            self._stored = Seen.of(self.instance, desk_of(self.request).snapshot.config_version)
+            self.meeting = Meeting(self, Seen.of(self.instance, desk_of(self.request).snapshot.config_version))
         if "reason" in self.fields:
             thing = thing_of(self.instance, self.initial.get("intent_code"))
             self.fields["reason"].initial = reasons.remembered(self.request, thing)
@@ -106,20 +106,10 @@ class RowForm(forms.ModelForm):
     @property
     def is_held(self) -> bool:
         """True when nothing is wrong, but somebody has to look first."""
-        if self.intruder or RELOAD in self.data:
+        if self.meeting and self.meeting.is_on:
             return True
         confirmed = set(self.data.get(CONFIRMED, "").split()) if CONFIRM in self.data else set()
         return not {_key(finding) for finding in self.new_warnings} <= confirmed
-
-    @property
-    def is_reloaded(self) -> bool:
-        """True when the form was asked for again on top of somebody else's change."""
-        return RELOAD in self.data
-
-    @property
-    def seen(self) -> str:
-        """What the form shall send back to say which state of the row it was made on."""
-        return str(self.data.get(SEEN, "")) if self.intruder else str(self._stored or "")
 
     @property
     def warning_keys(self) -> str:
@@ -145,12 +135,13 @@ class RowForm(forms.ModelForm):
 
     def _post_clean(self) -> None:
         """Fill the row and judge it; Django's own validation is the net below the save checks."""
+        if self.meeting:
+            self.meeting.take_place()
+            self._tell_intruder(self.meeting.intruder)
         unread = {name: value for name, value in self.cleaned_data.items() if isinstance(value, Unread)}
         for name in unread:
             del self.cleaned_data[name]
-        if self._is_stale():
-            self._tell_intruder()
-        known = [] if self._stored is None else self._findings(row_of(self.instance))
+        known = self._findings(row_of(self.instance)) if self.meeting else []
         construct_instance(self, self.instance, self._meta.fields, self._meta.exclude)
         self._judge(unread, known)
         for name, value in unread.items():
@@ -165,14 +156,10 @@ class RowForm(forms.ModelForm):
         values, self.conversions = in_jinja(self.instance._meta.db_table, self.instance)
         self.cleaned_data.update(values)
 
-    def _is_stale(self) -> bool:
-        if self._stored is None or RELOAD in self.data:
-            return False
-        return Seen.parse(self.data.get(SEEN, "")).content != self._stored.content
-
-    def _tell_intruder(self) -> None:
-        self.intruder = found = intruder(self.instance, Seen.parse(self.data.get(SEEN, "")))
-        self.stale = stale_edit(row_of(self.instance), desk_of(self.request).snapshot, who=found.who, when=found.when)
+    def _tell_intruder(self, found: Intruder | None) -> None:
+        if found:
+            row, snapshot = row_of(self.instance), desk_of(self.request).snapshot
+            self.stale = stale_edit(row, snapshot, who=found.who, when=found.when)
 
     def _findings(self, row: Row) -> list[Finding]:
         desk = desk_of(self.request)

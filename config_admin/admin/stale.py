@@ -1,14 +1,15 @@
-"""Two people, one row: noticing that it changed while somebody was editing, and saying by whom (tables 1.8)."""
+"""Two people, one row: noticing that it changed while somebody was editing, and by whom (tables 1.8)."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from django.utils import formats, timezone
 
-from config_admin.admin.differences import FieldChange, changes
 from config_admin.releases.blobs import canonical, hash_of
 from config_admin.releases.content import content_of
 from config_admin.releases.models import CeRelease
 from config_admin.releases.queries import NoSuchRelease, row_at
+from config_admin.releases.tree import Content
 
 
 class Seen(NamedTuple):
@@ -20,7 +21,7 @@ class Seen(NamedTuple):
     @classmethod
     def of(cls, instance: Any, config_version: int) -> "Seen":
         """The stored row as it is now."""
-        return cls(config_version, hash_of(canonical(content_of(instance)))[:16])
+        return cls(config_version, _digest(content_of(instance)))
 
     @classmethod
     def parse(cls, text: str) -> "Seen":
@@ -33,25 +34,40 @@ class Seen(NamedTuple):
 
 
 class Intruder(NamedTuple):
-    """Somebody else's change of the row."""
+    """Somebody else's change of the row: its author, when it was made, and the release that it is in, if any."""
 
     who: str
     when: str
-    changes: list[FieldChange]
+    config_version: int | None
 
 
-def intruder(instance: Any, seen: Seen) -> Intruder:
-    """Who changed the stored row since it was seen, when, and what."""
-    table, now = instance._meta.db_table, content_of(instance)
-    entry = instance.history.filter(**{instance._meta.pk.attname: instance.pk}).first()
-    release = CeRelease.objects.filter(pk=entry.config_version).first() if entry else None
-    who = (release.author or release.get_origin_display()) if release else "somebody"
-    moment = timezone.localtime(entry.history_date) if entry else timezone.localtime()
-    return Intruder(who, formats.date_format(moment, "DATETIME_FORMAT"), changes(table, _was(instance, seen), now))
+def intruder(instance: Any) -> Intruder:
+    """Who changed a row last, and when."""
+    return next(changed_by(instance, 0), Intruder("somebody", _at(timezone.now()), None))
 
 
-def _was(instance: Any, seen: Seen) -> Any:
+def changed_by(instance: Any, after: int) -> Iterator[Intruder]:
+    """Who changed a row in releases after one, the latest first. Two queries."""
+    entries = instance.history.filter(**{instance._meta.pk.attname: instance.pk}, config_version__gt=after)
+    found = list(entries.order_by("-history_id").values_list("config_version", "history_date")[:20])
+    releases = CeRelease.objects.in_bulk([version for version, _ in found])
+    for version, moment in found:
+        release = releases[version]
+        yield Intruder(release.author or release.get_origin_display(), _at(moment), version)
+
+
+def content_seen(instance: Any, seen: Seen) -> Content | None:
+    """The row as an editor saw it; null when no release has it so."""
     try:
-        return row_at(seen.config_version, instance._meta.db_table, instance.pk) if seen.config_version else None
+        found = row_at(seen.config_version, instance._meta.db_table, instance.pk) if seen.config_version else None
     except NoSuchRelease:
         return None
+    return found if found is not None and _digest(found) == seen.content else None
+
+
+def _digest(content: Content) -> str:
+    return hash_of(canonical(content))[:16]
+
+
+def _at(moment: Any) -> str:
+    return formats.date_format(timezone.localtime(moment), "DATETIME_FORMAT")

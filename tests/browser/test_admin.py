@@ -1,4 +1,4 @@
-"""The admin in a real browser: an edit and its history, errors and warnings, two people, and a deletion refused."""
+"""The admin in a real browser: an edit and its history, errors and warnings, and a deletion refused."""
 
 import json
 import urllib.request
@@ -105,26 +105,6 @@ def test_an_action_explains_itself_and_offers_what_fits_it(ada: Visitor) -> None
     assert "The conversation is in this state from now on." in ada.text
     assert "CONFIRM" in offered
     assert "GREETING" not in " ".join(offered)
-
-
-def test_two_people_do_not_overwrite_one_another(somebody: Callable[[], Visitor]) -> None:
-    ada, ben = somebody().log_in(), somebody().log_in("analyst")
-    ada.open_response("0800 555 0199")
-    ben.open_response("0800 555 0199")
-    ben.page.get_by_label("Text", exact=True).fill("Call 0800 555 0199 at any time.")
-    ben.save()
-
-    ada.page.get_by_label("Text", exact=True).fill("Write to us, or call 0800 555 0199.")
-    ada.save()
-
-    assert "Somebody (analyst, " in ada.text
-    assert "changed this row while you were editing" in ada.text
-    assert ada.page.get_by_label("Text", exact=True).input_value() == "Write to us, or call 0800 555 0199."
-
-    with ada.page.expect_navigation():
-        ada.page.get_by_role("button", name="Reload, and keep my text").click()
-    ada.save()
-    assert "is live" in ada.text
 
 
 def test_an_intent_in_use_is_not_deleted(ada: Visitor) -> None:

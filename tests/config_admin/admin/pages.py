@@ -1,5 +1,6 @@
 """The admin as a person uses it: pages opened, forms filled in and sent."""
 
+import re
 from typing import Any
 
 from django.test import Client
@@ -22,7 +23,9 @@ def form_of(response: Any) -> Any:
 
 def sent_by(form: Any, **changes: Any) -> dict[str, Any]:
     """What a browser sends for a form, with some fields filled in differently."""
-    data = {"_seen": form.seen, "_confirmed": form.warning_keys}
+    data: dict[str, Any] = {"_confirmed": form.warning_keys}
+    if form.meeting:
+        data |= re.findall(r'name="(\w+)" value="([^"]*)"', form.meeting.inputs)
     for field in form:
         value = field.value()
         if value not in (None, False):

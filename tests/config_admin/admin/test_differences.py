@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from config_admin.admin.differences import MAX_PARTS, changes
+from config_admin.admin.differences import changes
+from config_admin.admin.word_diff import MAX_PARTS
 
 ROW: dict[str, Any] = {
     "rule_type": "REGEX",
@@ -32,13 +33,16 @@ def test_a_blank_between_changed_words_belongs_to_the_change() -> None:
     assert segments("My own text", "Your order here") == [("out", "My own text"), ("in", "Your order here")]
 
 
-def test_texts_of_several_lines_are_compared_line_by_line() -> None:
-    assert segments("a\nb b\nc\n", "a\nb x\nc\n") == [
-        ("same", "a\n"),
-        ("out", "b b\n"),
-        ("in", "b x\n"),
-        ("same", "c\n"),
-    ]
+def test_a_template_tells_which_names_it_uses_now_and_which_no_more() -> None:
+    before, after = {"exact_text": "Dear {{ name }}."}, {"exact_text": "Dear {{ context.first }}, {{ name | upper }}."}
+    (change,) = changes("ce_response", before, after)
+    (gone,) = changes("ce_response", after, {"exact_text": "Dear you"})
+
+    assert (change.gained, change.lost) == (["context.first"], [])
+    assert (gone.gained, gone.lost) == ([], ["context.first", "name"])
+    (broken,) = changes("ce_response", after, {"exact_text": "Dear {{ name }"})
+    assert (broken.gained, broken.lost) == ((), ())
+    assert [part.text for part in change.segments if part.kind == "out"] == ["{{ name }}"]
 
 
 def test_a_blank_column_that_is_filled_in_has_nothing_taken_out() -> None:

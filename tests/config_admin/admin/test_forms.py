@@ -192,52 +192,6 @@ def test_without_warnings_there_is_nothing_to_confirm(ada: Client) -> None:
     assert "Save anyway" not in ada.get(address(m.CeResponse, "add")).content.decode()
 
 
-# --- two people ----------------------------------------------------------------------------------------------------
-
-
-def test_a_stale_edit_is_refused_and_keeps_the_text(ada: Client, ben: Client) -> None:
-    row = a_response()
-    url = address(m.CeResponse, "change", row.pk)
-    opened = ada.get(url)
-    fill(ben, url, exact_text="Ben was here.")
-
-    refused = again(ada, opened, exact_text="Ada is here.")
-
-    page = refused.content.decode()
-    row.refresh_from_db()
-    assert row.exact_text == "Ben was here."
-    assert "Somebody (ben, " in page
-    assert "changed this row while you were editing. Reload to see the change; your text is kept in the form." in page
-    assert form_of(refused)["exact_text"].value() == "Ada is here."
-    assert "<ins>Ben was here.</ins>" in page
-
-
-def test_sending_it_again_does_not_help_but_reloading_does(ada: Client, ben: Client) -> None:
-    row = a_response()
-    url = address(m.CeResponse, "change", row.pk)
-    opened = ada.get(url)
-    fill(ben, url, exact_text="Ben was here.")
-    refused = again(ada, opened, exact_text="Ada is here.")
-
-    assert again(ada, refused).status_code == 200
-    reloaded = again(ada, refused, _reload="1")
-    row.refresh_from_db()
-    assert (reloaded.status_code, row.exact_text) == (200, "Ben was here.")
-
-    assert again(ada, reloaded).status_code == 302
-    row.refresh_from_db()
-    assert row.exact_text == "Ada is here."
-
-
-def test_a_form_that_says_nothing_about_what_it_saw_is_stale(ada: Client) -> None:
-    row = a_response()
-
-    refused = fill(ada, address(m.CeResponse, "change", row.pk), exact_text="Blind.", _seen=None)
-
-    row.refresh_from_db()
-    assert (refused.status_code, row.exact_text) == (200, "How much?")
-
-
 # --- who may what --------------------------------------------------------------------------------------------------
 
 
