@@ -9,7 +9,6 @@ from config_admin.validation.relations import schema_fields
 from convengine.domain import rows, settings
 from convengine.domain.enums import DialogueAct, Word
 from convengine.domain.params import PARAMS
-from convengine.domain.preferences import KINDS
 from convengine.domain.scope import ANY, UNKNOWN
 from convengine.rules import vocabulary
 from convengine.rules.actions.contract import ActionValueError
@@ -75,12 +74,19 @@ def action_values(desk: Desk) -> Iterator[Option]:
         "names": params(desk),
         "context": collected(desk),
         "fields": collected(desk),
-        "preference": (Option(kind) for kind in KINDS),
+        "preference": preferences(desk),
     }
     found = {kind: list(options) for kind, options in offered.items()}
     for action in vocabulary.actions().values():
         for option in found.get(action.picker, ()):
             yield option._replace(group=action.name)
+
+
+def preferences(desk: Desk) -> Iterator[Option]:
+    """Everything that a session may prefer, as SET_PREFERENCE takes it."""
+    for kind, names in desk.world.preferences().items():
+        for name in names:
+            yield Option(f"{kind}:{name}")
 
 
 def params(desk: Desk) -> Iterator[Option]:

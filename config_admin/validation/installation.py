@@ -1,5 +1,7 @@
 """What this process has installed, as the save checks ask for it."""
 
+from functools import cache
+
 from config_admin.validation.world import World
 from convengine import conf, wiring
 from convengine.executors import mcp_server
@@ -8,6 +10,7 @@ from convengine.extensions.registry import registry
 from convengine.llm import vectors
 from convengine.rules.conditions import custom_matchers
 from convengine.rules.vocabulary import actions
+from convengine.sessions.installed import known
 from convengine.tools.request import group_of
 
 
@@ -25,6 +28,7 @@ def installed() -> World:
         stdio_commands=policy.commands,
         server_hosts=policy.hosts,
         models=wiring.models().names,
+        preferences=cache(lambda: known(None)),
         model_configured=wiring.model().configured,
         semantic_installed=vectors.installed(),
         mappers=frozenset(registry.http_mappers),

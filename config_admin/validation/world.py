@@ -1,6 +1,6 @@
 """What a deployment has installed: the names that rows may refer to without a row of their own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 #: Names that verbose rows may match on: the steps (R1), and the parts of steps that speak for themselves
@@ -60,6 +60,8 @@ class World:
     server_hosts: frozenset[str] = frozenset()
     #: Models that the deployment allows.
     models: frozenset[str] = frozenset()
+    #: What a session may prefer, ids by kind, in whichever workspace; looked up when a row names one.
+    preferences: Callable[[], Mapping[str, Sequence[str]]] = dict
     steps: frozenset[str] = STEPS
     determinants: frozenset[str] = DETERMINANTS
     #: Rule types and actions that extensions added.

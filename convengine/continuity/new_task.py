@@ -4,6 +4,7 @@ import uuid
 from dataclasses import replace
 
 from convengine.continuity.lifecycle import COMPLETE, moved, running
+from convengine.domain.preferences import KNOWLEDGE_BASE
 from convengine.domain.reset import RESET_FIELDS
 from convengine.domain.session import Session, Transition
 from convengine.domain.text import blank
@@ -45,6 +46,14 @@ def _fresh(session: Session, conversation_id: str, turn: Turn) -> Session:
     }
     blank_session = Session(conversation_id)
     fresh = session.evolve(**{name: getattr(blank_session, name) for name in NEW_TASK_FIELDS})
+    wanted = turn.request.preferences
     hop = Transition(None, None, session.intent, session.state, "INTENT_RESOLUTION")
-    fresh = fresh.evolve(**{name: getattr(session, name) for name in _KEPT}, transitions=(hop,), input_params=params)
+    fresh = fresh.evolve(
+        **{name: getattr(session, name) for name in _KEPT},
+        transitions=(hop,),
+        input_params=params,
+        # What the caller chose with this very message; what the old session preferred stays there.
+        preferences=dict(wanted),
+        mounted_kb_id=wanted.get(KNOWLEDGE_BASE),
+    )
     return fresh if blank(session.context_summary) else reminded(fresh, session.context_summary)

@@ -223,6 +223,9 @@ class ModelPort(Protocol):
     def complete(self, request: LlmRequest) -> LlmAnswer:
         """Ask the model."""
 
+    def allows(self, name: str) -> bool:
+        """True when the deployment still has a model of this name, which a session once chose."""
+
     def spent(self, conversation_id: str) -> float:
         """What the calls of a conversation's earlier turns have cost, in the currency of the prices."""
 

@@ -139,11 +139,19 @@ def _request(session: Session, turn: Turn, question: Question) -> LlmRequest:
         question.json_schema if question.json_schema is not None else {"type": "object"} if question.is_json else None,
         question.strict or question.lenient,
         temperature,
-        session.preferences.get("model") or turn.config(session, catalogue.MODEL, purpose).strip(),
+        _model(session, turn, purpose),
         min(turn.config(session, catalogue.TIMEOUT_SECONDS, purpose) * 1000, total),
         total,
         min(turn.config(session, catalogue.MAX_ATTEMPTS, purpose), budget.calls_left(session, turn)),
     )
+
+
+def _model(session: Session, turn: Turn, purpose: str) -> str:
+    """What the session prefers while there is such a model, else what the settings say."""
+    preferred = session.preferences.get("model")
+    if preferred and turn.ports.model.allows(preferred):
+        return preferred
+    return turn.config(session, catalogue.MODEL, purpose).strip()
 
 
 def _log(session: Session, turn: Turn, question: Question, request: LlmRequest, answer: LlmAnswer) -> None:

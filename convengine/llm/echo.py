@@ -12,6 +12,10 @@ class EchoModel:
         """Say it again."""
         return LlmAnswer(request.user if request.json_schema is None else "{}", "stub", "stub")
 
+    def allows(self, name: str) -> bool:
+        """There is nothing to choose."""
+        return True
+
     def spent(self, conversation_id: str) -> float:
         """Nothing."""
         return 0.0

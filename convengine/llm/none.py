@@ -12,6 +12,10 @@ class NoModel:
         """Nothing can be asked."""
         return LlmAnswer(error_code="LLM_NOT_CONFIGURED", error_message="No model is configured.")
 
+    def allows(self, name: str) -> bool:
+        """There is nothing to choose."""
+        return True
+
     def spent(self, conversation_id: str) -> float:
         """Nothing."""
         return 0.0

@@ -40,6 +40,10 @@ class OpenAiModel:
             return LlmAnswer(model=request.model, error_code="LLM_CALL_FAILED", error_message=str(unknown))
         return self._tried(request, connection, model)
 
+    def allows(self, name: str) -> bool:
+        """Whether a connection has it."""
+        return name in self.connections.names
+
     def close(self) -> None:
         """Give up the pooled connections to the services."""
         with self._lock:

@@ -66,6 +66,10 @@ class ScriptedModel:
         self.unscripted.append(f"a model call of purpose {request.purpose}, whose prompt is: {prompt[:200]}")
         return _answer(error_code="LLM_CALL_FAILED", error_message="The script has no answer to this call.")
 
+    def allows(self, name: str) -> bool:
+        """A script answers for every model."""
+        return True
+
     def spent(self, conversation_id: str) -> float:
         """A script is free."""
         return 0.0

@@ -29,6 +29,10 @@ class TapedModel:
             self._tape.ask("model", plain(asdict(request)), lambda: plain(asdict(self._model.complete(request))))
         )
 
+    def allows(self, name: str) -> bool:
+        """Whether there is a model of this name; on the tape, as the deployment of a replay may have others."""
+        return bool(self._tape.ask("model.allows", name, lambda: self._model.allows(name)))
+
     def spent(self, conversation_id: str) -> float:
         """What earlier calls have cost."""
         return float(self._tape.ask("model.spent", conversation_id, lambda: self._model.spent(conversation_id)))

@@ -16,10 +16,11 @@ from convengine.wiring import models
 _BUILT_IN = ("built-in",)
 
 
-def known(workspace_id: str) -> Mapping[str, Sequence[str]]:
-    """The ids of each kind. Collections of documents that are out of date are not offered."""
+def known(workspace_id: str | None) -> Mapping[str, Sequence[str]]:
+    """The ids of each kind, in one workspace or in any. Collections that are out of date are not offered."""
     alive = Q(expires_at=None) | Q(expires_at__gt=database_time())
-    collections = CeDocumentCollection.objects.filter(alive, workspace_id=workspace_id).order_by("name")
+    here = Q() if workspace_id is None else Q(workspace_id=workspace_id)
+    collections = CeDocumentCollection.objects.filter(alive & here).order_by("name").distinct()
     return {
         "model": sorted(models().names),
         "planner": _BUILT_IN,

@@ -61,10 +61,11 @@
             this.action = action;
             this.options = [...input.closest(".ce-picker").querySelectorAll("datalist option")].map((one) => ({value: one.value, group: one.dataset.group}));
             this.names = element("datalist", {id: `${input.id}_names`});
+            this.ids = element("datalist", {id: `${input.id}_ids`});
             this.rows = element("div", {className: "ce-pairs"});
             this.add = element("button", {type: "button", className: "ce-button"}, "Add another");
             this.add.addEventListener("click", () => this.row("", "").focus());
-            this.box = element("div", {className: "ce-value"}, this.rows, this.add, this.names);
+            this.box = element("div", {className: "ce-value"}, this.rows, this.add, this.names, this.ids);
             this.box.setAttribute("role", "group");
             this.box.setAttribute("aria-label", "The same, part by part");
             input.closest(".ce-picker").after(this.box);
@@ -88,8 +89,8 @@
             this.box.hidden = found === null;
             if (found === null) return;
             this.add.hidden = !many;
-            this.names.replaceChildren(...this.options.filter((one) => one.group === this.action.value).map((one) => element("option", {value: one.value})));
             const wanted = found.length ? found : [["", ""]];
+            this.offer(wanted[0][0]);
             // Whoever just went to one of these fields must not lose it.
             if (this.shown === this.kind && JSON.stringify(wanted) === JSON.stringify(this.pairs)) return;
             this.shown = this.kind;
@@ -97,11 +98,19 @@
             wanted.forEach(([name, value]) => this.row(name, value));
         }
 
+        // Names for the first field; where the options are `kind:id`, kinds, and for the second the ids of the kind.
+        offer(name) {
+            const mine = this.options.filter((one) => one.group === this.action.value).map((one) => one.value.split(":"));
+            const fill = (list, found) => list.replaceChildren(...[...new Set(found)].map((value) => element("option", {value})));
+            fill(this.names, mine.map(([kind]) => kind));
+            fill(this.ids, mine.filter(([kind, ...id]) => kind === name.trim() && id.length).map(([, ...id]) => id.join(":")));
+        }
+
         row(name, value) {
             const fields = LABELS[this.kind].map((label, place) => {
                 const field = element("input", {type: "text", value: place ? value : name, autocomplete: "off", spellcheck: false, placeholder: label, className: "ce-code"});
                 field.setAttribute("aria-label", label);
-                if (!place) field.setAttribute("list", this.names.id);
+                field.setAttribute("list", place ? this.ids.id : this.names.id);
                 field.addEventListener("input", () => this.write());
                 return field;
             });
@@ -123,6 +132,7 @@
         write() {
             this.writing = true;
             this.input.value = written(this.pairs, MANY.has(this.kind));
+            if (this.kind === "preference") this.offer(this.pairs[0][0]);
             this.input.dispatchEvent(new Event("change", {bubbles: true}));
             this.writing = false;
         }

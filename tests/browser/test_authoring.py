@@ -157,6 +157,14 @@ def test_the_value_follows_the_action(ada: Visitor) -> None:
     ada.page.locator("#id_action").select_option("SET_STATE")
     expect(ada.page.get_by_label("Input param")).to_be_hidden()
 
+    ada.page.locator("#id_action").select_option("SET_PREFERENCE")
+    ada.page.get_by_label("What to choose").fill("planner")
+    offered = "list => [...document.getElementById(list).options].map(one => one.value)"
+    assert ada.page.evaluate(offered, "id_action_value_names") == ["planner", "intent_resolver", "tool_set"]
+    assert ada.page.evaluate(offered, "id_action_value_ids") == ["built-in"]
+    ada.page.get_by_label("Which", exact=True).fill("built-in")
+    assert value.input_value() == "planner:built-in"
+
 
 def test_a_schema_is_a_table_of_fields_in_step_with_its_json(ada: Visitor) -> None:
     ada.go("/admin/config_admin/ceoutputschema/add/")

@@ -21,5 +21,8 @@ class AnsweringModel:
         answer = answers[min(len(self.requests), len(answers)) - 1]
         return answer if isinstance(answer, LlmAnswer) else LlmAnswer(answer, "test", "small", latency_ms=10)
 
+    def allows(self, name: str) -> bool:
+        return True
+
     def spent(self, conversation_id: str) -> float:
         return self.spent_before

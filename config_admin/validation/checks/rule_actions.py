@@ -64,13 +64,14 @@ def _task(draft: Rule, reference: set_task.TaskReference) -> Iterator[Finding]:
 
 
 def _preference(draft: Rule, preference: tuple[str, str]) -> Iterator[Finding]:
+    """Rows belong to no workspace: a knowledge base is one of any, and is missed where another one talks."""
     kind, wanted = preference
-    if kind == "model" and wanted not in draft.world.models:
-        known = draft.world.models
+    known = draft.world.preferences().get(kind, ())
+    if wanted not in known:
         yield draft.error(
             "NOT_REGISTERED",
             "action_value",
-            f"There is no model {wanted}.{did_you_mean(wanted, known)} Allowed: {listed(known)}.",
+            f"There is no {kind.replace('_', ' ')} {wanted}.{did_you_mean(wanted, known)} Installed: {listed(known)}.",
         )
 
 

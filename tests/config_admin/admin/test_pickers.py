@@ -10,7 +10,7 @@ from convengine.domain import rows
 from convengine.domain.catalogue import session
 from tests.builders import make_intent, make_rule, make_schema, make_snapshot
 
-WORLD = World(tasks={"bank": ("pay", "refund")})
+WORLD = World(tasks={"bank": ("pay", "refund")}, preferences=lambda: {"model": ["small"], "planner": ["built-in"]})
 
 
 def desk(*found: rows.Row) -> Desk:
@@ -54,7 +54,7 @@ def test_names_that_rules_may_write_or_clear_are_offered() -> None:
 
     assert {"vip", "skip_schema_extraction"} <= set(values(found, "SET_INPUT_PARAM"))
     assert values(found, "CLEAR_CONTEXT") == ["amount"]
-    assert "model" in values(found, "SET_PREFERENCE")
+    assert values(found, "SET_PREFERENCE") == ["model:small", "planner:built-in"]
     assert "dialogue_act_regex" not in values(found, "SET_INPUT_PARAM")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from audit.replay import replay
 from config_admin.models import CeMcpTool, CeResponse
 from convengine import wiring
 from convengine.executors.document_store import put
@@ -55,6 +56,29 @@ def test_the_preferred_model_is_asked(guest: Participant) -> None:
         guest.say("hello again", preferences={"model": "quick"})
 
     assert (first, model.asked) == ("thorough", "quick")
+
+
+def test_a_preferred_model_that_is_not_there_any_more_gives_way_to_that_of_the_settings(guest: Participant) -> None:
+    class Changed(Noting):
+        def allows(self, name: str) -> bool:
+            return name != "thorough"
+
+    with wiring.using(wiring.Outside(model=(model := Changed([Line(("INTENT_AGENT",), "{}")])))):
+        answer = guest.say("hello", preferences={"model": "thorough"})
+
+    assert (answer["ok"], model.asked) == (True, "")
+    assert replay(row_of(answer).turns.get()) is None
+
+
+def test_what_comes_with_a_message_is_preferred_in_the_task_that_it_begins(guest: Participant) -> None:
+    before = guest.say("hours", preferences={"model": "quick", "planner": "built-in"})
+
+    answer = guest.say("a trip please", preferences={"knowledge_base": "rules"})
+
+    assert answer["session_id"] != before["session_id"]
+    row = row_of(answer)
+    assert (row.preferences, row.mounted_kb_id) == ({"knowledge_base": "rules"}, "rules")
+    assert row_of(before).preferences == {"model": "quick", "planner": "built-in"}
 
 
 @pytest.mark.parametrize(

@@ -137,11 +137,22 @@ def test_the_engines_branches_of_the_context_are_not_for_rules() -> None:
     assert doing("SET_CONTEXT", "pending_slot:city") == doing("CLEAR_CONTEXT", "pendingSlot") == []
 
 
-def test_a_preferred_model_is_one_that_there_is() -> None:
-    assert doing("SET_PREFERENCE", "model:smal") == [
-        ("NOT_REGISTERED", "There is no model smal. Did you mean small? Allowed: large, small.")
-    ]
-    assert doing("SET_PREFERENCE", "model:small") == doing("SET_PREFERENCE", "tool_set:x") == []
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("model:smal", "There is no model smal. Did you mean small? Installed: large, small."),
+        ("knowledge_base:rulez", "There is no knowledge base rulez. Did you mean rules? Installed: rules."),
+        ("tool_set:x", "There is no tool set x. Installed: built-in."),
+        ("planner:x", "There is no planner x. Installed: none."),
+    ],
+)
+def test_what_a_rule_prefers_is_installed(value: str, message: str) -> None:
+    assert doing("SET_PREFERENCE", value) == [("NOT_REGISTERED", message)]
+
+
+@pytest.mark.parametrize("value", ["model:small", "knowledge_base:rules", "tool_set:built-in"])
+def test_what_is_installed_may_be_preferred(value: str) -> None:
+    assert doing("SET_PREFERENCE", value) == []
 
 
 @pytest.mark.parametrize(
