@@ -7,10 +7,12 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.urls import path
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import DropdownFilter
 
 from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
+from audit.talk import talk
 from convengine.domain.stages import Stage, is_error
 from convengine.read_only import ByConversation
 from convengine.record_columns import (
@@ -49,6 +51,10 @@ class AuditAdmin(ByConversation):
     fields = ("stage", "conversation_page", "turn", "seq", "release", "created_at", "payload")
     readonly_fields = ("conversation_page", "turn", "release", "payload")
     payload = json_column("payload_json", "payload")
+
+    def get_urls(self) -> list[Any]:
+        """Beside the usual pages, the one that tries conversations."""
+        return [path("talk/", self.admin_site.admin_view(talk), name="audit_ceaudit_talk"), *super().get_urls()]
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         """The order that an index gives for what is asked."""

@@ -145,9 +145,5 @@ def _candidate(one: Explained, snapshot: Snapshot, row_type: type[rows.Row]) -> 
         "reason": one.reason,
         "operands": list(one.operands),
         "derived": one.derived,
-        **(
-            {"fault": fault.stored()}
-            if row and one.reason == ROW_INVALID and (fault := fault_of(snapshot, row))
-            else {}
-        ),
+        **({"fault": fault.stored()} if fault else {}),
     }

@@ -20,6 +20,8 @@ class Entry:
     help: str
     #: Which page of the model; the list unless said otherwise.
     page: str = "changelist"
+    #: The right that the page asks for; to see the model unless said otherwise.
+    right: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,13 @@ PLACES: Sequence[Place] = (
         "Conversations",
         "forum",
         (
+            Entry(
+                "audit.CeAudit",
+                "Try a conversation",
+                "Say something, and see why it is answered so.",
+                "talk",
+                "ce_sessions.try_conversation",
+            ),
             Entry("ce_sessions.CeConversation", "Conversations", "Where each conversation stands."),
             Entry("ce_sessions.CeThread", "Threads", "Who writes on which channel."),
             Entry("ce_sessions.CeConversationHistory", "Turns", "What was said and answered."),
@@ -178,6 +187,8 @@ def finder_script(request: HttpRequest) -> str:
 
 def _visible(entry: Entry, request: HttpRequest) -> bool:
     model = apps.get_model(entry.model)
+    if entry.right:
+        return request.user.has_perm(entry.right)
     return site.is_registered(model) and site.get_model_admin(model).has_view_or_change_permission(request)
 
 

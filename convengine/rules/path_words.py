@@ -154,6 +154,8 @@ def _exists(path: Path, root: str) -> str:
 
 def _operand(operand: Operand, root: str) -> str:
     match operand:
+        case Literal([] | ()):
+            return "an empty list"
         case Literal(value):
             return ", ".join(map(value_words, value)) if isinstance(value, (list, tuple)) else value_words(value)
         case Length(path):

@@ -50,6 +50,7 @@ class CeConversation(models.Model):
     class Meta:
         db_table = "ce_conversation"
         verbose_name = "conversation"
+        permissions = [("try_conversation", "Can try conversations")]
         indexes = [
             models.Index(fields=["status"], name="ce_conversation_status"),
             models.Index(fields=["updated_at"], name="ce_conversation_updated"),

@@ -11,16 +11,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from audit.expand import Event, expanded
+from audit.expand import expanded
 from audit.queries import whole_turns
-from audit.why import why
+from audit.reasons import Reason, Told, reasons
 from convengine import conf
 from convengine.domain.turn import TurnRequest
 from convengine.errors import ConvEngineError
 from convengine.sessions.turns import TurnAnswer, take_turn
-
-#: How many rows of a decision are shown beside a turn; `why?turn=N` of the API has all of them.
-_ROWS = 3
 
 
 class Command(BaseCommand):
@@ -71,9 +68,8 @@ class Command(BaseCommand):
         assert isinstance(answer, TurnAnswer)  # Without a key nothing is replayed.
         self._say(answer)
         events = list(expanded(whole_turns(uuid.UUID(conversation_id), [answer.turn_no])))
-        # A second pass of the same rules says the same.
-        for line in dict.fromkeys(_reasons(events)):
-            self.stdout.write(f"        · {line}")
+        for reason in reasons(events):
+            self.stdout.write(f"        · {_line(reason)}")
         self.stdout.write("")
 
     def _say(self, answer: TurnAnswer) -> None:
@@ -89,24 +85,13 @@ class Command(BaseCommand):
         )
 
 
-def _reasons(events: list[Event]) -> Iterable[str]:
-    """A line for each decision: what won, and the rows that were tested and did not."""
-    if not events:
-        return
-    for decision in why(events, _ROWS)["decisions"]:
-        tested = [row for row in decision["candidates"] if not row["derived"]]
-        won = [row for row in tested if row["matched"]]
-        lost = [row for row in tested if not row["matched"]]
-        if not tested and not won:
-            continue
-        name = decision["kind"].lower() if decision["kind"] != "RULE" else f"rules ({decision['source']})"
-        yield f"{name}: {_named(won) or 'nothing'} won" + (f"; not {_named(lost, why_not=True)}" if lost else "")
-
-
-def _named(rows: list[dict[str, Any]], *, why_not: bool = False) -> str:
-    return ", ".join(
-        f"{row['id']}"
-        + (f" “{row['description']}”" if row["description"] else "")
-        + (f" ({row['reason']})" if why_not and row["reason"] else "")
-        for row in rows
+def _line(reason: Reason) -> str:
+    """What won, and the rows that were tested and did not."""
+    lost = ", ".join(f"{_named(row)} ({row.reason})" for row in reason.lost)
+    return f"{reason.subject}: {', '.join(map(_named, reason.won)) or 'nothing'} won" + (
+        f"; not {lost}" if lost else ""
     )
+
+
+def _named(row: Told) -> str:
+    return f"{row.pk}" + (f" “{row.about}”" if row.about else "")

@@ -19,6 +19,7 @@ from convengine.rules.path_words import in_words, noun
         ("$[?(@.state in ['A','B'])]", 'the state is one of "A", "B"'),
         ("$[?(@.context.items empty false)]", "items is not empty"),
         ("$[?(@.context.a == 1 && (@.context.b == 2 || !@.context.c))]", "a is 1 and (either b is 2 or there is no c)"),
+        ("$[?(@.inputParams.found == [])]", "input param found is an empty list"),
         ("$[?(@.context.items.length() > 2)]", "the length of items is above 2"),
         ("$.context.items[?(@.x == 1)]", "$.context.items[?(@.x == 1)] finds something"),
         ("$[?(", None),
