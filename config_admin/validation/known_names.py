@@ -9,12 +9,12 @@ from convengine.domain.snapshot import Snapshot
 from convengine.prompts import variables
 from convengine.rules.actions.context_paths import ENGINE_BRANCHES
 
-#: Names that single callers add: the disambiguation question, sessions, progress messages, SQL repair.
+#: Names that single callers add: the disambiguation question, sessions, units, progress messages, SQL repair.
 _OF_CALLERS = frozenset(
     {
         "options", "candidate_count", "action_keys", "question", "summary", "stepName", "stepInfo", "determinant",
         "result", "errorType", "errorMessage", "severity", "theme", "icon", "sql_before", "params_json",
-        "error_message", "validation", "validation_tables", "pending_slot", "pendingSlot",
+        "error_message", "answer", "validation", "validation_tables", "pending_slot", "pendingSlot",
     }
 )  # fmt: skip
 ENGINE_NAMES = variables.known_names() | RESERVED_FACTS | PARAMS.keys() | ENGINE_BRANCHES | _OF_CALLERS

@@ -116,6 +116,7 @@ PARAMS: Mapping[str, Param] = {
         # memory and the rest
         ("memory_recall", "E", "turn start", "prompts"),
         ("memory_session_summary", "E", "MemoryStep", "prompts"),
+        ("extracted_units", "E", "MemoryStep", "the commit"),
         ("rule_id tool_code", "C", "caller", "verbose matching"),
         ("previousTurn", "E", "turn start", "rules, templates"),
     ),

@@ -12,6 +12,7 @@ PURPOSES: Mapping[str, frozenset[str]] = {
     "disambiguation": frozenset({"DISAMBIGUATION"}),
     "summary": frozenset({"SUMMARY", "MEMORY"}),
     "policy": frozenset({"POLICY"}),
+    "units": frozenset({"UNITS"}),
     "drift": frozenset({"DRIFT"}),
 }
 

@@ -20,7 +20,16 @@ def committed(session: Session) -> list[Write]:
     (conversation_id, kind, topic, claim, source_turn, content_hash, utility, phases, committed_at)
 VALUES (%s, %s, %s, %s, %s, %s, {here.json}, {here.json}, {here.now()})
 ON CONFLICT (conversation_id, content_hash) DO NOTHING""",
-                [key, unit.kind, unit.topic, unit.claim, unit.source_turn, unit.content_hash, dumps([]), dumps([])],
+                [
+                    key,
+                    unit.kind,
+                    unit.topic,
+                    unit.claim,
+                    unit.source_turn,
+                    unit.content_hash,
+                    dumps(list(unit.utility)),
+                    dumps(list(unit.phases)),
+                ],
             )
             for unit in units(session)
         ),

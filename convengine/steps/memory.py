@@ -1,10 +1,11 @@
-"""MemoryStep: what is remembered of this turn (pipeline-2 10, sessions 8). A model writes later, after the answer."""
+"""MemoryStep: what is remembered of this turn (pipeline-2 10, sessions 8). A model sums up later, after the answer."""
 
 from convengine.domain.catalogue.memory import ENABLED, RECENT_TURNS_FOR_SUMMARY, SUMMARY_MAX_CHARS
 from convengine.domain.outcome import Continue
 from convengine.domain.session import Session
 from convengine.domain.stages import Stage
 from convengine.domain.turn import Turn
+from convengine.memory.extracting import extracted
 from convengine.memory.known import context_summary
 from convengine.memory.recall import BRANCH, branch_after, tell_faults
 from convengine.memory.rewriting import WRITTEN_AFTER, kept, written_after
@@ -14,7 +15,7 @@ from convengine.pipeline.step import Step
 
 
 class MemoryStep(Step):
-    """The context summary always; the running summary, and the stores, unless they are switched off."""
+    """The context summary and the units always; the running summary, and the stores, unless they are switched off."""
 
     after = ("ResponseResolutionStep",)
     rank = 2500
@@ -25,7 +26,7 @@ class MemoryStep(Step):
         """Summarise. The row of `ce_memory` is written with the turn's commit."""
         turns = 1 if turn.left else turn.ports.conversations.load().conversation.turn_count + 1
         session = session.evolve(context_summary=context_summary(session, turn.snapshot, turns))
-        session = staged(session)
+        session = staged(extracted(session, turn))
         if not turn.config(session, ENABLED):
             return Continue(session)
         return Continue(_remembered(session, turn))

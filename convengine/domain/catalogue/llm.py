@@ -21,11 +21,12 @@ PURPOSES = (
     "POLICY",
     "MEMORY",
     "SUMMARY",
+    "UNITS",
     "DRIFT",
     "SQL_REPAIR",
 )
 #: Extraction, classification and planning: the same question should get the same answer.
-_EXACT = ("DIALOGUE_ACT", "INTENT_AGENT", "SCHEMA_EXTRACTION", "MCP_PLAN", "POLICY", "DRIFT", "SQL_REPAIR")
+_EXACT = ("DIALOGUE_ACT", "INTENT_AGENT", "SCHEMA_EXTRACTION", "MCP_PLAN", "POLICY", "UNITS", "DRIFT", "SQL_REPAIR")
 
 MODEL = declare(
     FAMILY,

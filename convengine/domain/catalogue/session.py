@@ -1,6 +1,6 @@
 """Settings of sessions: how long they live, what is said at their edges, one turn at a time (settings 2.12)."""
 
-from convengine.domain.settings import boolean, decimal, declare, integer, one_of, template, text_list
+from convengine.domain.settings import boolean, decimal, declare, integer, one_of, prompt, template, text_list
 
 FAMILY = "Session"
 _CHANNEL = "channel"
@@ -129,6 +129,14 @@ SUMMARY_WITH_LLM = declare(
     boolean(),
     False,
     "Let a model write the context summary, after the answer; otherwise it is built from what the engine knows.",
+)
+UNITS_PROMPT = declare(
+    FAMILY,
+    "UNITS_PROMPT",
+    prompt(),
+    "",
+    "What a model is shown of each turn, to note what later ones will need (docs/sessions.md); blank: no model notes "
+    "anything.",
 )
 ENABLE_DRIFT_CLASSIFIER = declare(
     FAMILY,

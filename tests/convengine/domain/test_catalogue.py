@@ -243,6 +243,7 @@ LISTED: tuple[tuple[str, str, str, Any], ...] = (
     ("LLM/MAX_TOKENS_PER_TURN", "LR", "int", 0),
     ("LLM/MAX_COST_PER_CONVERSATION", "LR", "decimal", 0.0),
     ("Session/SUMMARY_WITH_LLM", "L", "bool", False),
+    ("Session/UNITS_PROMPT", "L", "prompt", ""),
 )
 SETTINGS = tuple(CATALOGUE.values())
 

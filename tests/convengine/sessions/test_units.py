@@ -1,13 +1,17 @@
 """Session units: staged in the turn, committed with it, dropped if it fails (sessions 8)."""
 
+import json
 from typing import Any
 
 import pytest
 
+from audit.replay import replay
 from config_admin.models import CeOutputSchema, CeResponse
+from convengine import wiring
+from convengine.llm.scripted import Line, ScriptedModel
 from convengine.memory.units import Unit
 from convengine.sessions.models import CeSessionUnit
-from tests.threads import Participant, row_of, travel_desk
+from tests.threads import Participant, row_of, setting, travel_desk
 
 pytestmark = pytest.mark.django_db
 
@@ -95,3 +99,46 @@ def test_the_hash_is_of_kind_topic_and_claim_normalised() -> None:
 
     assert one == Unit("FACT", "country", "japan", 9).content_hash
     assert one != Unit("GUIDANCE", "country", "japan", 1).content_hash
+
+
+def noted(*found: tuple[str, str, str]) -> str:
+    made = [{"kind": k, "topic": t, "claim": c, "utility": ["price"], "phases": ["offer"]} for k, t, c in found]
+    return json.dumps({"units": made})
+
+
+def test_what_a_model_notes_is_committed_with_the_turn_once_and_replays(guest: Participant) -> None:
+    setting("UNITS_PROMPT", "{{ user_input }}")
+    budget = ("CONSTRAINT", "budget", "At most 900 euros.")
+    script = [Line(("UNITS",), noted(budget), times=1), Line(("UNITS",), noted(budget, ("DEFINITION", "a", "b")))]
+    with wiring.using(wiring.Outside(model=ScriptedModel(script))):
+        first = guest.say("hours, it may cost 900")
+        second = guest.say("hours again")
+
+    assert kept() == [(*budget, 1), ("DEFINITION", "a", "b", 2)]
+    unit = guest.call("get", f"/{first['session_id']}/units").json()["units"][0]
+    assert (unit["utility"], unit["phases"]) == (["price"], ["offer"])
+    for turn in row_of(second).turns.all():
+        assert replay(turn) is None
+
+
+def test_a_turn_that_fails_drops_what_a_model_noted(guest: Participant, monkeypatch: pytest.MonkeyPatch) -> None:
+    setting("UNITS_PROMPT", "{{ user_input }}")
+
+    def broken(*args: Any, **values: Any) -> Any:
+        raise ValueError("broken behind the memory step")
+
+    monkeypatch.setattr("convengine.steps.persist_conversation.settled", broken)
+    with wiring.using(wiring.Outside(model=ScriptedModel([Line(("UNITS",), noted(("FACT", "a", "b")))]))):
+        answer = guest.say("hours")
+
+    assert answer["ok"] is False
+    assert kept() == []
+
+
+def test_a_model_that_is_out_notes_nothing_and_the_turn_goes_on(guest: Participant) -> None:
+    setting("UNITS_PROMPT", "{{ user_input }}")
+    with wiring.using(wiring.Outside(model=ScriptedModel([]))):
+        answer = guest.say("hours")
+
+    assert (answer["ok"], kept()) == (True, [])
+    assert guest.stages(answer, "SESSION_UNITS_LLM_ERROR")[0]["errorCode"] == "LLM_CALL_FAILED"
