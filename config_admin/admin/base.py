@@ -21,10 +21,12 @@ from config_admin.admin.editors import language_of, names
 from config_admin.admin.fields import field_of
 from config_admin.admin.filters import IntentFilter, InUseFilter, StateFilter, with_activity
 from config_admin.admin.forms import RowForm
+from config_admin.admin.gone import GoneAdmin
 from config_admin.admin.history import HistoryAdmin
 from config_admin.admin.judging import JudgingAdmin
 from config_admin.admin.marks import opened
 from config_admin.admin.pickers import Source, intents, states
+from config_admin.admin.presence import Place, others
 from config_admin.admin.recording import recorded, told
 from config_admin.admin.returning import ReturningAdmin, way_back, workspace_url
 from config_admin.admin.trials import TRIALS
@@ -44,7 +46,7 @@ Section = tuple[str | None, Sequence[str | tuple[str, ...]]]
 SCOPE: Mapping[str, Source] = {"intent_code": intents(ANY, UNKNOWN), "state_code": states(ANY, UNKNOWN)}
 
 
-class RowAdmin(HistoryAdmin, JudgingAdmin, ReturningAdmin, ModelAdmin):
+class RowAdmin(HistoryAdmin, JudgingAdmin, GoneAdmin, ReturningAdmin, ModelAdmin):
     """Admin of one control-plane table."""
 
     form = RowForm
@@ -205,6 +207,7 @@ class RowAdmin(HistoryAdmin, JudgingAdmin, ReturningAdmin, ModelAdmin):
         if isinstance(response, TemplateResponse) and response.context_data:
             stored = response.context_data.get("object")
             response.context_data["where_used"] = self._where_used(request, stored)
+            response.context_data["others"] = list(others(request.user, Place(self.model, stored.pk))) if stored else []
             thing = reasons.thing_of(stored or self.model())
             response.context_data |= self._reason(request, thing)
         return response

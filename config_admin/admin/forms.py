@@ -16,6 +16,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from config_admin.admin import reasons
 from config_admin.admin.desk import desk_of
 from config_admin.admin.fields import Unread
+from config_admin.admin.gone import AGAIN, Gone
 from config_admin.admin.meeting import Meeting
 from config_admin.admin.reasons import thing_of
 from config_admin.admin.stale import Intruder, Seen
@@ -106,10 +107,15 @@ class RowForm(forms.ModelForm):
     @property
     def is_held(self) -> bool:
         """True when nothing is wrong, but somebody has to look first."""
-        if self.meeting and self.meeting.is_on:
+        if (self.meeting and self.meeting.is_on) or (self.gone and AGAIN not in self.data):
             return True
         confirmed = set(self.data.get(CONFIRMED, "").split()) if CONFIRM in self.data else set()
         return not {_key(finding) for finding in self.new_warnings} <= confirmed
+
+    @property
+    def gone(self) -> Gone | None:
+        """The deleted row whose place this one takes."""
+        return getattr(self.request, "gone", None)
 
     @property
     def warning_keys(self) -> str:

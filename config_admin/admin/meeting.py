@@ -94,7 +94,7 @@ class Meeting:
         """What the history says of a saved form that took in others' changes; blank when it took in none."""
         if not self._met.isdecimal():
             return ""
-        found = changed_by(self.form.instance, int(self._met))
+        found = changed_by(type(self.form.instance), self.form.instance.pk, int(self._met))
         told = [f"{one.who}, release {one.config_version}" for one in found if one.config_version]
         return f"together with the change of {'; '.join(reversed(told))}" if told else ""
 

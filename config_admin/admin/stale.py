@@ -43,12 +43,12 @@ class Intruder(NamedTuple):
 
 def intruder(instance: Any) -> Intruder:
     """Who changed a row last, and when."""
-    return next(changed_by(instance, 0), Intruder("somebody", _at(timezone.now()), None))
+    return next(changed_by(type(instance), instance.pk, 0), Intruder("somebody", _at(timezone.now()), None))
 
 
-def changed_by(instance: Any, after: int) -> Iterator[Intruder]:
-    """Who changed a row in releases after one, the latest first. Two queries."""
-    entries = instance.history.filter(**{instance._meta.pk.attname: instance.pk}, config_version__gt=after)
+def changed_by(model: Any, pk: Any, after: int) -> Iterator[Intruder]:
+    """Who changed a row in releases after one, the latest first, also when it is gone. Two queries."""
+    entries = model.history.filter(**{model._meta.pk.attname: pk}, config_version__gt=after)
     found = list(entries.order_by("-history_id").values_list("config_version", "history_date")[:20])
     releases = CeRelease.objects.in_bulk([version for version, _ in found])
     for version, moment in found:

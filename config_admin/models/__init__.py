@@ -15,6 +15,7 @@ from config_admin.models.mcp_tool import CeMcpTool
 from config_admin.models.output_schema import CeOutputSchema
 from config_admin.models.pending_action import CePendingAction
 from config_admin.models.policy import CePolicy
+from config_admin.models.presence import CePresence
 from config_admin.models.prompt_template import CePromptTemplate
 from config_admin.models.response import CeResponse
 from config_admin.models.rule import CeRule
@@ -39,6 +40,7 @@ __all__ = [
     "CeOutputSchema",
     "CePendingAction",
     "CePolicy",
+    "CePresence",
     "CePromptTemplate",
     "CeRelease",
     "CeReleaseBlob",

@@ -190,6 +190,8 @@
         if (told) {
             if (!told.matches("input")) told.tabIndex = -1;
             told.focus();
+            // Django's own script gives the focus to the first field of a new row.
+            addEventListener("load", () => setTimeout(() => told.focus()));
         }
     });
 })();
