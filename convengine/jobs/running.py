@@ -23,13 +23,16 @@ from convengine.domain.enums import JobStatus
 from convengine.domain.job import Job
 from convengine.jobs.models import CeJob, CeJobRun
 from convengine.sessions.clock import database_time
+from convengine.sessions.sql import dialect
 
 log = structlog.get_logger(__name__)
 SCHEDULE = "schedule"
 #: After a failure a job is tried again so soon, twice as late each time, never later than its schedule says.
 _RETRY = timedelta(seconds=60)
-#: Between two batches a job rests as long as the last one took, within these bounds: turns write meanwhile.
-_SHORTEST_REST, _LONGEST_REST = 0.005, 1.0
+#: Between two batches a job rests this many times as long as the last one took, at most so many seconds: turns write
+#: meanwhile. On SQLite whoever finds the one lock held looks again ever more seldom, so it must be free mostly.
+_RESTS = {"postgresql": (1, 1.0), "sqlite": (10, 0.1)}
+_SHORTEST_REST = 0.005
 
 
 class NoSuchJob(LookupError):
@@ -172,7 +175,8 @@ def _work(job: Job, holder: _Holder, rest: Callable[[float], None] = time.sleep)
         holder.counts.update(counts)
         holder.goes_on()
         _let_go()
-        rest(min(max(time.monotonic() - began, _SHORTEST_REST), _LONGEST_REST))
+        times, longest = _RESTS[dialect().vendor]
+        rest(min(max((time.monotonic() - began) * times, _SHORTEST_REST), longest))
         began = time.monotonic()
 
 

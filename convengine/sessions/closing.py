@@ -27,7 +27,7 @@ from convengine.sessions.sql import dialect
 from convengine.sessions.writes import execute
 
 #: Sessions of one transaction: a message for one of them waits for that long, on SQLite every turn does.
-BATCH = 50
+BATCHES = {"postgresql": 50, "sqlite": 20}
 #: Written as the partial index has it, or no database would use it.
 _OPEN_ON_A_THREAD = "NOT (channel = 'api') AND NOT (lifecycle IN ('COMPLETE', 'ABORTED'))"
 
@@ -129,7 +129,7 @@ def idle_sql() -> str:
            AND (lease_token IS NULL OR lease_expires_at < {now})
            AND NOT EXISTS (SELECT 1 FROM ce_turn_ticket t
                             WHERE t.conversation_id = c.conversation_id AND t.expires_at > {now})
-         ORDER BY updated_at LIMIT {BATCH}"""
+         ORDER BY updated_at LIMIT {BATCHES[dialect().vendor]}"""
 
 
 def _end(ending: Sequence[_Found], reason: str, now: datetime, config_version: int) -> int:

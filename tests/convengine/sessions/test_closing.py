@@ -154,10 +154,11 @@ def test_closing_again_changes_nothing(now: datetime) -> None:
 
 
 def test_many_are_ended_in_batches(now: datetime) -> None:
-    for _ in range(closing.BATCH + 5):
+    batch = closing.BATCHES[connection.vendor]
+    for _ in range(batch + 5):
         session(HOURS_24, now)
 
-    assert [dict(counts) for counts in close_idle()] == [{"closed": closing.BATCH}, {"closed": 5}]
+    assert [dict(counts) for counts in close_idle()] == [{"closed": batch}, {"closed": 5}]
 
 
 def test_the_closer_reads_an_index_of_what_it_may_close(now: datetime) -> None:
