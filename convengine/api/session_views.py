@@ -1,132 +1,24 @@
-"""The sessions API (sessions 10): it reads requests, asks the session layer, writes answers, and decides nothing."""
+"""Calls that read, list and close sessions, each a thin view (sessions 10)."""
 
-import uuid
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from convengine.api import session_serializers as wanted
-from convengine.api.authentication import KeyThrottle
-from convengine.api.models import CeApiKey
-from convengine.api.session_wire import answered_json, resolved_json, session_json
-from convengine.api.views import idempotency_key
+from convengine.api.session_wire import session_json
+from convengine.api.workspace_view import FAILURES, WorkspaceView
 from convengine.domain.enums import Lifecycle
-from convengine.domain.params import split_reserved
-from convengine.domain.turn import TurnRequest
-from convengine.errors import ConversationNotFound, RequestInvalid
+from convengine.errors import RequestInvalid
 from convengine.sessions import by_call, reading
-from convengine.sessions.installed import checked
-from convengine.sessions.messages import take_message
-from convengine.sessions.models import CeConversation
-from convengine.sessions.threads import Thread, find_or_make
-from convengine.sessions.turns import Replayed
 
 _ID = OpenApiParameter("session_id", {"type": "string", "format": "uuid"}, OpenApiParameter.PATH)
 _INCLUDED = ("messages", "units", "explainability")
 _FILTERS = ("channel", "remote_jid", "lifecycle")
-_FAILURES = dict.fromkeys((400, 401, 403, 404, 409, 413, 429, 503), wanted.SessionFailureSerializer)
 
 
-class _View(APIView):
-    """A call for the key's own workspace."""
-
-    scope = "sessions"
-    throttle_classes = [KeyThrottle]
-
-    def workspace(self, request: Request, given: str | None) -> str:
-        """The workspace of the key. Raises ConversationNotFound for another one: it does not exist for this key."""
-        assert isinstance(request.auth, CeApiKey)  # HasScope saw to it.
-        if given is not None and given != request.auth.workspace_id:
-            raise ConversationNotFound("There is no such workspace for this API key.")
-        return str(request.auth.workspace_id)
-
-    def session(self, request: Request, session_id: str) -> CeConversation:
-        """The session of the address. Raises RequestInvalid for what is no UUID, ConversationNotFound."""
-        try:
-            uuid.UUID(session_id)
-        except ValueError:
-            raise RequestInvalid(
-                fields={"session_id": [f"{session_id!r} is no UUID; take it from an answer."]}
-            ) from None
-        return by_call.session_of(session_id, self.workspace(request, None))
-
-    @staticmethod
-    def read(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
-        """The checked body. Raises ValidationError."""
-        return dict(serializer().run_validation(request.data))
-
-
-class ResolveView(_View):
-    """`POST /api/v1/sessions/resolve`."""
-
-    @extend_schema(
-        operation_id="resolve_session",
-        request=wanted.ResolveSerializer,
-        responses={200: wanted.ResolvedSerializer, **_FAILURES},
-    )
-    def post(self, request: Request) -> Response:
-        """Find or make the session that a message belongs to."""
-        given = self.read(wanted.ResolveSerializer, request)
-        found = find_or_make(self._thread(request, given), given["user_message"])
-        return Response(resolved_json(found, session_json(by_call.session_of(found.session_id, given["workspace_id"]))))
-
-    def _thread(self, request: Request, given: dict[str, Any]) -> Thread:
-        return Thread(self.workspace(request, given["workspace_id"]), given["channel"], given["remote_jid"])
-
-
-class MessageView(ResolveView):
-    """`POST /api/v1/sessions/message`."""
-
-    @extend_schema(
-        operation_id="send_session_message",
-        request=wanted.MessageSerializer,
-        parameters=[
-            OpenApiParameter(
-                "Idempotency-Key",
-                {"type": "string", "minLength": 1, "maxLength": 128},
-                OpenApiParameter.HEADER,
-                description="At most 128 characters. The same key and body within 24 hours returns the stored answer.",
-            )
-        ],
-        responses={
-            200: wanted.AnsweredSerializer,
-            **_FAILURES,
-            **dict.fromkeys((422, 500, 502, 504), wanted.SessionFailureSerializer),
-        },
-    )
-    def post(self, request: Request) -> Response:
-        """Find or make the session of a message, and get the engine's answer."""
-        given = self.read(wanted.MessageSerializer, request)
-        thread = self._thread(request, given)
-        assert isinstance(request.auth, CeApiKey)  # HasScope saw to it.
-        params, ignored = split_reserved(given.get("input_params") or {})
-        turn = TurnRequest(
-            "",
-            given["user_message"],
-            params,
-            tuple(ignored),
-            channel=thread.channel,
-            workspace_id=thread.workspace_id,
-            preferences=checked(given.get("preferences"), thread.workspace_id),
-        )
-        answer = take_message(
-            thread, turn, idempotency_key(request, request.auth), lambda found: answered_json(thread, found)
-        )
-        if isinstance(answer, Replayed):
-            return Response(answer.body, headers={"X-Idempotent-Replay": "true"})
-        error = answer.turn.error
-        headers = {"Retry-After": "1"} if error and error.recoverable else {}
-        body = answered_json(thread, answer)
-        if error:
-            body |= {"errorCode": error.code, "message": error.message, "recoverable": error.recoverable}
-        return Response(body, status=error.status if error else 200, headers=headers)
-
-
-class SessionsView(_View):
+class SessionsView(WorkspaceView):
     """`GET /api/v1/sessions`."""
 
     @extend_schema(
@@ -143,7 +35,7 @@ class SessionsView(_View):
                 description=f"Default {reading.PAGE}.",
             ),
         ],
-        responses={200: wanted.SessionsSerializer, **_FAILURES},
+        responses={200: wanted.SessionsSerializer, **FAILURES},
     )
     def get(self, request: Request) -> Response:
         """Sessions of the workspace, newest first."""
@@ -161,7 +53,7 @@ class SessionsView(_View):
         return Response({"ok": True, "sessions": [session_json(row) for row in rows], "next": following})
 
 
-class SessionView(_View):
+class SessionView(WorkspaceView):
     """`/api/v1/sessions/{session_id}`."""
 
     @extend_schema(
@@ -177,7 +69,7 @@ class SessionView(_View):
                 description="Lists to add, the newest 50 of each; `links` leads to the rest.",
             ),
         ],
-        responses={200: wanted.OneSessionSerializer, **_FAILURES},
+        responses={200: wanted.OneSessionSerializer, **FAILURES},
     )
     def get(self, request: Request, session_id: str) -> Response:
         """One session."""
@@ -197,7 +89,7 @@ class SessionView(_View):
         operation_id="record_external_turn",
         parameters=[_ID],
         request=wanted.ExternalTurnSerializer,
-        responses={200: wanted.ExternalAnswerSerializer, **_FAILURES},
+        responses={200: wanted.ExternalAnswerSerializer, **FAILURES},
     )
     def patch(self, request: Request, session_id: str) -> Response:
         """Record a turn that was handled elsewhere."""
@@ -210,14 +102,14 @@ class SessionView(_View):
         return Response({"ok": True, "session": session_json(row)})
 
 
-class CloseView(_View):
+class CloseView(WorkspaceView):
     """`POST /api/v1/sessions/{session_id}/close`."""
 
     @extend_schema(
         operation_id="close_session",
         parameters=[_ID],
         request=wanted.CloseSerializer,
-        responses={200: wanted.ExternalAnswerSerializer, **_FAILURES},
+        responses={200: wanted.ExternalAnswerSerializer, **FAILURES},
     )
     def post(self, request: Request, session_id: str) -> Response:
         """Close a session now; a closed one stays as it is."""
@@ -228,24 +120,24 @@ class CloseView(_View):
         return Response({"ok": True, "session": session_json(row)})
 
 
-class UnitsView(_View):
+class UnitsView(WorkspaceView):
     """`GET /api/v1/sessions/{session_id}/units`."""
 
     @extend_schema(
-        operation_id="read_session_units", parameters=[_ID], responses={200: wanted.UnitsSerializer, **_FAILURES}
+        operation_id="read_session_units", parameters=[_ID], responses={200: wanted.UnitsSerializer, **FAILURES}
     )
     def get(self, request: Request, session_id: str) -> Response:
         """The committed session units, oldest first."""
         return Response({"ok": True, "units": reading.units(self.session(request, session_id))})
 
 
-class ExplainabilityView(_View):
+class ExplainabilityView(WorkspaceView):
     """`GET /api/v1/sessions/{session_id}/explainability`."""
 
     @extend_schema(
         operation_id="read_session_explainability",
         parameters=[_ID],
-        responses={200: wanted.ExplainabilitySerializer, **_FAILURES},
+        responses={200: wanted.ExplainabilitySerializer, **FAILURES},
     )
     def get(self, request: Request, session_id: str) -> Response:
         """What happened in the last turns, failed ones too, newest first."""

@@ -3,13 +3,14 @@
 from django.urls import path
 
 from convengine.api import session_views as sessions
+from convengine.api import thread_views as threads
 from convengine.api.views import TurnView
 
 urlpatterns = [
     path("conversation/message", TurnView.as_view(), name="turn"),
     path("sessions", sessions.SessionsView.as_view(), name="sessions"),
-    path("sessions/resolve", sessions.ResolveView.as_view(), name="session-resolve"),
-    path("sessions/message", sessions.MessageView.as_view(), name="session-message"),
+    path("sessions/resolve", threads.ResolveView.as_view(), name="session-resolve"),
+    path("sessions/message", threads.MessageView.as_view(), name="session-message"),
     path("sessions/<str:session_id>", sessions.SessionView.as_view(), name="session"),
     path("sessions/<str:session_id>/close", sessions.CloseView.as_view(), name="session-close"),
     path("sessions/<str:session_id>/units", sessions.UnitsView.as_view(), name="session-units"),
