@@ -1,0 +1,1 @@
+"""Whether a configuration is well: what its rows do to one another, shown by inputs that make it happen (tables 10)."""

@@ -1,0 +1,150 @@
+"""The condition of a rule as alternatives of simple claims, each of which can be sought."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import islice, product
+
+from config_admin.health.rules.claims import Branch, Claim, FactClaim, Keys, TextClaim
+from config_admin.health.texts.wish import Wish
+from convengine.domain import rows
+from convengine.domain.enums import RuleType
+from convengine.domain.text import code
+from convengine.rules import bank
+from convengine.rules.conditions import target
+from convengine.rules.json_path import PathError
+from convengine.rules.json_path.nodes import (
+    Children,
+    Compare,
+    Condition,
+    Descendants,
+    Either,
+    Elements,
+    Every,
+    Exists,
+    Literal,
+    Members,
+    Not,
+    Path,
+    Slice,
+    Step,
+    Where,
+)
+from convengine.rules.json_path.parser import parse_path
+
+#: Alternatives of one condition that are looked at.
+MAX_BRANCHES = 24
+
+
+def branches(rule: rows.Rule, holds: bool = True) -> tuple[Branch, ...]:
+    """Ways in which the condition holds, or does not hold; none for a rule that cannot be searched."""
+    return _branches(code(rule.rule_type), target(rule), rule.match_pattern or "", rule.null_leaf_matches, holds)
+
+
+@lru_cache(maxsize=16384)
+def _branches(kind: str, target: str, pattern: str, null_leaf: bool, holds: bool) -> tuple[Branch, ...]:
+    if kind in (RuleType.EXACT, RuleType.REGEX):
+        wish = Wish(bank.RULE_EXACT if kind == RuleType.EXACT else bank.REGEX, pattern)
+        return ((TextClaim(target, wish, holds),),)
+    if kind not in (RuleType.JSON_PATH, RuleType.CONTEXT_JSON_PATH):
+        return ()
+    try:
+        path = parse_path(pattern)
+    except PathError:
+        return ()
+    claims = _Claims(kind == RuleType.CONTEXT_JSON_PATH)
+    found = claims.leading(path, null_leaf) if holds else claims.leading_nowhere(path, null_leaf)
+    return tuple(islice(found, MAX_BRANCHES))
+
+
+def branches_of(condition: Condition) -> Iterator[Branch]:
+    """Ways in which an element of a list fulfils the condition of a filter; its own keys stand in the context."""
+    return _Claims(in_context=True).of(condition, True, ())
+
+
+class _Claims:
+    """Takes conditions on one document apart."""
+
+    def __init__(self, in_context: bool) -> None:
+        self._in_context = in_context
+
+    def leading(self, path: Path, null_leaf: bool) -> Iterator[Branch]:
+        """Ways in which a path holds as a condition."""
+        for claims, keys in self._walked(path.steps, ()):
+            if path.steps and isinstance(path.steps[-1], Where):
+                yield claims
+            else:
+                yield (*claims, *self._leaf(keys, null_leaf))
+
+    def _leaf(self, keys: Keys, null_leaf: bool) -> Iterator[Claim]:
+        """A value is there, it is not false, and where that is asked it says something."""
+        here = Path(from_root=False)
+        yield FactClaim(Exists(here), True, keys, self._in_context)
+        yield FactClaim(Compare(here, "==", Literal(False)), False, keys, self._in_context)
+        if not null_leaf:
+            yield FactClaim(Compare(here, "==", Literal(None)), False, keys, self._in_context)
+            yield FactClaim(Compare(here, "empty", Literal(True)), False, keys, self._in_context)
+
+    def leading_nowhere(self, path: Path, null_leaf: bool) -> Iterator[Branch]:
+        """Ways in which it does not."""
+        if not path.filtered:
+            exists = Exists(Path(path.steps, from_root=False))
+            yield (FactClaim(exists, False, (), self._in_context),)
+            yield (FactClaim(Compare(exists.path, "==", Literal(False)), True, (), self._in_context),)
+            if not null_leaf:
+                yield (FactClaim(Compare(exists.path, "==", Literal(None)), True, (), self._in_context),)
+        elif len(path.steps) == 1 and isinstance(path.steps[0], Where):
+            yield from self.of(path.steps[0].condition, False, ())
+        else:
+            yield (FactClaim(Exists(Path(path.steps, from_root=False)), False, (), self._in_context),)
+
+    def _walked(self, steps: Sequence[Step], keys: Keys) -> Iterator[tuple[Branch, Keys]]:
+        """Where a path may lead, with what must be claimed on the way."""
+        if not steps:
+            yield (), keys
+            return
+        step, rest = steps[0], steps[1:]
+        if isinstance(step, Where):
+            # An object is tested itself, of a list the elements: then a list of one is as good as any.
+            for base in dict.fromkeys((keys, (*keys, 0) if keys and keys[-1] != 0 else keys)):
+                for claims, (more, end) in product(self.of(step.condition, True, base), self._walked(rest, base)):
+                    yield (*claims, *more), end
+            return
+        for key in _first_keys(step):
+            yield from self._walked(rest, (*keys, key) if key != "" else keys)
+
+    def of(self, condition: Condition, holds: bool, base: Keys) -> Iterator[Branch]:
+        """Alternatives of a condition on the node at `base`."""
+        match condition:
+            case Not(term):
+                yield from self.of(term, not holds, base)
+            case Every(terms) | Either(terms):
+                parts = [tuple(self.of(term, holds, base)) for term in terms]
+                if isinstance(condition, Every) is holds:
+                    # All of them.
+                    for chosen in islice(product(*parts), MAX_BRANCHES):
+                        yield tuple(claim for branch in chosen for claim in branch)
+                else:
+                    yield from (branch for part in parts for branch in part)
+            case Exists(path) if holds and path.filtered:
+                start: Keys = () if path.from_root else base
+                for claims, keys in self._walked(path.steps, start):
+                    yield (*claims, FactClaim(Exists(Path(from_root=False)), True, keys, self._in_context))
+            case _:
+                yield (FactClaim(condition, holds, base, self._in_context),)
+
+
+def _first_keys(step: Step) -> tuple[str | int, ...]:
+    """Keys that a step may go by; the empty one stays where it is."""
+    match step:
+        case Members(names):
+            return names
+        case Elements(indexes):
+            return tuple(max(index, 0) for index in indexes)
+        case Slice(start, _, _):
+            return (max(start or 0, 0),)
+        case Children():
+            return (0,)
+        case Descendants():
+            return ("",)
+        case Where():
+            return ()

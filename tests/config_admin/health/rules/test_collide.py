@@ -1,0 +1,106 @@
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from config_admin.health.rules import dry
+from config_admin.health.rules.collide import Colliding, Collision
+from config_admin.health.rules.phases import SOURCES
+from config_admin.health.rules.scene import Stage
+from config_admin.health.witness import Witness
+from config_admin.validation.world import World
+from convengine.domain import rows
+from convengine.domain.enums import RulePhase
+from convengine.domain.snapshot import Snapshot
+from convengine.rules.apply import run_phase
+from convengine.schemas.facts import with_facts
+from convengine.schemas.form import form_of
+from convengine.schemas.select import schema_of
+from tests import builders
+
+CORPUS = Path(__file__).resolve().parent.parent / "corpus"
+PAIRS = [pair for file in sorted(CORPUS.glob("*.yaml")) for pair in yaml.safe_load(file.read_text())]
+TRUE = [pair for pair in PAIRS if pair["collide"]]
+FALSE = [pair for pair in PAIRS if not pair["collide"]]
+_COLUMNS = {
+    "intent": "intent_code", "state": "state_code", "type": "rule_type", "pattern": "match_pattern",
+    "value": "action_value", "target": "match_target", "stop": "stop_processing", "null_leaf": "null_leaf_matches",
+}  # fmt: skip
+
+
+def _rule(said: Mapping[str, Any], state: str) -> rows.Rule:
+    values = {_COLUMNS.get(key, key): value for key, value in said.items()}
+    return builders.make_rule(**{"action_value": state, **values})
+
+
+def _rows(pair: Mapping[str, Any]) -> Iterator[rows.Row]:
+    for name in ("LOAN", "CARD", "FAQ"):
+        yield builders.make_intent(name)
+    for said in pair.get("rows") or ():
+        values = dict(said)
+        match values.pop("make"):
+            case "schema":
+                yield builders.make_schema(values.pop("intent_code"), values.pop("properties"), **values)
+            case "policy":
+                yield builders.make_policy(values.pop("rule_type"), values.pop("pattern"), **values)
+            case "classifier":
+                yield builders.make_classifier(values.pop("intent_code"), values.pop("pattern"), **values)
+            case "intent":
+                yield builders.make_intent(values.pop("intent_code"), **values)
+            case "rule":
+                yield builders.make_rule(**values)
+
+
+class _Found(NamedTuple):
+    collision: Collision
+    snapshot: Snapshot
+
+
+def _collision(pair: Mapping[str, Any]) -> _Found | None:
+    one, other = (_rule(said, state) for said, state in zip(pair["rules"], ("ONE", "TWO"), strict=True))
+    snapshot = builders.make_snapshot(*_rows(pair), one, other)
+    stage = Stage(snapshot, World(model_configured=pair.get("model", False)))
+    found = Colliding(stage, dry.harmless(snapshot)).collision(one, other)
+    return _Found(found, snapshot) if found else None
+
+
+def _played(witness: Witness, snapshot: Snapshot) -> list[int]:
+    """The rules that act in the first pass when the engine meets the input, in order; from the witness alone."""
+    phase = RulePhase(witness.phase)
+    params = {**witness.input_params, "dialogue_act": witness.dialogue_act}
+    session = builders.make_session(
+        intent=witness.intent, state=witness.state, user_text=witness.text, context=witness.context, input_params=params
+    )
+    schema = schema_of(snapshot, witness.intent, witness.state)
+    if schema is not None and "schemaComplete" in witness.facts:
+        session = with_facts(session, schema, form_of(snapshot, schema).status(witness.context))
+    turn = builders.make_turn(snapshot)
+    run_phase(phase, SOURCES[phase], session, turn)
+    applied = [event.payload["ruleId"] for event in turn.trail.events if event.stage.startswith("RULE_APPLIED")]
+    matched = [event.payload for event in turn.trail.events if event.stage.startswith("RULE_MATCH")]
+    return [payload["ruleId"] for payload in matched if payload["pass"] == 1 and payload["ruleId"] in applied]
+
+
+def test_the_corpus_is_large_enough() -> None:
+    assert len(TRUE) >= 30
+    assert len(FALSE) >= 30
+    assert len({pair["name"] for pair in PAIRS}) == len(PAIRS)
+
+
+@pytest.mark.parametrize("pair", TRUE, ids=lambda pair: pair["name"])
+def test_a_pair_that_collides_is_shown_by_an_input(pair: Mapping[str, Any]) -> None:
+    found = _collision(pair)
+
+    assert found is not None, pair["why"]
+    acted = _played(found.collision.witness, found.snapshot)
+    first, second = found.collision.first.rule_id, found.collision.second.rule_id
+    assert acted.index(first) < acted.index(second)
+
+
+@pytest.mark.parametrize("pair", FALSE, ids=lambda pair: pair["name"])
+def test_a_pair_that_only_looks_like_it_is_not_reported(pair: Mapping[str, Any]) -> None:
+    found = _collision(pair)
+
+    assert found is None, (pair["why"], found.witness)
