@@ -185,6 +185,16 @@ def finder_script(request: HttpRequest) -> str:
     return static("convengine/finder.js")
 
 
+def manual_sheet(request: HttpRequest) -> str:
+    """The style sheet of the manual, and of its panel beside forms."""
+    return static("convengine/manual.css")
+
+
+def manual_script(request: HttpRequest) -> str:
+    """The script of the panel."""
+    return static("convengine/manual.js")
+
+
 def _visible(entry: Entry, request: HttpRequest) -> bool:
     model = apps.get_model(entry.model)
     if entry.right:

@@ -157,8 +157,8 @@ UNFOLD: dict[str, Any] = {
     "SITE_URL": None,
     "SHOW_VIEW_ON_SITE": False,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "convengine.admin_site.icon"}],
-    "STYLES": ["convengine.admin_site.style_sheet", "convengine.admin_site.work_sheet"],
-    "SCRIPTS": ["convengine.admin_site.script", "convengine.admin_site.finder_script"],
+    "STYLES": [f"convengine.admin_site.{name}" for name in ("style_sheet", "work_sheet", "manual_sheet")],
+    "SCRIPTS": [f"convengine.admin_site.{name}" for name in ("script", "finder_script", "manual_script")],
     "SIDEBAR": {"navigation": "convengine.admin_site.sidebar"},
     "DASHBOARD_CALLBACK": "config_admin.admin.home.dashboard",
 }

@@ -9,6 +9,7 @@ from convengine.api.views import NothingView
 urlpatterns = [
     path("admin/", include("config_admin.urls")),
     path("admin/", admin.site.urls),
+    path("docs/", include("config_admin.manual.urls")),
     path("api/v1/", include("convengine.api.urls")),
     path("api/v1/", include("audit.urls")),
     path("api/v1/", include("config_admin.api.urls")),

@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from config_admin.admin import reasons
+from config_admin.admin.coded import CodedErrors, code_link
 from config_admin.admin.desk import desk_of
 from config_admin.admin.fields import Unread
 from config_admin.admin.gone import AGAIN, Gone
@@ -57,7 +58,7 @@ class RowBoundField(BoundField):
         found = self._found()
         if not found:
             return SafeString()
-        items = format_html_join("", "<li>{}</li>", ((finding.message,) for finding in found))
+        items = format_html_join("", "<li>{} {}</li>", ((one.message, code_link(one.code)) for one in found))
         return format_html('<ul class="ce-warnings" id="{}_warning">{}</ul>', self.auto_id, items)
 
 
@@ -82,7 +83,7 @@ class RowForm(forms.ModelForm):
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+        super().__init__(*args, **{"error_class": CodedErrors} | options)
         #: What may be wrong with the row as it was sent, and what of that is new.
         self.warnings: list[Finding] = []
         self.new_warnings: list[Finding] = []

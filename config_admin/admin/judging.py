@@ -14,6 +14,8 @@ from config_admin.admin import moments
 from config_admin.admin.desk import desk_of
 from config_admin.admin.moments import Moment
 from config_admin.admin.trials import TRIALS, Outcome
+from config_admin.manual.addresses import entry_url
+from config_admin.validation.codes import CODES
 from convengine.domain.rows import Rule
 from convengine.rules.sentence import sentence
 
@@ -54,9 +56,10 @@ class JudgingAdmin(ModelAdmin):
         form = self._form(request)
         told: dict[str, Any] = {"errors": {}, "warnings": {}}
         for name, errors in form.errors.items():
-            told["errors"][name] = list(errors)
+            told["errors"][name] = [_told(text, one.code) for one in errors.as_data() for text in one.messages]
         for finding in form.warnings:
-            told["warnings"].setdefault(form.field_name(finding) or "", []).append(finding.message)
+            of_field = told["warnings"].setdefault(form.field_name(finding) or "", [])
+            of_field.append(_told(finding.message, finding.code))
         if isinstance(form.draft, Rule):
             told["sentence"] = sentence(form.draft)
         return JsonResponse(told)
@@ -102,3 +105,11 @@ class JudgingAdmin(ModelAdmin):
 
     def _name(self, view: str) -> str:
         return f"{self.opts.app_label}_{self.opts.model_name}_{view.replace('-', '_')}_of_form"
+
+
+def _told(text: str, code: str | None) -> dict[str, str]:
+    """What is said at a field, and where the manual says more."""
+    if not code or code not in CODES:
+        return {"text": text}
+    anchor = f"check.{code}"
+    return {"text": text, "code": code, "anchor": anchor, "url": entry_url(anchor)}

@@ -210,8 +210,8 @@ class PolicyType(Word):
 class OutputFormat(Word):
     """The format of an answer."""
 
-    TEXT = "TEXT", "Text"
-    JSON = "JSON", "JSON"
+    TEXT = "TEXT", "Text", "Words for the user."
+    JSON = "JSON", "JSON", "A document for the caller, who shows it."
 
 
 class ResponseType(Word):
@@ -224,44 +224,44 @@ class ResponseType(Word):
 class PromptUse(Word):
     """What a prompt template is used for."""
 
-    SCHEMA_JSON = "SCHEMA_JSON", "Extract fields"
-    TEXT = "TEXT", "Write a text answer"
-    JSON = "JSON", "Write a JSON answer"
+    SCHEMA_JSON = "SCHEMA_JSON", "Extract fields", "Asks a model for the fields of a form in the message."
+    TEXT = "TEXT", "Write a text answer", "Asks a model for the words of an answer."
+    JSON = "JSON", "Write a JSON answer", "Asks a model for a document as the answer."
 
 
 class InteractionMode(Word):
     """What the user may do in a state."""
 
-    NORMAL = "NORMAL", "Normal"
-    IDLE = "IDLE", "Idle"
+    NORMAL = "NORMAL", "Normal", "Nothing in particular is expected."
+    IDLE = "IDLE", "Idle", "Nothing is going on yet."
     COLLECT = "COLLECT", "Collect data", "Missing fields are asked for; reset and structured input are allowed."
     CONFIRM = "CONFIRM", "Confirm", "The user may say yes, edit, or reset."
     PROCESSING = "PROCESSING", "Processing", "The user may retry."
     FINAL = "FINAL", "Final", "The task is done; the session may be complete."
     ERROR = "ERROR", "Error", "The user may retry or reset."
-    DISAMBIGUATE = "DISAMBIGUATE", "Disambiguate"
-    FOLLOW_UP = "FOLLOW_UP", "Follow up"
-    PENDING_ACTION = "PENDING_ACTION", "Pending action"
+    DISAMBIGUATE = "DISAMBIGUATE", "Disambiguate", "The user is asked which of several things is meant."
+    FOLLOW_UP = "FOLLOW_UP", "Follow up", "The user may ask on about what was answered."
+    PENDING_ACTION = "PENDING_ACTION", "Pending action", "An action waits for a yes or a no."
     REVIEW = "REVIEW", "Review", "The user may edit or reset; the session may be complete."
 
 
 class SchemaType(Word):
     """The language of an output schema."""
 
-    SCHEMA_JSON = "SCHEMA_JSON", "JSON Schema"
+    SCHEMA_JSON = "SCHEMA_JSON", "JSON Schema", "Fields with types, formats and choices, by the standard of that name."
 
 
 class ToolGroup(Word):
     """What kind of executor runs a tool."""
 
-    DB = "DB", "Database query"
-    HTTP_API = "HTTP_API", "HTTP call"
-    WORKFLOW_ACTION = "WORKFLOW_ACTION", "Workflow action"
-    DOCUMENT_RETRIEVAL = "DOCUMENT_RETRIEVAL", "Document search"
-    CALCULATOR_TRANSFORM = "CALCULATOR_TRANSFORM", "Calculation"
-    NOTIFICATION = "NOTIFICATION", "Notification"
-    FILES = "FILES", "Files"
-    MCP_SERVER = "MCP_SERVER", "External MCP server"
+    DB = "DB", "Database query", "One statement that reads."
+    HTTP_API = "HTTP_API", "HTTP call", "One call over a connection of the deployment."
+    WORKFLOW_ACTION = "WORKFLOW_ACTION", "Workflow action", "A task that the deployment registered in code."
+    DOCUMENT_RETRIEVAL = "DOCUMENT_RETRIEVAL", "Document search", "Finds texts of the collections."
+    CALCULATOR_TRANSFORM = "CALCULATOR_TRANSFORM", "Calculation", "An expression over numbers and texts."
+    NOTIFICATION = "NOTIFICATION", "Notification", "An e-mail or a call of a webhook."
+    FILES = "FILES", "Files", "Lists and reads files of one folder."
+    MCP_SERVER = "MCP_SERVER", "External MCP server", "A tool that a server offers by the Model Context Protocol."
 
 
 #: Other spellings of tool groups (tables 4.3); blank means DB.
@@ -288,102 +288,110 @@ TOOL_GROUP_ALIASES = {
 class SqlDialect(Word):
     """The language of a DB tool's statement."""
 
-    POSTGRES = "POSTGRES", "PostgreSQL"
-    SQLITE = "SQLITE", "SQLite"
-    ORACLE = "ORACLE", "Oracle"
+    POSTGRES = "POSTGRES", "PostgreSQL", "The statement is written for PostgreSQL."
+    SQLITE = "SQLITE", "SQLite", "The statement is written for SQLite."
+    ORACLE = "ORACLE", "Oracle", "The statement is written for Oracle; it needs a handler in code."
 
 
 class GuardrailType(Word):
     """What an SQL guardrail row allows or blocks."""
 
-    ALLOW_FUNCTION = "ALLOW_FUNCTION", "Allow a function"
-    BLOCK_FUNCTION = "BLOCK_FUNCTION", "Block a function"
-    BLOCK_KEYWORD = "BLOCK_KEYWORD", "Block a keyword"
+    ALLOW_FUNCTION = "ALLOW_FUNCTION", "Allow a function", "Statements may call this function too."
+    BLOCK_FUNCTION = (
+        "BLOCK_FUNCTION",
+        "Block a function",
+        "No statement may call this function. Blocking wins over allowing.",
+    )
+    BLOCK_KEYWORD = "BLOCK_KEYWORD", "Block a keyword", "No statement may have this word."
 
 
 class HttpMethod(Word):
     """The method of an HTTP tool."""
 
-    GET = "GET", "GET"
-    POST = "POST", "POST"
-    PUT = "PUT", "PUT"
-    PATCH = "PATCH", "PATCH"
-    DELETE = "DELETE", "DELETE"
-    HEAD = "HEAD", "HEAD"
+    GET = "GET", "GET", "Reads."
+    POST = "POST", "POST", "Sends something new; not tried again by itself."
+    PUT = "PUT", "PUT", "Puts something in its place."
+    PATCH = "PATCH", "PATCH", "Changes a part; not tried again by itself."
+    DELETE = "DELETE", "DELETE", "Takes something away."
+    HEAD = "HEAD", "HEAD", "Asks for the headers alone."
 
 
 class MappingMode(Word):
     """How an HTTP tool's answer becomes its result."""
 
-    RAW_JSON = "RAW_JSON", "The JSON as it is"
-    JSON_PATH = "JSON_PATH", "One JSON path"
-    FIELD_TEMPLATE = "FIELD_TEMPLATE", "A path for each field"
-    MAPPER_CLASS = "MAPPER_CLASS", "A registered mapper"
-    TEXT = "TEXT", "The text as it is"
+    RAW_JSON = "RAW_JSON", "The JSON as it is", "The whole answer."
+    JSON_PATH = "JSON_PATH", "One JSON path", "What one path finds in the answer."
+    FIELD_TEMPLATE = (
+        "FIELD_TEMPLATE",
+        "A path for each field",
+        "An object whose fields are found by paths; null where a path leads nowhere.",
+    )
+    MAPPER_CLASS = "MAPPER_CLASS", "A registered mapper", "Code of the deployment makes the result."
+    TEXT = "TEXT", "The text as it is", "The answer is no JSON."
 
 
 class McpTransport(Word):
     """How an external MCP server is reached."""
 
-    STDIO = "STDIO", "Local process (stdio)"
-    HTTP = "HTTP", "Streamable HTTP"
-    SSE = "SSE", "Server-sent events"
+    STDIO = "STDIO", "Local process (stdio)", "A command that this installation allows is started."
+    HTTP = "HTTP", "Streamable HTTP", "A server at an address."
+    SSE = "SSE", "Server-sent events", "A server at an address, in the older way."
 
 
 class StepMatch(Word):
     """How a verbose row's step is read."""
 
-    EXACT = "EXACT", "Step name, or ANY"
-    REGEX = "REGEX", "Regular expression on the step name"
-    JSON_PATH = "JSON_PATH", "JSON path on the event's metadata"
+    EXACT = "EXACT", "Step name, or ANY", "The name of a step as it is written, or any step."
+    REGEX = "REGEX", "Regular expression on the step name", "The pattern is found in the name of the step."
+    JSON_PATH = "JSON_PATH", "JSON path on the event's metadata", "The path finds something in what the event says."
 
 
 class ConversationStatus(Word):
     """The engine's own status of a conversation."""
 
-    RUNNING = "RUNNING", "Running"
-    BLOCKED = "BLOCKED", "Blocked by a policy"
+    RUNNING = "RUNNING", "Running", "Takes messages."
+    BLOCKED = "BLOCKED", "Blocked by a policy", "A policy ended it; what it still takes is a setting."
 
 
 class Lifecycle(Word):
     """Where a session stands (sessions 2)."""
 
-    RUNNING = "RUNNING", "Running"
-    AWAITING_USER = "AWAITING_USER", "Awaiting the user"
-    INTERRUPTED = "INTERRUPTED", "Interrupted"
-    PENDING_COMPLETE = "PENDING_COMPLETE", "Pending completion"
-    COMPLETE = "COMPLETE", "Complete"
-    ABORTED = "ABORTED", "Aborted"
+    RUNNING = "RUNNING", "Running", "A turn is being worked on, or the next may come."
+    AWAITING_USER = "AWAITING_USER", "Awaiting the user", "A question waits for its answer."
+    INTERRUPTED = "INTERRUPTED", "Interrupted", "A newer message or the caller stopped a turn."
+    PENDING_COMPLETE = "PENDING_COMPLETE", "Pending completion", "The end was proposed and waits for a yes."
+    COMPLETE = "COMPLETE", "Complete", "What it was about is done."
+    ABORTED = "ABORTED", "Aborted", "It was given up, or took too long."
 
 
 class MessageIntent(Word):
     """What a message means to its session (sessions 3)."""
 
-    RESPONSE = "RESPONSE", "Answers the open question"
-    MODIFICATION = "MODIFICATION", "Changes what is being done"
-    CONFIRMATION = "CONFIRMATION", "Accepts the proposed end"
-    NEW_TASK = "NEW_TASK", "Begins something else"
-    ABANDON = "ABANDON", "Gives the task up"
-    UNCLEAR = "UNCLEAR", "Unclear: goes on, or begins something else"
-    CONTINUATION = "CONTINUATION", "Goes on"
+    RESPONSE = "RESPONSE", "Answers the open question", "The session waited for this."
+    MODIFICATION = "MODIFICATION", "Changes what is being done", "The task stays, with another value."
+    CONFIRMATION = "CONFIRMATION", "Accepts the proposed end", "The session is complete."
+    NEW_TASK = "NEW_TASK", "Begins something else", "A new session may begin, as settings say."
+    ABANDON = "ABANDON", "Gives the task up", "The session is aborted."
+    UNCLEAR = "UNCLEAR", "Unclear: goes on, or begins something else", "What the engine finds decides."
+    CONTINUATION = "CONTINUATION", "Goes on", "The next message of what is being done."
 
 
 class TurnStatus(Word):
     """How a turn ended."""
 
-    OK = "OK", "OK"
-    BLOCKED = "BLOCKED", "Blocked by a policy"
-    FAILED = "FAILED", "Failed"
-    INTERRUPTED = "INTERRUPTED", "Interrupted"
+    OK = "OK", "OK", "It was answered and stored."
+    BLOCKED = "BLOCKED", "Blocked by a policy", "A policy answered in place of the rest."
+    FAILED = "FAILED", "Failed", "It left nothing but its record."
+    INTERRUPTED = "INTERRUPTED", "Interrupted", "A newer message stopped it; nothing of it was stored."
 
 
 class JobStatus(Word):
     """How a run of a background job ended."""
 
-    RUNNING = "RUNNING", "Running"
-    OK = "OK", "OK"
-    FAILED = "FAILED", "Failed"
-    LOST = "LOST", "Its process died"
+    RUNNING = "RUNNING", "Running", "It is at work."
+    OK = "OK", "OK", "It did what there was to do."
+    FAILED = "FAILED", "Failed", "It ended with an error, and is tried again when it is due."
+    LOST = "LOST", "Its process died", "Nobody heard of it any more; another process took its place."
 
 
 class ResetReason(StrEnum):

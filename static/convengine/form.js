@@ -46,6 +46,14 @@
             for (const name of this.touched) this.show(name, told.errors[name] || [], told.warnings[name] || []);
         }
 
+        // The text, and behind it the code as a link into the manual where there is one.
+        said(told) {
+            if (!told.code) return [told.text];
+            const link = element("a", {className: "ce-code-of", href: told.url}, told.code);
+            link.dataset.entry = told.anchor;
+            return [told.text, " ", link];
+        }
+
         show(name, errors, warnings) {
             const input = this.form.elements.namedItem(name);
             if (!input?.id) return;
@@ -60,8 +68,8 @@
             // What the server said of an earlier text is said anew.
             group.querySelectorAll(`:scope > .text-red-600, #${input.id}_warning`).forEach((old) => old.remove());
             list.replaceChildren(
-                ...errors.map((text) => element("li", {className: "ce-live-error"}, text)),
-                ...warnings.map((text) => element("li", {className: "ce-live-warning"}, text)),
+                ...errors.map((told) => element("li", {className: "ce-live-error"}, ...this.said(told))),
+                ...warnings.map((told) => element("li", {className: "ce-live-warning"}, ...this.said(told))),
             );
             for (const told of [input, group.querySelector(".ce-editor .cm-content")]) {
                 told?.setAttribute("aria-invalid", String(errors.length > 0));

@@ -48,8 +48,9 @@ def test_errors_stand_at_their_fields_with_the_remedy(ada: Client) -> None:
     made(m.CeIntent)
     told = asked(ada, m.CeRule, "judge", **RULE | {"match_pattern": "$[?(", "intent_code": "LOON"}).json()
 
-    assert "Did you mean LOAN?" in told["errors"]["intent_code"][0]
-    assert "This JSON path does not parse" in told["errors"]["match_pattern"][0]
+    assert "Did you mean LOAN?" in told["errors"]["intent_code"][0]["text"]
+    assert "This JSON path does not parse" in told["errors"]["match_pattern"][0]["text"]
+    assert told["errors"]["match_pattern"][0]["url"] == "/docs/reference/checks/#check.JSONPATH_INVALID"
 
 
 def test_judging_stores_nothing_and_makes_no_release(ada: Client) -> None:

@@ -1,0 +1,95 @@
+"""The chapters that people wrote: the Markdown files of `docs/`, as pages whose words lead into the reference."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from config_admin.manual.addresses import entry_url
+from config_admin.manual.reference import named
+
+#: The files by part, in the order in which one reads them. Every file of `docs/` stands in one of these.
+PARTS: Mapping[str, Sequence[str]] = {
+    "For whoever changes conversations": (
+        *("start", "workplace", "authoring", "rules", "patterns", "paths", "templates", "extraction", "actions"),
+        *("tools", "planner", "prompts", "understanding", "sessions"),
+    ),
+    "For whoever connects and runs it": (
+        *("api", "mcp", "models", "extending", "scenarios", "deployment", "jobs"),
+        *("performance", "architecture", "dependencies"),
+    ),
+}
+_READER = MarkdownIt("commonmark", {"html": False}).enable("table")
+_FOLDER = Path(settings.BASE_DIR) / "docs"
+_FILE = re.compile(r"^(\w+)\.md(#.*)?$")
+
+
+@dataclass(frozen=True)
+class Prose:
+    """A chapter as a page."""
+
+    slug: str
+    title: str
+    #: HTML. The text is ours, and raw HTML in it is escaped.
+    text: SafeString
+    folded: str
+
+
+@cache
+def chapter(slug: str) -> Prose:
+    """The chapter of a file. Raises KeyError when there is none."""
+    if slug not in {one for part in PARTS.values() for one in part}:
+        raise KeyError(slug)
+    source = (_FOLDER / f"{slug}.md").read_text()
+    tokens = _READER.parse(source)
+    title = next((after.content for one, after in pairwise(tokens) if one.tag == "h1"), slug)
+    _name_headings(tokens)
+    for token in tokens:
+        if token.children:
+            token.children = [made for child in token.children for made in _linked(child)]
+    html = _READER.renderer.render(tokens, _READER.options, {})
+    return Prose(
+        slug, title, SafeString(html.replace("<table>", _TABLE).replace("</table>", "</table></div>")), source.lower()
+    )
+
+
+_TABLE = '<div class="ce-scroll" tabindex="0"><table class="ce-table">'
+
+
+def contents() -> list[tuple[str, list[Prose]]]:
+    """All chapters by part."""
+    return [(part, [chapter(slug) for slug in slugs]) for part, slugs in PARTS.items()]
+
+
+def search(text: str) -> list[Prose]:
+    """The chapters that have all words of a text, those with one in the title first."""
+    words = text.lower().split()
+    found = [one for _, part in contents() for one in part if words and all(word in one.folded for word in words)]
+    return sorted(found, key=lambda one: not any(word in one.title.lower() for word in words))
+
+
+def _name_headings(tokens: Sequence[Token]) -> None:
+    """Headings are addressed by their words, as the links between the files expect."""
+    for heading, inside in pairwise(tokens):
+        if heading.type == "heading_open":
+            heading.attrSet("id", re.sub(r"[^\w\- ]", "", inside.content.lower()).strip().replace(" ", "-"))
+
+
+def _linked(token: Token) -> list[Token]:
+    """A link to a file leads to its page; a word of the vocabulary leads to its entry."""
+    if token.type == "link_open" and (match := _FILE.match(str(token.attrGet("href") or ""))):
+        token.attrSet("href", f"{reverse('manual_chapter', args=[match[1]])}{match[2] or ''}")
+    if token.type != "code_inline" or token.content not in named():
+        return [token]
+    anchor = named()[token.content]
+    attrs: dict[str, Any] = {"href": entry_url(anchor), "data-entry": anchor}
+    return [Token("link_open", "a", 1, attrs=attrs), token, Token("link_close", "a", -1)]

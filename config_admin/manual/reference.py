@@ -1,0 +1,63 @@
+"""The reference: every table, column, setting, word, step, stage and code, found by its anchor or by words."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from config_admin.manual import codes, rights, tables, words
+from config_admin.manual.entry import Chapter, Entry
+
+
+class Place(NamedTuple):
+    """An entry and the chapter that it stands in."""
+
+    chapter: Chapter
+    entry: Entry
+
+
+@cache
+def chapters() -> Mapping[str, Chapter]:
+    """All chapters by slug, in the order of the contents. Made once: a process that serves has all its words."""
+    made = (*rights.chapters(), *words.chapters(), *tables.chapters(), *codes.chapters())
+    return {chapter.slug: chapter for chapter in made}
+
+
+@cache
+def places() -> Mapping[str, Place]:
+    """All entries by anchor."""
+    return {entry.anchor: Place(chapter, entry) for chapter in chapters().values() for entry in chapter.entries}
+
+
+@cache
+def named() -> Mapping[str, str]:
+    """The anchor of each name that only one entry has, so that texts may lead there."""
+    found: dict[str, list[str]] = {}
+    for place in places().values():
+        found.setdefault(place.entry.name, []).append(place.entry.anchor)
+    return {name: anchors[0] for name, anchors in found.items() if name and len(anchors) == 1}
+
+
+def search(text: str) -> Sequence[Place]:
+    """The entries that have all words of a text: first those that are called so, then those that say it."""
+    wanted = text.lower().split()
+    if not wanted:
+        return ()
+    found = [place for place in places().values() if all(word in place.entry.folded for word in wanted)]
+    return sorted(found, key=lambda place: _rank(place.entry, " ".join(wanted)))
+
+
+def contents() -> Iterator[tuple[str, Sequence[Chapter]]]:
+    """The chapters by part."""
+    parts: dict[str, list[Chapter]] = {}
+    for chapter in chapters().values():
+        parts.setdefault(chapter.part, []).append(chapter)
+    yield from parts.items()
+
+
+def _rank(entry: Entry, wanted: str) -> tuple[int, int]:
+    names = [entry.title.lower(), entry.name.lower(), entry.anchor.lower()]
+    if wanted in names:
+        return 0, 0
+    if any(name.startswith(wanted) for name in names):
+        return 1, len(entry.title)
+    return (2, len(entry.title)) if any(wanted in name for name in names) else (3, 0)

@@ -1,0 +1,57 @@
+"""Pages of the manual: contents and search, chapters, and single entries for the panel beside a form."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from config_admin.manual import prose, reference
+
+#: How many entries a search shows.
+SHOWN = 60
+
+
+def contents(request: HttpRequest) -> HttpResponse:
+    """The list of contents; with `q` what is found."""
+    text = request.GET.get("q", "").strip()
+    found = reference.search(text)
+    context = {
+        "q": text,
+        "chapters": prose.search(text)[:8],
+        "places": found[:SHOWN],
+        "more": max(len(found) - SHOWN, 0),
+        "prose": prose.contents(),
+        "reference": list(reference.contents()),
+    }
+    return _page(request, "docs/contents.html", "Manual", context)
+
+
+def chapter(request: HttpRequest, slug: str) -> HttpResponse:
+    """A chapter for people."""
+    try:
+        found = prose.chapter(slug)
+    except KeyError as error:
+        raise Http404(f"The manual has no chapter {slug}.") from error
+    return _page(request, "docs/chapter.html", found.title, {"chapter": found})
+
+
+def reference_chapter(request: HttpRequest, slug: str) -> HttpResponse:
+    """A chapter of the reference."""
+    found = reference.chapters().get(slug)
+    if found is None:
+        raise Http404(f"The reference has no chapter {slug}.")
+    return _page(request, "docs/reference.html", found.title, {"chapter": found})
+
+
+def entry(request: HttpRequest, anchor: str) -> HttpResponse:
+    """One entry, without a page around it."""
+    place = reference.places().get(anchor)
+    if place is None:
+        raise Http404(f"The reference has no entry {anchor}.")
+    others = place.chapter.entries[1:] if place.entry.name == place.chapter.slug else ()
+    return TemplateResponse(request, "docs/panel.html", {"place": place, "entry": place.entry, "others": others})
+
+
+def _page(request: HttpRequest, template: str, title: str, context: dict[str, Any]) -> HttpResponse:
+    return TemplateResponse(request, template, {**admin.site.each_context(request), "title": title, **context})

@@ -1,0 +1,9 @@
+"""How templates lead into the manual."""
+
+from django import template
+
+from config_admin.manual.addresses import entries_of_form, entry_url
+
+register = template.Library()
+register.simple_tag(entry_url, name="manual_url")
+register.simple_tag(entries_of_form, name="manual_fields")

@@ -1,0 +1,99 @@
+"use strict";
+// The manual beside the form: a panel that tells the entry of a field, of an error, or of whatever links to one. F1 opens
+// it for the field in which one is, Escape closes it, and the focus returns to where it came from. Without this script
+// the same links open the manual's pages.
+
+(() => {
+    const ENTRY = "/docs/entry/";
+
+    function element(name, properties = {}, ...children) {
+        const made = Object.assign(document.createElement(name), properties);
+        made.append(...children);
+        return made;
+    }
+
+    class Panel {
+        constructor() {
+            this.asker = null;
+            this.past = [];
+            this.text = element("div", {className: "ce-side-text ce-prose"});
+            this.text.setAttribute("aria-live", "polite");
+            this.back = element("button", {type: "button", className: "ce-button", hidden: true}, "Back");
+            const close = element("button", {type: "button", className: "ce-button ce-right"}, "Close");
+            const whole = element("a", {className: "ce-link", href: "/docs/", target: "_blank"}, "Whole manual");
+            this.box = element("aside", {className: "ce-side", hidden: true}, element("div", {className: "ce-side-head"}, this.back, whole, close), this.text);
+            this.box.setAttribute("aria-label", "Manual");
+            document.body.append(this.box);
+            close.addEventListener("click", () => this.close());
+            this.back.addEventListener("click", () => { this.past.pop(); this.show(this.past.pop()); });
+            document.addEventListener("keydown", (event) => {
+                if (event.key !== "Escape" || this.box.hidden || event.defaultPrevented) return;
+                if (document.querySelector("dialog[open], .ce-suggestions:not([hidden])")) return;
+                event.preventDefault();
+                this.close();
+            });
+        }
+
+        open(anchor, asker) {
+            if (!this.box.contains(asker)) {
+                this.asker = asker;
+                this.past = [];
+            }
+            return this.show(anchor);
+        }
+
+        async show(anchor) {
+            const response = await fetch(`${ENTRY}${anchor.split("/").map(encodeURIComponent).join("/")}/`).catch(() => null);
+            if (!response?.ok) {
+                this.text.replaceChildren(element("p", {}, "The manual cannot be read at the moment."));
+            } else {
+                this.text.innerHTML = await response.text();
+                this.past.push(anchor);
+            }
+            this.back.hidden = this.past.length < 2;
+            this.box.hidden = false;
+            document.documentElement.classList.add("ce-side-open");
+            this.text.scrollTop = 0;
+            this.text.querySelector("h2")?.focus();
+        }
+
+        close() {
+            this.box.hidden = true;
+            document.documentElement.classList.remove("ce-side-open");
+            this.asker?.focus();
+        }
+    }
+
+    // A question mark beside the label of each field that has an entry. It stands outside of the order of the Tab key, so
+    // that filling in takes no second key per field: F1 does the same from within the field.
+    function ask(panel, known) {
+        for (const [name, entry] of Object.entries(known.fields)) {
+            const row = document.querySelector(`.field-${CSS.escape(name)}`);
+            const label = row && [...row.querySelectorAll("label")].find((one) => !one.closest(".grow") || one.htmlFor === `id_${name}`);
+            if (!label || label.parentElement.querySelector(":scope > .ce-ask")) continue;
+            const link = element("a", {className: "ce-ask", href: entry.url, tabIndex: -1}, "?");
+            link.dataset.entry = entry.anchor;
+            link.setAttribute("aria-label", `Manual: ${entry.title}`);
+            label.after(link);
+        }
+        document.addEventListener("keydown", (event) => {
+            if (event.key !== "F1" || event.ctrlKey || event.altKey || event.metaKey) return;
+            const row = event.target.closest?.("[class*='field-']");
+            const name = row && [...row.classList].find((one) => one.startsWith("field-"))?.slice("field-".length);
+            event.preventDefault();
+            panel.open(known.fields[name]?.anchor ?? known.table, event.target);
+        });
+    }
+
+    document.addEventListener("DOMContentLoaded", () => {
+        const panel = new Panel();
+        const told = document.getElementById("ce-manual-fields");
+        if (told) ask(panel, JSON.parse(told.textContent));
+        document.addEventListener("click", (event) => {
+            const link = event.target.closest?.("a[data-entry]");
+            if (!link || event.ctrlKey || event.metaKey || event.shiftKey || link.closest(".ce-manual")) return;
+            event.preventDefault();
+            panel.open(link.dataset.entry, link);
+        });
+    });
+})();

@@ -1,0 +1,5 @@
+"""Who reads the manual."""
+
+from tests.config_admin.admin.conftest import ben, somebody
+
+__all__ = ["ben", "somebody"]

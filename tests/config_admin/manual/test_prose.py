@@ -1,0 +1,41 @@
+"""The chapters that people wrote: all of them are there, lead somewhere, and say what is true."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from config_admin.manual import prose
+from convengine.rules.json_path import compile_path
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+SLUGS = [slug for part in prose.PARTS.values() for slug in part]
+PATHS = (DOCS / "paths.md").read_text()
+
+
+def test_every_file_is_a_chapter() -> None:
+    assert sorted(SLUGS) == sorted(path.stem for path in DOCS.glob("*.md"))
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_every_link_of_a_chapter_leads_somewhere(slug: str) -> None:
+    for other, heading in re.findall(r'href="/docs/(\w+)/(?:#([^"]*))?"', prose.chapter(slug).text):
+        target = prose.chapter(other).text
+        assert not heading or f'id="{heading}"' in target, f"{slug} leads to {other}#{heading}"
+    assert ".md" not in re.findall(r'href="([^"]*)"', prose.chapter(slug).text)
+
+
+def test_words_of_the_vocabulary_lead_to_their_entries() -> None:
+    assert 'href="/docs/reference/phases/#phase.POST_TOOL_EXECUTION"' in prose.chapter("rules").text
+
+
+def test_raw_html_is_not_taken_over() -> None:
+    assert "<script" not in prose._READER.render("<script>alert(1)</script>")
+
+
+@pytest.mark.parametrize(("path", "holds"), re.findall(r"^\| `(\$.*?)` \| (yes|no) \|$", PATHS, re.MULTILINE))
+def test_the_paths_of_the_manual_hold_as_it_says(path: str, holds: str) -> None:
+    facts = json.loads(re.findall(r"```json\n(.*?)```", PATHS, re.DOTALL)[0])
+
+    assert compile_path(path.replace("\\|", "|")).test(facts).matched is (holds == "yes")

@@ -1,0 +1,137 @@
+"""Everything that has a name has an entry: a table, column, setting, word, stage or code without one fails here."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+
+from config_admin.manual.reference import chapters, named, places, search
+from config_admin.manual.words import vocabularies
+from config_admin.validation.codes import CODES
+from config_admin.validation.world import DETERMINANTS
+from convengine.api.failures import turn_failures
+from convengine.domain.catalogue.families import TITLES
+from convengine.domain.enums import RuleAction, RulePhase
+from convengine.domain.settings import CATALOGUE
+from convengine.domain.stages import Stage
+from convengine.pipeline.order import DEFAULT_PIPELINE
+from convengine.rights import GROUPS
+from convengine.tools.fault import FAULTS
+
+ROOT = Path(__file__).resolve().parents[3]
+#: Codes that are not given as a text: that of the guard of SQL statements, and a default.
+ELSEWHERE = {"SQL_NOT_READONLY", "SHADOWED_ROW"}
+#: The same of tools: of the guard, of expressions, and of results that are kept.
+OF_TOOLS = {"SQL_NOT_READONLY", "EXPRESSION_INVALID", "RESULT_TOO_DEEP"}
+#: How checks hand a code over.
+GIVES = {
+    "error",
+    "warning",
+    "choice",
+    "required",
+    "shadowed_row",
+    "ValidationError",
+    "PatternError",
+    "ActionValueError",
+}
+
+
+def columns() -> Iterator[str]:
+    for model in apps.get_models():
+        table = model._meta.db_table
+        if table.startswith("ce_") and not hasattr(model, "history_type"):
+            yield table
+            yield from (f"{table}.{field.name}" for field in model._meta.concrete_fields)
+
+
+def known() -> Iterator[str]:
+    """The anchor of everything that there is."""
+    yield from columns()
+    yield from (f"setting.{setting.name}" for setting in CATALOGUE.values())
+    yield from (f"phase.{phase}" for phase in RulePhase)
+    yield from (f"action.{action}" for action in RuleAction)
+    yield from (f"word.{one.__name__}" for one in vocabularies() if one not in (RulePhase, RuleAction))
+    yield from (f"step.{path.rpartition('.')[2]}" for path in DEFAULT_PIPELINE)
+    yield from (f"event.{name}" for name in DETERMINANTS)
+    yield from (f"stage.{stage}" for stage in Stage)
+    yield from (f"check.{code}" for code in given_by_checks())
+    yield from (f"error.{one.code}" for one in turn_failures())
+    yield from (f"tool-error.{code}" for code in given_by_tools())
+    yield from (f"group.{group.name}" for group in GROUPS)
+
+
+def given_by_checks() -> set[str]:
+    """Every code that a save check gives, found in the checks themselves."""
+    folders = [ROOT / name for name in ("config_admin/validation", "config_admin/admin", "convengine/rules")]
+    found = set(ELSEWHERE)
+    for file in (path for folder in folders for path in folder.rglob("*.py")):
+        for call in (node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)):
+            name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            if name in GIVES:
+                values = [*call.args, *(word.value for word in call.keywords)]
+                texts = [one.value for one in values if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+                found |= {text for text in texts if re.fullmatch(r"[A-Z][A-Z_]{4,}", text)}
+    return found - set(RuleAction)
+
+
+def given_by_tools() -> set[str]:
+    sources = "".join(path.read_text() for path in (ROOT / "convengine").rglob("*.py"))
+    return set(re.findall(r'(?:ToolFault|_Failed)\(\s*"([A-Z_]+)"', sources)) | OF_TOOLS
+
+
+@pytest.mark.parametrize("anchor", sorted(set(known())))
+def test_it_has_an_entry_that_says_something(anchor: str) -> None:
+    assert anchor in places(), f"{anchor} has no entry in the manual"
+    entry = places()[anchor].entry
+    assert len(entry.text.split()) >= 2, f"the entry of {anchor} says nothing"
+    unsaid = [choice.value for choice in entry.choices if choice.value and not choice.help]
+    assert unsaid == [], f"{anchor} does not say what these mean"
+
+
+def test_the_reference_has_nothing_that_is_not_there() -> None:
+    custom = {anchor for anchor in places() if anchor.startswith("action.")}
+
+    assert places().keys() - custom == set(known()) - custom
+
+
+def test_codes_that_nothing_gives_are_not_explained() -> None:
+    assert set(CODES) == given_by_checks()
+    assert set(FAULTS) == given_by_tools()
+
+
+def test_every_family_of_settings_has_a_title_and_a_page() -> None:
+    assert {setting.type for setting in CATALOGUE.values()} == set(TITLES)
+    assert [slug for slug in chapters() if slug.startswith("settings-")] == [f"settings-{family}" for family in TITLES]
+
+
+def test_entries_tell_nothing_of_the_specification() -> None:
+    sources = re.compile(r"\bR\d{1,3}\b|\((?:tables|settings|pipeline-\d|sessions) ")
+
+    assert [anchor for anchor, place in places().items() if sources.search(place.entry.text)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("priority", "ce_"),
+        ("SET_STATE", "action.SET_STATE"),
+        ("turn_conflict", "error.TURN_CONFLICT"),
+        ("ce_rule.priority", "ce_rule.priority"),
+        ("idle minutes new session", "setting.Session/TIMEOUT_MINUTES"),
+    ],
+)
+def test_what_is_called_so_is_found_first(text: str, first: str) -> None:
+    assert search(text)[0].entry.anchor.startswith(first)
+
+
+def test_nothing_is_found_for_no_words_and_for_words_that_nothing_has() -> None:
+    assert search("  ") == ()
+    assert search("zyzzyva") == []
+
+
+def test_a_word_that_two_things_have_leads_to_neither() -> None:
+    assert named()["POST_DIALOGUE_ACT"] == "phase.POST_DIALOGUE_ACT"
+    assert "DATABASE_UNKNOWN" not in named()
