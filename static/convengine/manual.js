@@ -71,15 +71,14 @@
             const row = document.querySelector(`.field-${CSS.escape(name)}`);
             const label = row && [...row.querySelectorAll("label")].find((one) => !one.closest(".grow") || one.htmlFor === `id_${name}`);
             if (!label || label.parentElement.querySelector(":scope > .ce-ask")) continue;
-            const link = element("a", {className: "ce-ask", href: entry.url, tabIndex: -1}, "?");
+            const told = element("span", {className: "ce-hidden"}, ` Manual: ${entry.title}`);
+            const link = element("a", {className: "ce-ask", href: entry.url, tabIndex: -1}, element("span", {ariaHidden: "true"}, "?"), told);
             link.dataset.entry = entry.anchor;
-            link.setAttribute("aria-label", `Manual: ${entry.title}`);
             label.after(link);
         }
         document.addEventListener("keydown", (event) => {
             if (event.key !== "F1" || event.ctrlKey || event.altKey || event.metaKey) return;
-            const row = event.target.closest?.("[class*='field-']");
-            const name = row && [...row.classList].find((one) => one.startsWith("field-"))?.slice("field-".length);
+            const name = Object.keys(known.fields).find((one) => event.target.closest?.(`.field-${CSS.escape(one)}`));
             event.preventDefault();
             panel.open(known.fields[name]?.anchor ?? known.table, event.target);
         });
