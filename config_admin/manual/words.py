@@ -63,7 +63,7 @@ def _steps() -> Iterator[Entry]:
 
 def _events() -> Iterator[Entry]:
     for name in sorted(DETERMINANTS):
-        yield Entry(f"event.{name}", _called(name), PARTS.get(name) or HELP[Stage(name)], name)
+        yield Entry(f"event.{name}", _called(name), PARTS.get(name) or HELP.get(Stage(name), ""), name)
 
 
 def _stages() -> Iterator[Entry]:
@@ -71,7 +71,7 @@ def _stages() -> Iterator[Entry]:
         facts = [("Part of the turn", stage.family.value.lower())]
         if stage in NEVER_FILTERED:
             facts.append(("Always written", "No audit setting leaves it out."))
-        yield Entry(f"stage.{stage.value}", _called(stage.value), HELP[stage], stage.value, tuple(facts))
+        yield Entry(f"stage.{stage.value}", _called(stage.value), HELP.get(stage, ""), stage.value, tuple(facts))
 
 
 def _called(name: str) -> str:

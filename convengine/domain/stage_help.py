@@ -163,6 +163,9 @@ HELP: Mapping[Stage, str] = {
     Stage.MEMORY_LLM_INPUT: "What the model was asked to sum up.",
     Stage.MEMORY_LLM_OUTPUT: "The summary as the model wrote it.",
     Stage.MEMORY_LLM_ERROR: "The model could not sum up; the built summary stays.",
+    Stage.SESSION_UNITS_LLM_INPUT: "What the model was asked to note for later turns.",
+    Stage.SESSION_UNITS_LLM_OUTPUT: "What the model noted.",
+    Stage.SESSION_UNITS_LLM_ERROR: "The model could not note anything; what the engine noted stays.",
     Stage.SESSION_LIFECYCLE: "The session went from one standing to another, and why.",
     Stage.MESSAGE_INTENT_CLASSIFIED: "What the message means to its session: an answer, a change, a new task, the end.",
 }
