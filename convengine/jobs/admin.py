@@ -1,5 +1,6 @@
 """Admin pages of background jobs: when each ran, how it ended, when it is due; operators may have one run at once."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import admin, messages
@@ -9,18 +10,31 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.loader import render_to_string
 from django.urls import path, reverse
+from django.utils.formats import localize
 from django.utils.safestring import SafeString
+from django.utils.timezone import localtime
 
 from convengine import conf
 from convengine.domain.job import Job
 from convengine.jobs import running
 from convengine.jobs.models import CeJob, CeJobRun
 from convengine.read_only import ReadOnlyAdmin
-from convengine.record_columns import STATUS_LOOKS, labelled, link, status, status_column
+from convengine.record_columns import (
+    STATUS_LOOKS,
+    labelled,
+    link,
+    look_of,
+    shortened,
+    status,
+    status_column,
+    text_column,
+)
 from convengine.sessions.clock import database_time
 
 PERMISSION = "ce_jobs.run_job"
 NEWEST_RUNS = 20
+#: Longest result in a list, in characters; the page of a run has all of it.
+BRIEF = 60
 
 
 @admin.register(CeJob)
@@ -74,24 +88,25 @@ class JobAdmin(ReadOnlyAdmin):
     @admin.display(description="result")
     def last_result(self, row: CeJob) -> str:
         """What its last run did, or why it failed."""
-        return result(row.last_run) if row.last_run else "-"
+        return shortened(result(row.last_run), BRIEF) if row.last_run else "-"
 
     @admin.display(description="began")
     def last_started(self, row: CeJob) -> Any:
         """When its last run began."""
         return row.last_run.started_at if row.last_run else None
 
-    @admin.display(description="next run", ordering=None)
-    def next_due(self, row: CeJob) -> Any:
+    @admin.display(description="next run")
+    def next_due(self, row: CeJob) -> str:
         """When it is due."""
-        return row.due_at
+        return localize(localtime(row.due_at))
 
     @admin.display(description="newest runs")
     def runs(self, row: CeJob) -> SafeString:
         """Its newest runs."""
         newest = CeJobRun.objects.filter(job_name=row.name).order_by("-id")[:NEWEST_RUNS]
         return render_to_string(
-            "convengine/job_runs.html", {"job": row, "runs": [(run, result(run)) for run in newest]}
+            "convengine/job_runs.html",
+            {"job": row, "runs": [(run, look_of(run.status), shortened(result(run), BRIEF)) for run in newest]},
         )
 
     def run_view(self, request: HttpRequest, name: str) -> HttpResponse:
@@ -116,12 +131,17 @@ class JobAdmin(ReadOnlyAdmin):
 class JobRunAdmin(ReadOnlyAdmin):
     """Runs of all jobs, the newest first."""
 
-    list_display = ("job_page", "ended", "did", "started_at", "finished_at", "started_by")
-    list_display_links = ("did",)
+    list_display = ("began", "job_page", "ended", "brief", "finished_at", "started_by")
     ordering = ("-id",)
-    fields = ("job_page", "ended", "did", "error", "started_at", "finished_at", "started_by", "worker")
-    readonly_fields = ("job_page", "ended", "did")
+    fields = ("job_page", "status", "did", "failure", "started_at", "finished_at", "started_by", "worker")
+    readonly_fields = ("job_page", "did", "failure")
     ended = status_column()
+    failure = text_column("error", "error")
+
+    @admin.display(description="began")
+    def began(self, row: CeJobRun) -> Any:
+        """When it began; the way to its page."""
+        return row.started_at
 
     @admin.display(description="job")
     def job_page(self, row: CeJobRun) -> SafeString:
@@ -129,9 +149,14 @@ class JobRunAdmin(ReadOnlyAdmin):
         return link("ce_jobs_cejob_change", row.job_name, row.job_name)
 
     @admin.display(description="did")
+    def brief(self, row: CeJobRun) -> str:
+        """What it did, and the beginning of what went wrong."""
+        return shortened(result(row), BRIEF)
+
+    @admin.display(description="did")
     def did(self, row: CeJobRun) -> str:
         """What it did."""
-        return result(row)
+        return told(row.counts)
 
 
 def may_run(request: HttpRequest) -> bool:
@@ -141,8 +166,13 @@ def may_run(request: HttpRequest) -> bool:
 
 def result(run: CeJobRun) -> str:
     """What a run did, and why it failed if it did."""
-    counts = ", ".join(f"{count} {name}" for name, count in run.counts.items())
-    return "; ".join(part for part in (counts, run.error) if part) or "nothing to do"
+    done = told(run.counts) if run.counts or not run.error else ""
+    return "; ".join(part for part in (done, run.error) if part)
+
+
+def told(counts: Mapping[str, int]) -> str:
+    """What was done, in words."""
+    return ", ".join(f"{count} {name}" for name, count in counts.items()) or "nothing to do"
 
 
 def _job(row: CeJob) -> Job:

@@ -72,6 +72,35 @@ def test_a_failure_says_why(job: Callable[..., Job]) -> None:
     assert "OSError: the sink is blocked" in page
 
 
+def test_a_long_error_is_told_at_its_length_on_the_page_of_the_run_only(job: Callable[..., Job]) -> None:
+    def broken() -> Iterator[Counts]:
+        yield {"washed": 6}
+        raise OSError("the sink is blocked " * 20 + "to the end")
+
+    job(broken)
+    run = running.run("chores")
+    assert run
+
+    client = member("operator")
+    for address in (reverse(LIST), page_of("chores"), reverse("admin:ce_jobs_cejobrun_changelist")):
+        text = client.get(address).content.decode()
+        assert "6 washed; OSError: the sink is blocked" in text
+        assert "to the end" not in text
+    text = client.get(reverse("admin:ce_jobs_cejobrun_change", args=[run.pk])).content.decode()
+    assert text.count("to the end") == 1
+    assert ">Failed<" in text.replace("\n", "").replace(" ", "")
+
+
+def test_the_next_run_is_told_as_other_times_are(job: Callable[..., Job]) -> None:
+    job(washed)
+    running.run_due()
+    CeJob.objects.update(due_at="2041-02-03T04:05:06Z")
+
+    client = member("operator")
+    for address in (reverse(LIST), page_of("chores")):
+        assert "3 Feb 2041, 04:05:06" in client.get(address).content.decode()
+
+
 def test_an_operator_has_a_job_run_at_the_next_look(job: Callable[..., Job]) -> None:
     job(washed)
     running.run_due()
