@@ -99,7 +99,14 @@ PLACES: Sequence[Place] = (
             Entry("config_admin.CeConfig", "Rows of settings", "What was set here, row by row."),
         ),
     ),
-    Place("Releases", "history", (Entry("config_admin.CeRelease", "Releases", "Every version of all of this."),)),
+    Place(
+        "Releases",
+        "history",
+        (
+            Entry("config_admin.CeRelease", "Releases", "Every version of all of this."),
+            Entry("config_admin.CeRelease", "Compare releases", "What differs between any two.", "compare"),
+        ),
+    ),
     Place(
         "Conversations",
         "forum",

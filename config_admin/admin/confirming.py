@@ -9,14 +9,14 @@ from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
 from config_admin.admin import reasons
-from config_admin.admin.differences import FieldChange, changes, label_of
+from config_admin.admin.comparing import ChangedRow
+from config_admin.admin.differences import label_of
 from config_admin.admin.links import row_name, row_url
-from config_admin.releases.tree import Difference
 from config_admin.validation.findings import Finding
 from convengine.domain.rows import Row
 
 #: How many rows such a page spells out.
-SHOWN = 200
+SHOWN = 100
 
 
 class Refusal(NamedTuple):
@@ -24,16 +24,6 @@ class Refusal(NamedTuple):
 
     message: str
     rows: Sequence[tuple[str, str]] = ()
-
-
-class ChangedRow(NamedTuple):
-    """A row that differs, with what differs in it."""
-
-    name: str
-    url: str
-    #: `added`, `changed` or `removed`.
-    how: str
-    changes: Sequence[FieldChange]
 
 
 @dataclass
@@ -52,8 +42,11 @@ class Question:
     rows: Sequence[ChangedRow] = ()
     #: Rows by (address, name), where what changes is the same for all.
     named: Sequence[tuple[str, str]] = ()
-    #: How many rows there are beyond those that are spelt out.
+    #: How many rows there are beyond those that are spelt out, and where they are.
     more: int = 0
+    more_url: str = ""
+    #: What the asker should know of what happened since the page was made.
+    news: str = ""
     #: Inputs that the answer carries along.
     inputs: Sequence[tuple[str, Any]] = field(default_factory=list)
     #: The reason that is offered.
@@ -71,18 +64,6 @@ def ask(request: HttpRequest, question: Question, opts: Any) -> TemplateResponse
         "opts": opts,
     }
     return TemplateResponse(request, "config_admin/confirm.html", context)
-
-
-def changed_rows(table: str, differences: Iterable[Difference]) -> list[ChangedRow]:
-    """Differences as the page shows them."""
-    return [_changed_row(table, row) for row in differences]
-
-
-def _changed_row(table: str, row: Difference) -> ChangedRow:
-    how = "added" if row.before is None else "removed" if row.after is None else "changed"
-    return ChangedRow(
-        row_name(table, row.pk), row_url(table, row.pk, "history"), how, changes(table, row.before, row.after)
-    )
 
 
 def refused(model_admin: Any, request: HttpRequest, rows: Iterable[Row]) -> list[Refusal]:

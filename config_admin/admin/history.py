@@ -11,7 +11,8 @@ from django.urls import path
 from simple_history.admin import SimpleHistoryAdmin
 
 from config_admin.admin import reasons
-from config_admin.admin.confirming import ChangedRow, Question, Refusal, ask, refusals_of, refused, warnings_of
+from config_admin.admin.comparing import changed_row
+from config_admin.admin.confirming import Question, Refusal, ask, refusals_of, refused, warnings_of
 from config_admin.admin.desk import desk_of
 from config_admin.admin.differences import FieldChange, changes, differ
 from config_admin.admin.links import put_back_url, release_url, row_name, row_url
@@ -21,7 +22,7 @@ from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.put_back import RestoreRefused, RowsBelongTogether
 from config_admin.releases.queries import NoSuchRelease, row_at
 from config_admin.releases.revert import revert_row
-from config_admin.releases.tree import Content
+from config_admin.releases.tree import Content, Difference
 from config_admin.validation.restoring import compiled, would_restore
 from convengine.domain.rows import ROW_TYPE_OF
 
@@ -39,6 +40,8 @@ class Entry(NamedTuple):
     changes: Sequence[FieldChange]
     #: Where the row can be put back to this; blank when it is so now, or is not there in it.
     put_back_url: str
+    #: True for the newest, while the row is so.
+    is_now: bool
 
 
 class HistoryAdmin(SimpleHistoryAdmin):
@@ -78,7 +81,8 @@ class HistoryAdmin(SimpleHistoryAdmin):
             was = _content(older) if older is not None and older.history_type != "-" else None
             content = _content(record)
             release = releases.get(record.config_version)
-            back = may and record.history_type != "-" and differ(content, now)
+            is_there = record.history_type != "-"
+            back = may and is_there and differ(content, now)
             pk = getattr(record, self.opts.pk.attname)
             yield Entry(
                 what=_WORDS[record.history_type],
@@ -86,8 +90,9 @@ class HistoryAdmin(SimpleHistoryAdmin):
                 why=record.history_change_reason or "",
                 record=record,
                 release_url=release_url(record.config_version),
-                changes=changes(table, was, None if record.history_type == "-" else content),
+                changes=changes(table, was, content if is_there else None),
                 put_back_url=put_back_url(table, pk, record.config_version) if back else "",
+                is_now=place == 0 and is_there and not differ(content, now),
             )
 
     def _now(self, pk: Any) -> Content | None:
@@ -129,7 +134,6 @@ class HistoryAdmin(SimpleHistoryAdmin):
         stored = desk.snapshot.row(ROW_TYPE_OF[table], pk)
         concerned = [*([stored] if stored else []), *compiled(table, {pk: was}).rows]
         findings = would_restore({table: {pk: was}})
-        how = "added" if now is None else "removed" if was is None else "changed"
         return Question(
             title=f"Put {name} back",
             intro=f"Make the row what it was in release {config_version}? The rest of that release stays out of it.",
@@ -138,7 +142,7 @@ class HistoryAdmin(SimpleHistoryAdmin):
             refusals=[*missing, *refused(self, request, concerned), *refusals_of(findings)],
             warnings=warnings_of(findings),
             reason=f"As in release {config_version}",
-            rows=[ChangedRow(name, row_url(table, pk, "history"), how, changes(table, now, was))],
+            rows=[changed_row(table, Difference(pk, now, was))],
         )
 
 

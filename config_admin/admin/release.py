@@ -1,5 +1,6 @@
 """Admin of releases: what each changed, and the ways back (R5, R57)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin, messages
@@ -8,34 +9,30 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from config_admin.admin import reasons
-from config_admin.admin.confirming import SHOWN, Question, Refusal, ask, changed_rows, refusals_of, warnings_of
-from config_admin.admin.links import release_url
+from config_admin.admin import compare_page, reasons
+from config_admin.admin.comparing import Differences, compared, first_rows
+from config_admin.admin.confirming import SHOWN, Question, Refusal, ask, refusals_of, warnings_of
+from config_admin.admin.links import release_url, row_name, row_url
 from config_admin.admin.recording import recorded, told
 from config_admin.models import CeRelease
-from config_admin.releases import head
+from config_admin.releases.content import contents
 from config_admin.releases.diff import differences
+from config_admin.releases.head import newest
 from config_admin.releases.models import Origin
 from config_admin.releases.put_back import RestoreRefused, RowsBelongTogether
 from config_admin.releases.queries import NoSuchRelease, release_of
-from config_admin.releases.revert import RevertConflict, revert_release
+from config_admin.releases.revert import RevertConflict, revert_release, wanted_by_revert
 from config_admin.releases.roll_back import roll_back
-from config_admin.validation.restoring import would_restore
+from config_admin.releases.tree import Difference
+from config_admin.validation.restoring import Wanted, would_restore
 from convengine.read_only import ReadOnlyAdmin
 from convengine.record_columns import beginning, labelled
 
-Differences = dict[str, list[Any]]
 ORIGIN_LOOKS = dict.fromkeys(Origin.values, "default") | {
     Origin.ROLLBACK.value: "warning",
     Origin.REVERT.value: "warning",
     Origin.OUT_OF_BAND.value: "danger",
 }
-
-
-def newest() -> int:
-    """The version in force."""
-    text = head.read()
-    return head.Head.parse(text).config_version if text else 0
 
 
 @admin.register(CeRelease)
@@ -50,17 +47,21 @@ class ReleaseAdmin(ReadOnlyAdmin):
     why = beginning("reason", "reason", 90)
 
     def get_urls(self) -> list[Any]:
-        """Beside the usual pages, the two ways back."""
+        """Beside the usual pages, the comparison and the two ways back."""
+        name = "config_admin_cerelease"
+        roll, take = self.admin_site.admin_view(self.roll_back_view), self.admin_site.admin_view(self.take_back_view)
         own = [
-            path(
-                f"<int:config_version>/{word}/", self.admin_site.admin_view(view), name=f"config_admin_cerelease_{name}"
-            )
-            for word, name, view in (
-                ("roll-back", "roll_back", self.roll_back_view),
-                ("take-back", "take_back", self.take_back_view),
-            )
+            path("compare/", self.admin_site.admin_view(self.compare_view), name=f"{name}_compare"),
+            path("<int:config_version>/roll-back/", roll, name=f"{name}_roll_back"),
+            path("<int:config_version>/take-back/", take, name=f"{name}_take_back"),
         ]
         return [*own, *super().get_urls()]
+
+    def compare_view(self, request: HttpRequest) -> HttpResponse:
+        """Any two releases beside each other."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return compare_page.show(self, request)
 
     @admin.display(description="release")
     def version(self, release: CeRelease) -> str:
@@ -80,11 +81,11 @@ class ReleaseAdmin(ReadOnlyAdmin):
         """The release with what it changed."""
         release = self.get_object(request, object_id)
         found = differences(release.parent_id or 0, release.pk) if release else {}
-        shown, more = _shown(found)
+        in_force = newest()
         context = {
-            "tables": shown,
-            "more": more,
-            "is_newest": release is not None and release.pk == newest(),
+            "comparison": compared(request, found),
+            "is_newest": release is not None and release.pk == in_force,
+            "to_newest_url": compare_page.compare_url(release.pk, in_force) if release else "",
             "may_go_back": self.has_roll_back_permission(request),
         }
         return super().change_view(request, object_id, form_url, context | (extra_context or {}))
@@ -96,6 +97,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
         reasons.need(request, consent=())
         with recorded(request, Origin.ROLLBACK):
             self._check(request, config_version)
+            in_force = newest()
             question = Question(
                 title=f"Roll back to release {config_version}",
                 intro=f"Make every row what it was in release {config_version}? Conversations use it from their next "
@@ -104,15 +106,17 @@ class ReleaseAdmin(ReadOnlyAdmin):
                 back_url=release_url(config_version),
                 danger=True,
                 reason=f"Back to release {config_version}",
+                more_url=compare_page.compare_url(in_force, config_version),
             )
-            found = differences(newest(), config_version)
+            found = differences(in_force, config_version)
             return self._asked(request, question, found, lambda: roll_back(config_version))
 
     def take_back_view(self, request: HttpRequest, config_version: int) -> HttpResponse:
         """Ask whether to undo what one release changed and nothing else, or do it."""
         reasons.need(request, consent=())
         with recorded(request, Origin.REVERT):
-            release = self._check(request, config_version)
+            self._check(request, config_version)
+            wanted, conflicts = wanted_by_revert(config_version)
             question = Question(
                 title=f"Take back release {config_version}",
                 intro=f"Undo what release {config_version} changed, and keep everything that came after it?",
@@ -120,9 +124,9 @@ class ReleaseAdmin(ReadOnlyAdmin):
                 back_url=release_url(config_version),
                 danger=True,
                 reason=f"Without the change of release {config_version}",
+                refusals=_in_the_way(conflicts),
             )
-            found = differences(config_version, release.parent_id or 0)
-            return self._asked(request, question, found, lambda: revert_release(config_version))
+            return self._asked(request, question, _beside(wanted), lambda: revert_release(config_version))
 
     def _check(self, request: HttpRequest, config_version: int) -> CeRelease:
         if not self.has_roll_back_permission(request):
@@ -133,13 +137,8 @@ class ReleaseAdmin(ReadOnlyAdmin):
             raise Http404(str(error)) from error
 
     def _asked(self, request: HttpRequest, question: Question, found: Differences, go_back: Any) -> HttpResponse:
-        tables, question.more = _shown(found)
-        question.rows = [row for rows in tables.values() for row in rows]
-        findings = would_restore({table: {row.pk: row.after for row in rows} for table, rows in found.items()})
-        question.refusals, question.warnings = refusals_of(findings), warnings_of(findings)
-        if not found:
-            question.refusals = [Refusal("Nothing is different, so there is nothing to go back to.")]
-        if request.method != "POST" or question.refusals or not reasons.given(request):
+        self._fill(request, question, found)
+        if request.method != "POST" or question.refusals or question.news or not reasons.given(request):
             return ask(request, question, self.opts)
         try:
             go_back()
@@ -152,13 +151,31 @@ class ReleaseAdmin(ReadOnlyAdmin):
         self.message_user(request, told(), messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:config_admin_cerelease_changelist"))
 
+    def _fill(self, request: HttpRequest, question: Question, found: Differences) -> None:
+        question.rows = first_rows(found, SHOWN)
+        question.more = sum(map(len, found.values())) - len(question.rows)
+        findings = would_restore({table: {row.pk: row.after for row in rows} for table, rows in found.items()})
+        question.refusals = [*question.refusals, *refusals_of(findings)]
+        question.warnings = warnings_of(findings)
+        if not found and not question.refusals:
+            question.refusals = [Refusal("Nothing is different, so there is nothing to go back to.")]
+        question.inputs = [("in_force", in_force := newest())]
+        if request.POST.get("in_force", str(in_force)) != str(in_force):
+            question.news = f"Meanwhile release {in_force} was made. This is what would change now; look again."
 
-def _shown(found: Differences) -> tuple[dict[str, list[Any]], int]:
-    """What differs, as far as one page can tell it, and how many rows there are beyond."""
-    shown: dict[str, list[Any]] = {}
-    left = SHOWN
-    for table, rows in found.items():
-        if left > 0:
-            shown[table] = changed_rows(table, rows[:left])
-            left -= len(shown[table])
-    return shown, sum(map(len, found.values())) - (SHOWN - left)
+
+def _beside(wanted: Wanted) -> Differences:
+    """Rows that would be put back, each beside what it is now."""
+    found: dict[str, list[Difference]] = {}
+    for table, rows in wanted.items():
+        now = contents(table, list(rows))
+        found[table] = [Difference(pk, now.get(pk), row) for pk, row in rows.items()]
+    return found
+
+
+def _in_the_way(rows: Sequence[tuple[str, Any]]) -> list[Refusal]:
+    if not rows:
+        return []
+    links = [(row_url(table, pk, "history"), row_name(table, pk)) for table, pk in rows[:SHOWN]]
+    message = "Changed again since, so taking this back would undo that too. Put these back one by one, if at all:"
+    return [Refusal(message, links)]

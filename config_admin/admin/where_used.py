@@ -1,8 +1,8 @@
 """What uses a row, as its page shows it: grouped by how, with links, as many as one can read."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from config_admin.admin.differences import name_of
 from config_admin.admin.links import row_name, row_url
@@ -58,8 +58,10 @@ def _group(how: str, table: str, members: list[Row]) -> Group:
     return Group(how, name_of(table), links, max(len(members) - SHOWN, 0))
 
 
+def about(content: Mapping[str, Any]) -> str:
+    """What a row is for, in a few words of its own."""
+    return shortened(next((text for name in _TELLING if isinstance(text := content.get(name), str) and text), ""), 60)
+
+
 def _about(row: Row) -> str:
-    if isinstance(row, rows.Intent):
-        return row.name
-    known = (getattr(row, name, None) for name in _TELLING)
-    return shortened(next((text for text in known if text), ""), 60)
+    return row.name if isinstance(row, rows.Intent) else about(vars(row))

@@ -45,8 +45,11 @@ def diff(before: int, after: int) -> dict[str, TableDiff]:
 
 
 def differences(before: int, after: int) -> dict[str, list[Difference]]:
-    """The rows in which two releases differ, by table. Reads the chunks that differ, and no others."""
+    """The rows in which two releases differ, by table. Reads the chunks that differ, and no others, all at once."""
     blobs, old, new = Blobs(), manifest_of(before), manifest_of(after)
+    roots = [(old.get(table), new.get(table)) for table in control_plane() if old.get(table) != new.get(table)]
+    blobs.fetch(root for pair in roots for root in pair if root)
+    blobs.fetch(chunk.hash for pair in roots for side in tree.apart(blobs, *pair) for chunk in side)
     found = {table: tree.differences(blobs, table, old.get(table), new.get(table)) for table in control_plane()}
     return {table: rows for table, rows in found.items() if rows}
 

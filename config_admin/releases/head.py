@@ -45,6 +45,12 @@ def read() -> str | None:
     return row[0] if row else None
 
 
+def newest() -> int:
+    """The version in force; 0 before the first release."""
+    text = read()
+    return Head.parse(text).config_version if text else 0
+
+
 def written() -> int:
     """How often the tables have been written, as this transaction sees it."""
     return CeConfigHead.objects.values_list("write_counter", flat=True).get(pk=1)

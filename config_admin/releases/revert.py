@@ -1,6 +1,6 @@
 """Taking back a change: of one row, or of everything that one release changed."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from config_admin.releases import content, tree
 from config_admin.releases.change_set import change_set
@@ -9,6 +9,8 @@ from config_admin.releases.diff import differences
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.put_back import put_back
 from config_admin.releases.queries import release_of, row_at
+from config_admin.releases.tree import Content
+from config_admin.validation.restoring import Wanted
 
 
 class RevertConflict(ValueError):
@@ -37,27 +39,49 @@ def revert_row(
 def revert_release(
     config_version: int, *, author: Author = None, reason: str = "", force: bool = False, checked: bool = True
 ) -> CeRelease | None:
-    """Take back what one release changed, and nothing else; null when nothing of it is left.
+    """Take back what one release changed, field by field, and nothing else; null when nothing of it is left.
 
-    Raises NoSuchRelease, RowsBelongTogether, RevertConflict when rows of it were changed since, unless `force`, and
-    RestoreRefused, unless not `checked`.
+    Raises NoSuchRelease, RowsBelongTogether, RevertConflict when fields of it were changed again since, unless
+    `force`, which makes the rows what they were before it, and RestoreRefused, unless not `checked`.
     """
-    release = release_of(config_version)
-    found = differences(release.parent_id or 0, config_version)
     with change_set(Origin.REVERT, author, reason or f"Without the change of version {config_version}") as change:
-        if not force and (changed := _changed_since(found)):
+        wanted, changed = wanted_by_revert(config_version)
+        if changed and not force:
             raise RevertConflict(changed)
-        put_back({table: {row.pk: row.before for row in rows} for table, rows in found.items()}, checked=checked)
+        put_back(wanted, checked=checked)
     return change.release
 
 
-def _changed_since(found: dict[str, list[tree.Difference]]) -> list[tuple[str, Any]]:
-    changed = []
-    for table, rows in found.items():
+def wanted_by_revert(config_version: int) -> tuple[Wanted, list[tuple[str, Any]]]:
+    """What taking a release back would put back, and the rows that were changed again since in the same fields.
+
+    Those are in it as they were before the release. Rows of which nothing is left to take back are not.
+    """
+    release = release_of(config_version)
+    wanted: dict[str, dict[Any, Content | None]] = {}
+    changed: list[tuple[str, Any]] = []
+    for table, rows in differences(release.parent_id or 0, config_version).items():
         now = content.contents(table, [row.pk for row in rows])
-        changed += [
-            (table, row.pk)
-            for row in rows
-            if not (tree.same(now.get(row.pk), row.after) or tree.same(now.get(row.pk), row.before))
-        ]
-    return changed
+        for row in rows:
+            kept = _without(row, now.get(row.pk))
+            if kept is None:
+                changed.append((table, row.pk))
+            if not tree.same(kept.row if kept else row.before, now.get(row.pk)):
+                wanted.setdefault(table, {})[row.pk] = kept.row if kept else row.before
+    return wanted, changed
+
+
+class _Kept(NamedTuple):
+    row: Content | None
+
+
+def _without(row: tree.Difference, now: Content | None) -> _Kept | None:
+    """The row as it would be without the change; null when it was changed again since in the same fields."""
+    if tree.same(now, row.after) or tree.same(now, row.before):
+        return _Kept(row.before)
+    if row.before is None or row.after is None or now is None:
+        return None
+    names = [name for name, value in row.after.items() if not tree.same(value, row.before[name])]
+    if any(not (tree.same(now[name], row.after[name]) or tree.same(now[name], row.before[name])) for name in names):
+        return None
+    return _Kept({**now, **{name: row.before[name] for name in names}})

@@ -97,14 +97,19 @@ def differences(blobs: Blobs, table: str, before: str | None, after: str | None)
     """The rows in which two trees differ, in key order. Chunks that both have are not read."""
     if before == after:
         return []
-    blobs.fetch(root for root in (before, after) if root)
-    old, new = index_of(blobs, before), index_of(blobs, after)
-    shared = {chunk.hash for chunk in old} & {chunk.hash for chunk in new}
-    old, new = ([chunk for chunk in side if chunk.hash not in shared] for side in (old, new))
+    old, new = apart(blobs, before, after)
     blobs.fetch(chunk.hash for chunk in (*old, *new))
     was, now = rows_of(blobs, table, old), rows_of(blobs, table, new)
     found = (Difference(pk, was.get(pk), now.get(pk)) for pk in sorted(was.keys() | now.keys()))
     return [difference for difference in found if not same(difference.before, difference.after)]
+
+
+def apart(blobs: Blobs, before: str | None, after: str | None) -> tuple[list[Chunk], list[Chunk]]:
+    """The chunks that only one of two trees has: of the one before, and of the one after."""
+    blobs.fetch(root for root in (before, after) if root)
+    old, new = index_of(blobs, before), index_of(blobs, after)
+    shared = {chunk.hash for chunk in old} & {chunk.hash for chunk in new}
+    return [chunk for chunk in old if chunk.hash not in shared], [chunk for chunk in new if chunk.hash not in shared]
 
 
 def same(one: Json, other: Json) -> bool:

@@ -33,7 +33,7 @@ def test_a_release_shows_what_it_changed(ada: Client) -> None:
 
     page = ada.get(address(m.CeRelease, "change", version))
 
-    (shown,) = page.context["tables"]["ce_response"]
+    (shown,) = page.context["comparison"].rows
     assert (shown.name, shown.how) == (f"Response {row.pk}", "changed")
     assert [change.label for change in shown.changes] == ["Priority"]
 
@@ -100,6 +100,37 @@ def test_a_change_on_top_is_not_undone_in_silence(ada: Client) -> None:
     row.refresh_from_db()
     assert row.priority == 8
     assert "Changed again since" in page.content.decode()
+    assert [name for _, name in page.context["question"].refusals[0].rows] == [f"Response {row.pk}"]
+
+
+def test_taking_back_leaves_other_fields_as_they_became_since(ada: Client) -> None:
+    row = a_response()
+    wrong = changed(row, priority=7)
+    changed(row, exact_text="How much, please?")
+
+    asked = ada.get(way_back("take_back", wrong))
+    ada.post(way_back("take_back", wrong), WHY)
+
+    row.refresh_from_db()
+    assert (row.priority, row.exact_text) == (100, "How much, please?")
+    assert [change.label for change in asked.context["question"].rows[0].changes] == ["Priority"]
+
+
+def test_an_answer_to_a_preview_that_is_old_is_asked_again(ada: Client) -> None:
+    row = a_response()
+    first = newest().pk
+    changed(row, priority=7)
+    inputs = dict(ada.get(way_back("roll_back", first)).context["question"].inputs)
+    last = changed(row, priority=8)
+
+    again = ada.post(way_back("roll_back", first), WHY | inputs)
+    row.refresh_from_db()
+    assert row.priority == 8
+    assert f"Meanwhile release {last} was made." in again.content.decode()
+
+    ada.post(way_back("roll_back", first), WHY | dict(again.context["question"].inputs))
+    row.refresh_from_db()
+    assert row.priority == 100
 
 
 def test_rolling_back_to_what_is_in_force_is_refused(ada: Client) -> None:

@@ -87,6 +87,31 @@ def test_rows_changed_since_are_told_and_nothing_is_done(rule):
     assert version() == last
 
 
+def test_a_field_that_was_changed_since_stays_when_the_release_did_not_touch_it(rule):
+    bad = changed(rule, priority=1)
+    changed(rule, action_value="LATER")
+    revert_release(bad, checked=False)
+    rule.refresh_from_db()
+    assert (rule.priority, rule.action_value) == (100, "LATER")
+
+
+def test_one_of_two_fields_that_is_as_it_was_before_is_no_conflict(rule):
+    bad = changed(rule, priority=1, action_value="WRONG")
+    changed(rule, priority=100)
+    revert_release(bad, checked=False)
+    rule.refresh_from_db()
+    assert (rule.priority, rule.action_value) == (100, "DONE")
+
+
+def test_a_row_that_was_deleted_since_is_a_conflict_when_it_was_changed_before(rule):
+    bad, pk = changed(rule, priority=1), rule.pk
+    with change_set():
+        rule.delete()
+    with pytest.raises(RevertConflict) as conflict:
+        revert_release(bad, checked=False)
+    assert conflict.value.rows == [("ce_rule", pk)]
+
+
 def test_force_takes_back_rows_changed_since_too(rule):
     bad = changed(rule, priority=1)
     changed(rule, priority=2)
