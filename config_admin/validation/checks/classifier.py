@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from config_admin.validation.checks import common, patterns
 from config_admin.validation.draft import Check, Draft
@@ -75,16 +76,18 @@ def _overlap(draft: Classifier) -> Iterator[Finding]:
     """A text that both rows hit proves that they overlap; the samples of either side are tried."""
     if not draft.row.enabled:
         return
-    told = 0
-    for other in draft.others(_overlapping(draft.snapshot, draft.row)):
-        if told < _TOLD and code(other.intent_code) != code(draft.row.intent_code):
-            told += 1
-            yield draft.warning(
-                "CLASSIFIER_OVERLAP",
-                "pattern",
-                f"Row {other.pk} ({code(other.intent_code)}) matches some of the same texts; both matching means the "
-                "classifier gives no result.",
-            )
+    found = (
+        other
+        for other in draft.others(_overlapping(draft.snapshot, draft.row))
+        if code(other.intent_code) != code(draft.row.intent_code)
+    )
+    for other in islice(found, _TOLD):
+        yield draft.warning(
+            "CLASSIFIER_OVERLAP",
+            "pattern",
+            f"Row {other.pk} ({code(other.intent_code)}) matches some of the same texts; both matching means the "
+            "classifier gives no result.",
+        )
 
 
 def _overlapping(snapshot: Snapshot, row: rows.Classifier) -> Iterator[rows.Classifier]:

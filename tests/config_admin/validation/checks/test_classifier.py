@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from config_admin.validation.checks.classifier import samples
+from convengine.rules.bank import TextBank
 from tests.config_admin.validation.shop import CLASSIFIER, codes, said
 
 OTHER = replace(CLASSIFIER, classifier_id=2, intent_code="ORDER_STATUS", rule_type="CONTAINS", pattern="where is")
@@ -83,3 +84,18 @@ def test_other_words_the_same_intent_and_a_disabled_row_do_not_overlap(change: d
 def test_the_samples_of_a_pattern_are_its_words() -> None:
     assert samples(CLASSIFIER) == ("cancel", "stop", "order", "cancel stop order")
     assert samples(replace(CLASSIFIER, pattern=r"(?i)\bwhere[a-z]? is\s+\p{L}{2,3}")) == ("where", "is", "where is")
+
+
+def test_a_row_is_built_once_however_many_texts_it_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = [
+        replace(OTHER, classifier_id=10 + number, rule_type="REGEX", pattern=f"topic{number} (one|two|three)")
+        for number in range(200)
+    ]
+    built: list[object] = []
+    made = TextBank.__init__
+    monkeypatch.setattr(
+        TextBank, "__init__", lambda self, *args, **kwargs: (built.append(args), made(self, *args, **kwargs))[1]
+    )
+
+    assert codes(replace(CLASSIFIER, classifier_id=9, pattern="counted here"), *others) == []
+    assert len(built) <= 3
