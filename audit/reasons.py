@@ -70,7 +70,8 @@ def reasons(events: list[Event]) -> list[Reason]:
 def _told(decisions: Iterable[Mapping[str, Any]], snapshot: Snapshot) -> Iterator[Reason]:
     for decision in decisions:
         tested = [_row(snapshot, decision["table"], one) for one in decision["candidates"] if not one["derived"]]
-        if tested:
+        # What the user wants is told also when no phrase fits: there it was that the turn took its way.
+        if tested or decision["kind"] == "CLASSIFIER":
             won = tuple(row for row in tested if not row.reason)
             yield Reason(_subject(decision), won, tuple(row for row in tested if row.reason))
 

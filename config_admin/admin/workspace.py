@@ -26,6 +26,13 @@ from convengine.domain.snapshot import Snapshot
 from convengine.domain.text import code
 
 DAYS = 7
+#: What stands on every workspace, also before there is a row, and what it says then.
+_NOTHING_YET = {
+    rows.Classifier.table: "No phrase leads here yet. Begin with one.",
+    rows.OutputSchema.table: "No data is asked for.",
+    rows.Rule.table: "No rules yet.",
+    rows.Response.table: "No answers yet.",
+}
 _RESERVED = {
     ANY: "What holds for every intent: these rows are looked at after those of the intent that a conversation is in.",
     UNKNOWN: "What holds while nobody knows yet what the user wants.",
@@ -66,13 +73,15 @@ class Lines(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A section with its groups, those without a row left out unless a row can be made in them."""
+    """A section with its groups that have rows."""
 
     section: Section
     key: str
     groups: list[Lines]
     #: Places for a first row, as (address, label).
     empty: list[tuple[str, str]]
+    #: What is said of a section that always stands here while it has no row; else blank.
+    nothing: str
 
 
 def workspace(request: HttpRequest, intent: str) -> HttpResponse:
@@ -100,8 +109,8 @@ def workspace(request: HttpRequest, intent: str) -> HttpResponse:
         "state": state,
         "states": [("", "All states"), *((each, each) for each in states)],
         "unanswered": _answers_to_add(request, intent, unanswered(snapshot, intent, states)),
-        "parts": [part for part in parts if part.groups],
-        "unused": [part for part in parts if not part.groups],
+        "parts": [part for part in parts if part.groups or part.nothing],
+        "unused": [part for part in parts if not part.groups and not part.nothing],
         "days": DAYS,
     }
     return TemplateResponse(request, "config_admin/workspace.html", context)
@@ -134,7 +143,7 @@ def _part(
         return None
     groups = [_lines(request, snapshot, group, intent, counts) for group in section.groups]
     empty = [(one.add_url, one.group.title) for one in groups if not one.lines and one.add_url]
-    return Part(section, table, [one for one in groups if one.lines], empty)
+    return Part(section, table, [one for one in groups if one.lines], empty, _NOTHING_YET.get(table, ""))
 
 
 def _lines(

@@ -70,7 +70,7 @@ def test_an_intent_without_a_row_says_so_and_offers_the_first(ada: Client) -> No
     made(m.CeIntent)
     shown = text(ada)
 
-    assert "Nothing here yet: begin with a phrase that leads here" in shown
+    assert "No phrase leads here yet. Begin with one." in shown
     assert "cerule/add/?intent_code=LOAN&amp;phase=POST_DIALOGUE_ACT&amp;workspace=LOAN" in shown
 
 
