@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from markdown_it import MarkdownIt
@@ -20,7 +21,18 @@ from config_admin.manual.reference import named
 #: The files by part, in the order in which one reads them. Every file of `docs/` stands in one of these.
 PARTS: Mapping[str, Sequence[str]] = {
     "For whoever changes conversations": (
-        *("start", "workplace", "authoring", "rules", "patterns", "paths", "templates", "extraction", "actions"),
+        *(
+            "start",
+            "tasks",
+            "workplace",
+            "authoring",
+            "rules",
+            "patterns",
+            "paths",
+            "templates",
+            "extraction",
+            "actions",
+        ),
         *("tools", "planner", "prompts", "understanding", "sessions"),
     ),
     "For whoever connects and runs it": (
@@ -30,6 +42,8 @@ PARTS: Mapping[str, Sequence[str]] = {
 }
 _READER = MarkdownIt("commonmark", {"html": False}).enable("table")
 _FOLDER = Path(settings.BASE_DIR) / "docs"
+#: Where pictures stand, as seen from the files.
+_PICTURES = "../static/"
 _FILE = re.compile(r"^(\w+)\.md(#.*)?$")
 
 
@@ -85,7 +99,9 @@ def _name_headings(tokens: Sequence[Token]) -> None:
 
 
 def _linked(token: Token) -> list[Token]:
-    """A link to a file leads to its page; a word of the vocabulary leads to its entry."""
+    """A link to a file leads to its page, a word of the vocabulary to its entry; pictures are static files."""
+    if token.type == "image" and (picture := str(token.attrGet("src") or "")).startswith(_PICTURES):
+        token.attrSet("src", static(picture.removeprefix(_PICTURES)))
     if token.type == "link_open" and (match := _FILE.match(str(token.attrGet("href") or ""))):
         token.attrSet("href", f"{reverse('manual_chapter', args=[match[1]])}{match[2] or ''}")
     if token.type != "code_inline" or token.content not in named():

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from django.contrib.staticfiles import finders
 
 from config_admin.manual import prose
 from convengine.rules.json_path import compile_path
@@ -39,3 +40,12 @@ def test_the_paths_of_the_manual_hold_as_it_says(path: str, holds: str) -> None:
     facts = json.loads(re.findall(r"```json\n(.*?)```", PATHS, re.DOTALL)[0])
 
     assert compile_path(path.replace("\\|", "|")).test(facts).matched is (holds == "yes")
+
+
+def test_every_picture_of_a_chapter_is_a_static_file() -> None:
+    pictures = re.findall(r'<img src="/static/([^"]+)" alt="([^"]+)"', prose.chapter("tasks").text)
+
+    assert len(pictures) >= 20
+    for path, alternative in pictures:
+        assert finders.find(path)
+        assert len(alternative) > 10

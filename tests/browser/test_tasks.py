@@ -1,0 +1,261 @@
+"""Four tasks for somebody who has never seen the product, played as the manual tells them, which shows the pictures."""
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import Visitor
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).resolve().parents[2]
+MANUAL = ROOT / "docs" / "tasks.md"
+PICTURES = ROOT / "static" / "docs" / "tasks"
+TASKS = {
+    "collect": "Make an intent that collects two fields and confirms",
+    "why": "Find out why a sentence went to the wrong intent",
+    "swap": "Swap the priority of two rules",
+    "undo": "Undo yesterday's change",
+}
+#: `CE_WRITE_MANUAL=true` takes the pictures of the manual anew.
+WRITES = os.environ.get("CE_WRITE_MANUAL") == "true"
+
+
+class Guide:
+    """Whoever plays a task. The manual tells each step in the words given here, with a picture of the page after it."""
+
+    def __init__(self, visitor: Visitor, task: str) -> None:
+        self.visitor, self.page, self.task = visitor, visitor.page, task
+        self.page.set_viewport_size({"width": 1360, "height": 850})
+        self.steps: list[str] = []
+
+    def did(self, words: str, shows: Locator | None = None) -> None:
+        """End a step, with `shows` in sight."""
+        if shows is not None:
+            shows.scroll_into_view_if_needed()
+        number = len(self.steps) + 1
+        picture = PICTURES / f"{self.task}-{number}.jpg"
+        taken = self.page.screenshot(type="jpeg", quality=60)
+        if WRITES:
+            PICTURES.mkdir(parents=True, exist_ok=True)
+            picture.write_bytes(taken)
+        assert picture.stat().st_size > 5_000
+        shown = re.sub(r"[*`]", "", words)
+        self.steps.append(f"{number}. {words}\n\n   ![{shown}](../static/docs/tasks/{picture.name})\n\n")
+
+    def finished(self) -> None:
+        """The manual tells these steps under the heading of the task, and no others."""
+        begin = f"## {TASKS[self.task]}\n\n"
+        before, _, rest = MANUAL.read_text().partition(begin)
+        told, heading, after = rest.partition("## ")
+        if WRITES:
+            MANUAL.write_text(f"{before}{begin}{''.join(self.steps)}{heading}{after}".rstrip() + "\n")
+        else:
+            assert told.split() == "".join(self.steps).split()
+
+    def fill(self, **fields: str) -> None:
+        """Fill in fields by their ids."""
+        for name, value in fields.items():
+            field = self.page.locator(f"#id_{name}")
+            if field.evaluate("one => one.tagName") == "SELECT":
+                field.select_option(value)
+            else:
+                field.fill(value)
+
+    def save(self, reason: str) -> None:
+        """Give the reason, and save; a warning is confirmed once."""
+        self.page.get_by_label("Reason for this change").fill(reason)
+        self.visitor.save()
+        anyway = self.page.get_by_label("Save anyway")
+        if anyway.count():
+            anyway.check()
+            self.visitor.save()
+
+    def say(self, text: str) -> None:
+        """One message on the page that tries conversations."""
+        self.page.get_by_label("Your message").fill(text)
+        with self.page.expect_navigation():
+            self.page.get_by_role("button", name="Say it").click()
+
+
+@pytest.fixture
+def analyst(somebody: Callable[[], Visitor]) -> Visitor:
+    return somebody().log_in("analyst")
+
+
+def test_an_intent_that_collects_two_fields_and_confirms(analyst: Visitor) -> None:
+    guide, page = Guide(analyst, "collect"), analyst.page
+    page.get_by_role("link", name="Intents", exact=True).first.click()
+    page.get_by_role("link", name="Add intent").click()
+    guide.fill(intent_code="BOOK_TABLE", display_name="Book a table", description="A guest wants a table.")
+    guide.did("Open **Intents**, press **+**, and give the intent a code and a description.")
+
+    guide.save("guests ask for tables")
+    expect(page.get_by_text("No phrase leads here yet. Begin with one.")).to_be_visible()
+    guide.did("Give a reason and save. The workspace of the intent opens: everything about it will stand here.")
+
+    add(guide, "Phrases that lead here")
+    guide.fill(rule_type="REGEX", pattern=r"\b(book|reserve)\b.*\btable\b", state_code="COLLECT")
+    guide.did("At **Phrases that lead here**, press **Add**: the words that lead here, and the state to begin in.")
+    guide.save("what guests write")
+
+    add(guide, "Data to collect")
+    guide.fill(state_code="ANY")
+    field(guide, "guests", "integer")
+    field(guide, "name", "string")
+    guide.did("At **Data to collect**, add two fields, both required.", page.get_by_label("Type of name"))
+    guide.save("what we must know")
+
+    answer(guide, "COLLECT", "For how many guests, and in which name?")
+    guide.did("At **Answers**, add what is asked while the data is collected: state `COLLECT`.")
+    guide.save("ask for the data")
+
+    add(guide, "Rules", "a rule after data collection")
+    guide.fill(
+        state_code="COLLECT", rule_type="JSON_PATH", match_pattern="$[?(@.schemaComplete == true)]",
+        action="SET_STATE", action_value="CONFIRM",
+    )  # fmt: skip
+    expect(page.locator("#ce-sentence")).to_have_text(
+        "When the data for BOOK_TABLE is complete in state COLLECT, go to CONFIRM."
+    )
+    guide.did("At **Rules**, add one after data collection. The sentence above the form says what it does.")
+    guide.save("ask for a yes when everything is known")
+
+    answer(guide, "CONFIRM", "A table for {{ guests }}, in the name of {{ name }}. Shall I book it?")
+    guide.save("ask for a yes")
+    add(guide, "Rules", "a rule after the dialogue act")
+    guide.fill(
+        state_code="CONFIRM", rule_type="EXACT", match_target="DIALOGUE_ACT", match_pattern="AFFIRM",
+        action="SET_STATE", action_value="DONE",
+    )  # fmt: skip
+    guide.did("Add the question to confirm for `CONFIRM`, and a rule after the dialogue act: a yes leads to `DONE`.")
+    guide.save("a yes books")
+    answer(guide, "DONE", "Your table is booked, {{ name }}.")
+    guide.save("say that it is booked")
+    guide.did("Add the last answer. Nothing is told to be missing any more.")
+
+    page.get_by_role("link", name="Try a conversation").first.click()
+    for text in ("I would like to book a table", "4 guests, name: Anna", "yes please"):
+        guide.say(text)
+    expect(page.locator("#last")).to_contain_text("Your table is booked, Anna.")
+    guide.did("Press **Try a conversation** and play a guest. Every edit is live at once.")
+    guide.finished()
+
+
+def add(guide: Guide, section: str, what: str = "") -> None:
+    """Press Add in a section of the workspace."""
+    words = f"Add {what} to {section}".replace("  ", " ")
+    guide.page.get_by_role("link", name=words, exact=True).click()
+    guide.page.get_by_label("Reason for this change").wait_for()
+
+
+def field(guide: Guide, name: str, kind: str) -> None:
+    """Add a required field to the table of a schema."""
+    page = guide.page
+    page.get_by_role("button", name="Add a field").click()
+    page.keyboard.type(name)
+    page.keyboard.press("Tab")
+    page.get_by_label(f"Type of {name}", exact=True).select_option(kind)
+    page.get_by_label(f"Required of {name}", exact=True).check()
+
+
+def answer(guide: Guide, state: str, text: str) -> None:
+    """Fill in an answer as it is written."""
+    add(guide, "Answers")
+    guide.fill(state_code=state, response_type="EXACT", exact_text=text)
+
+
+def test_why_a_sentence_went_to_the_wrong_intent(analyst: Visitor) -> None:
+    guide, page = Guide(analyst, "why"), analyst.page
+    asked = "Where is the invoice of my last order?"
+    page.get_by_role("link", name="Conversations", exact=True).first.click()
+    page.get_by_role("link", name="Try a conversation").first.click()
+    guide.say(asked)
+    expect(page.locator("#last")).to_contain_text("ORDER_STATUS")
+    guide.did(
+        "Open **Conversations → Try a conversation** and say the sentence. At its side stands which phrase decided."
+    )
+
+    page.get_by_role("link", name="leads to tracking an order").click()
+    box = page.locator(".ce-try").first
+    box.locator("summary").click()
+    box.get_by_label("Typed text").fill(asked)
+    box.get_by_label("Typed text").press("Enter")
+    expect(box).to_contain_text("The message leads to ORDER_STATUS.")
+    guide.did(
+        "Follow its link. **Try it here** below the pattern says what the sentence leads to, and what else fits.", box
+    )
+
+    page.get_by_role("link", name="Intents", exact=True).first.click()
+    page.get_by_role("link", name="FAQ_BILL").click()
+    add(guide, "Phrases that lead here")
+    guide.fill(rule_type="REGEX", pattern=r"\binvoices?\b", state_code="IDLE", priority="12")
+    guide.did("Open the intent that was meant, and add a phrase that comes before it: 12 goes before 13.")
+    guide.save("questions about invoices went to the tracking of orders")
+
+    page.get_by_role("link", name="Try a conversation").first.click()
+    guide.say(asked)
+    expect(page.locator("#last")).to_contain_text("FAQ_BILL")
+    guide.did("Say it again: it leads where it should.")
+    guide.finished()
+
+
+def test_the_priority_of_two_rules_is_swapped(analyst: Visitor) -> None:
+    guide, page = Guide(analyst, "swap"), analyst.page
+    first, second = "forget orderNumber.", "go to COLLECT."
+    page.get_by_role("link", name="Intents", exact=True).first.click()
+    page.get_by_role("link", name="CANCEL_ORDER").click()
+    rows = page.get_by_role("row").filter(has_text="tool_result.result.found is false")
+    expect(rows.nth(0)).to_contain_text(first)
+    guide.did(
+        "Open the intent. Its rules stand in the order in which they are tried; a lower priority goes first.",
+        rows.nth(1),
+    )
+
+    for words, priority in ((first, "20"), (second, "10")):
+        row = rows.filter(has_text=words)
+        row.get_by_role("button", name="Edit here").click()
+        form = page.frame_locator("iframe.ce-frame")
+        form.locator("#id_priority").fill(priority)
+        form.locator("#id_priority").scroll_into_view_if_needed()
+        if words == first:
+            guide.did("Press **Edit here** at the first, give it the priority of the second, a reason, and save.")
+        form.get_by_label("Reason for this change").fill("first go back, then forget")
+        with page.expect_navigation():
+            form.get_by_role("button", name="Save", exact=True).click()
+    expect(rows.nth(0)).to_contain_text(second)
+    guide.did(
+        "Give the other the priority of the first. The page shows the order that holds from the next message on.",
+        rows.nth(1),
+    )
+    guide.finished()
+
+
+def test_yesterdays_change_is_undone(somebody: Callable[[], Visitor]) -> None:
+    guide = Guide(somebody().log_in("admin"), "undo")
+    page = guide.page
+    guide.visitor.open_response("shop is open")
+    changed = page.url
+    as_it_was = page.locator("#id_exact_text").input_value()
+    guide.fill(exact_text="We are closed for good.")
+    guide.save("closing time, as I heard")
+
+    page.get_by_role("link", name="Releases", exact=True).first.click()
+    row = page.get_by_role("row").filter(has_text="closing time, as I heard")
+    guide.did("Open **Releases**: each change with who made it, when and why. Open the one to be undone.", row)
+    row.get_by_role("link").first.click()
+    guide.did("It shows what it changed, before and after. Press **Take back only this change**.")
+    page.get_by_role("link", name="Take back only this change").click()
+    page.get_by_label("Reason for this change").fill("the shop stays open")
+    guide.did("See what would change, give a reason, and confirm. What came after that release stays.")
+    with page.expect_navigation():
+        page.locator("button.ce-button-main").click()
+    guide.did("A new release has the old text again; the history keeps both.")
+
+    guide.visitor.go(changed.removeprefix(guide.visitor.server.url))
+    assert page.locator("#id_exact_text").input_value() == as_it_was
+    guide.finished()
