@@ -49,6 +49,12 @@ def written(told: Told) -> str:
     return "\n".join([*lines, f"TURNS: {told.turns}"])
 
 
+def with_question(summary: str, question: str) -> str:
+    """The summary with what the user was asked, where it says that nothing is open."""
+    asked = shortened(entry(question), SHARES["PENDING"]) or NOTHING
+    return summary.replace(f"\nPENDING: {NOTHING}\n", f"\nPENDING: {asked}\n", 1)
+
+
 def read(summary: str) -> Told:
     """What an earlier summary said, as far as it was not cut; an unknown shape says nothing."""
     found = dict(line.split(": ", 1) for line in summary.split("\n") if ": " in line)

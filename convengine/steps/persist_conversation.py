@@ -6,6 +6,7 @@ from typing import Any
 from convengine.codec import dumps
 from convengine.continuity.ending import settled
 from convengine.domain.catalogue.data import MAX_CONTEXT_BYTES
+from convengine.domain.enums import Lifecycle
 from convengine.domain.opening import closing_context
 from convengine.domain.outcome import Continue
 from convengine.domain.payload import stored
@@ -15,6 +16,7 @@ from convengine.domain.stages import Stage
 from convengine.domain.text import blank
 from convengine.domain.turn import Turn
 from convengine.errors import PipelineNoResponsePayload
+from convengine.memory.context_summary import with_question
 from convengine.pipeline.step import Step
 
 
@@ -25,7 +27,10 @@ class PersistConversationStep(Step):
     rank = 2600
     requires_persisted = True
     writes = frozenset(
-        {"intent", "state", "context", "last_assistant", "final_result", "lifecycle", "lifecycle_detail"}
+        {
+            *("intent", "state", "context", "last_assistant", "final_result"),
+            *("lifecycle", "lifecycle_detail", "context_summary"),
+        }
     )
 
     def execute(self, session: Session, turn: Turn) -> Continue:
@@ -39,7 +44,7 @@ class PersistConversationStep(Step):
             context=closing_context(session),
             last_assistant=stored(payload),
         )
-        session = settled(_trimmed(session, turn), turn)
+        session = _told(settled(_trimmed(session, turn), turn))
         result = FinalResult(str(session.intent), str(session.state), payload, session.context)
         session = session.evolve(final_result=result)
         turn.audit(
@@ -50,6 +55,17 @@ class PersistConversationStep(Step):
             final_result=session.last_assistant,
         )
         return Continue(session)
+
+
+def _told(session: Session) -> Session:
+    """The summary tells what the user was asked: only now it is known that the answer asks something.
+
+    The offer to go on asks nothing of the task, and tells the summary itself.
+    """
+    detail = session.lifecycle_detail if session.lifecycle == Lifecycle.AWAITING_USER else {}
+    if not detail.get("question") or "resume" in detail:
+        return session
+    return session.evolve(context_summary=with_question(session.context_summary, str(detail["question"])))
 
 
 def _trimmed(session: Session, turn: Turn) -> Session:

@@ -109,3 +109,14 @@ def test_on_the_plain_turn_api_a_finished_conversation_is_opened_again(guest: Pa
     assert answer["payload"]["value"] == "Nine to five."
     reopened = caller.get(turn=3, stage="SESSION_LIFECYCLE").json()["results"][0]["payload"]
     assert (reopened["from"], reopened["to"], reopened["reason"]) == ("COMPLETE", "RUNNING", "reopened")
+
+
+def test_the_summary_tells_the_question_that_the_answer_asks_and_forgets_it_when_it_is_answered(
+    guest: Participant,
+) -> None:
+    asked = guest.say("a visa please")
+    answered = guest.say("hours")
+
+    assert "PENDING: Which country?\n" in row_of(asked).context_summary
+    assert asked["session"]["context_summary"] == row_of(asked).context_summary
+    assert "PENDING: none\n" in row_of(answered).context_summary

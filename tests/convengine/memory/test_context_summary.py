@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convengine.memory.context_summary import MAX_CHARS, SHARES, Told, entry, read, shortened, written
+from convengine.memory.context_summary import (
+    MAX_CHARS,
+    SHARES,
+    Told,
+    entry,
+    read,
+    shortened,
+    with_question,
+    written,
+)
 
 #: Texts of any script, and of those that are wide, written from right to left, or built of several characters a sign.
 SCRIPTS = [
@@ -116,3 +125,14 @@ def test_a_summary_of_another_shape_says_nothing(summary: str) -> None:
 
 def test_an_entry_that_was_cut_is_not_carried_on() -> None:
     assert read("ENTITIES: a, b, half…\nDECISIONS: none").entities == ("a", "b")
+
+
+def test_an_open_question_is_told_where_nothing_else_is_open() -> None:
+    summary = written(Told(goal="PENDING: none", pending=()))
+
+    assert with_question(summary, "Which country,\nplease?").splitlines()[3] == "PENDING: Which country; please?"
+    assert with_question(summary, "why " * 200).splitlines()[3].endswith("…")
+    assert len(with_question(summary, "why " * 200)) <= MAX_CHARS
+    assert with_question(summary, " ") == summary
+    other = written(Told(pending=("missing city",)))
+    assert with_question(other, "Which city?") == other
