@@ -136,7 +136,7 @@ def test_make_talk_answers_what_is_piped_into_it_and_says_why(demo: Demo) -> Non
 
     assert "desk    Hello! I am the help desk" in printed
     assert "FAQ_DELIVERY" in printed
-    assert "· classifier: " in printed
+    assert "· What the user wants: " in printed
     assert "never said" not in printed
     assert "you     caf\ufffd" in printed
 
