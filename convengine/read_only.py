@@ -13,6 +13,8 @@ from unfold.views import ChangeList
 
 from convengine.record_columns import conversation_link
 
+#: The right to open conversations.
+CONVERSATIONS = "ce_sessions.view_ceconversation"
 #: The query parameter that names the row behind which a page begins.
 BEFORE = "before"
 
@@ -127,3 +129,25 @@ class ByConversation(ReadOnlyAdmin):
     def conversation_page(self, row: Any) -> SafeString:
         """A link to the conversation."""
         return conversation_link(row.conversation_id)
+
+    @display(description="conversation")
+    def conversation_name(self, row: Any) -> str:
+        """Its id, for who may not open it."""
+        return str(row.conversation_id)
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        """The columns, without a way to where this user may not go."""
+        return self._for(request, super().get_list_display(request))
+
+    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        """The fields, likewise."""
+        return self._for(request, super().get_fields(request, obj))
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        """Likewise."""
+        return self._for(request, super().get_readonly_fields(request, obj))
+
+    def _for(self, request: HttpRequest, names: Any) -> Any:
+        if request.user.has_perm(CONVERSATIONS):
+            return names
+        return tuple("conversation_name" if name == "conversation_page" else name for name in names)

@@ -39,7 +39,7 @@ _ROWS = (
     *("cemcpplanner", "cemcpsqlguardrail", "ceconfig", "ceverbose"),
 )
 _RUNNING = ("ceturnticket", "ceidempotency", "cependingactionexecution")
-_SESSIONS = ("ceconversation", "ceconversationhistory", "cememory", "cesessionunit", *_RUNNING)
+_SESSIONS = ("ceconversation", "cethread", "ceconversationhistory", "cememory", "cesessionunit", *_RUNNING)
 _AUDIT = ("ceaudit", "ceturnrow", "cellmcalllog")
 _DOCUMENTS = ("cedocument", "cedocumentcollection")
 _EDIT = ("add", "change", "delete")
@@ -69,6 +69,11 @@ TASKS = (
         "Change reserved settings and MCP servers",
         (CONFIG_ADMIN,),
         _rights("config_admin", _EDIT, ["cemcpserver"]),
+    ),
+    Task(
+        "Try a conversation as a user would have it",
+        (ANALYST, CONFIG_ADMIN),
+        frozenset({"ce_sessions.try_conversation"}),
     ),
     Task("Roll back to a release, and take one back", (CONFIG_ADMIN,), frozenset({"config_admin.roll_back_release"})),
     Task("Import a configuration", (CONFIG_ADMIN,), frozenset({"config_admin.import_configuration"})),

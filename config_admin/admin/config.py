@@ -90,11 +90,11 @@ class ConfigAdmin(RowAdmin):
 
     def has_change_permission(self, request: HttpRequest, obj: CeConfig | None = None) -> bool:
         """Reserved settings are changed by configuration administrators."""
-        return super().has_change_permission(request, obj) and self._may(request, obj)
+        return super().has_change_permission(request, obj) and self._is_free(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: CeConfig | None = None) -> bool:
         """Likewise."""
-        return super().has_delete_permission(request, obj) and self._may(request, obj)
+        return super().has_delete_permission(request, obj) and self._is_free(request, obj)
 
     def forbidden(self, request: HttpRequest, row: Row) -> str:
         """Nor may anybody else make, switch or bring back such a row."""
@@ -103,7 +103,7 @@ class ConfigAdmin(RowAdmin):
             return ""
         return f"{setting.name} is reserved for configuration administrators."
 
-    def _may(self, request: HttpRequest, obj: CeConfig | None) -> bool:
+    def _is_free(self, request: HttpRequest, obj: CeConfig | None) -> bool:
         return obj is None or not self.forbidden(request, row_of(obj))
 
     @admin.display(description="setting", ordering=Lower("config_key"))

@@ -51,10 +51,11 @@ class HistoryAdmin(SimpleHistoryAdmin):
     history_list_per_page = 50
 
     def get_urls(self) -> list[Any]:
-        """Beside the usual pages of a row, the one that puts it back."""
+        """Beside the usual pages of a row, the one that puts it back; a second one, past the checks, is left out."""
         name = f"{self.opts.app_label}_{self.opts.model_name}_put_back"
         view = self.admin_site.admin_view(self.put_back_view)
-        return [path("<path:object_id>/put-back/<int:config_version>/", view, name=name), *super().get_urls()]
+        others = [one for one in super().get_urls() if not str(one.name or "").endswith("_simple_history")]
+        return [path("<path:object_id>/put-back/<int:config_version>/", view, name=name), *others]
 
     def history_view_title(self, request: HttpRequest, obj: Any) -> str:
         """What the page is called."""

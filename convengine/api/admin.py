@@ -1,5 +1,6 @@
 """Keys of integrators: made, shown once, revoked (R53)."""
 
+from copy import deepcopy
 from typing import Any
 
 from django import forms
@@ -13,6 +14,9 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminT
 
 from convengine.api.models import SCOPES, CeApiKey, every_scope_but_config
 from convengine.record_columns import labelled
+
+#: Who may give a key the scope `config`, which reads and writes all of the configuration.
+WHOLE_CONFIGURATION = "config_admin.import_configuration"
 
 
 class ApiKeyForm(forms.ModelForm):
@@ -39,7 +43,8 @@ class ApiKeyAdmin(ModelAdmin):
     """Keys. The secret is shown on the page that follows its making, and never again: only its hash is kept."""
 
     form = ApiKeyForm
-    list_display = ("name", "usable", "workspace_id", "scope_list", "prefix", "created", "expiry_date")
+    list_display = ("name", "usable", "workspace_id", "scope_list", "maker", "prefix", "created", "expiry_date")
+    list_select_related = ("made_by",)
     list_filter_submit = True
     search_fields = ("name", "prefix", "workspace_id")
     ordering = ("-created",)
@@ -47,12 +52,26 @@ class ApiKeyAdmin(ModelAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: CeApiKey | None = None) -> Any:
         """A new key has no prefix yet, and nothing to revoke."""
-        made = ("prefix", "created", "standing") if obj else ()
+        made = ("prefix", "maker", "created", "standing") if obj else ()
         return [(None, {"fields": ("name", "workspace_id", "scopes", "expiry_date", *made)})]
 
     def get_readonly_fields(self, request: HttpRequest, obj: CeApiKey | None = None) -> tuple[str, ...]:
         """What the key is made of does not change."""
-        return ("prefix", "created", "standing") if obj else ()
+        return ("prefix", "maker", "created", "standing") if obj else ()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[CeApiKey]:
+        """All keys for who keeps them; else one's own (R18)."""
+        keys: QuerySet[CeApiKey] = super().get_queryset(request)
+        return keys if self.has_delete_permission(request) else keys.filter(made_by=request.user.pk)
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
+        """The form, with the scopes that this user may give: no key may do more than who makes it."""
+        form = super().get_form(request, obj, change, **options)
+        if "scopes" in form.base_fields and not request.user.has_perm(WHOLE_CONFIGURATION):
+            # The field is the class's own; a copy is this request's.
+            narrowed = form.base_fields["scopes"] = deepcopy(form.base_fields["scopes"])
+            narrowed.choices = [(name, label) for name, label in SCOPES if name != "config"]
+        return form
 
     @labelled({"revoked": "danger", "late": "warning", "valid": "success"}, "status")
     def usable(self, key: CeApiKey) -> tuple[str, str]:
@@ -66,6 +85,11 @@ class ApiKeyAdmin(ModelAdmin):
     def standing(self, key: CeApiKey) -> str:
         """The same, in words."""
         return self.usable(key)[1]
+
+    @admin.display(description="made by")
+    def maker(self, key: CeApiKey) -> str:
+        """Who made it."""
+        return key.made_by.get_username() if key.made_by else "-"
 
     @admin.display(description="scopes")
     def scope_list(self, key: CeApiKey) -> str:
@@ -83,6 +107,7 @@ class ApiKeyAdmin(ModelAdmin):
         """Store the key; a new one gets its secret, which the next page shows."""
         key: Any = obj
         if not change:
+            key.made_by = request.user
             key.secret = type(obj).objects.assign_key(obj)
         obj.save()
 

@@ -1,5 +1,6 @@
 """Keys of integrators: a workspace and scopes behind a hashed secret (R53)."""
 
+from django.conf import settings
 from django.db import models
 from rest_framework_api_key.models import AbstractAPIKey
 
@@ -22,6 +23,17 @@ class CeApiKey(AbstractAPIKey):
 
     workspace_id = models.TextField(default="default", help_text="Conversations of another workspace answer 404.")
     scopes = models.JSONField(default=every_scope_but_config, help_text="turns, sessions, audit, config")
+
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="+",
+        verbose_name="made by",
+        help_text="Integrators see and revoke the keys that they made themselves.",
+    )
 
     #: The scopes as they stand in the column, of a key that a request brought.
     scopes_text = ""

@@ -13,8 +13,7 @@ from django.urls import path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from convengine.read_only import ByConversation
-from convengine.record_columns import conversation_link
+from convengine.read_only import CONVERSATIONS, ByConversation
 from convengine.sessions.models import CePendingActionExecution
 from convengine.sessions.settle import NotSettled, Settlement, settle
 
@@ -89,6 +88,7 @@ class SettlingAdmin(ByConversation):
         if execution is None:
             raise Http404(f"There is no execution {pk}.")
         back = reverse("admin:ce_sessions_cependingactionexecution_change", args=[pk])
+        may_read = request.user.has_perm(CONVERSATIONS)
         form = SettleForm(request.POST or None)
         if request.method == "POST" and form.is_valid() and self._settled(request, execution, form):
             self.message_user(request, "Settled. The conversation hears of it with its next yes.", messages.SUCCESS)
@@ -98,7 +98,7 @@ class SettlingAdmin(ByConversation):
             "title": f"Settle {execution.action_key}",
             "opts": self.opts,
             "execution": execution,
-            "conversation": conversation_link(execution.conversation_id),
+            "conversation": (self.conversation_page if may_read else self.conversation_name)(execution),
             "form": form,
             "back_url": back,
         }

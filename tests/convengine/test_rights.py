@@ -1,0 +1,233 @@
+"""Who may do what: each group, at each address of the admin, by GET and by POST, against the one table of rights."""
+
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Group, Permission, User
+from django.db import models
+from django.test import Client
+from django.urls import Resolver404, URLPattern, resolve, reverse
+from django.utils import timezone
+
+from config_admin import models as m
+from convengine.api.models import CeApiKey
+from convengine.jobs.models import CeJob
+from convengine.rights import GROUPS, INTEGRATOR, TASKS, rights_of
+from tests.config_admin.builders import MODELS, made
+
+pytestmark = pytest.mark.django_db
+NAMES = [group.name for group in GROUPS]
+#: What an address of a model takes, by the end of its name: one of these rights to the model.
+TAKES = {
+    **dict.fromkeys(("changelist", "change", "history", "workspace", "effective"), ("view", "change")),
+    **dict.fromkeys(("judge_of_form", "try_it_of_form", "turns_of_form"), ("add", "change")),
+    **dict.fromkeys(("put_back", "password_change", "try", "tools"), ("change",)),
+    "add": ("add",),
+    "delete": ("delete",),
+}
+#: The same where something is sent.
+TAKES_TO_SEND = TAKES | {"change": ("change",), "effective": ("change",)}
+#: Pages that answer by showing themselves where nothing is sent that they know.
+SHOWN_AGAIN = ("ce_sessions_ceconversation_change", "ce_sessions_cethread_change", "config_admin_ceconfig_effective")
+#: Addresses whose right is one of its own.
+OWN = {
+    "config_admin_cerelease_roll_back": "config_admin.roll_back_release",
+    "config_admin_cerelease_take_back": "config_admin.roll_back_release",
+    "ce_jobs_run": "ce_jobs.run_job",
+    "ce_sessions_execution_settle": "ce_sessions.settle_execution",
+    "audit_ceaudit_talk": "ce_sessions.try_conversation",
+}
+#: Of the tables of the configuration, those whose pages are opened; the others' are refused in the same way, and open
+#: as `test_lists` says.
+LOOKED_AT = (m.CeRule, m.CeConfig, m.CeMcpServer)
+#: There is nothing to be had: it may not be, it is sought in the wrong way, or what is sought is not there.
+REFUSED = (403, 404, 405)
+ANSWERED = (200, 302, 400, 404, 405)
+SAMPLES: tuple[tuple[Any, Callable[[], Any]], ...] = (
+    (models.UUIDField, uuid.uuid4),
+    (models.DateTimeField, timezone.now),
+    (models.BooleanField, bool),
+    (models.IntegerField, lambda: 1),
+    (models.JSONField, dict),
+    (models.Field, lambda: f"x{uuid.uuid4().hex[:7]}"),
+)
+
+
+def filled(model: type[models.Model], **given: Any) -> Any:
+    """A stored row with something in every column that needs it."""
+    for field in model._meta.concrete_fields:
+        optional = field.has_default() or field.null or isinstance(field, models.AutoField) or field.name in given
+        if not optional:
+            other: Any = field.related_model
+            given[field.name] = _sample(field) if other is None else other.objects.first() or filled(other)
+    return model._default_manager.create(**given)
+
+
+def _sample(field: Any) -> Any:
+    return next(make() for kind, make in SAMPLES if isinstance(field, kind))
+
+
+def rows(user: User) -> dict[type[models.Model], Any]:
+    """A row of every table that has pages; the key is the user's own."""
+    CeJob.objects.get_or_create(name="close_sessions", defaults={"due_at": timezone.now()})
+    of_tools = {
+        model: {"tool": made(m.CeMcpTool, tool_code=model.__name__)} for model in (m.CeMcpDbTool, m.CeMcpHttpTool)
+    }
+    found: dict[type[models.Model], Any] = {model: made(model, **of_tools.get(model, {})) for model in MODELS}
+    found |= {User: user, Group: Group.objects.get(name="qa"), CeJob: CeJob.objects.get(name="close_sessions")}
+    found[CeApiKey] = CeApiKey.objects.create_key(name="mine", made_by=user)[0]
+    found[m.CeRelease] = m.CeRelease.objects.order_by("config_version")[1]
+    return found | {model: filled(model) for model in admin.site._registry if model not in found}
+
+
+def addresses(model: Any, row: Any) -> Iterator[tuple[str, str]]:
+    """The name of every address of a model's pages, and the address for the row."""
+    for one in admin.site._registry[model].urls:
+        if isinstance(one, URLPattern) and one.name:
+            values = {"config_version": m.CeRelease.objects.order_by("config_version")[1].pk}
+            named = {name: values.get(name, row.pk) for name in one.pattern.converters}
+            yield one.name, reverse(f"admin:{one.name}", kwargs=named)
+
+
+def right_for(name: str, model: Any, takes: dict[str, tuple[str, ...]]) -> set[str]:
+    """The rights of which one is enough; KeyError for an address that the table of this test does not know."""
+    if name in OWN:
+        return {OWN[name]}
+    opts = model._meta
+    page = name.removeprefix(f"{opts.app_label}_{opts.model_name}_")
+    taken = takes[page]
+    if not admin.site._registry[model].has_add_permission.__qualname__.startswith(("BaseModelAdmin", "ModelAdmin")):
+        taken = tuple(action for action in taken if action == "view")  # Nobody edits what the engine writes.
+    return {f"{opts.app_label}.{action}_{opts.model_name}" for action in taken}
+
+
+@pytest.fixture(params=NAMES)
+def member(request: pytest.FixtureRequest, db: None) -> User:
+    user = User.objects.create_user("member", is_staff=True)
+    user.groups.set(Group.objects.filter(name=request.param))
+    return user
+
+
+@pytest.fixture
+def at_work(member: User) -> Client:
+    client = Client()
+    client.force_login(member)
+    return client
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_groups_have_the_rights_of_the_table(name: str) -> None:
+    found = Permission.objects.filter(group__name=name).select_related("content_type")
+
+    assert {f"{right.content_type.app_label}.{right.codename}" for right in found} == rights_of(name)
+
+
+def test_every_right_of_the_table_is_there() -> None:
+    there = {
+        f"{one.content_type.app_label}.{one.codename}" for one in Permission.objects.select_related("content_type")
+    }
+
+    assert {right for task in TASKS for right in task.rights} - there == set()
+
+
+def test_every_address_is_open_to_whom_it_should_be_and_refused_to_all_others(member: User, at_work: Client) -> None:
+    has = rights_of(member.groups.get().name)
+    wrong = []
+    for model, row in rows(member).items():
+        for name, address in addresses(model, row):
+            for send, takes in ((at_work.get, TAKES), (at_work.post, TAKES_TO_SEND)):
+                may = bool(right_for(name, model, TAKES if name in SHOWN_AGAIN else takes) & has)
+                if may and model in MODELS and model not in LOOKED_AT:
+                    continue
+                status = send(address).status_code
+                if status not in (REFUSED if not may else ANSWERED):
+                    wrong.append(f"{send.__name__} {address}: {status}, {'may' if may else 'may not'}")
+
+    assert not wrong, "\n".join(wrong)
+
+
+def test_nothing_that_is_shown_leads_to_a_refusal(member: User, at_work: Client) -> None:
+    rows(member)
+    wrong, seen, ahead = [], {"admin:logout"}, ["/admin/"]
+    while ahead:
+        address = ahead.pop(0)
+        page = at_work.get(address)
+        if page.status_code >= 400:
+            wrong.append(f"{address}: {page.status_code}")
+        elif page.status_code == 200 and "html" in page["Content-Type"]:
+            text = page.content.decode()
+            wrong += [f"{address}: {one}" for one in _refused_actions(at_work, address, text)]
+            for link in re.findall(r'<a[^>]*href="(/[^"#]*)', text):
+                if (kind := _kind(link)) not in seen:
+                    seen.add(kind)
+                    ahead.append(link.replace("&amp;", "&"))
+
+    assert not wrong, "\n".join(wrong)
+
+
+def _kind(address: str) -> str:
+    try:
+        name = resolve(address.partition("?")[0]).view_name
+    except Resolver404:
+        return "admin:logout"
+    skipped = {f"{model._meta.app_label}_{model._meta.model_name}_" for model in MODELS if model not in LOOKED_AT}
+    return "admin:logout" if any(name.startswith(f"admin:{one}") for one in skipped) else name
+
+
+def _refused_actions(client: Client, address: str, text: str) -> Iterator[str]:
+    """The bulk actions that a list offers, and that are refused when they are asked for."""
+    offered = re.search(r'<select[^>]*name="action".*?</select>', text, re.DOTALL)
+    row = re.search(r'name="_selected_action" value="([^"]+)"', text)
+    for action in re.findall(r'value="(\w+)"', offered[0]) if offered and row else ():
+        if client.post(address, {"action": action, "_selected_action": row[1]}).status_code >= 400:
+            yield action
+
+
+def test_actions_that_one_may_not_do_are_not_offered_and_not_done(at_work: Client, member: User) -> None:
+    rule = made(m.CeRule)
+    may = "config_admin.change_cerule" in rights_of(member.groups.get().name)
+    at_work.post(
+        "/admin/config_admin/cerule/", {"action": "disable_selected", "_selected_action": rule.pk, "_answer": "1"}
+    )
+    page = at_work.get("/admin/config_admin/cerule/").content.decode()
+    rule.refresh_from_db()
+
+    assert rule.enabled
+    assert ('value="disable_selected"' in page) is may
+
+
+def test_integrators_see_no_keys_but_their_own() -> None:
+    user = User.objects.create_user("ida", is_staff=True)
+    user.groups.set(Group.objects.filter(name=INTEGRATOR))
+    ida = Client()
+    ida.force_login(user)
+    strange = CeApiKey.objects.create_key(name="somebody else's")[0]
+    page = ida.post("/admin/ce_api/ceapikey/add/", {"name": "mine", "workspace_id": "default", "scopes": ["turns"]})
+    mine = CeApiKey.objects.get(name="mine")
+
+    assert mine.is_valid(page.context["secret"])
+    shown = ida.get("/admin/ce_api/ceapikey/").content.decode()
+    assert "mine" in shown
+    assert "somebody else" not in shown
+    assert ida.get(reverse("admin:ce_api_ceapikey_change", args=[strange.pk])).status_code == 302
+    ida.post("/admin/ce_api/ceapikey/", {"action": "revoke_selected", "_selected_action": [strange.pk, mine.pk]})
+    assert list(CeApiKey.objects.filter(revoked=True)) == [mine]
+
+
+def test_nobody_gives_a_key_more_than_they_may_do_themselves() -> None:
+    user = User.objects.create_user("ida", is_staff=True)
+    user.groups.set(Group.objects.filter(name=INTEGRATOR))
+    ida = Client()
+    ida.force_login(user)
+
+    assert 'value="config"' not in ida.get("/admin/ce_api/ceapikey/add/").content.decode()
+    ida.post("/admin/ce_api/ceapikey/add/", {"name": "all", "workspace_id": "default", "scopes": ["turns", "config"]})
+    assert not CeApiKey.objects.filter(name="all").exists()
+
+    user.groups.add(Group.objects.get(name="config_admin"))
+    ida.post("/admin/ce_api/ceapikey/add/", {"name": "all", "workspace_id": "default", "scopes": ["turns", "config"]})
+    assert CeApiKey.objects.filter(name="all").exists()
