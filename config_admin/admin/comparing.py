@@ -68,7 +68,7 @@ def compared(request: HttpRequest, found: Differences) -> Comparison:
     more = len(wanted) - start - len(page)
     return Comparison(
         tables=list(_counts(request, found, only)),
-        rows=[changed_row(table, row) for table, row in page],
+        rows=[_open_to(request, table, changed_row(table, row)) for table, row in page],
         total=sum(map(len, found.values())),
         skipped=start,
         more=more,
@@ -91,6 +91,13 @@ def changed_row(table: str, row: Difference) -> ChangedRow:
     return ChangedRow(
         table_title(table), row_name(table, row.pk), about(told or {}), url, how, changes(table, row.before, row.after)
     )
+
+
+def _open_to(request: HttpRequest, table: str, row: ChangedRow) -> ChangedRow:
+    """The row, without its address for who may not open it."""
+    opts = control_plane()[table]._meta
+    may = request.user.has_perm(f"{opts.app_label}.view_{opts.model_name}")
+    return row if may else row._replace(url="")
 
 
 def table_title(table: str) -> str:
