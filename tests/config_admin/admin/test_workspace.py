@@ -156,8 +156,8 @@ def test_five_thousand_rules_cost_as_many_queries_as_ten(ada: Client) -> None:
     many_rules(5000)
     assert queries() == few <= 8
 
-    begun = time.perf_counter()
+    begun = time.thread_time()
     shown = text(ada)
     # A bound for a busy machine; the goal of 300 ms is measured alone.
-    assert time.perf_counter() - begun < 3
+    assert time.thread_time() - begun < 3
     assert "more in the list" in shown

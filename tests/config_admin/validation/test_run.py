@@ -1,7 +1,7 @@
 """The checks as a whole: a good shop is left in peace, deletions and edits are watched, and a check stays quick."""
 
 from dataclasses import replace
-from time import perf_counter
+from time import thread_time
 
 import pytest
 
@@ -118,9 +118,9 @@ def test_checking_one_rule_among_ten_thousand_is_quick(scopes: int) -> None:
     check_row(many[5000], Snapshot(1, tables), WORLD)
 
     def once() -> float:
-        started = perf_counter()
+        started = thread_time()
         check_row(replace(many[5000], priority=5), Snapshot(1, tables), WORLD)
-        return perf_counter() - started
+        return thread_time() - started
 
     assert min(once() for _ in range(5)) < 0.05
 

@@ -150,6 +150,6 @@ def test_five_thousand_rules_are_looked_through_in_a_moment() -> None:
     snapshot = snapshot_of(schema, *found)
     assert len(uses(snapshot, schema)) == 5000
 
-    start = time.perf_counter()
+    start = time.thread_time()
     uses(snapshot, schema)
-    assert time.perf_counter() - start < 0.3
+    assert time.thread_time() - start < 0.3
