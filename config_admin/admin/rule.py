@@ -8,9 +8,14 @@ from config_admin.admin.base import SCOPE, ScopedAdmin, any_last
 from config_admin.admin.filters import IntentFilter, InUseFilter, StateFilter
 from config_admin.admin.pickers import action_values, rule_actions, words
 from config_admin.models import CeRule
+from config_admin.snapshot.compile import row_of
 from convengine.domain.enums import MatchTarget, RulePhase, RuleType
-from convengine.record_columns import beginning
+from convengine.domain.rows import Rule
+from convengine.domain.text import excerpt
+from convengine.rules.sentence import sentence
 
+#: How much of a rule the list tells.
+_LONGEST = 180
 #: Phases in the order of a turn.
 _PHASE = Case(*(When(phase=phase.value, then=Value(place)) for place, phase in enumerate(RulePhase)), default=Value(99))
 
@@ -35,15 +40,13 @@ class RuleAdmin(ScopedAdmin):
     }
     depends = {"action_value": "action"}
     code_fields = ("match_pattern",)
-    list_display = ("rule", "in_use", "phase", "intent_code", "state_code", "condition", "action", "value", "priority")
+    list_display = ("rule", "does", "priority", "in_use", "phase", "intent_code", "state_code")
     list_filter = (
         *(InUseFilter, IntentFilter, StateFilter),
         *(("phase", ChoicesDropdownFilter), ("rule_type", ChoicesDropdownFilter), ("action", ChoicesDropdownFilter)),
     )
     search_fields = ("match_pattern", "action_value", "description")
     ordering = (_PHASE.asc(), *any_last("intent_code"), *any_last("state_code"), "priority", "rule_id")
-    condition = beginning("match_pattern", "condition", 40)
-    value = beginning("action_value", "value", 30)
 
     class Media:
         """The value as the chosen action wants it."""
@@ -54,3 +57,9 @@ class RuleAdmin(ScopedAdmin):
     def rule(self, row: CeRule) -> str:
         """Its number, and what it is for."""
         return f"{row.pk} · {row.description}" if row.description else str(row.pk)
+
+    @admin.display(description="what it does")
+    def does(self, row: CeRule) -> str:
+        """The rule as a sentence."""
+        stored = row_of(row)
+        return excerpt(sentence(stored), _LONGEST) if isinstance(stored, Rule) else ""
