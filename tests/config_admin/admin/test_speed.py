@@ -62,17 +62,16 @@ def test_saving_and_comparing_among_five_thousand_rules(ada: Client) -> None:
     with change_set():
         m.CeRule.objects.bulk_create(rules(4990))
     many = newest().pk
+    pks = list(m.CeRule.objects.order_by("pk").values_list("pk", flat=True))
     with change_set():
-        m.CeRule.objects.filter(pk__in=[rule.pk for rule in m.CeRule.objects.order_by("pk")[:5000:5]]).update(
-            priority=9
-        )
+        m.CeRule.objects.filter(pk__in=pks[::5]).update(priority=9)
     apart = newest().pk
 
     save = min(saved(ada, rule, 77) for rule in m.CeRule.objects.order_by("pk")[1:5])
     release = opened(ada, address(m.CeRelease, "change", many))
     thousand = opened(ada, compare_url(many, apart))
-    next_page = opened(ada, compare_url(many, apart) + "&behind=ce_rule:251")
-    row = opened(ada, address(m.CeRule, "history", 1))
+    next_page = opened(ada, compare_url(many, apart) + f"&behind=ce_rule:{pks[250]}")
+    row = opened(ada, address(m.CeRule, "history", pks[0]))
 
     told = f"save {save:.3f}, release {release}, thousand {thousand}, next {next_page}, history {row}, few {small}"
     print(told)
