@@ -4,7 +4,6 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.views.decorators.http import require_GET, require_POST
@@ -95,10 +94,21 @@ class JudgingAdmin(ModelAdmin):
 
     def _form(self, request: HttpRequest) -> Any:
         pk = request.POST.get(PK)
-        stored = get_object_or_404(self.model, pk=pk) if pk else None
+        stored = self._stored(pk) if pk else None
         if not self._may(request, stored):
             raise PermissionDenied
         return self.get_form(request, stored, change=stored is not None)(request.POST, instance=stored)
+
+    def _stored(self, pk: str) -> Any:
+        """The row; one that somebody deleted meanwhile is judged as a new one."""
+        key = {self.opts.pk.attname: pk}
+        try:
+            found = self.model._default_manager.filter(**key).first()
+            if found is None and not self.model.history.filter(**key).exists():
+                raise Http404
+        except ValueError as error:
+            raise Http404 from error
+        return found
 
     def _may(self, request: HttpRequest, stored: Any) -> bool:
         return bool(self.has_change_permission(request, stored) if stored else self.has_add_permission(request))

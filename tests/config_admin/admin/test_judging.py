@@ -122,3 +122,16 @@ def test_every_form_can_be_judged(ada: Client) -> None:
     for model in (m.CeIntent, m.CeOutputSchema, m.CeMcpServer, m.CeVerbose):
         sent = sent_by(form_of(ada.get(address(model, "add"))))
         assert asked(ada, model, "judge", **sent).json()["errors"]
+
+
+def test_a_row_that_was_deleted_meanwhile_is_judged_as_a_new_one(ada: Client) -> None:
+    made(m.CeIntent)
+    rule = made(m.CeRule)
+    pk = rule.pk
+    rule.delete()
+
+    told = asked(ada, m.CeRule, "judge", **RULE, enabled="on", reason="New", _pk=str(pk)).json()
+
+    assert told["sentence"] == "When the data for LOAN is complete, go to CONFIRM."
+    assert asked(ada, m.CeRule, "judge", **RULE, _pk="4711").status_code == 404
+    assert asked(ada, m.CeRule, "judge", **RULE, _pk="x").status_code == 404
