@@ -1,8 +1,7 @@
 """Who may do what: each group, at each address of the admin, by GET and by POST, against the one table of rights."""
 
 import re
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from convengine.api.models import CeApiKey
 from convengine.jobs.models import CeJob
 from convengine.rights import GROUPS, INTEGRATOR, TASKS, rights_of
 from tests.config_admin.builders import MODELS, made
+from tests.records import stored
 
 pytestmark = pytest.mark.django_db
 NAMES = [group.name for group in GROUPS]
@@ -47,28 +47,6 @@ LOOKED_AT = (m.CeRule, m.CeConfig, m.CeMcpServer)
 #: There is nothing to be had: it may not be, it is sought in the wrong way, or what is sought is not there.
 REFUSED = (403, 404, 405)
 ANSWERED = (200, 302, 400, 404, 405)
-SAMPLES: tuple[tuple[Any, Callable[[], Any]], ...] = (
-    (models.UUIDField, uuid.uuid4),
-    (models.DateTimeField, timezone.now),
-    (models.BooleanField, bool),
-    (models.IntegerField, lambda: 1),
-    (models.JSONField, dict),
-    (models.Field, lambda: f"x{uuid.uuid4().hex[:7]}"),
-)
-
-
-def filled(model: type[models.Model], **given: Any) -> Any:
-    """A stored row with something in every column that needs it."""
-    for field in model._meta.concrete_fields:
-        optional = field.has_default() or field.null or isinstance(field, models.AutoField) or field.name in given
-        if not optional:
-            other: Any = field.related_model
-            given[field.name] = _sample(field) if other is None else other.objects.first() or filled(other)
-    return model._default_manager.create(**given)
-
-
-def _sample(field: Any) -> Any:
-    return next(make() for kind, make in SAMPLES if isinstance(field, kind))
 
 
 def rows(user: User) -> dict[type[models.Model], Any]:
@@ -81,7 +59,7 @@ def rows(user: User) -> dict[type[models.Model], Any]:
     found |= {User: user, Group: Group.objects.get(name="qa"), CeJob: CeJob.objects.get(name="close_sessions")}
     found[CeApiKey] = CeApiKey.objects.create_key(name="mine", made_by=user)[0]
     found[m.CeRelease] = m.CeRelease.objects.order_by("config_version")[1]
-    return found | {model: filled(model) for model in admin.site._registry if model not in found}
+    return found | {model: stored(model) for model in admin.site._registry if model not in found}
 
 
 def addresses(model: Any, row: Any) -> Iterator[tuple[str, str]]:

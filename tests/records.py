@@ -1,0 +1,38 @@
+"""Rows of any table: something in every column that needs it."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from django.db import models
+from django.utils import timezone
+
+SAMPLES: tuple[tuple[Any, Callable[[], Any]], ...] = (
+    (models.UUIDField, uuid.uuid4),
+    (models.DateTimeField, timezone.now),
+    (models.BooleanField, bool),
+    (models.IntegerField, lambda: 1),
+    (models.JSONField, dict),
+    (models.Field, lambda: f"x{uuid.uuid4().hex[:7]}"),
+)
+
+
+def unsaved(model: type[models.Model], **given: Any) -> Any:
+    """A row that could be stored; rows that it belongs to are the first that there are, or made."""
+    for field in model._meta.concrete_fields:
+        optional = field.has_default() or field.null or isinstance(field, models.AutoField) or field.name in given
+        if not optional:
+            other: Any = field.related_model
+            given[field.name] = _sample(field) if other is None else other.objects.first() or stored(other)
+    return model(**given)
+
+
+def stored(model: type[models.Model], **given: Any) -> Any:
+    """A row that is stored."""
+    row = unsaved(model, **given)
+    row.save()
+    return row
+
+
+def _sample(field: Any) -> Any:
+    return next(make() for kind, make in SAMPLES if isinstance(field, kind))
