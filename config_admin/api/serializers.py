@@ -19,6 +19,40 @@ class TablesSerializer(serializers.Serializer[Any]):
     tables = TableSerializer(many=True)
 
 
+class RowKeySerializer(serializers.Serializer[Any]):
+    """A row of the configuration."""
+
+    table = serializers.CharField()
+    row = serializers.JSONField()
+
+
+class DiagnosisSerializer(serializers.Serializer[Any]):
+    """Something that is wrong, or may be. The fingerprint stays the same until one of the rows changes."""
+
+    table = serializers.CharField()
+    row = serializers.JSONField(allow_null=True)
+    field = serializers.CharField(allow_null=True)
+    severity = serializers.CharField()
+    code = serializers.CharField()
+    message = serializers.CharField()
+    consequence = serializers.CharField()
+    rows = RowKeySerializer(many=True)
+    witness = serializers.JSONField(
+        allow_null=True, help_text="intent, state, phase, userText, dialogueAct, context, inputParams, facts, joined."
+    )
+    fingerprint = serializers.CharField()
+
+
+class HealthSerializer(serializers.Serializer[Any]):
+    """The health of the configuration in force; `leftOut` counts what was not looked at for want of time."""
+
+    configVersion = serializers.IntegerField()
+    errorCount = serializers.IntegerField()
+    warningCount = serializers.IntegerField()
+    leftOut = serializers.DictField(child=serializers.IntegerField())
+    findings = DiagnosisSerializer(many=True)
+
+
 class RowsSerializer(serializers.Serializer[Any]):
     """Some rows of a table of the release in force; `next` is `after` of the next page, null at the end."""
 

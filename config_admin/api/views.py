@@ -10,8 +10,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from config_admin.api.serializers import RowsSerializer, TablesSerializer
+from config_admin.api.serializers import HealthSerializer, RowsSerializer, TablesSerializer
+from config_admin.health.check import health_of
+from config_admin.health.report import report
 from config_admin.snapshot.active import snapshots
+from config_admin.validation.installation import installed
 from convengine.api.authentication import KeyThrottle
 from convengine.api.serializers import FailureSerializer
 from convengine.domain.rows import ROW_TYPE_OF, ROW_TYPES, Row
@@ -35,6 +38,31 @@ class TablesView(APIView):
         snapshot = snapshots.current()
         tables = [{"table": row_type.table, "rows": len(snapshot.rows(row_type))} for row_type in ROW_TYPES]
         return Response({"configVersion": snapshot.config_version, "tables": tables})
+
+
+class HealthView(APIView):
+    """`GET /api/v1/config-health`."""
+
+    scope = "config"
+    throttle_classes = [KeyThrottle]
+
+    @extend_schema(
+        operation_id="check_config",
+        parameters=[
+            OpenApiParameter("table", str, description="Only findings about this table."),
+            OpenApiParameter("code", str, description="Only findings of this code."),
+        ],
+        responses={200: HealthSerializer, **_FAILURES},
+    )
+    def get(self, request: Request) -> Response:
+        """Check the release in force: in full, once for each release."""
+        table, wanted = (request.query_params.get(name) for name in ("table", "code"))
+        if table and table not in ROW_TYPE_OF:
+            raise NotFound(f"There is no table {table}; GET /api/v1/config lists them.")
+        snapshot = snapshots.current()
+        health = health_of(snapshot, installed())
+        chosen = [one for one in health.findings if table in (None, "", one.table) and code(wanted) in ("", one.code)]
+        return Response(report(health, chosen, snapshot))
 
 
 class RowsView(APIView):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from config_admin.health.texts import letters
-from config_admin.health.texts.machine import START, Machine
+from config_admin.health.texts.machine import FOUND, START, Machine
 
 #: Combinations of states that one search may look at.
 MAX_STATES = 20_000
@@ -31,7 +31,8 @@ def search(
     a proof; without it those that people write are tried.
     """
     machines = (*wanted, *unwanted)
-    alphabet = _alphabet(machines, complete)
+    alphabet = [(char, letters.kind_of(char)) for char in _alphabet(machines, complete)]
+    readers = [(each, place < len(wanted)) for place, each in enumerate(machines)]
     first: _Spot = (START, tuple(each.start for each in machines))
     came_from: dict[_Spot, tuple[_Spot, str] | None] = {first: None}
     waiting = deque([first])
@@ -39,9 +40,12 @@ def search(
         spot = waiting.popleft()
         if _is_goal(spot, wanted, unwanted):
             return Searched(_text(spot, came_from))
-        for char in alphabet:
-            after = _after(spot, char, machines, len(wanted))
-            if after is not None and after not in came_from:
+        for char, kind in alphabet:
+            states = _after(spot, char, readers)
+            if states is None:
+                continue
+            after = (kind, states)
+            if after not in came_from:
                 if len(came_from) >= limit:
                     return Searched(None)
                 came_from[after] = (spot, char)
@@ -68,16 +72,16 @@ def _is_goal(spot: _Spot, wanted: Sequence[Machine], unwanted: Sequence[Machine]
     )
 
 
-def _after(spot: _Spot, char: str, machines: Sequence[Machine], wanted: int) -> _Spot | None:
+def _after(spot: _Spot, char: str, readers: Sequence[tuple[Machine, bool]]) -> tuple[int, ...] | None:
     """Where a character leads; null where no text that goes on from there is worth a look."""
     before, states = spot
     after: list[int] = []
-    for place, (each, state) in enumerate(zip(machines, states, strict=True)):
+    for (each, is_wanted), state in zip(readers, states, strict=True):
         to = each.step(state, before, char)
-        if each.is_dead(to) if place < wanted else to == -1:
+        if each.is_dead(to) if is_wanted else to == FOUND:
             return None
         after.append(to)
-    return letters.kind_of(char), tuple(after)
+    return tuple(after)
 
 
 def _text(spot: _Spot, came_from: dict[_Spot, tuple[_Spot, str] | None]) -> str:

@@ -1,9 +1,10 @@
 """What a row asks of a text, for all ways in which rows test texts: judged by the engine, searched here."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import permutations
+from itertools import permutations, product
 from typing import NamedTuple
 
 from config_admin.health.texts import machine as machines
@@ -17,6 +18,7 @@ from convengine.rules.patterns import PatternError, compile_pattern
 
 #: The whole text fits the pattern, as `=~` asks; and the same with case told apart.
 FITS, FITS_CASE = "FITS", "FITS_CASE"
+_WORD = re.compile(r"[^\W\d_]{3,}")
 _SPACE = r"[\t-\r\x{1c}-\x{1f}\x{85}\p{Z}]*"
 #: Letters that other characters fold to as a pair: an exact text with one of them equals texts that no pattern finds.
 _LIGATURES = ("ss", "ff", "fi", "fl", "st")
@@ -69,6 +71,14 @@ class Wish:
         return self.kind == bank.RULE_EXACT and bank.folded(self.pattern) == bank.folded(bank.ANY)
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """The words of its samples, in lower case; none where it is not about words, or cannot be read."""
+        try:
+            return _words(self.samples)
+        except Unreadable:
+            return ()
+
+    @property
     def samples(self) -> tuple[str, ...]:
         """Texts that fulfil it, short and natural ones."""
         if self._always:
@@ -76,6 +86,11 @@ class Wish:
         if self.kind not in (bank.REGEX, FITS, FITS_CASE):
             return (self.pattern.strip(),)
         return _own(self.kind, self.pattern, self._source)
+
+
+@lru_cache(maxsize=8192)
+def _words(samples: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word.lower() for text in samples for word in _WORD.findall(text)))
 
 
 @lru_cache(maxsize=8192)
@@ -91,8 +106,10 @@ def _holds(kind: str, pattern: str, text: str) -> bool:
         except PatternError:
             return False
         return compiled.found(text) if kind == bank.REGEX else compiled.fits(text)
-    blank_texts = kind == bank.RULE_EXACT
-    return bool(bank.bank_of(((0, kind, pattern),), blank_texts=blank_texts).hits(text))
+    if kind == bank.RULE_EXACT:
+        # A rule's text may be blank, too.
+        return bank.folded(pattern) != "" and bank.folded(pattern) in (bank.folded(bank.ANY), bank.folded(text))
+    return bank.single(kind, pattern, text)
 
 
 def _source(kind: str, pattern: str) -> str:
@@ -107,12 +124,18 @@ def _source(kind: str, pattern: str) -> str:
     return rf"\s*{words}\s*" if kind == bank.EXACT else start + words
 
 
-def text_for(wanted: Sequence[Wish], unwanted: Sequence[Wish] = (), limit: int = MAX_STATES) -> Text | None:
-    """A text that all that is wanted holds for and nothing that is not; null when the search finds none."""
+def text_for(
+    wanted: Sequence[Wish], unwanted: Sequence[Wish] = (), *, closest: bool = False, limit: int = MAX_STATES
+) -> Text | None:
+    """A text that all that is wanted holds for and nothing that is not; null when the search finds none.
+
+    Samples come first, and texts made of two that share words. `closest`: when only one behind the other would do,
+    the patterns are searched for something that they have more in common.
+    """
     if not wanted and not any(wish.holds("hello") for wish in unwanted):
         return Text("hello")
     natural = next((text for text in _natural(wanted) if _serves(text.text, wanted, unwanted)), None)
-    if natural and not natural.joined:
+    if natural and not (natural.joined and closest):
         return natural
     try:
         machines = [wish.machine for wish in wanted], [wish.machine for wish in unwanted]
@@ -122,14 +145,14 @@ def text_for(wanted: Sequence[Wish], unwanted: Sequence[Wish] = (), limit: int =
     if found is None or not _serves(found, wanted, unwanted):
         return natural
     # What two patterns have in common is shorter than one text of each behind the other.
-    if natural and len(found) >= len(natural.text) - len(wanted):
-        return natural
-    return Text(found)
+    return natural if natural and len(found) >= len(natural.text) - len(wanted) else Text(found)
 
 
 def never(wanted: Sequence[Wish], unwanted: Sequence[Wish] = ()) -> bool:
     """True when it is proven that no text fulfils all that is wanted and nothing that is not."""
     if not all(wish.is_regular for wish in (*wanted, *unwanted)):
+        return False
+    if any(_serves(text.text, wanted, unwanted) for text in _natural(wanted)):
         return False
     try:
         machines = [wish.machine for wish in wanted], [wish.machine for wish in unwanted]
@@ -144,9 +167,34 @@ def _natural(wanted: Sequence[Wish]) -> Iterator[Text]:
     except Unreadable:
         return
     yield from (Text(text) for found in own for text in found)
+    if len(own) == 2:
+        for one, other in product(*(found[:_JOINED] for found in own)):
+            yield from (Text(text) for text in (merged(one, other), merged(other, one)) if text)
     if 1 < len(own) <= _JOINED_ROWS:
         for order in permutations(own):
             yield from _joined(order)
+
+
+@lru_cache(maxsize=4096)
+def merged(one: str, other: str) -> str | None:
+    """A shortest text with the words of both in their order, those of the first before the others where that is free.
+
+    Null when they share no word.
+    """
+    first, second = tuple(one.split()), tuple(other.split())
+    if not {*first} & {*second}:
+        return None
+    return " ".join(_merged(first, second))
+
+
+@lru_cache(maxsize=16384)
+def _merged(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    if not first or not second:
+        return first or second
+    if first[0] == second[0]:
+        return (first[0], *_merged(first[1:], second[1:]))
+    ways = (first[0], *_merged(first[1:], second)), (second[0], *_merged(first, second[1:]))
+    return min(ways, key=len)
 
 
 def _joined(own: Sequence[tuple[str, ...]], said: str = "") -> Iterator[Text]:

@@ -72,7 +72,7 @@ def samples(row: rows.Classifier) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*literals, " ".join(literals))))
 
 
-def _overlap(draft: Classifier) -> Iterator[Finding]:
+def overlap(draft: Classifier) -> Iterator[Finding]:
     """A text that both rows hit proves that they overlap; the samples of either side are tried."""
     if not draft.row.enabled:
         return
@@ -104,4 +104,4 @@ def _overlapping(snapshot: Snapshot, row: rows.Classifier) -> Iterator[rows.Clas
 
 
 FORM: tuple[Check, ...] = (_intent, common.state, _type, patterns.written, common.priority)
-FIT: tuple[Check, ...] = (common.scope_fit, _comparable, _too_broad, _overlap, common.duplicate_row)
+FIT: tuple[Check, ...] = (common.scope_fit, _comparable, _too_broad, overlap, common.duplicate_row)

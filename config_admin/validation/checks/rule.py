@@ -26,6 +26,9 @@ _ALWAYS_THERE = frozenset(SESSION_KEYS) - {
 
 def _phase(draft: Rule) -> Iterator[Finding]:
     value = draft.row.phase
+    if code(str(value or "")) in set(RulePhase):
+        # Nearly every rule: no need to look for what else may have been meant.
+        return
     yield from common.choice(
         draft,
         "phase",

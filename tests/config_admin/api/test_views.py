@@ -63,3 +63,23 @@ def test_a_limit_is_a_number_in_bounds(reader: Caller, limit: str) -> None:
 def test_an_unknown_table_is_not_found_and_a_key_needs_the_scope(reader: Caller) -> None:
     assert read(reader, "/auth_user").status_code == 404
     assert read(Caller(make_key())).status_code == 403
+
+
+def test_the_health_of_the_configuration_is_told_with_inputs_and_fingerprints(reader: Caller) -> None:
+    CeRule.objects.create(
+        intent_code="ANY",
+        state_code="ANY",
+        rule_type="EXACT",
+        match_pattern="ANY",
+        action="SET_STATE",
+        action_value="VIP2",
+    )
+    told = read(reader, "-health").json()
+    collisions = [one for one in told["findings"] if one["code"] == "RULE_COLLISION"]
+
+    assert collisions
+    assert all(one["witness"]["userText"] and len(one["fingerprint"]) == 32 for one in collisions)
+    assert told["errorCount"] + told["warningCount"] == len(told["findings"])
+    chosen = read(reader, "-health", code="rule_collision", table="ce_rule").json()
+    assert chosen["findings"] == collisions
+    assert read(reader, "-health", table="ce_none").status_code == 404

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from convengine.domain.text import blank, norm
 from convengine.rules import bank as module
-from convengine.rules.bank import TextBank, bank_of
+from convengine.rules.bank import TextBank, bank_of, single
 from convengine.rules.patterns import compile_pattern
 
 
@@ -136,3 +136,12 @@ def one(kind: str, pattern: str, text: str) -> bool:
 def test_many_at_once_say_what_each_says_alone(rows: list[tuple[str, str]], text: str) -> None:
     bank = TextBank([(n, kind, pattern) for n, (kind, pattern) in enumerate(rows)], blank_texts=True)
     assert bank.hits(text) == {n for n, (kind, pattern) in enumerate(rows) if one(kind, pattern, text)}
+
+
+@given(
+    st.sampled_from(["REGEX", "contains", "STARTS_WITH", "EXACT", "RULE_EXACT", "OTHER"]),
+    st.one_of(st.none(), st.text("aB .*(’'\u200bé", max_size=4), st.just("ANY")),
+    st.one_of(st.none(), st.text("aB .*(’'\u200bÉ", max_size=6)),
+)
+def test_one_row_is_judged_alike_with_a_bank_and_without(kind: str, pattern: str | None, text: str | None) -> None:
+    assert single(kind, pattern, text) is hits(kind, pattern, text)

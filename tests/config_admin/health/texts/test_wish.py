@@ -10,7 +10,8 @@ def test_the_text_is_one_that_a_person_would_type() -> None:
 
 def test_two_texts_behind_one_another_are_told_apart_from_one_that_both_mean() -> None:
     assert text_for([Wish(REGEX, r"\bcancel\b"), Wish(REGEX, r"\bbill\b")]) == ("cancel bill", True)
-    assert text_for([Wish(REGEX, "abcd"), Wish(REGEX, "cdef")]) == ("abcdef", False)
+    assert text_for([Wish(REGEX, "abcd"), Wish(REGEX, "cdef")], closest=True) == ("abcdef", False)
+    assert text_for([Wish(REGEX, "cancel.*order"), Wish(REGEX, "change .*order")]) == ("cancel change order", False)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,133 @@
+"""Rules that move a conversation round in circles until the passes are used up."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
+
+from config_admin.health.checks.words import rule_name
+from config_admin.health.diagnosis import Diagnosis, diagnosis
+from config_admin.health.rules import dry
+from config_admin.health.rules.claims import Place
+from config_admin.health.rules.collide import order, witness
+from config_admin.health.rules.places import meeting
+from config_admin.health.rules.solve import Found, Wanted, moments
+from config_admin.health.survey import Survey
+from config_admin.validation.findings import Severity
+from config_admin.validation.relations import scope_fits, scope_key
+from convengine.domain import rows
+from convengine.domain.enums import RulePhase, phase_of
+from convengine.domain.scope import ANY
+from convengine.domain.text import code
+
+#: Rules of one circle, circles that are tried, and moments of each that are played.
+LONGEST, MAX_CIRCLES, MAX_PLAYED = 4, 2000, 6
+_MOVING = {"SET_STATE": ("state",), "SET_INTENT": ("intent",)}
+
+
+def check(survey: Survey) -> Iterator[Diagnosis]:
+    """Every circle in which the engine was seen to go round."""
+    told: set[frozenset[int]] = set()
+    for phase, circle in islice(_circles(survey), MAX_CIRCLES):
+        key = frozenset(rule.rule_id for rule in circle)
+        if key in told or survey.late("circles of rules"):
+            continue
+        found = _seen(survey, phase, circle)
+        if found is not None:
+            told.add(key)
+            yield _told(circle, found)
+
+
+def _told(circle: Sequence[rows.Rule], found: Found) -> Diagnosis:
+    first, *others = circle
+    names = ", ".join(f"{rule_name(rule)} to {code(rule.action_value)}" for rule in circle)
+    return diagnosis(
+        "RULE_LOOP",
+        Severity.WARNING,
+        first,
+        f"These rules move the conversation round and round: {names}. The engine stops after the last pass.",
+        "Where the conversation ends up is an accident of the number of passes, and the customer gets that answer.",
+        others=others,
+        witness=witness(found),
+    )
+
+
+def _seen(survey: Survey, phase: RulePhase, circle: Sequence[rows.Rule]) -> Found | None:
+    first = circle[0]
+    where = [place for place in meeting(survey.stage, phase, first) if _is_before(first, circle[-1], place)]
+    wanted = [Wanted(first)]
+    written: dict[Place, str] = {}
+    for before, rule in pairwise(circle):
+        written = {**written, _MOVING[code(before.action)]: code(before.action_value)}
+        wanted.append(Wanted(rule, written=written))
+    for found in islice(moments(survey.stage, phase, where, wanted), MAX_PLAYED):
+        if dry.play(found.session, phase, survey.harmless).capped:
+            return found
+    return None
+
+
+def _is_before(first: rows.Rule, last: rows.Rule, place: tuple[str, str]) -> bool:
+    """True when the place is one that the circle comes back to."""
+    intent, state = place
+    if code(last.action) == "SET_STATE":
+        return code(last.action_value) == state or code(first.state_code) == ANY
+    return code(last.action_value) == intent or code(first.intent_code) == ANY
+
+
+def _circles(survey: Survey) -> Iterator[tuple[RulePhase, tuple[rows.Rule, ...]]]:
+    movers: dict[RulePhase, list[rows.Rule]] = {}
+    for rule in survey.snapshot.enabled(rows.Rule):
+        phase = phase_of(rule.phase)
+        if phase is not None and code(rule.action) in _MOVING and survey.active(rule):
+            movers.setdefault(phase, []).append(rule)
+    for phase, rules in movers.items():
+        by_scope = _by_scope(rules)
+        for rule in sorted(rules, key=order):
+            if survey.is_touched(rule):
+                # Of a touched rule every circle is wanted, of all rules each circle once.
+                lowest = rule.rule_id if survey.touched is None else 0
+                yield from ((phase, circle) for circle in _from(by_scope, (rule,), lowest))
+
+
+def _by_scope(rules: Sequence[rows.Rule]) -> dict[tuple[str, str], list[rows.Rule]]:
+    found: dict[tuple[str, str], list[rows.Rule]] = {}
+    for rule in rules:
+        found.setdefault(scope_key(rule), []).append(rule)
+    return found
+
+
+def _from(
+    by_scope: dict[tuple[str, str], list[rows.Rule]], path: tuple[rows.Rule, ...], lowest: int
+) -> Iterator[tuple[rows.Rule, ...]]:
+    """Circles that begin with these rules, of rules whose key is not below `lowest`."""
+    intent, state = _after(path)
+    for scope in dict.fromkeys(((intent, state), (intent, ANY), (ANY, state), (ANY, ANY))):
+        for rule in by_scope.get(scope, ()):
+            if rule in path or rule.rule_id < lowest or _stays(rule, intent, state):
+                continue
+            longer = (*path, rule)
+            if _closes(longer):
+                yield longer
+            elif len(longer) < LONGEST:
+                yield from _from(by_scope, longer, lowest)
+
+
+def _after(path: Sequence[rows.Rule]) -> tuple[str, str]:
+    """Intent and state after the moves; ANY where nothing says."""
+    intent, state = scope_key(path[0])
+    for rule in path:
+        if code(rule.action) == "SET_STATE":
+            state = code(rule.action_value)
+        else:
+            intent = code(rule.action_value)
+        own = scope_key(rule)
+        intent, state = (own[0] if intent == ANY else intent), (own[1] if state == ANY else state)
+    return intent, state
+
+
+def _stays(rule: rows.Rule, intent: str, state: str) -> bool:
+    return code(rule.action_value) == (state if code(rule.action) == "SET_STATE" else intent)
+
+
+def _closes(path: Sequence[rows.Rule]) -> bool:
+    intent, state = _after(path)
+    start = scope_key(path[0])
+    return scope_fits(intent, start[0]) and scope_fits(state, start[1])

@@ -1,0 +1,84 @@
+"""Which states an intent can come to: what rows lead to, step by step from where conversations begin."""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from config_admin.validation import relations
+from convengine.domain import rows
+from convengine.domain.scope import ANY, BUILT_IN_STATES, UNKNOWN, buckets
+from convengine.domain.snapshot import Snapshot
+from convengine.domain.text import code
+
+#: For an intent, the states that something leads to.
+Reach = Mapping[str, frozenset[str]]
+
+
+def reach(snapshot: Snapshot) -> Reach:
+    """The states of every active intent; a model that names a state, and code, are not counted as leading there."""
+    return snapshot.memo.get("health reach", partial(_reach, snapshot))
+
+
+def reaches(snapshot: Snapshot, intent: str, state: str) -> bool:
+    """True when something leads to the state in this intent; for ANY, in some intent."""
+    found, wanted = reach(snapshot), code(state)
+    if wanted == ANY:
+        return True
+    return (
+        any(wanted in states for states in found.values())
+        if code(intent) == ANY
+        else wanted in found.get(code(intent), ())
+    )
+
+
+def _reach(snapshot: Snapshot) -> Reach:
+    search = _Search(snapshot)
+    for intent in search.intents:
+        for state in BUILT_IN_STATES:
+            search.come(intent, state)
+    for row in snapshot.enabled(rows.Classifier):
+        if snapshot.is_active(row.intent_code) and code(row.state_code) != ANY:
+            search.come(code(row.intent_code), code(row.state_code) or UNKNOWN)
+    for edge in snapshot.enabled(rows.StateEdge):
+        if code(edge.to_state) != ANY:
+            search.come(code(edge.intent_code), code(edge.to_state))
+    search.run()
+    return {intent: frozenset(states) for intent, states in search.found.items()}
+
+
+class _Search:
+    """Comes from one intent and state to the next."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.intents = sorted({code(one.intent_code) for one in snapshot.enabled(rows.Intent)} | {UNKNOWN} - {ANY})
+        self.found: dict[str, set[str]] = {intent: set() for intent in self.intents}
+        self._waiting: deque[tuple[str, str]] = deque()
+        self._moves: dict[tuple[str, str], set[tuple[str, str]]] = {}
+        for rule in snapshot.enabled(rows.Rule):
+            action, target = code(rule.action), code(rule.action_value)
+            if action in ("SET_STATE", "SET_INTENT") and target not in ("", ANY):
+                self._moves.setdefault(relations.scope_key(rule), set()).add((action, target))
+        #: Intents that a classifier turns to without changing the state.
+        self._keeping = {
+            code(row.intent_code) for row in snapshot.enabled(rows.Classifier) if code(row.state_code) == ANY
+        }
+
+    def come(self, intent: str, state: str) -> None:
+        """Note that the state is come to, in one intent or in all."""
+        for one in self.intents if intent == ANY else [intent]:
+            if one in self.found and state not in self.found[one]:
+                self.found[one].add(state)
+                self._waiting.append((one, state))
+
+    def run(self) -> None:
+        """Go on from each place until nothing new is come to."""
+        while self._waiting:
+            intent, state = self._waiting.popleft()
+            for action, target in self._moves_from(intent, state):
+                self.come(*((intent, target) if action == "SET_STATE" else (target, state)))
+            for other in self._keeping:
+                self.come(other, state)
+
+    def _moves_from(self, intent: str, state: str) -> Iterator[tuple[str, str]]:
+        for bucket in buckets(intent, state):
+            yield from self._moves.get(bucket, ())

@@ -1,0 +1,69 @@
+"""`manage.py config_check`: what is wrong with the configuration in force, or may be, for people and scripts (R87)."""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from config_admin.health.check import IN_FULL, Health, check_all
+from config_admin.health.diagnosis import Diagnosis
+from config_admin.health.report import report
+from config_admin.snapshot.active import snapshots
+from config_admin.validation.installation import installed
+from convengine.domain.rows import ROW_TYPE_OF
+
+
+class Command(BaseCommand):
+    """Prints the findings; ends with status 1 when one of them is an error."""
+
+    help = "Check the configuration in force: collisions, rows that never act, missing answers and the like."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """What to print, and how."""
+        parser.add_argument("--json", action="store_true", help="Print one JSON document.")
+        parser.add_argument("--table", action="append", help="Only findings about this table; may be given again.")
+        parser.add_argument("--code", action="append", help="Only findings of this code; may be given again.")
+        parser.add_argument("--seconds", type=float, default=IN_FULL, help="How long searches may take.")
+
+    def handle(
+        self, *args: Any, table: list[str] | None, code: list[str] | None, seconds: float, **options: Any
+    ) -> None:
+        """Check and print. Raises CommandError with status 1 when an error is among what is printed."""
+        if unknown := sorted(set(table or ()) - ROW_TYPE_OF.keys()):
+            raise CommandError(f"There is no table {unknown[0]}. Tables: {', '.join(ROW_TYPE_OF)}.", returncode=2)
+        progress = None if options["json"] or not options["verbosity"] > 1 else self._progress
+        snapshot = snapshots.current()
+        health = check_all(snapshot, installed(), progress=progress, seconds=seconds)
+        chosen = [one for one in health.findings if _wanted(one, table, code)]
+        if options["json"]:
+            self.stdout.write(json.dumps(report(health, chosen, snapshot), indent=2, ensure_ascii=False, default=str))
+        else:
+            self._print(health, chosen)
+        if any(one.is_error for one in chosen):
+            raise CommandError("There are errors.")
+
+    def _progress(self, name: str, place: int, count: int) -> None:
+        self.stderr.write(f"{place + 1}/{count} {name}")
+
+    def _print(self, health: Health, chosen: Sequence[Diagnosis]) -> None:
+        for one in chosen:
+            where = one.table if one.row is None else f"{one.table} {one.row}"
+            self.stdout.write(f"{one.severity.value:<8}{one.code}  {where}{f' · {one.field}' if one.field else ''}")
+            self.stdout.write(f"        {one.message}\n        {one.consequence}")
+            if one.witness:
+                shown = {name: value for name, value in one.witness.as_dict().items() if name != "joined"}
+                self.stdout.write(f"        For example: {json.dumps(shown, ensure_ascii=False, default=str)}")
+            self.stdout.write("")
+        errors = sum(one.is_error for one in chosen)
+        counted = f"{_counted(errors, 'error')}, {_counted(len(chosen) - errors, 'warning')}"
+        self.stdout.write(f"Version {health.config_version}: {counted}.")
+
+
+def _wanted(one: Diagnosis, tables: list[str] | None, codes: list[str] | None) -> bool:
+    return (not tables or one.table in tables) and (not codes or one.code in {code.upper() for code in codes})
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -1,0 +1,74 @@
+from typing import Any
+
+import pytest
+
+from config_admin.health.checks.classifiers import check
+from convengine.domain import rows
+from convengine.intents.classifiers import classify
+from tests.builders import (
+    make_classifier,
+    make_config,
+    make_intent,
+    make_policy,
+    make_session,
+    make_snapshot,
+    make_turn,
+)
+from tests.config_admin.health.look import found
+
+INTENTS = (make_intent("CANCEL"), make_intent("BILL"))
+
+
+def _regex(intent: str, pattern: str, **values: Any) -> rows.Classifier:
+    return make_classifier(intent, pattern, **{"rule_type": "REGEX", **values})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (_regex("CANCEL", r"\bcancel\b"), make_classifier("BILL", "cancel my bill")),
+        (_regex("CANCEL", r"\bcancel\b.*\border\b"), _regex("BILL", r"\bcancel\b.*\bbill\b")),
+        (_regex("CANCEL", r"^\d{3,5}$"), _regex("BILL", r"^\d{5,8}$")),
+        (_regex("CANCEL", "stop it"), make_classifier("BILL", "Stop", rule_type="STARTS_WITH")),
+        (make_classifier("CANCEL", "no", rule_type="EXACT"), _regex("BILL", "^n")),
+    ],
+)
+def test_a_message_that_two_intents_claim_is_shown(one: rows.Classifier, other: rows.Classifier) -> None:
+    (said,) = found(check, *INTENTS, one, other)
+
+    assert said.code == "CLASSIFIER_COLLISION"
+    assert {key.pk for key in said.rows} == {one.pk, other.pk}
+    assert said.witness is not None
+    turn = make_turn(make_snapshot(*INTENTS, one, other))
+    assert classify(make_session(user_text=said.witness.text), turn, said.witness.text).collided
+
+
+@pytest.mark.parametrize(
+    "rows_",
+    [
+        # A text of each behind the other is always hit by both: that says nothing.
+        (_regex("CANCEL", r"\bcancel\b"), _regex("BILL", r"\bbill\b")),
+        (_regex("CANCEL", r"\bcancel\b"), _regex("CANCEL", "cancel")),
+        (_regex("CANCEL", "cancel"), _regex("BILL", "cancel", enabled=False)),
+        (_regex("CANCEL", "cancel"), _regex("GONE", "cancel")),
+        (_regex("CANCEL", "^cancel$"), _regex("BILL", "^cancel it$")),
+        (_regex("CANCEL", "cvv"), _regex("BILL", "cvv"), make_policy("REGEX", "cvv")),
+        (
+            _regex("CANCEL", "cancel", priority=1),
+            _regex("BILL", "cancel", priority=2),
+            make_config("ClassifierIntentResolver/COLLISION_BY_PRIORITY", "true"),
+        ),
+    ],
+)
+def test_what_is_decided_or_never_asked_is_no_collision(rows_: tuple[rows.Row, ...]) -> None:
+    assert not found(check, *INTENTS, *rows_)
+
+
+def test_of_a_touched_row_its_collisions_are_told_whoever_has_the_words() -> None:
+    wide, narrow = _regex("CANCEL", "order"), make_classifier("BILL", "bill for my order")
+    others = [_regex("CANCEL", "phone"), _regex("BILL", "phone bill")]
+
+    for touched in (wide, narrow):
+        (said,) = found(check, *INTENTS, wide, narrow, *others, touched=touched)
+
+        assert {key.pk for key in said.rows} == {wide.pk, narrow.pk}

@@ -1,0 +1,66 @@
+from config_admin.health.checks.loops import check
+from config_admin.health.rules.phases import SOURCES
+from convengine.domain.enums import RulePhase
+from convengine.rules.apply import run_phase
+from tests.builders import make_intent, make_rule, make_session, make_snapshot, make_turn, stages
+from tests.config_admin.health.look import found
+
+LOAN = make_intent("LOAN")
+
+
+def test_two_rules_that_send_a_conversation_back_and_forth_are_shown_by_a_message_that_does_it() -> None:
+    there = make_rule(state_code="IDLE", rule_type="REGEX", match_pattern=r"\bback\b", action_value="OTHER")
+    back = make_rule(state_code="OTHER", rule_type="REGEX", match_pattern=r"\bforth\b", action_value="IDLE")
+
+    (said,) = found(check, LOAN, there, back)
+
+    assert said.code == "RULE_LOOP"
+    assert {key.pk for key in said.rows} == {there.rule_id, back.rule_id}
+    assert said.witness is not None
+    turn = make_turn(make_snapshot(LOAN, there, back))
+    session = make_session(intent=said.witness.intent, state=said.witness.state, user_text=said.witness.text)
+    phase = RulePhase.PRE_RESPONSE_RESOLUTION
+    run_phase(phase, SOURCES[phase], session, turn)
+    assert "RULE_PASS_CAP_REACHED (RulesStep)" in stages(turn)
+
+
+def test_circles_of_three_and_of_intents_are_found() -> None:
+    states = [make_rule(state_code=one, action_value=two) for one, two in (("A", "B"), ("B", "C"), ("C", "A"))]
+    intents = [
+        make_rule(intent_code=one, action="SET_INTENT", action_value=two, phase="POST_DIALOGUE_ACT")
+        for one, two in (("LOAN", "CARD"), ("CARD", "LOAN"))
+    ]
+
+    said = found(check, LOAN, make_intent("CARD"), *states, *intents)
+
+    assert [len(one.rows) for one in said] == [3, 2]
+
+
+def test_a_circle_whose_conditions_exclude_each_other_is_none() -> None:
+    there = make_rule(state_code="IDLE", rule_type="EXACT", match_pattern="back", action_value="OTHER")
+    back = make_rule(state_code="OTHER", rule_type="EXACT", match_pattern="forth", action_value="IDLE")
+
+    assert not found(check, LOAN, there, back)
+
+
+def test_a_circle_that_a_rule_breaks_open_is_none() -> None:
+    there = make_rule(state_code="IDLE", action_value="OTHER")
+    back = make_rule(
+        state_code="OTHER",
+        rule_type="JSON_PATH",
+        match_pattern="$[?(@.inputParams.a != 1)]",
+        action_value="IDLE",
+        priority=2,
+    )
+    breaks = make_rule(state_code="OTHER", action="SET_INPUT_PARAM", action_value="a:1", priority=1)
+
+    assert not found(check, LOAN, there, back, breaks)
+
+
+def test_of_a_touched_rule_its_circles_are_told_and_no_others() -> None:
+    one = [make_rule(state_code=a, action_value=b) for a, b in (("A", "B"), ("B", "A"))]
+    two = [make_rule(state_code=a, action_value=b) for a, b in (("C", "D"), ("D", "C"))]
+
+    (said,) = found(check, LOAN, *one, *two, touched=two[1])
+
+    assert {key.pk for key in said.rows} == {rule.rule_id for rule in two}

@@ -1,0 +1,115 @@
+from typing import Any
+
+import pytest
+
+from config_admin.health.checks.never import check
+from convengine.domain import rows
+from tests.builders import make_classifier, make_intent, make_rule, make_schema
+from tests.config_admin.health.look import found
+
+LOAN = make_intent("LOAN")
+_STOP = {"stop_processing": True, "priority": 1, "action": "SET_INPUT_PARAM", "action_value": "a:1"}
+
+
+def _why(*of: rows.Row, rule: rows.Rule) -> str | None:
+    said = {one.row: one.message for one in found(check, LOAN, *of, rule)}
+    assert set(said) <= {rule.rule_id}
+    return said.get(rule.rule_id)
+
+
+@pytest.mark.parametrize(
+    ("before", "values"),
+    [
+        ({"match_pattern": "ANY"}, {"rule_type": "REGEX", "match_pattern": "order"}),
+        ({"rule_type": "REGEX", "match_pattern": "order"}, {"rule_type": "REGEX", "match_pattern": r"\border\b"}),
+        ({"rule_type": "REGEX", "match_pattern": "y"}, {"rule_type": "EXACT", "match_pattern": "yes"}),
+        ({"rule_type": "JSON_PATH", "match_pattern": "$.a"}, {"rule_type": "JSON_PATH", "match_pattern": "$.a"}),
+        (
+            {"match_target": "DIALOGUE_ACT", "rule_type": "REGEX", "match_pattern": "E"},
+            {"match_target": "DIALOGUE_ACT", "rule_type": "EXACT", "match_pattern": "EDIT"},
+        ),
+    ],
+)
+def test_a_rule_behind_one_that_holds_whenever_it_would_and_ends_the_list_never_acts(
+    before: dict[str, Any], values: dict[str, Any]
+) -> None:
+    first, rule = make_rule(**_STOP, **before), make_rule(**values)
+
+    (said,) = found(check, first, rule)
+
+    assert (said.code, said.row, said.rows[1].pk) == ("RULE_NEVER_FIRES", rule.rule_id, first.rule_id)
+    assert f"Rule {first.rule_id} is looked at first" in said.message
+
+
+@pytest.mark.parametrize(
+    ("before", "values"),
+    [
+        ({"match_pattern": "ANY", "stop_processing": False}, {}),
+        ({"match_pattern": "ANY", "priority": 500}, {}),
+        ({"match_pattern": "ANY", "phase": "POST_DIALOGUE_ACT"}, {}),
+        ({"match_pattern": "ANY", "action": "SET_TASK", "action_value": "audit"}, {}),
+        # Without a text ANY does not hold, and a path may.
+        ({"match_pattern": "ANY"}, {"rule_type": "JSON_PATH", "match_pattern": "$.a"}),
+        ({"rule_type": "REGEX", "match_pattern": r"\border\b"}, {"rule_type": "REGEX", "match_pattern": "order"}),
+        # An exact text is trimmed: a blank before it is none of a yes.
+        ({"rule_type": "REGEX", "match_pattern": "^yes"}, {"rule_type": "EXACT", "match_pattern": "yes"}),
+        ({"rule_type": "REGEX", "match_pattern": "pass"}, {"rule_type": "EXACT", "match_pattern": "pass"}),
+        ({"rule_type": "JSON_PATH", "match_pattern": "$.a"}, {"rule_type": "JSON_PATH", "match_pattern": "$.b"}),
+        ({"rule_type": "REGEX", "match_pattern": "("}, {"rule_type": "REGEX", "match_pattern": "order"}),
+        ({"match_pattern": "ANY", "intent_code": "LOAN"}, {}),
+    ],
+)
+def test_nothing_is_said_where_it_may_act_after_all(before: dict[str, Any], values: dict[str, Any]) -> None:
+    first = make_rule(**{**_STOP, **before})
+
+    assert _why(first, rule=make_rule(**{"rule_type": "EXACT", "match_pattern": "yes", **values})) is None
+
+
+def test_a_rule_between_them_that_writes_may_make_the_second_one_hold() -> None:
+    same: dict[str, Any] = {"rule_type": "JSON_PATH", "match_pattern": "$[?(@.inputParams.b == 1)]"}
+    between = make_rule(action="SET_INPUT_PARAM", action_value="b:1", priority=2)
+
+    assert _why(make_rule(**_STOP, **same), between, rule=make_rule(**same)) is None
+
+
+def test_a_rule_for_a_state_that_nothing_leads_to_never_acts() -> None:
+    rule = make_rule(intent_code="LOAN", state_code="LOST")
+
+    assert "no rule, classifier or edge leads to LOAN/LOST" in str(_why(rule=rule))
+    assert _why(make_rule(action_value="LOST"), rule=rule) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"rule_type": "REGEX", "match_pattern": r"a\bb"}, "no text fulfils"),
+        ({"rule_type": "REGEX", "match_pattern": "^DENY", "match_target": "DIALOGUE_ACT"}, "no dialogue act"),
+        ({"phase": "POST_SEMANTIC_INTERPRET"}, "nothing runs the rules of phase"),
+        ({"intent_code": "LOAN", "phase": "POST_CLASSIFIER_INTENT"}, "no classifier means LOAN"),
+        ({"intent_code": "LOAN", "phase": "POST_SCHEMA_EXTRACTION"}, "LOAN has no schema"),
+        (
+            {"state_code": "IDLE", "rule_type": "JSON_PATH", "match_pattern": "$[?(@.state == 'DONE' && @.a == 1)]"},
+            "asks for another intent or state",
+        ),
+    ],
+)
+def test_a_rule_whose_own_words_exclude_it_never_acts(values: dict[str, Any], said: str) -> None:
+    assert said in str(_why(rule=make_rule(**values)))
+
+
+@pytest.mark.parametrize(
+    ("others", "values"),
+    [
+        ([make_classifier("LOAN", "borrow")], {"intent_code": "LOAN", "phase": "POST_CLASSIFIER_INTENT"}),
+        ([make_schema("LOAN", {"a": {}})], {"intent_code": "LOAN", "phase": "POST_SCHEMA_EXTRACTION"}),
+        # A rule before it moves the state, and it stands in the list all the same.
+        (
+            [make_rule(state_code="IDLE", priority=1, action_value="DONE")],
+            {"state_code": "IDLE", "rule_type": "JSON_PATH", "match_pattern": "$[?(@.state == 'DONE')]"},
+        ),
+        ([], {"rule_type": "JSON_PATH", "match_pattern": "$[?(@.state == 'DONE')]"}),
+        ([], {"state_code": "IDLE", "rule_type": "JSON_PATH", "match_pattern": "$[?(@.state == 'X' || @.a == 1)]"}),
+    ],
+)
+def test_what_makes_it_act_after_all_silences_the_finding(others: list[rows.Row], values: dict[str, Any]) -> None:
+    assert _why(*others, rule=make_rule(**values)) is None

@@ -1,0 +1,22 @@
+import pytest
+
+from config_admin.health.checks.patterns import check
+from tests.builders import make_classifier, make_intent, make_policy, make_rule
+from tests.config_admin.health.look import codes
+
+
+@pytest.mark.parametrize("pattern", ["a*", ".*", "(yes)?", "^", r"\bno\b|", "x{0,3}"])
+def test_a_pattern_that_is_found_in_the_empty_text_is_told(pattern: str) -> None:
+    rule = make_rule(rule_type="REGEX", match_pattern=pattern)
+    classifier = make_classifier("LOAN", pattern, rule_type="REGEX")
+    policy = make_policy("REGEX", pattern)
+
+    said = codes(check, make_intent("LOAN"), rule, classifier, policy)
+
+    assert said == [("PATTERN_EMPTY_TEXT", row.pk) for row in (rule, classifier, policy)]
+
+
+@pytest.mark.parametrize("pattern", ["a", "^a*b$", "(", "", r"\w"])
+def test_other_patterns_are_not(pattern: str) -> None:
+    assert not codes(check, make_rule(rule_type="REGEX", match_pattern=pattern))
+    assert not codes(check, make_rule(rule_type="EXACT", match_pattern="a*"))

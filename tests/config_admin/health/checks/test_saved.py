@@ -1,0 +1,42 @@
+from dataclasses import replace
+
+from config_admin.health.checks.saved import check
+from config_admin.health.survey import Survey
+from tests.builders import make_intent, make_response, make_rule
+from tests.config_admin.health.look import codes, found
+from tests.config_admin.validation.shop import WORLD, shop
+
+
+def test_what_the_form_warned_of_is_still_told_with_what_it_does_to_a_customer() -> None:
+    derived = make_response(None, response_type="DERIVED", derivation_hint="Be brief.")
+
+    said = {one.code: one for one in found(check, derived)}
+
+    assert {"DERIVED_NO_PROMPT", "DERIVED_WITHOUT_MODEL"} <= said.keys()
+    assert "error instead of an answer" in said["DERIVED_NO_PROMPT"].consequence
+    assert said["DERIVED_NO_PROMPT"].rows[0].pk == derived.response_id
+
+
+def test_a_prompt_with_a_name_that_nobody_sets_is_told() -> None:
+    response = make_response("Dear {{ coustomer }}")
+
+    (said,) = found(check, response)
+
+    assert (said.code, said.field) == ("TEMPLATE_VAR_UNKNOWN", "exact_text")
+
+
+def test_a_task_that_is_gone_is_an_error() -> None:
+    rule = make_rule(action="SET_TASK", action_value="billing:refund")
+
+    assert codes(check, rule) == [("REFERENCE_GONE", rule.rule_id)]
+    assert not codes(check, rule, tasks={"billing": ("refund",)})
+
+
+def test_rows_of_an_intent_that_is_off_are_not_judged_one_by_one() -> None:
+    rule = make_rule(intent_code="OLD", action="SET_TASK", action_value="gone")
+
+    assert not codes(check, make_intent("OLD", enabled=False), rule)
+
+
+def test_a_sound_shop_is_well() -> None:
+    assert [one.code for one in check(Survey(shop(), replace(WORLD)))] == []

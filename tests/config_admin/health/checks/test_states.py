@@ -1,0 +1,61 @@
+from config_admin.health.checks.states import unanswered, unreached, unused_responses
+from tests.builders import make_classifier, make_edge, make_intent, make_response, make_rule, make_schema
+from tests.config_admin.health.look import codes, found
+
+LOAN, CARD = make_intent("LOAN"), make_intent("CARD")
+
+
+def test_rows_of_a_state_that_nothing_leads_to_are_told_together() -> None:
+    response = make_response(intent_code="LOAN", state_code="LOST")
+    schema = make_schema("LOAN", {"a": {}}, state_code="LOST")
+
+    (said,) = found(unreached, LOAN, response, schema)
+
+    assert said.message == "There are 2 rows for LOAN/LOST, and no rule, classifier or edge leads there."
+    assert {key.table for key in said.rows} == {"ce_response", "ce_output_schema"}
+
+
+def test_whatever_leads_to_a_state_step_by_step_makes_it_reached() -> None:
+    response = make_response(intent_code="LOAN", state_code="FAR")
+    ways = (
+        [make_classifier("LOAN", "x", state_code="FAR")],
+        [make_edge("IDLE", "FAR", intent_code="LOAN")],
+        [make_rule(state_code="IDLE", action_value="NEAR"), make_rule(state_code="NEAR", action_value="FAR")],
+        [make_rule(intent_code="CARD", action_value="FAR"), make_rule(action="SET_INTENT", action_value="LOAN")],
+        [make_rule(intent_code="CARD", action_value="FAR"), make_classifier("LOAN", "x", state_code="ANY")],
+    )
+
+    for way in ways:
+        assert not codes(unreached, LOAN, CARD, response, *way)
+    cut = [make_rule(state_code="NOWHERE", action_value="FAR")]
+    assert {one.message.split(" ")[5] for one in found(unreached, LOAN, response, *cut)} >= {"LOAN/FAR,"}
+
+
+def test_a_state_that_is_come_to_without_an_answer_is_told_with_the_rule_that_leads_there() -> None:
+    rule = make_rule(intent_code="LOAN", action_value="DONE")
+
+    assert codes(unanswered, LOAN, rule) == [("STATE_WITHOUT_RESPONSE", rule.rule_id)]
+    assert not codes(unanswered, LOAN, rule, make_response(intent_code="LOAN"))
+    assert not codes(unanswered, LOAN, rule, make_response(state_code="DONE"))
+
+
+def test_an_answer_that_closer_ones_cover_wherever_it_could_be_given_is_told() -> None:
+    rule = make_rule(intent_code="LOAN", action_value="DONE")
+    wide = make_response("wide", state_code="DONE")
+    close = make_response("close", intent_code="LOAN", state_code="DONE")
+
+    (said,) = found(unused_responses, LOAN, rule, wide, close)
+
+    assert (said.code, said.row, [key.pk for key in said.rows]) == (
+        "RESPONSE_NEVER_USED",
+        wide.response_id,
+        [wide.response_id, close.response_id],
+    )
+    other = make_rule(intent_code="CARD", action_value="DONE")
+    assert not codes(unused_responses, LOAN, CARD, rule, other, wide, close)
+
+
+def test_an_answer_behind_one_of_its_own_scope_is_told() -> None:
+    first, second = make_response("a", priority=1), make_response("b")
+
+    assert codes(unused_responses, LOAN, first, second) == [("RESPONSE_NEVER_USED", second.response_id)]

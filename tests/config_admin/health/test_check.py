@@ -1,0 +1,79 @@
+from dataclasses import replace
+
+from config_admin.health.check import CHECKS, check_all, check_touched, health_of
+from config_admin.health.diagnosis import RowKey
+from convengine.domain import rows
+from tests.builders import make_classifier, make_intent, make_response, make_rule, make_snapshot
+from tests.config_admin.validation.shop import WORLD, shop
+
+LOAN = make_intent("LOAN")
+ANSWER = make_response("Hello.")
+
+
+def test_a_sound_shop_has_nothing_but_a_state_that_nothing_leads_to() -> None:
+    assert [one.code for one in check_all(shop(), WORLD).findings] == ["UNREACHABLE_STATE"]
+
+
+def test_errors_come_first_and_nothing_is_said_twice() -> None:
+    rules = [
+        make_rule(action="SET_TASK", action_value="gone"),
+        make_rule(action_value="A"),
+        make_rule(action_value="B"),
+    ]
+
+    health = check_all(make_snapshot(LOAN, ANSWER, *rules), WORLD)
+
+    assert health.errors == 1
+    assert health.findings[0].is_error
+    assert len({(one.code, one.row, one.message) for one in health.findings}) == len(health.findings)
+    assert set(health.seconds) == {check.name for check in CHECKS}
+
+
+def test_progress_is_told_before_each_check() -> None:
+    told: list[tuple[str, int, int]] = []
+
+    check_all(make_snapshot(LOAN), WORLD, progress=lambda *step: told.append(step))
+
+    assert [place for _, place, _ in told] == list(range(len(CHECKS)))
+
+
+def test_what_is_left_out_for_want_of_time_is_told() -> None:
+    rules = [make_rule(action_value=f"S{number}") for number in range(3)]
+
+    health = check_all(make_snapshot(LOAN, ANSWER, *rules), WORLD, seconds=0)
+
+    assert health.left_out["pairs of rules"] == 3
+    assert [one.message for one in health.findings if one.code == "CHECK_INCOMPLETE"]
+
+
+def test_of_touched_rows_only_what_concerns_them_is_told() -> None:
+    far = [make_rule(intent_code="LOAN", state_code="IDLE", action_value=state) for state in "AB"]
+    near = [make_rule(phase="POST_DIALOGUE_ACT", action="SET_INPUT_PARAM", action_value=f"x:{n}") for n in range(2)]
+    snapshot = make_snapshot(LOAN, ANSWER, *far, *near, make_classifier("LOAN", "loan"))
+
+    said = check_touched(snapshot, WORLD, [near[1]]).findings
+
+    assert [one.code for one in said] == ["RULE_COLLISION"]
+    assert {key.pk for key in said[0].rows} == {rule.rule_id for rule in near}
+    assert check_touched(snapshot, WORLD, [RowKey("ce_rule", near[1].rule_id)]).findings == said
+
+
+def test_a_fingerprint_stays_until_one_of_the_rows_changes() -> None:
+    rules = [make_rule(action_value="A"), make_rule(action_value="B")]
+
+    def fingerprint(*of: rows.Row) -> str:
+        snapshot = make_snapshot(LOAN, ANSWER, *of)
+        (one,) = [one for one in check_all(snapshot, WORLD).findings if one.code == "RULE_COLLISION"]
+        return one.fingerprint(snapshot)
+
+    first = fingerprint(*rules)
+
+    assert fingerprint(*rules, make_response("Else.", intent_code="LOAN")) == first
+    assert fingerprint(rules[0], replace(rules[1], description="new")) != first
+
+
+def test_the_health_of_a_release_is_found_once() -> None:
+    snapshot = make_snapshot(LOAN, ANSWER)
+
+    assert health_of(snapshot, WORLD) is health_of(snapshot, WORLD)
+    assert health_of(snapshot, replace(WORLD, model_configured=False)) is not health_of(snapshot, WORLD)

@@ -1,0 +1,73 @@
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from config_admin.models import CeIntent, CeResponse, CeRule
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def loan() -> None:
+    CeIntent.objects.create(intent_code="LOAN", description="Wants a loan.")
+    CeResponse.objects.get_or_create(
+        intent_code="UNKNOWN", state_code="UNKNOWN", defaults={"response_type": "EXACT", "exact_text": "Sorry?"}
+    )
+    CeResponse.objects.create(intent_code="LOAN", state_code="ANY", response_type="EXACT", exact_text="Hello.")
+    for pattern, state in (("pay", "PAYING"), ("^pay bill", "BILL")):
+        CeRule.objects.create(
+            intent_code="LOAN",
+            state_code="ANY",
+            rule_type="REGEX",
+            match_pattern=pattern,
+            action="SET_STATE",
+            action_value=state,
+        )
+
+
+def _printed(*arguments: str, **options: Any) -> str:
+    out = StringIO()
+    call_command("config_check", *arguments, stdout=out, stderr=StringIO(), **options)
+    return out.getvalue()
+
+
+def test_findings_are_printed_with_an_example_and_counted(loan: None) -> None:
+    said = _printed()
+
+    assert "WARNING RULE_COLLISION  ce_rule" in said
+    assert 'For example: {"intent": "LOAN"' in said
+    assert "0 errors, 2 warnings." in said
+
+
+def test_scripts_get_one_document(loan: None) -> None:
+    told = json.loads(_printed("--json"))
+
+    assert [one["code"] for one in told["findings"]] == ["RULE_COLLISION", "RULE_LOOP"]
+    assert (told["errorCount"], told["warningCount"], told["leftOut"]) == (0, 2, {})
+    assert told["findings"][0]["witness"]["userText"] == "pay bill"
+    assert json.loads(_printed("--json", "--code", "rule_loop"))["findings"] == told["findings"][1:]
+    assert json.loads(_printed("--json", "--table", "ce_response"))["findings"] == []
+
+
+def test_an_error_ends_with_status_1(loan: None) -> None:
+    CeRule.objects.create(
+        intent_code="LOAN",
+        state_code="ANY",
+        rule_type="EXACT",
+        match_pattern="x",
+        action="SET_TASK",
+        action_value="gone",
+    )
+
+    with pytest.raises(CommandError) as ended:
+        _printed()
+    assert ended.value.returncode == 1
+    assert "REFERENCE_GONE" not in _printed("--code", "RULE_COLLISION")
+
+
+def test_a_table_that_there_is_not_is_refused() -> None:
+    with pytest.raises(CommandError, match=r"There is no table ce_rules\. Tables: ce_intent"):
+        _printed("--table", "ce_rules")
