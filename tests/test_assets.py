@@ -4,22 +4,25 @@ import hashlib
 import json
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 BUILT = ROOT / "static/convengine"
 
 
-def test_the_built_editor_is_that_of_its_sources() -> None:
+@pytest.mark.parametrize("name", ["editor", "layout"])
+def test_what_is_built_is_that_of_its_sources(name: str) -> None:
     sources = b"".join(
-        (ROOT / "assets" / name).read_bytes() for name in ("editor.js", "build.mjs", "package-lock.json")
+        (ROOT / "assets" / source).read_bytes() for source in (f"{name}.js", "build.mjs", "package-lock.json")
     )
 
     made = hashlib.sha256(sources).hexdigest()[:16]
-    assert f"({made})" in (BUILT / "ce-editor.js").read_text()[:200], "Run `make assets`, and commit what it builds."
+    assert f"({made})" in (BUILT / f"ce-{name}.js").read_text()[:200], "Run `make assets`, and commit what it builds."
 
 
 def test_every_package_is_pinned_and_listed_with_its_licence() -> None:
     project = json.loads((ROOT / "assets/package.json").read_text())
-    licences = (BUILT / "ce-editor.licences.txt").read_text()
+    licences = "".join((BUILT / f"ce-{name}.licences.txt").read_text() for name in ("editor", "layout"))
 
     for name, version in project["dependencies"].items():
         assert f"{name} {version} (MIT)" in licences

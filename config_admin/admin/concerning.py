@@ -196,6 +196,8 @@ def unanswered(snapshot: Snapshot, intent: str, states: Iterable[str]) -> list[s
 def told(row: Any) -> tuple[str, str]:
     """What a row says, and what kind of row it is."""
     match row:
+        case rows.Intent():
+            return row.name, row.description
         case rows.Rule():
             return excerpt(sentence(row), LONGEST), row.description or ""
         case rows.Classifier():

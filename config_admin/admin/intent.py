@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path
 
 from config_admin.admin.base import RowAdmin
+from config_admin.admin.chart_page import chart
 from config_admin.admin.marks import opened
 from config_admin.admin.returning import workspace_url
 from config_admin.admin.workspace import workspace
@@ -45,10 +46,15 @@ class IntentAdmin(RowAdmin):
         return IntentList
 
     def get_urls(self) -> list[Any]:
-        """Beside the usual pages, the workspace."""
+        """Beside the usual pages, the workspace and the map."""
         view = self.admin_site.admin_view(self.workspace_view)
-        name = "config_admin_ceintent_workspace"
-        return [path("<path:intent>/workspace/", view, name=name), *super().get_urls()]
+        name, drawn = "config_admin_ceintent_workspace", self.admin_site.admin_view(chart)
+        return [
+            path("map/", drawn, name="config_admin_ceintent_map"),
+            path("<path:intent>/map/", drawn, name="config_admin_ceintent_map_of"),
+            path("<path:intent>/workspace/", view, name=name),
+            *super().get_urls(),
+        ]
 
     def workspace_view(self, request: HttpRequest, intent: str) -> HttpResponse:
         """Everything that concerns an intent."""

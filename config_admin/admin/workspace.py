@@ -12,6 +12,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import formats, timezone
 
+from config_admin.admin.chart_page import chart_url, may_see_charts
 from config_admin.admin.concerning import OWN, SHARED, UNCOUNTED, Group, Section, sections, states_of, told, unanswered
 from config_admin.admin.desk import desk_of
 from config_admin.admin.links import row_name, row_url
@@ -105,6 +106,7 @@ def workspace(request: HttpRequest, intent: str) -> HttpResponse:
         "code": intent,
         "about": "" if stored else _RESERVED[intent],
         "edit_url": _edit_url(request, stored, intent),
+        "map_url": chart_url(intent) if may_see_charts(request) else "",
         "everywhere_url": "" if intent == ANY else workspace_url(ANY),
         "state": state,
         "states": [("", "All states"), *((each, each) for each in states)],

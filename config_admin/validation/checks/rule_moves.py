@@ -67,7 +67,7 @@ def _move_back_and_forth(one: rows.Rule, other: rows.Rule) -> bool:
 
 def _applies_at(rule: rows.Rule, place: str) -> bool:
     start, _ = _MOVES[code(rule.action)]
-    demanded = _demands(rule).get("@.state" if start == "state_code" else "@.intent", place)
+    demanded = demands(rule).get("@.state" if start == "state_code" else "@.intent", place)
     return code(getattr(rule, start)) in (place, ANY) and code(demanded) == place
 
 
@@ -78,12 +78,12 @@ def _can_hold_together(one: rows.Rule, other: rows.Rule) -> bool:
     if code(one.rule_type) == RuleType.EXACT and one.match_target == other.match_target:
         texts = {(rule.match_pattern or "").strip().casefold() for rule in (one, other)}
         return len(texts) == 1 or ANY.casefold() in texts
-    wanted, also = _demands(one), _demands(other)
+    wanted, also = demands(one), demands(other)
     places = {"@.state", "@.intent"}
     return all(wanted[path] == also[path] for path in (wanted.keys() & also.keys()) - places)
 
 
-def _demands(rule: rows.Rule) -> Mapping[str, str]:
+def demands(rule: rows.Rule) -> Mapping[str, str]:
     """The values that paths must have for a rule's filter to hold; empty where nothing is certain."""
     by_path = code(rule.rule_type) in (RuleType.JSON_PATH, RuleType.CONTEXT_JSON_PATH)
     return _demanded(rule.match_pattern or "") if by_path else {}

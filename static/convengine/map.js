@@ -1,0 +1,211 @@
+"use strict";
+// The map, drawn: boxes and arrows that open their rows, moved and zoomed by mouse and by keyboard, found by their words,
+// saved as SVG and PNG. Without this script the page has the same as tables.
+
+(() => {
+    const SVG = "http://www.w3.org/2000/svg";
+    const STEP = 60;
+    const frame = document.querySelector(".ce-map");
+    if (!frame) return;
+    const drawing = JSON.parse(document.getElementById("ce-drawing").textContent);
+    const told = document.querySelector(".ce-map-told");
+    document.getElementById("map").hidden = false;
+
+    function made(name, attributes = {}, ...children) {
+        const element = document.createElementNS(SVG, name);
+        for (const [key, value] of Object.entries(attributes)) if (value !== null) element.setAttribute(key, value);
+        element.append(...children);
+        return element;
+    }
+
+    function html(name, properties = {}, ...children) {
+        const element = Object.assign(document.createElement(name), properties);
+        element.append(...children);
+        return element;
+    }
+
+    // --- what stands where ------------------------------------------------------------------------------------------
+
+    const marked = (one, mark) => one.marks.includes(mark);
+    const subtitle = (place) => place.marks.map((mark) => drawing.words[mark][0]).join(" · ");
+    const width = (place) => Math.max(96, 28 + 8.2 * Math.max(place.name.length, subtitle(place).length * 0.8));
+    const boxes = drawing.places.map((place) => ({key: place.key, place, width: width(place), height: subtitle(place) ? 50 : 36}));
+    const laid = ceLayout(boxes, drawing.moves.map((move) => ({start: move.start, end: move.end, move})));
+
+    // --- drawing ----------------------------------------------------------------------------------------------------
+
+    function line(points) {
+        const [first, ...rest] = points.map(({x, y}) => [x.toFixed(1), y.toFixed(1)]);
+        let path = `M${first}`;
+        for (let place = 0; place < rest.length - 1; place++) {
+            const [x, y] = rest[place], [nextX, nextY] = rest[place + 1];
+            path += ` Q${x},${y} ${((+x + +nextX) / 2).toFixed(1)},${((+y + +nextY) / 2).toFixed(1)}`;
+        }
+        return `${path} L${rest.at(-1)}`;
+    }
+
+    function opens(element, label, show) {
+        element.setAttribute("tabindex", "0");
+        element.setAttribute("role", "button");
+        element.setAttribute("aria-label", label);
+        element.addEventListener("click", show);
+        element.addEventListener("keydown", (event) => {
+            if (event.key !== "Enter" && event.key !== " ") return;
+            event.preventDefault();
+            show();
+        });
+        return element;
+    }
+
+    function arrow({move, points}) {
+        const thick = 1.5 + Math.min(6, Math.log2(1 + move.turns));
+        const look = ["ce-arrow", move.shared && "ce-arrow-shared", marked(move, "FORBIDDEN") && "ce-arrow-bad", marked(move, "ROUND") && "ce-arrow-round"];
+        const rows = move.rows.length === 1 ? "1 row" : `${move.rows.length} rows`;
+        const label = `${move.from} to ${move.to}: ${rows}, ${move.turns} turns. ${move.told.join(" ")}`;
+        const path = line(points);
+        const group = made("g", {class: look.filter(Boolean).join(" ")}, made("title", {}, document.createTextNode(label)),
+            made("path", {class: "ce-arrow-line", d: path, "stroke-width": thick.toFixed(1), "marker-end": marked(move, "FORBIDDEN") ? "url(#ce-head-bad)" : "url(#ce-head)"}),
+            made("path", {class: "ce-arrow-near", d: path}));
+        return opens(group, label, () => show(`${move.from} → ${move.to}`, move, move.shared ? "Holds for every intent." : ""));
+    }
+
+    function box({place, x, y, width, height}) {
+        const under = subtitle(place);
+        const bad = ["UNREACHABLE", "NO_ANSWER"].some((mark) => marked(place, mark));
+        const look = `ce-box-${place.kind.toLowerCase()}${bad ? " ce-box-bad" : ""}`;
+        const label = `${place.name}. ${place.told.join(" ")}`;
+        const group = made("g", {class: `ce-mapbox ${look}`, transform: `translate(${(x - width / 2).toFixed(1)},${(y - height / 2).toFixed(1)})`},
+            made("title", {}, document.createTextNode(label)),
+            made("rect", {width, height, rx: place.kind === "STATE" ? 8 : height / 2}),
+            made("text", {class: "ce-box-name", x: width / 2, y: under ? 21 : height / 2 + 4.5}, document.createTextNode(place.name)));
+        if (under) group.append(made("text", {class: "ce-box-under", x: width / 2, y: 38}, document.createTextNode(under)));
+        return opens(group, label, () => show(place.name, place, "", place.url));
+    }
+
+    const head = (id) => made("marker", {id, viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 12, markerHeight: 12, markerUnits: "userSpaceOnUse", orient: "auto"}, made("path", {d: "M0,0 L10,5 L0,10 z"}));
+    const arrows = laid.arrows.map((one) => ({words: `${one.move.from} ${one.move.to} ${one.move.rows.map((row) => `${row.name} ${row.text}`).join(" ")}`, element: arrow(one)}));
+    const drawn = laid.boxes.map((one) => ({words: `${one.place.name} ${one.place.rows.map((row) => `${row.name} ${row.text}`).join(" ")}`, element: box(one)}));
+    const svg = made("svg", {width: "100%", height: "100%", class: "ce-drawn"}, made("defs", {}, head("ce-head"), head("ce-head-bad")),
+        ...arrows.map((one) => one.element), ...drawn.map((one) => one.element));
+    frame.append(svg);
+
+    // --- rows of what is chosen -------------------------------------------------------------------------------------
+
+    function show(title, one, note, url = "") {
+        const rows = one.rows.map((row) => html("li", {}, row.url ? html("a", {className: "ce-link", href: row.url}, row.name) : row.name, " ", html("small", {}, row.text)));
+        const parts = [html("h3", {className: "ce-phase"}, title), ...[...one.told, note].filter(Boolean).map((text) => html("p", {}, text))];
+        if (url) parts.push(html("p", {}, html("a", {className: "ce-link", href: url}, "Open the map of its states")));
+        parts.push(rows.length ? html("ul", {className: "ce-map-rows"}, ...rows) : html("p", {className: "ce-muted"}, url ? "" : "No row holds just here."));
+        told.replaceChildren(...parts);
+    }
+
+    // --- moving and zooming -----------------------------------------------------------------------------------------
+
+    const whole = {x: 0, y: 0, width: Math.max(laid.width, 200), height: Math.max(laid.height, 100)};
+    let view = {...whole};
+
+    function look() {
+        svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
+    }
+
+    function zoom(factor, x = view.x + view.width / 2, y = view.y + view.height / 2) {
+        const to = Math.min(Math.max(view.width / factor, 150), whole.width * 4) / view.width;
+        view = {x: x - (x - view.x) * to, y: y - (y - view.y) * to, width: view.width * to, height: view.height * to};
+        look();
+    }
+
+    function fit() {
+        // Small drawings keep their size; large ones are shown whole.
+        const scale = Math.max(whole.width / frame.clientWidth, whole.height / frame.clientHeight, 1);
+        const wide = frame.clientWidth * scale, high = frame.clientHeight * scale;
+        view = {x: (whole.width - wide) / 2, y: (whole.height - high) / 2, width: wide, height: high};
+        look();
+    }
+
+    const pan = (x, y) => { view = {...view, x: view.x + (x * view.width) / frame.clientWidth, y: view.y + (y * view.height) / frame.clientHeight}; look(); };
+    const keys = {ArrowLeft: () => pan(-STEP, 0), ArrowRight: () => pan(STEP, 0), ArrowUp: () => pan(0, -STEP), ArrowDown: () => pan(0, STEP), "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8), 0: fit};
+    frame.addEventListener("keydown", (event) => {
+        if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault();
+        keys[event.key]();
+    });
+    frame.addEventListener("wheel", (event) => {
+        if (!event.ctrlKey) return;
+        event.preventDefault();
+        const at = svg.getBoundingClientRect();
+        zoom(event.deltaY < 0 ? 1.15 : 0.87, view.x + ((event.clientX - at.left) / at.width) * view.width, view.y + ((event.clientY - at.top) / at.height) * view.height);
+    }, {passive: false});
+    let held = null;
+    frame.addEventListener("pointerdown", (event) => { if (event.button === 0) held = {x: event.clientX, y: event.clientY}; });
+    addEventListener("pointermove", (event) => {
+        if (!held) return;
+        pan(held.x - event.clientX, held.y - event.clientY);
+        held = {x: event.clientX, y: event.clientY};
+    });
+    addEventListener("pointerup", () => { held = null; });
+    addEventListener("resize", fit);
+    document.querySelectorAll("[data-zoom]").forEach((button) => button.addEventListener("click", () => (button.dataset.zoom === "fit" ? fit() : zoom(+button.dataset.zoom))));
+    // What the keyboard comes to is brought into sight.
+    svg.addEventListener("focusin", (event) => {
+        const area = event.target.getBBox(), moved = event.target.transform?.baseVal?.consolidate()?.matrix;
+        const x = area.x + (moved?.e || 0) + area.width / 2, y = area.y + (moved?.f || 0) + area.height / 2;
+        const inside = x > view.x && x < view.x + view.width && y > view.y && y < view.y + view.height;
+        if (!inside) { view = {...view, x: x - view.width / 2, y: y - view.height / 2}; look(); }
+    });
+
+    // --- finding ----------------------------------------------------------------------------------------------------
+
+    const find = document.getElementById("map-find");
+    function matching() {
+        const words = find.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+        return [...drawn, ...arrows].filter((one) => {
+            const hit = words.length > 0 && words.every((word) => one.words.toLowerCase().includes(word));
+            one.element.classList.toggle("ce-found", hit);
+            one.element.classList.toggle("ce-dim", words.length > 0 && !hit);
+            return hit;
+        });
+    }
+    find.addEventListener("input", matching);
+    find.addEventListener("keydown", (event) => { if (event.key === "Enter") matching()[0]?.element.focus(); });
+
+    // --- saving -----------------------------------------------------------------------------------------------------
+
+    function alone() {
+        const copy = svg.cloneNode(true);
+        const looks = [...svg.querySelectorAll("*")], copies = [...copy.querySelectorAll("*")];
+        looks.forEach((element, place) => {
+            const style = getComputedStyle(element);
+            for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size", "font-weight", "text-anchor", "opacity"]) copies[place].style.setProperty(name, style.getPropertyValue(name));
+        });
+        copy.setAttribute("xmlns", SVG);
+        copy.setAttribute("viewBox", `0 0 ${whole.width} ${whole.height}`);
+        copy.setAttribute("width", whole.width);
+        copy.setAttribute("height", whole.height);
+        copy.prepend(made("rect", {width: whole.width, height: whole.height, fill: getComputedStyle(frame).backgroundColor}));
+        return new Blob([new XMLSerializer().serializeToString(copy)], {type: "image/svg+xml"});
+    }
+
+    function hand(blob, kind) {
+        const url = URL.createObjectURL(blob);
+        html("a", {href: url, download: `${document.querySelector(".ce-map-head h1").textContent.trim()}.${kind}`}).click();
+        setTimeout(() => URL.revokeObjectURL(url), 10_000);
+    }
+
+    async function picture() {
+        const url = URL.createObjectURL(alone());
+        const image = new Image();
+        image.src = url;
+        await image.decode();
+        // A canvas has its limits; a large map is drawn as large as they allow.
+        const scale = Math.min(2, 8000 / Math.max(whole.width, whole.height));
+        const canvas = html("canvas", {width: whole.width * scale, height: whole.height * scale});
+        canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+        URL.revokeObjectURL(url);
+        canvas.toBlob((blob) => hand(blob, "png"));
+    }
+
+    document.querySelector("[data-save=svg]").addEventListener("click", () => hand(alone(), "svg"));
+    document.querySelector("[data-save=png]").addEventListener("click", picture);
+    document.querySelector("[data-print]").addEventListener("click", () => { fit(); print(); });
+    fit();
+})();
