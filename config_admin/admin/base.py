@@ -1,6 +1,6 @@
-"""What the admin pages of all configuration rows share: forms, lists, and that every change is one release."""
+"""What the admin pages of all configuration rows share: forms and lists."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MethodType
 from typing import Any, ClassVar
@@ -8,15 +8,12 @@ from typing import Any, ClassVar
 from django.contrib import admin, messages
 from django.db.models import Case, JSONField, Model, QuerySet, Value, When
 from django.forms import ModelForm
-from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
+from django.http import HttpRequest
 from django.utils import formats, timezone
-from django.utils.html import format_html, format_html_join
 from unfold.admin import ModelAdmin
 
-from config_admin.admin import deleting, reasons, switching
+from config_admin.admin.changing import ChangingAdmin
 from config_admin.admin.desk import desk_of
-from config_admin.admin.differences import label_of
 from config_admin.admin.editors import language_of, names
 from config_admin.admin.fields import field_of
 from config_admin.admin.filters import IntentFilter, InUseFilter, StateFilter, with_activity
@@ -26,18 +23,11 @@ from config_admin.admin.history import HistoryAdmin
 from config_admin.admin.judging import JudgingAdmin
 from config_admin.admin.marks import opened
 from config_admin.admin.pickers import Source, intents, states
-from config_admin.admin.presence import Place, others
-from config_admin.admin.recording import recorded, told
 from config_admin.admin.returning import ReturningAdmin, way_back, workspace_url
 from config_admin.admin.trials import TRIALS
-from config_admin.admin.where_used import Group, where_used
-from config_admin.releases.change_set import current
 from config_admin.snapshot.active import snapshots
-from config_admin.validation.findings import Finding
-from config_admin.validation.older_forms import Change
-from convengine.domain.rows import ROW_TYPE_OF, Row
+from convengine.domain.rows import ROW_TYPE_OF
 from convengine.domain.scope import ANY, UNKNOWN
-from convengine.domain.snapshot import Snapshot
 from convengine.record_columns import json_column, labelled
 from convengine.rules.explain import fault_of
 
@@ -46,20 +36,17 @@ Section = tuple[str | None, Sequence[str | tuple[str, ...]]]
 SCOPE: Mapping[str, Source] = {"intent_code": intents(ANY, UNKNOWN), "state_code": states(ANY, UNKNOWN)}
 
 
-class RowAdmin(HistoryAdmin, JudgingAdmin, GoneAdmin, ReturningAdmin, ModelAdmin):
+class RowAdmin(ChangingAdmin, HistoryAdmin, JudgingAdmin, GoneAdmin, ReturningAdmin, ModelAdmin):
     """Admin of one control-plane table."""
 
     form = RowForm
     change_form_template = "config_admin/change_form.html"
-    delete_confirmation_template = "config_admin/delete.html"
-    delete_selected_confirmation_template = "config_admin/delete.html"
     save_as = True
     #: Each cell is a template of the admin's own: a list of twice as many takes half a second.
     list_per_page = 50
     list_filter: Any = (InUseFilter,)
     list_filter_submit = True
     show_facets = admin.ShowFacets.NEVER
-    actions: Any = ("enable_selected", "disable_selected")
 
     #: The form, section by section.
     sections: ClassVar[Sequence[Section]] = ()
@@ -133,18 +120,13 @@ class RowAdmin(HistoryAdmin, JudgingAdmin, GoneAdmin, ReturningAdmin, ModelAdmin
         page = super().render_change_form(request, context, *args, **options)
         page.context_data["save_as"] = self.save_as and page.context_data["has_change_permission"]
         intent = getattr(context.get("original"), "intent_code", "")
-        page.context_data["where_used"] = self._where_used(request, context.get("original"))
+        page.context_data["where_used"] = self.uses_of(request, context.get("original"))
         page.context_data["names"] = names(desk_of(request))
         page.context_data["questions"] = self.questions(request, context.get("original"))
         if (stored := context.get("original")) is not None:
             page.context_data["is_favourite"] = opened(request.user, self.opts.db_table, stored.pk)
         page.context_data["workspace_url"] = way_back(request) or (workspace_url(intent) if intent else "")
         return page
-
-    def _where_used(self, request: HttpRequest, stored: Any) -> list[Group] | None:
-        snapshot = desk_of(request).snapshot
-        row = snapshot.row(ROW_TYPE_OF[self.opts.db_table], stored.pk) if stored else None
-        return where_used(snapshot, row) if row else None
 
     def _tell_fault(self, request: HttpRequest, pk: Any) -> None:
         snapshot = desk_of(request).snapshot
@@ -175,93 +157,6 @@ class RowAdmin(HistoryAdmin, JudgingAdmin, GoneAdmin, ReturningAdmin, ModelAdmin
         if not row.enabled:
             return "off", "off"
         return ("on", "on") if getattr(row, "intent_active", True) else ("inactive", "inactive: intent disabled")
-
-    # --- what changes rows --------------------------------------------------------------------------------------
-
-    def changeform_view(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
-        """The form; what it saves is one release."""
-        with recorded(request):
-            response: HttpResponse = super().changeform_view(request, *args, **options)
-        return response
-
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Store the row, and say which of its templates were put into another form."""
-        super().save_model(request, obj, form, change)
-        if form.meeting and (note := form.meeting.note) and (open_now := current()):
-            open_now.reason = f"{open_now.reason} ({note})"
-        reasons.remember(request, reasons.thing_of(obj))
-        if form.conversions:
-            items = format_html_join("", "<li>{}: {} → {}</li>", self._told(form.conversions))
-            self.message_user(request, format_html("Stored as Jinja2:<ul>{}</ul>", items))
-
-    def _told(self, conversions: Iterable[Change]) -> Iterator[tuple[str, str, str]]:
-        for one in conversions:
-            yield label_of(self.opts.db_table, one.field), one.before, one.after
-
-    def delete_view(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
-        """The question whether to delete, beside what uses the row; the answer is one release."""
-        # Django deletes when a POST has anything in it.
-        reasons.need(request, consent=list(request.POST))
-        with recorded(request):
-            response: HttpResponse = super().delete_view(request, *args, **options)
-        if isinstance(response, TemplateResponse) and response.context_data:
-            stored = response.context_data.get("object")
-            response.context_data["where_used"] = self._where_used(request, stored)
-            response.context_data["others"] = list(others(request.user, Place(self.model, stored.pk))) if stored else []
-            thing = reasons.thing_of(stored or self.model())
-            response.context_data |= self._reason(request, thing)
-        return response
-
-    def _reason(self, request: HttpRequest, thing: str) -> dict[str, str]:
-        return {"reason": reasons.remembered(request, thing), "reason_missing": reasons.told(request)}
-
-    def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        """Delete the row; the reason is offered for what is done next to the same thing."""
-        reasons.remember(request, reasons.thing_of(obj))
-        super().delete_model(request, obj)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Delete the selected rows."""
-        reasons.remember(request, self.opts.db_table)
-        super().delete_queryset(request, queryset)
-
-    def changelist_view(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
-        """The list; what its actions change is one release, once they were asked about."""
-        reasons.need(request, consent=("post", "confirmed"))
-        with recorded(request):
-            response: HttpResponse = super().changelist_view(request, *args, **options)
-        if isinstance(response, TemplateResponse) and response.context_data and "reason" not in response.context_data:
-            response.context_data |= self._reason(request, self.opts.db_table)
-        return response
-
-    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """What would go along, and what forbids it."""
-        return deleting.deleted(self, objs, request)
-
-    def forbidden(self, request: HttpRequest, row: Row) -> str:
-        """Why this user may not have such a row, or change it; blank when nothing forbids it."""
-        return ""
-
-    def check_together(self, snapshot: Snapshot, leaving: Collection[Any]) -> Sequence[Finding]:
-        """What forbids that rows leave, or are switched off, all at once, though each alone could."""
-        return ()
-
-    @admin.action(description="Enable selected", permissions=["change"])
-    def enable_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
-        """Switch rows on, after a look at what the checks say."""
-        return switching.switch(self, request, queryset, enabled=True)
-
-    @admin.action(description="Disable selected", permissions=["change"])
-    def disable_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
-        """Switch rows off, after a look at what the checks say."""
-        return switching.switch(self, request, queryset, enabled=False)
-
-    def message_user(
-        self, request: HttpRequest, message: Any, level: Any = messages.INFO, *rest: Any, **more: Any
-    ) -> None:
-        """Say which release a change made, whichever way it was made."""
-        told_too = format_html("{} {}", message, told()) if level == messages.SUCCESS else message
-        super().message_user(request, told_too, level, *rest, **more)
 
 
 class ScopedAdmin(RowAdmin):

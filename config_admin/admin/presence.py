@@ -23,6 +23,8 @@ from config_admin.releases.content import control_plane
 
 #: After how long without a word a page is gone, and after how long it is forgotten when it was open.
 GONE, FORGOTTEN = timedelta(seconds=60), timedelta(minutes=10)
+#: After how long it is told when a page was last heard of.
+QUIET = timedelta(seconds=30)
 _VISIT = re.compile(r"[\w-]{8,36}")
 
 
@@ -59,11 +61,13 @@ def others(user: Any, place: Place, visit: str | None = None) -> Iterator[str]:
     found = CePresence.objects.filter(table_name=place.table, row_pk=str(place.pk), seen_at__gt=now - GONE)
     found = found.exclude(user=user) if visit is None else found.exclude(pk=visit)
     for one in found.select_related("user").order_by("since"):
-        since = _clock(one.since)
+        when = f"since {_clock(one.since)}"
+        if now - one.seen_at > QUIET:
+            when += f", last seen {_clock(one.seen_at, seconds=True)}"
         if one.user_id == user.pk:
-            yield f"You have this row open in another window, too, since {since}."
+            yield f"You have this row open in another window, too, {when}."
         else:
-            yield f"{_name(one.user)} {_WORDS[one.doing]}, since {since}."
+            yield f"{_name(one.user)} {_WORDS[one.doing]}, {when}."
 
 
 _WORDS = {
@@ -114,5 +118,5 @@ def _name(user: Any) -> str:
     return str(user.get_full_name() or user.get_username())
 
 
-def _clock(moment: datetime) -> str:
-    return formats.time_format(timezone.localtime(moment), "H:i")
+def _clock(moment: datetime, *, seconds: bool = False) -> str:
+    return formats.time_format(timezone.localtime(moment), "H:i:s" if seconds else "H:i")

@@ -1,7 +1,7 @@
 """Admin of releases: what each changed, and the ways back (R5, R57)."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -28,6 +28,7 @@ from config_admin.validation.restoring import Wanted, would_restore
 from convengine.read_only import ReadOnlyAdmin
 from convengine.record_columns import beginning, labelled
 
+T = TypeVar("T")
 ORIGIN_LOOKS = dict.fromkeys(Origin.values, "default") | {
     Origin.ROLLBACK.value: "warning",
     Origin.REVERT.value: "warning",
@@ -155,13 +156,19 @@ class ReleaseAdmin(ReadOnlyAdmin):
         question.rows = first_rows(found, SHOWN)
         question.more = sum(map(len, found.values())) - len(question.rows)
         findings = would_restore({table: {row.pk: row.after for row in rows} for table, rows in found.items()})
-        question.refusals = [*question.refusals, *refusals_of(findings)]
-        question.warnings = warnings_of(findings)
+        question.refusals = _first([*question.refusals, *refusals_of(findings)], Refusal)
+        question.warnings = _first(warnings_of(findings), str)
         if not found and not question.refusals:
             question.refusals = [Refusal("Nothing is different, so there is nothing to go back to.")]
         question.inputs = [("in_force", in_force := newest())]
         if request.POST.get("in_force", str(in_force)) != str(in_force):
             question.news = f"Meanwhile release {in_force} was made. This is what would change now; look again."
+
+
+def _first(told: Sequence[T], worded: Callable[[str], T]) -> list[T]:
+    """As much as people read, and how much there is beyond."""
+    beyond = len(told) - SHOWN
+    return [*told[:SHOWN], *([worded(f"… and {beyond} more.")] if beyond > 0 else [])]
 
 
 def _beside(wanted: Wanted) -> Differences:

@@ -1,8 +1,11 @@
 """Two people edit one row: neither overwrites the other, nothing is lost, and the history names both."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from config_admin import models as m
@@ -228,3 +231,26 @@ def test_names_that_are_no_fields_choose_nothing(ada: Client, row: Any) -> None:
 
     assert response.status_code == 302
     assert stored(row).exact_text == "Ada is here."
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_saves_at_the_same_moment_one_is_held_and_nothing_is_lost(somebody: Any) -> None:
+    row = a_response(exact_text="Call us today.", priority=10)
+    clients = [somebody(name, "config_admin") for name in ("ada", "ben")]
+    opened = [client.get(change(row)) for client in clients]
+    edits: list[dict[str, Any]] = [{"exact_text": "Ada is here."}, {"priority": 20}]
+    ready = Barrier(2)
+
+    def save(number: int) -> int:
+        try:
+            ready.wait()
+            return int(again(clients[number], opened[number], **edits[number]).status_code)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        statuses = list(pool.map(save, range(2)))
+
+    now = stored(row)
+    assert sorted(statuses) == [200, 302]
+    assert (now.exact_text, now.priority) in (("Ada is here.", 10), ("Call us today.", 20))

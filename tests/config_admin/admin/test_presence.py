@@ -83,6 +83,15 @@ def test_who_says_nothing_for_a_minute_is_gone_and_later_forgotten(ada: Client, 
     assert not m.CePresence.objects.filter(pk=BEN).exists()
 
 
+def test_of_who_is_quiet_it_tells_when_they_were_last_seen(ada: Client, ben: Client, row: Any) -> None:
+    say(ben, row, BEN)
+    quiet = timezone.now() - timedelta(seconds=40)
+    m.CePresence.objects.filter(pk=BEN).update(seen_at=quiet)
+
+    (told,) = others(ada, row, ADA)
+    assert told.endswith(f", last seen {timezone.localtime(quiet):%H:%M:%S}.")
+
+
 def test_nobody_speaks_for_another_window(ada: Client, ben: Client, row: Any) -> None:
     say(ben, row, BEN)
     say(ada, row, BEN, leaving="1")

@@ -174,6 +174,24 @@ def test_weak_rows_that_would_be_restored_are_told(ada: Client) -> None:
     assert m.CeRule.objects.filter(pk=rule.pk).exists()
 
 
+def test_more_findings_than_people_read_are_counted(ada: Client, monkeypatch: Any) -> None:
+    from config_admin.admin import release
+
+    monkeypatch.setattr(release, "SHOWN", 2)
+    with change_set():
+        made(m.CeIntent, intent_code="LOAN")
+        for priority in range(4):
+            made(m.CeRule, priority=priority)
+    weak = newest().pk
+    with change_set():
+        m.CeRule.objects.all().delete()
+
+    question = ada.get(way_back("roll_back", weak)).context["question"]
+
+    assert (len(question.rows), question.more) == (2, 2)
+    assert question.warnings[2].startswith("… and ")
+
+
 def test_analysts_read_releases_and_roll_nothing_back(ben: Client) -> None:
     first = newest().pk
     a_response()
