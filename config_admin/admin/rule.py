@@ -1,6 +1,7 @@
 """Admin of `ce_rule` (tables 2.3)."""
 
 from django.contrib import admin
+from django.core.exceptions import ValidationError
 from django.db.models import Case, Value, When
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
@@ -60,6 +61,9 @@ class RuleAdmin(ScopedAdmin):
 
     @admin.display(description="what it does")
     def does(self, row: CeRule) -> str:
-        """The rule as a sentence."""
-        stored = row_of(row)
+        """The rule as a sentence; blank for one with a value that its column cannot hold."""
+        try:
+            stored = row_of(row)
+        except ValidationError:
+            return ""
         return excerpt(sentence(stored), _LONGEST) if isinstance(stored, Rule) else ""
