@@ -16,6 +16,7 @@ from config_admin.admin.desk import desk_of
 from config_admin.admin.links import row_url
 from config_admin.admin.marks import desk_rows, mark, row_of
 from config_admin.admin.search import Found, Hit, search
+from config_admin.manual import prose
 from config_admin.releases.content import control_plane
 from convengine.admin_site import sidebar
 
@@ -76,6 +77,9 @@ def _pages(request: HttpRequest) -> Iterator[Hit]:
         for place in group["items"]:
             for page in place["items"]:
                 yield Hit(page["link"], page["title"], page["help"])
+    for _, chapters in prose.contents():
+        for chapter in chapters:
+            yield Hit(reverse("manual_chapter", args=[chapter.slug]), chapter.title, "A chapter of the manual.")
 
 
 def _conversation(request: HttpRequest, text: str) -> Iterator[Hit]:

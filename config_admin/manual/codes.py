@@ -7,7 +7,7 @@ from typing import Any
 import convengine.domain.catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.admin.effective import as_written
 from config_admin.admin.pickers import allowed
-from config_admin.manual.entry import Chapter, Entry
+from config_admin.manual.entry import Chapter, Entry, in_words
 from config_admin.validation.codes import CODES
 from convengine.api.failures import turn_failures
 from convengine.domain.catalogue.families import TITLES
@@ -38,25 +38,21 @@ def _setting(one: Setting[Any]) -> Entry:
         facts.append(("May differ by", one.qualifier))
     if one.mark == "LR":
         facts.append(("Changed by", "configuration administrators only"))
-    return Entry(f"setting.{one.name}", one.key.replace("_", " ").capitalize(), one.help, one.name, tuple(facts))
+    return Entry(f"setting.{one.name}", in_words(one.key), one.help, one.name, tuple(facts))
 
 
 def _checks() -> Iterator[Entry]:
     for code, text in sorted(CODES.items()):
-        yield Entry(f"check.{code}", _called(code), text, code)
+        yield Entry(f"check.{code}", in_words(code), text, code)
 
 
 def _errors() -> Iterator[Entry]:
     for one in sorted(turn_failures(), key=lambda each: each.code):
         again = "yes" if one.recoverable else "no"
         facts = (("Status", str(one.status)), ("May succeed when tried again", again))
-        yield Entry(f"error.{one.code}", _called(one.code), one.meaning.replace("`", ""), one.code, facts)
+        yield Entry(f"error.{one.code}", in_words(one.code), one.meaning.replace("`", ""), one.code, facts)
 
 
 def _faults() -> Iterator[Entry]:
     for code, text in sorted(FAULTS.items()):
-        yield Entry(f"tool-error.{code}", _called(code), text, code)
-
-
-def _called(code: str) -> str:
-    return code.replace("_", " ").capitalize()
+        yield Entry(f"tool-error.{code}", in_words(code), text, code)

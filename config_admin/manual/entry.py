@@ -31,6 +31,8 @@ class Entry:
     #: More about it: what, and the text.
     facts: Sequence[tuple[str, str]] = ()
     choices: Sequence[Choice] = ()
+    #: Chapters for people that go on about it.
+    chapters: Sequence[str] = ()
 
     @property
     def folded(self) -> str:
@@ -49,6 +51,17 @@ class Chapter:
     entries: Sequence[Entry]
     #: Which part of the list of contents it stands in.
     part: str
+
+
+#: Words that are written in capitals.
+_ACRONYMS = frozenset(["api", "db", "http", "id", "json", "kb", "llm", "mcp", "sql"])
+
+
+def in_words(name: str) -> str:
+    """`HTTP_TIMEOUT` as `HTTP timeout`, `SchemaExtraction` as `Schema extraction`."""
+    spaced = name.replace("_", " ") if "_" in name or name.isupper() else re.sub(r"(?<!^)(?=[A-Z])", " ", name)
+    words = [word.upper() if word in _ACRONYMS else word for word in spaced.lower().split()]
+    return f"{words[0][:1].upper()}{words[0][1:]}{''.join(f' {word}' for word in words[1:])}"
 
 
 def plain(docstring: str | None) -> str:

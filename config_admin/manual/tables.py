@@ -8,6 +8,7 @@ from django.db import models
 
 from config_admin.manual.columns import column_help
 from config_admin.manual.entry import Chapter, Choice, Entry, plain
+from config_admin.manual.further import FURTHER
 from convengine.admin_site import PLACES
 from convengine.domain.enums import RuleAction, Word
 from convengine.domain.rows import ROW_TYPE_OF
@@ -24,7 +25,7 @@ def chapters() -> Iterator[Chapter]:
         about = " ".join(filter(None, [_PLACED.get(model._meta.label, ""), plain(model.__doc__)]))
         part = CONFIGURATION if table in ROW_TYPE_OF else RECORD
         title = f"{str(model._meta.verbose_name)[:1].upper()}{str(model._meta.verbose_name)[1:]}"
-        itself = Entry(table, title, about, table)
+        itself = Entry(table, title, about, table, chapters=FURTHER.get(table, ()))
         yield Chapter(
             table, title, about, (itself, *(_column(model, one) for one in model._meta.concrete_fields)), part
         )
@@ -54,6 +55,7 @@ def _column(model: type[models.Model], field: Any) -> Entry:
         field.column,
         tuple(_facts(field)),
         tuple(_choices(vocabulary)),
+        FURTHER.get(f"{table}.{field.name}") or FURTHER.get(table, ()),
     )
 
 

@@ -50,7 +50,9 @@ def entry(request: HttpRequest, anchor: str) -> HttpResponse:
     if place is None:
         raise Http404(f"The reference has no entry {anchor}.")
     others = place.chapter.entries[1:] if place.entry.name == place.chapter.slug else ()
-    return TemplateResponse(request, "docs/panel.html", {"place": place, "entry": place.entry, "others": others})
+    further = [prose.chapter(slug) for slug in place.entry.chapters]
+    context = {"place": place, "entry": place.entry, "others": others, "further": further}
+    return TemplateResponse(request, "docs/panel.html", context)
 
 
 def _page(request: HttpRequest, template: str, title: str, context: dict[str, Any]) -> HttpResponse:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from importlib import import_module
 
-from config_admin.manual.entry import Chapter, Choice, Entry, plain
+from config_admin.manual.entry import Chapter, Choice, Entry, in_words, plain
 from config_admin.validation.world import DETERMINANTS, PARTS
 from convengine.domain import enums
 from convengine.domain.enums import PHASE_ALIASES, RulePhase, Word
@@ -51,19 +51,19 @@ def _words() -> Iterator[Entry]:
     for one in vocabularies():
         if one not in (RulePhase, enums.RuleAction):
             choices = tuple(Choice(word.value, word.label, word.help) for word in one)
-            yield Entry(f"word.{one.__name__}", _in_words(one.__name__), plain(one.__doc__), "", (), choices)
+            yield Entry(f"word.{one.__name__}", in_words(one.__name__), plain(one.__doc__), "", (), choices)
 
 
 def _steps() -> Iterator[Entry]:
     for path in DEFAULT_PIPELINE:
         module, _, name = path.rpartition(".")
         step = getattr(import_module(module), name)
-        yield Entry(f"step.{name}", _in_words(name.removesuffix("Step")), plain(step.__doc__), name)
+        yield Entry(f"step.{name}", in_words(name.removesuffix("Step")), plain(step.__doc__), name)
 
 
 def _events() -> Iterator[Entry]:
     for name in sorted(DETERMINANTS):
-        yield Entry(f"event.{name}", _called(name), PARTS.get(name) or HELP.get(Stage(name), ""), name)
+        yield Entry(f"event.{name}", in_words(name), PARTS.get(name) or HELP.get(Stage(name), ""), name)
 
 
 def _stages() -> Iterator[Entry]:
@@ -71,14 +71,4 @@ def _stages() -> Iterator[Entry]:
         facts = [("Part of the turn", stage.family.value.lower())]
         if stage in NEVER_FILTERED:
             facts.append(("Always written", "No audit setting leaves it out."))
-        yield Entry(f"stage.{stage.value}", _called(stage.value), HELP.get(stage, ""), stage.value, tuple(facts))
-
-
-def _called(name: str) -> str:
-    return name.replace("_", " ").capitalize()
-
-
-def _in_words(name: str) -> str:
-    """`SchemaExtraction` as `Schema extraction`."""
-    spaced = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()
-    return spaced.capitalize()
+        yield Entry(f"stage.{stage.value}", in_words(stage.value), HELP.get(stage, ""), stage.value, tuple(facts))

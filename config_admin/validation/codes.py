@@ -34,7 +34,7 @@ CODES: Mapping[str, str] = {
     "PATTERN_BLANK": "Without a condition nothing can be compared. Write one, or ANY where that is allowed.",
     "PATTERN_TOO_BROAD": "The pattern fits nearly every text, and so would collide with other intents. Make it longer.",
     "REGEX_INVALID": "The expression does not compile; the message says where and why. See: patterns.",
-    "REGEX_UNSUPPORTED": "The expression does not compile, or uses what this engine leaves out so that no pattern can "
+    "REGEX_UNSUPPORTED": "The expression uses what this engine leaves out so that no pattern can "
     "hang a turn (look-ahead, back-references). The message gives a rewriting where one is known.",
     "REGEX_FLAGS_POSITION": "Flags such as (?i) stand at the very start or nowhere. Matching ignores case anyway.",
     "REGEX_DOUBLE_BACKSLASH": "Two backslashes look for a backslash. For a word boundary write one.",

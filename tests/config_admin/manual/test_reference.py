@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 
+from config_admin.manual.entry import in_words
+from config_admin.manual.further import FURTHER
+from config_admin.manual.prose import PARTS
 from config_admin.manual.reference import chapters, named, places, search
 from config_admin.manual.words import vocabularies
 from config_admin.validation.codes import CODES
@@ -130,6 +133,21 @@ def test_what_is_called_so_is_found_first(text: str, first: str) -> None:
 def test_nothing_is_found_for_no_words_and_for_words_that_nothing_has() -> None:
     assert search("  ") == ()
     assert search("zyzzyva") == []
+
+
+def test_what_entries_lead_to_is_there() -> None:
+    known = {*columns()}
+
+    assert set(FURTHER) - known == set()
+    assert {slug for slugs in FURTHER.values() for slug in slugs} <= {one for part in PARTS.values() for one in part}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("HTTP_TIMEOUT", "HTTP timeout"), ("SchemaExtraction", "Schema extraction"), ("POLICY", "Policy")],
+)
+def test_names_are_said_in_words(name: str, words: str) -> None:
+    assert in_words(name) == words
 
 
 def test_a_word_that_two_things_have_leads_to_neither() -> None:

@@ -48,6 +48,14 @@ def test_an_entry_comes_alone_for_the_panel(ben: Client) -> None:
     assert "<html" not in entry
 
 
+def test_an_entry_leads_to_the_chapters_about_it(ben: Client) -> None:
+    assert 'href="/docs/paths/"' in ben.get("/docs/entry/ce_rule.match_pattern/").content.decode()
+
+
+def test_chapters_are_found_with_everything_else(ben: Client) -> None:
+    assert 'href="/docs/paths/"' in ben.get("/admin/find/", {"q": "json paths"}).content.decode()
+
+
 def test_the_entry_of_a_setting_is_found_by_its_name(ben: Client) -> None:
     assert "idle minutes" in ben.get("/docs/entry/setting.Session/TIMEOUT_MINUTES/").content.decode()
 
