@@ -41,7 +41,7 @@ class TableDiff:
 
 def diff(before: int, after: int) -> dict[str, TableDiff]:
     """The tables in which two releases differ, in import order. Raises NoSuchRelease; 0 is the empty configuration."""
-    return {table: _table_diff(rows) for table, rows in differences(before, after).items()}
+    return {table: table_diff(rows) for table, rows in differences(before, after).items()}
 
 
 def differences(before: int, after: int) -> dict[str, list[Difference]]:
@@ -54,7 +54,8 @@ def differences(before: int, after: int) -> dict[str, list[Difference]]:
     return {table: rows for table, rows in found.items() if rows}
 
 
-def _table_diff(rows: list[Difference]) -> TableDiff:
+def table_diff(rows: list[Difference]) -> TableDiff:
+    """The rows that differ in a table, by what became of them."""
     return TableDiff(
         added=[row.after for row in rows if row.before is None and row.after is not None],
         removed=[row.before for row in rows if row.after is None and row.before is not None],

@@ -20,6 +20,9 @@ CODES: Mapping[str, str] = {
     "STALE_EDIT": "Somebody saved this row after you opened it. Nothing is overwritten: look at both, then save.",
     "IN_USE": "Other rows name this one, so it cannot be deleted. Disable it instead, or change those rows first.",
     "NO_SUCH_RELEASE": "No release has this number. Releases are numbered from 1 to the one in force.",
+    "COLUMN_UNKNOWN": "A file that is imported names a column that the table does not have. Correct or drop the name.",
+    "STATEMENT_REFUSED": "A statement of an imported SQL file says more than rows: only INSERT with plain values is "
+    "read, and nothing is run. The message says what is in the way.",
     "FORBIDDEN": "Your groups do not allow this change. See: who may do what.",
     # scope, codes and priority
     "SCOPE_BLANK": "A row says where it applies: an intent and a state, or ANY for all of them. Blank is not allowed.",

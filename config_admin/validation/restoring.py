@@ -1,6 +1,6 @@
 """The save checks for rows of an older release that are about to be put back (tables 8: reverting is checked)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from config_admin.releases.tree import Content
@@ -18,15 +18,20 @@ from convengine.domain.snapshot import Snapshot, Table
 Wanted = Mapping[str, Mapping[Any, Content | None]]
 
 
-def would_restore(wanted: Wanted) -> list[Finding]:
-    """What is wrong, or weak, with these rows: judged together, in the configuration that they would make."""
+def would_restore(wanted: Wanted, judged: Callable[[], None] = lambda: None) -> list[Finding]:
+    """What is wrong, or weak, with these rows: judged together, in the configuration that they would make.
+
+    `judged` is called for each row that shall be there.
+    """
     now, world = snapshots.current(), installed()
     restored = {table: compiled(table, rows) for table, rows in wanted.items()}
     after = _overlaid(now, wanted, restored)
     found: list[Finding] = []
     for table, chunk in restored.items():
         stored = now.tables[table].by_pk
-        found += [each for row in chunk.rows for each in _of_row(row, chunk.unreadable.get(row.pk), after, world)]
+        for row in chunk.rows:
+            found += _of_row(row, chunk.unreadable.get(row.pk), after, world)
+            judged()
         gone = [stored[pk] for pk, row in wanted[table].items() if row is None and pk in stored]
         found += [each for row in gone for each in check_delete(row, after)]
     return found

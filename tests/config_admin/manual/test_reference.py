@@ -31,6 +31,8 @@ ELSEWHERE = {"SQL_NOT_READONLY", "SHADOWED_ROW"}
 OF_TOOLS = {"SQL_NOT_READONLY", "EXPRESSION_INVALID", "RESULT_TOO_DEEP"}
 #: How checks hand a code over.
 GIVES = {
+    "Finding",
+    "_refused",
     "error",
     "warning",
     "choice",
@@ -68,7 +70,10 @@ def known() -> Iterator[str]:
 
 def given_by_checks() -> set[str]:
     """Every code that a save check gives, found in the checks themselves."""
-    folders = [ROOT / name for name in ("config_admin/validation", "config_admin/admin", "convengine/rules")]
+    folders = [
+        ROOT / name
+        for name in ("config_admin/validation", "config_admin/admin", "config_admin/transfer", "convengine/rules")
+    ]
     found = set(ELSEWHERE)
     for file in (path for folder in folders for path in folder.rglob("*.py")):
         for call in (node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)):

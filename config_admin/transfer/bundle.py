@@ -1,0 +1,200 @@
+"""The bundle: the whole configuration, or some tables of it, as one YAML or JSON text, byte for byte the same for the
+same rows.
+
+    format: convengine-configuration
+    version: 1
+    tables:
+      ce_intent:
+      - intent_code: CANCEL_ORDER
+        ...
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+import yaml
+
+from config_admin.transfer.document import Document, FileRefused, FileRow
+from config_admin.transfer.naming import Contents, in_files
+from convengine.codec import MAX_DEPTH, TOO_DEEP
+from convengine.domain.rows import ROW_TYPE_OF
+
+Json = Any
+FORMAT, VERSION = "convengine-configuration", 1
+_STR = "tag:yaml.org,2002:str"
+_WIDTH = 110
+#: Above the values of columns stand document, tables, rows and columns.
+_DEPTH = MAX_DEPTH + 4
+
+
+class _Dumper(yaml.CSafeDumper):
+    """Texts of several lines stand as they are read, line by line."""
+
+
+def _text(dumper: _Dumper, value: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar(_STR, value, style="|" if "\n" in value else None)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def written(contents: Contents, tables: Collection[str], *, as_yaml: bool) -> str:
+    """The text of some tables' rows. Columns that are null are left out, and keys inside JSON columns are sorted."""
+    shown = {
+        table: [{name: _sorted(value) for name, value in row.items() if value is not None} for row in rows]
+        for table, rows in ((table, in_files(contents, table)) for table in contents if table in tables)
+    }
+    document = {"format": FORMAT, "version": VERSION, "tables": shown}
+    if not as_yaml:
+        return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    return yaml.dump(document, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=_WIDTH)
+
+
+def _sorted(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, list) else value
+
+
+def read(text: str) -> Document:
+    """The rows of a bundle, YAML or JSON; also of the plain form, which is its `tables` alone.
+
+    Raises FileRefused.
+    """
+    if text.lstrip("\ufeff \t\r\n").startswith("{"):
+        return _document(_from_json(text.lstrip("\ufeff")), {})
+    places: dict[int, int] = {}
+    return _document(_from_yaml(text, places), places)
+
+
+def _document(found: Json, lines: Mapping[int, int]) -> Document:
+    if not isinstance(found, dict):
+        raise FileRefused("The file", "must be a map of tables.")
+    tables: Json = found
+    if "tables" in found or "format" in found:
+        for name, wanted in (("format", FORMAT), ("version", VERSION)):
+            if found.get(name) != wanted:
+                raise FileRefused(name, f"{found.get(name)!r} received; this installation reads {wanted!r}.")
+        if unknown := found.keys() - {"format", "version", "tables"}:
+            raise FileRefused("The file", f"has unknown keys: {', '.join(sorted(unknown))}.")
+        tables = found.get("tables")
+    if not isinstance(tables, dict):
+        raise FileRefused("tables", "must be a map of tables, each with a list of rows.")
+    return Document({table: list(_rows(table, rows, lines)) for table, rows in tables.items()})
+
+
+def _rows(table: str, rows: Json, lines: Mapping[int, int]) -> Iterator[FileRow]:
+    if table not in ROW_TYPE_OF:
+        raise FileRefused(table, f"is no table of the configuration; there are {', '.join(ROW_TYPE_OF)}.")
+    if not isinstance(rows, list):
+        raise FileRefused(table, "must be a list of rows.")
+    for number, row in enumerate(rows, 1):
+        where = f"{table} row {number}"
+        if not isinstance(row, dict):
+            raise FileRefused(where, "must be a map of columns.")
+        yield FileRow(row, f"{where} (line {lines[id(row)]})" if id(row) in lines else where)
+
+
+def _from_json(text: str) -> Json:
+    try:
+        return json.loads(text, object_pairs_hook=_pairs, parse_constant=_constant)
+    except RecursionError:
+        raise FileRefused("The file", TOO_DEEP) from None
+    except json.JSONDecodeError as error:
+        raise FileRefused(f"Line {error.lineno}, column {error.colno}", f"this is no JSON: {error.msg}.") from None
+
+
+def _pairs(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise FileRefused("The file", f"the key {twice!r} stands twice in one object.")
+    return found
+
+
+def _constant(name: str) -> Json:
+    raise FileRefused("The file", f"{name} is no JSON value.")
+
+
+def _from_yaml(text: str, lines: dict[int, int]) -> Json:
+    loader = yaml.CSafeLoader(text)
+    try:
+        return _Reading(loader, lines).document()
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"Line {mark.line + 1}, column {mark.column + 1}" if mark else "The file"
+        raise FileRefused(place, f"this is no YAML: {getattr(error, 'problem', None) or error}.") from None
+    finally:
+        loader.dispose()
+
+
+class _Reading:
+    """Events to JSON values: no dates, no aliases, no tags, no key twice; maps note the line on which they begin.
+
+    By events, because the library's composer goes as deep as the file says, and the process with it.
+    """
+
+    def __init__(self, loader: Any, lines: dict[int, int]) -> None:
+        self._loader, self._lines = loader, lines
+
+    def document(self) -> Json:
+        """The value of the one document; null when there is none. Raises FileRefused."""
+        event = self._next(yaml.StreamStartEvent, yaml.DocumentStartEvent)
+        if isinstance(event, yaml.StreamEndEvent):
+            return None
+        found = self._value(event, 0)
+        if not isinstance(self._next(yaml.DocumentEndEvent), yaml.StreamEndEvent):
+            raise FileRefused("The file", "has more than one document (---).")
+        return found
+
+    def _next(self, *passing: type) -> Any:
+        event = self._loader.get_event()
+        while isinstance(event, passing):
+            event = self._loader.get_event()
+        return event
+
+    def _value(self, event: Any, depth: int) -> Json:
+        if isinstance(event, yaml.ScalarEvent):
+            return self._scalar(event)
+        if isinstance(event, yaml.AliasEvent) or event.tag is not None:
+            raise _refused(event, "aliases (*) and tags (!) are not read here.")
+        if depth > _DEPTH:
+            raise _refused(event, TOO_DEEP)
+        return self._list(depth) if isinstance(event, yaml.SequenceStartEvent) else self._map(event, depth)
+
+    def _list(self, depth: int) -> list[Json]:
+        found = []
+        while not isinstance(event := self._loader.get_event(), yaml.SequenceEndEvent):
+            found.append(self._value(event, depth + 1))
+        return found
+
+    def _map(self, start: Any, depth: int) -> dict[str, Json]:
+        found: dict[str, Json] = {}
+        while not isinstance(event := self._loader.get_event(), yaml.MappingEndEvent):
+            key = self._value(event, depth + 1)
+            if not isinstance(key, str):
+                raise _refused(event, "this key is no text; put it in quotes.")
+            if key in found:
+                raise _refused(event, f"the key {key!r} stands twice.")
+            found[key] = self._value(self._loader.get_event(), depth + 1)
+        self._lines[id(found)] = start.start_mark.line + 1
+        return found
+
+    def _scalar(self, event: Any) -> Json:
+        tag = self._loader.resolve(yaml.ScalarNode, event.value, event.implicit) if event.tag is None else event.tag
+        kind = tag.removeprefix("tag:yaml.org,2002:")
+        if kind in ("str", "timestamp", "value", "merge"):
+            return event.value
+        if kind not in ("null", "bool", "int", "float"):
+            raise _refused(event, f"the tag {tag} is not read here.")
+        found = self._loader.construct_object(yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark))
+        if isinstance(found, float) and not isfinite(found):
+            raise _refused(event, f"{event.value} is no JSON value.")
+        return found
+
+
+def _refused(event: Any, problem: str) -> FileRefused:
+    return FileRefused(f"Line {event.start_mark.line + 1}", problem)

@@ -1,0 +1,81 @@
+"""Single values of files, held to the kind of their column; what does not fit is named, never guessed."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import models
+
+from config_admin.releases.content import as_json
+from convengine.codec import TOO_DEEP, too_deep
+from convengine.domain.text import storable
+
+Json = Any
+Column = "models.Field[Any, Any]"
+_KINDS: tuple[tuple[type[Any], tuple[type, ...], str], ...] = (
+    (models.BooleanField, (bool,), "true or false"),
+    (models.IntegerField, (int,), "a whole number"),
+    (models.DecimalField, (int, float), "a number"),
+    (models.DateTimeField, (str,), "a time, for example 2026-01-31T12:00:00Z"),
+)
+
+
+class ValueRefused(ValueError):
+    """The value is none for its column."""
+
+
+def kept(column: "models.Field[Any, Any]", value: Json) -> Json:
+    """A file's value as a release keeps it: codes in capital letters, times in UTC. Raises ValueRefused."""
+    if value is None:
+        return None
+    if isinstance(column, models.JSONField):
+        if too_deep(value):
+            raise ValueRefused(TOO_DEEP)
+        return value
+    kinds, wanted = _wanted(column)
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        raise ValueRefused(f"{_shown(value)} received; this must be {wanted}.")
+    if isinstance(value, str) and storable(value) != value:
+        raise ValueRefused("The text has characters that no database takes (NUL, or half of a pair).")
+    try:
+        return as_json(_read(column, value))
+    except (ValidationError, ValueError, OverflowError):
+        raise ValueRefused(f"{_shown(value)} received; this must be {wanted}.") from None
+
+
+def invalid(column: "models.Field[Any, Any]", value: Json) -> str | None:
+    """What the column's own bounds say against a kept value; null when nothing."""
+    if value is None:
+        return None if column.null else "This may not be left out."
+    try:
+        column.run_validators(column.to_python(str(value)) if isinstance(column, models.DecimalField) else value)
+    except ValidationError as error:
+        return f"{_shown(value)} received: {' '.join(error.messages)}"
+    return None
+
+
+def default(column: "models.Field[Any, Any]") -> Json:
+    """The value of a column that a new row leaves out."""
+    return as_json(column.get_default())
+
+
+def _wanted(column: "models.Field[Any, Any]") -> tuple[tuple[type, ...], str]:
+    for kind, types, wanted in _KINDS:
+        if isinstance(column, kind):
+            return types, wanted
+    return (str,), "a text; put it in quotes"
+
+
+def _read(column: "models.Field[Any, Any]", value: Json) -> Any:
+    if isinstance(column, models.DateTimeField):
+        found = datetime.fromisoformat(value)
+        if found.tzinfo is None:
+            raise ValueError(value)
+        return found
+    return column.to_python(Decimal(str(value)) if isinstance(column, models.DecimalField) else value)
+
+
+def _shown(value: Json) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"

@@ -1,0 +1,119 @@
+"""`manage.py config_export`, `config_import` and `config_diff`: files out, judged, compared, and in."""
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from config_admin import models as m
+from config_admin.releases import head
+from config_admin.releases.models import CeRelease
+from tests.config_admin.builders import made
+
+pytestmark = pytest.mark.django_db
+POLICY = {"policy_id": 7, "rule_type": "CONTAINS", "pattern": "cvv", "response_text": "No cards."}
+
+
+def run(*words: Any, fails: bool = False) -> str:
+    out = StringIO()
+    if fails:
+        with pytest.raises(SystemExit) as ended:
+            call_command(*map(str, words), stdout=out)
+        assert ended.value.code == 1
+    else:
+        call_command(*map(str, words), stdout=out)
+    return out.getvalue()
+
+
+def file_of(folder: Path, *rows: dict[str, Any], name: str = "some.json") -> Path:
+    file = folder / name
+    file.write_text(json.dumps({"ce_policy": rows}))
+    return file
+
+
+def test_what_is_printed_is_what_a_file_gets(tmp_path: Path) -> None:
+    made(m.CeIntent, intent_code="LOAN")
+    file = tmp_path / "all.json"
+    run("config_export", file)
+    assert run("config_export", "--format", "json") == file.read_text()
+    assert run("config_export", "--table", "ce_policy").splitlines()[2:] == ["tables:", "  ce_policy: []"]
+    assert "LOAN" not in run("config_export", "--release", head.newest() - 1)
+    with pytest.raises(CommandError, match="There is no release 999"):
+        run("config_export", "--release", 999)
+    with pytest.raises(CommandError, match="No such file"):
+        run("config_export", tmp_path / "none" / "x.yaml")
+
+
+def test_without_apply_nothing_is_changed(tmp_path: Path) -> None:
+    made(m.CePolicy, policy_id=8, response_text="Never.")
+    file, version = file_of(tmp_path, POLICY, {**POLICY, "policy_id": 8}), head.newest()
+    told = run("config_import", file)
+    assert told.splitlines()[:3] == ["ce_policy: 1 new, 1 changed, 0 gone", "  + 7", "  ~ 8: response_text"]
+    assert told.splitlines()[-1] == "Nothing was changed; --apply imports this."
+    assert head.newest() == version
+
+
+def test_with_apply_it_is_one_release_of_somebody_for_some_reason(tmp_path: Path) -> None:
+    told = run("config_import", file_of(tmp_path, POLICY), "--apply", "--author", "ada", "--reason", "moved")
+    release = CeRelease.objects.get(pk=head.newest())
+    assert told.splitlines()[-1] == f"Imported as release {release.pk}."
+    assert (release.author, release.reason, release.origin) == ("ada", "moved", "IMPORT")
+    again = run("config_import", file_of(tmp_path, POLICY), "--apply")
+    assert again.splitlines() == ["No row differs.", "The configuration was so already."]
+
+
+def test_refused_rows_are_named_and_the_rest_comes_when_asked_for(tmp_path: Path) -> None:
+    file = file_of(tmp_path, POLICY, {**POLICY, "policy_id": 9, "rule_type": "REGULAR"})
+    told = run("config_import", file, "--apply", fails=True)
+    assert "ce_policy row 2, rule_type: " in told
+    assert "Choose REGEX" in told
+    assert not m.CePolicy.objects.exists()
+
+    report = json.loads(run("config_import", file, "--json", fails=True))
+    [finding] = report["findings"]
+    assert (finding["where"], finding["row"], finding["field"]) == ("ce_policy row 2", 9, "rule_type")
+    assert (report["refused"], report["applied"], report["release"]) == (True, False, None)
+
+    told = run("config_import", file, "--apply", "--rest")
+    assert "Left out (1)" in told
+    assert list(m.CePolicy.objects.values_list("pk", flat=True)) == [7]
+
+
+def test_files_that_cannot_be_read_say_where(tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text("ce_policy: [")
+    (tmp_path / "latin.yaml").write_bytes(b"ce_policy: \xe9")
+    for name, message in (
+        ("bad.yaml", "this is no YAML"),
+        ("latin.yaml", "no text in UTF-8 .byte 11"),
+        ("none.yaml", "cannot be read: No such file"),
+    ):
+        with pytest.raises(CommandError, match=message):
+            run("config_import", tmp_path / name)
+
+
+def test_releases_and_files_are_compared_in_any_pair(tmp_path: Path) -> None:
+    made(m.CePolicy, policy_id=7, pattern="pin")
+    version = head.newest()
+    one, two = (
+        file_of(tmp_path, POLICY),
+        file_of(tmp_path, {**POLICY, "pattern": "iban"}, POLICY | {"policy_id": 8}, name="two.json"),
+    )
+
+    def told(before: Any, after: Any) -> list[str]:
+        return run("config_diff", before, after).splitlines()
+
+    assert told(version - 1, version) == ["ce_policy: 1 new, 0 changed, 0 gone", "  + 7"]
+    assert told(version, one) == ["ce_policy: 0 new, 1 changed, 0 gone", "  ~ 7: pattern"]
+    assert told(one, version) == told(version, one)
+    assert told(one, two) == ["ce_policy: 1 new, 1 changed, 0 gone", "  + 8", "  ~ 7: pattern"]
+    assert told(two, one)[0] == "ce_policy: 0 new, 1 changed, 1 gone"
+    assert told(one, one) == ["No row differs."]
+    report = json.loads(run("config_diff", version, one, "--json"))
+    assert report["ce_policy"]["changed"][0]["fields"]["pattern"] == ["pin", "cvv"]
+    with pytest.raises(CommandError, match="There is no release 999"):
+        run("config_diff", 999, one)
+    with pytest.raises(CommandError, match="ce_policy row 1: colour"):
+        run("config_diff", one, file_of(tmp_path, {"colour": 1}, name="bad.json"))

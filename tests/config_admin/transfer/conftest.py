@@ -1,0 +1,40 @@
+"""A configuration with a row of every table, and files of it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from config_admin import models as m
+from config_admin.releases.change_set import change_set
+from config_admin.releases.content import control_plane
+from config_admin.transfer.document import Document, FileRow, Mode
+from tests.config_admin.builders import made
+
+
+@pytest.fixture
+def bank(db: None) -> None:
+    """A row of every table, in one release."""
+    with change_set(reason="a bank"):
+        tool = made(m.CeMcpTool)
+        for model in (m.CeIntent, m.CeRule, m.CePromptTemplate, m.CeResponse, m.CePolicy, m.CeStateGraph, m.CeVerbose):
+            made(model)
+        made(m.CeMcpDbTool, tool=tool)
+
+
+def emptied() -> None:
+    """Take every row away, in one release."""
+    with change_set(reason="nothing"):
+        for model in reversed(control_plane().values()):
+            model._base_manager.all().delete()
+
+
+def document(mode: Mode = Mode.UPDATE, **tables: Sequence[dict[str, Any]]) -> Document:
+    """A file of these rows."""
+    return Document(
+        {
+            table: [FileRow(row, f"{table} row {number}") for number, row in enumerate(rows, 1)]
+            for table, rows in tables.items()
+        },
+        mode,
+    )

@@ -1,0 +1,111 @@
+"""Texts of bundles: strict to read, and the same bytes for the same rows."""
+
+import pytest
+
+from config_admin.transfer import bundle
+from config_admin.transfer.document import Document, FileRefused, Mode
+
+HEAD = "format: convengine-configuration\nversion: 1\ntables:\n"
+
+
+def rows(document: Document, table: str = "ce_intent") -> list[dict[str, object]]:
+    return [dict(row.values) for row in document.tables[table]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + "  ce_intent:\n  - {intent_code: LOAN, priority: 5, enabled: true, llm_hint: null}\n",
+        "ce_intent:\n- intent_code: LOAN\n  priority: 5\n  enabled: true\n  llm_hint: ~\n",
+        '{"ce_intent": [{"intent_code": "LOAN", "priority": 5, "enabled": true, "llm_hint": null}]}',
+        '\ufeff{"format": "convengine-configuration", "version": 1, "tables": {"ce_intent":'
+        ' [{"intent_code": "LOAN", "priority": 5, "enabled": true, "llm_hint": null}]}}',
+    ],
+)
+def test_yaml_and_json_with_and_without_a_head_say_the_same(text: str) -> None:
+    found = bundle.read(text.lstrip("\ufeff"))
+    assert rows(found) == [{"intent_code": "LOAN", "priority": 5, "enabled": True, "llm_hint": None}]
+    assert found.mode is Mode.REPLACE
+    assert found.count == 1
+
+
+def test_a_row_knows_its_line() -> None:
+    found = bundle.read(HEAD + "  ce_intent:\n  - intent_code: A\n  - intent_code: B\n")
+    assert [row.where for row in found.tables["ce_intent"]] == ["ce_intent row 1 (line 5)", "ce_intent row 2 (line 6)"]
+
+
+def test_dates_and_other_words_of_yaml_stay_texts() -> None:
+    found = bundle.read("ce_prompt_template:\n- {created_at: 2026-01-31T12:00:00Z, user_prompt: =}\n")
+    assert rows(found, "ce_prompt_template") == [{"created_at": "2026-01-31T12:00:00Z", "user_prompt": "="}]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "must be a map of tables"),
+        ("- 1", "must be a map of tables"),
+        ("ce_intents: []", "ce_intents: is no table"),
+        ("ce_intent: {}", "ce_intent: must be a list of rows"),
+        ("ce_intent: [1]", "ce_intent row 1: must be a map"),
+        ("format: other\nversion: 1\ntables: {}", "format: 'other' received"),
+        ("format: convengine-configuration\nversion: 2\ntables: {}", "version: 2 received; .* reads 1"),
+        (HEAD + "  ce_intent: []\nmore: 1", "unknown keys: more"),
+        ("ce_intent: [{a: 1,\n a: 2}]", "Line 2: the key 'a' stands twice"),
+        ("ce_intent: &x []\nce_rule: *x", "Line 2: aliases"),
+        ("ce_intent: !!python/object:os.system []", "Line 1: aliases .* tags"),
+        ("ce_intent: !!binary aGk=", "the tag .*binary is not read here"),
+        ("ce_intent: [{1: a}]", "this key is no text"),
+        ("ce_intent: [{a: .nan}]", ".nan is no JSON value"),
+        ("ce_intent: {\n", "this is no YAML"),
+        ("ce_intent: []\n---\nce_rule: []", "more than one document"),
+        ('{"ce_intent": [{"a": 1, "a": 2}]}', "the key 'a' stands twice"),
+        ('{"ce_intent": NaN}', "NaN is no JSON value"),
+        ('{\n"ce_intent": [,]}', "Line 2, column 15: this is no JSON"),
+        ("[" * 100_000, "nested more than"),
+        ('{"a":' * 100_000, "nested more than"),
+    ],
+    ids=lambda text: text[:25],
+)
+def test_what_is_no_bundle_is_refused_with_its_place(text: str, message: str) -> None:
+    with pytest.raises(FileRefused, match=message):
+        bundle.read(text)
+
+
+def contents(rows: dict[int, dict[str, object]]) -> dict[str, dict[int, dict[str, object]]]:
+    return {"ce_policy": rows, "ce_mcp_tool": {}}
+
+
+ROW = {"rule_type": "REGEX", "pattern": "x", "response_text": "a\nb\n", "enabled": True, "description": None}
+
+
+@pytest.mark.parametrize("as_yaml", [True, False])
+def test_order_does_not_depend_on_what_led_there(as_yaml: bool) -> None:
+    one, two, three = (
+        {"policy_id": 9, "priority": 10, **ROW},
+        {"policy_id": 10, "priority": 10, **ROW},
+        {"policy_id": 1, "priority": 20, **ROW},
+    )
+    text = bundle.written(contents({1: three, 10: two, 9: one}), ["ce_policy"], as_yaml=as_yaml)
+    assert text == bundle.written(contents({9: one, 1: three, 10: two}), ["ce_policy"], as_yaml=as_yaml)
+    assert [row["policy_id"] for row in rows(bundle.read(text), "ce_policy")] == [9, 10, 1]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("a\nb\n", " lead\n  \ntrail ", "tab\tend", "x\u2028y\x85", "on", "12:30", "1e3", "=", "<<", "2026-01-01"),
+        *("é 🙂", "#", "- a", "\r\n", "", "'", "null", "\x01"),
+    ],
+)
+@pytest.mark.parametrize("as_yaml", [True, False])
+def test_every_text_comes_back(value: str, as_yaml: bool) -> None:
+    row = {"policy_id": 1, "priority": 1, **ROW, "response_text": value}
+    text = bundle.written(contents({1: row}), ["ce_policy"], as_yaml=as_yaml)
+    [found] = rows(bundle.read(text), "ce_policy")
+    assert found["response_text"] == value
+
+
+def test_texts_of_several_lines_stand_as_they_are_read() -> None:
+    text = bundle.written(contents({1: {"policy_id": 1, "priority": 1, **ROW}}), ["ce_policy"], as_yaml=True)
+    assert "    response_text: |\n      a\n      b\n" in text
+    assert "description" not in text

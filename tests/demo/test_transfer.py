@@ -1,0 +1,23 @@
+"""The demonstration goes out as a bundle and comes in again (R76)."""
+
+import pytest
+
+from config_admin.releases.models import Origin
+from config_admin.transfer.applying import bring
+from config_admin.transfer.files import bundle_of, read_bytes
+from convengine.extensions.registry import Registry
+from tests.config_admin.transfer.conftest import emptied
+from tests.demo.conftest import CONFIGURATION
+
+
+@pytest.mark.django_db
+def test_it_comes_back_to_the_same_bytes_and_once_more_changes_nothing(own_code: Registry) -> None:
+    bring(read_bytes("x", CONFIGURATION.read_bytes(), mode="add"), author="demo", reason="The demonstration")
+    data = bundle_of()
+    emptied()
+    done = bring(read_bytes("x", data), author="ada", reason="from elsewhere")
+    assert bundle_of() == data
+    assert done.release
+    assert done.release.origin == Origin.IMPORT
+    assert (done.release.author, done.release.reason) == ("ada", "from elsewhere")
+    assert bring(read_bytes("x", data), author="ada", reason="again").release is None
