@@ -23,7 +23,9 @@ pytestmark = pytest.mark.django_db
 NAMES = [group.name for group in GROUPS]
 #: What an address of a model takes, by the end of its name: one of these rights to the model.
 TAKES = {
-    **dict.fromkeys(("changelist", "change", "history", "workspace", "effective", "compare"), ("view", "change")),
+    **dict.fromkeys(
+        ("changelist", "change", "history", "workspace", "effective", "compare", "map", "map_of"), ("view", "change")
+    ),
     **dict.fromkeys(("judge_of_form", "try_it_of_form", "turns_of_form"), ("add", "change")),
     **dict.fromkeys(("put_back", "password_change", "try", "tools"), ("change",)),
     "add": ("add",),
