@@ -58,7 +58,7 @@ def test_each_hears_of_the_other_and_a_deleted_row_is_made_again_by_keyboard(som
     ada.page.emulate_media(color_scheme="dark")
     ben.go("/admin/config_admin/ceresponse/add/")
     ben.page.get_by_label("Intent").fill("THANKS")
-    ben.page.get_by_label("State").fill("SOMEWHERE")
+    ben.page.get_by_label("State").fill("ELSEWHERE")
     ben.page.get_by_label("Written by").select_option("EXACT")
     ben.page.locator("#id_exact_text").fill("Until soon.")
     ben.save()
