@@ -7,6 +7,7 @@ from typing import Any
 import convengine.domain.catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.admin.effective import as_written
 from config_admin.admin.pickers import allowed
+from config_admin.health.codes import HEALTH_CODES
 from config_admin.manual.entry import Chapter, Entry, in_words
 from config_admin.validation.codes import CODES
 from convengine.api.failures import turn_failures
@@ -26,6 +27,8 @@ def chapters() -> Iterator[Chapter]:
         yield Chapter(f"settings-{family}", title, f"Settings of type {family}.", tuple(map(_setting, found)), SETTINGS)
     about = "What is said at a field when a row is saved. Errors keep it from being saved, warnings ask once."
     yield Chapter("checks", "Codes of save checks", about, tuple(_checks()), CODES_PART)
+    about = "What the check of the whole configuration says beside the codes of save checks."
+    yield Chapter("health", "Codes of the health check", about, tuple(_health()), CODES_PART)
     about = "What a failed call answers as `errorCode`, and the record of a failed turn."
     yield Chapter("errors", "Codes of failed turns and calls", about, tuple(_errors()), CODES_PART)
     about = "What rules and answers see as `tool_result.error_type`. No tool fails a turn."
@@ -44,6 +47,11 @@ def _setting(one: Setting[Any]) -> Entry:
 def _checks() -> Iterator[Entry]:
     for code, text in sorted(CODES.items()):
         yield Entry(f"check.{code}", in_words(code), text, code)
+
+
+def _health() -> Iterator[Entry]:
+    for code, text in sorted(HEALTH_CODES.items()):
+        yield Entry(f"health.{code}", in_words(code), text, code)
 
 
 def _errors() -> Iterator[Entry]:

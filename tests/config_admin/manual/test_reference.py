@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 
+from config_admin.health.codes import HEALTH_CODES
 from config_admin.manual.entry import in_words
 from config_admin.manual.further import FURTHER
 from config_admin.manual.prose import PARTS
@@ -63,6 +64,7 @@ def known() -> Iterator[str]:
     yield from (f"event.{name}" for name in DETERMINANTS)
     yield from (f"stage.{stage}" for stage in Stage)
     yield from (f"check.{code}" for code in given_by_checks())
+    yield from (f"health.{code}" for code in HEALTH_CODES)
     yield from (f"error.{one.code}" for one in turn_failures())
     yield from (f"tool-error.{code}" for code in given_by_tools())
     yield from (f"group.{group.name}" for group in GROUPS)
