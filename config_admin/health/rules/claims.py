@@ -108,8 +108,9 @@ def _certain(path: Path) -> Keys:
         match step:
             case Members((name,)):
                 keys.append(name)
-            case Elements((index,)) if index >= 0:
-                keys.append(index)
+            case Elements((index,)):
+                # From the end: of a list of one that is the first.
+                keys.append(max(index, 0))
             case _:
                 break
     return tuple(keys)

@@ -6,7 +6,7 @@ from typing import Any
 
 from config_admin.health.rules import phases
 from config_admin.health.rules.claims import NOTHING, Place
-from config_admin.health.rules.values import of_schema
+from config_admin.health.rules.fields import of_schema
 from config_admin.validation import relations
 from convengine.domain import rows
 from convengine.domain.enums import RulePhase
@@ -34,6 +34,11 @@ def in_force(
     if others and phase != RulePhase.POST_SCHEMA_EXTRACTION:
         of_intent = relations.of_intent(snapshot, rows.OutputSchema, intent)
         yield from [row for row in of_intent if row is not first and _usable(snapshot, row)][:_OTHERS]
+
+
+def judging(snapshot: Snapshot, intent: str, state: str) -> rows.OutputSchema | None:
+    """The schema that earlier turns collected by, where this one has not come to collecting."""
+    return _usable(snapshot, schema_of(snapshot, intent, state))
 
 
 def _usable(snapshot: Snapshot, row: rows.OutputSchema | None) -> rows.OutputSchema | None:

@@ -110,6 +110,11 @@ def params_of(phase: RulePhase) -> dict[str, Json]:
     return params
 
 
+def settled(phase: RulePhase) -> dict[str, Json]:
+    """Those of them that are so in every run; a tool may have failed."""
+    return {key: value for key, value in params_of(phase).items() if key != "tool_status"}
+
+
 def may_stand(key: str, value: Json, phase: RulePhase, written: Mapping[str, Sequence[Json]]) -> bool:
     """Whether an input param can have a value when the phase runs.
 
@@ -119,8 +124,8 @@ def may_stand(key: str, value: Json, phase: RulePhase, written: Mapping[str, Seq
     known = PARAMS.get(key)
     if known is None or "C" in known.owner:
         return True
-    fixed = params_of(phase)
-    if key in fixed and key not in VALUES:
+    fixed = settled(phase)
+    if key in fixed:
         return bool(value == fixed[key]) and type(value) is type(fixed[key])
     if "R" in known.owner and any(value == one and type(value) is type(one) for one in written.get(key, ())):
         return True

@@ -11,6 +11,7 @@ from config_admin.health.rules.claims import NOTHING, Branch, FactClaim, Place, 
 from config_admin.health.rules.document import Conflict, document, says
 from config_admin.health.rules.scene import Scene, Stage
 from config_admin.health.rules.values import candidates
+from config_admin.health.texts.wish import Text, text_for
 from convengine.domain import rows
 from convengine.domain.enums import MatchTarget, RulePhase
 from convengine.domain.facts import SESSION_KEYS
@@ -64,7 +65,7 @@ def _of(
     ):
         return
     for schema in forms.in_force(stage.snapshot, phase, intent, state, puzzle.asks_form):
-        for assigned in puzzle.assignments(stage, schema):
+        for assigned in puzzle.assignments(stage, schema or forms.judging(stage.snapshot, intent, state)):
             yield from _played(stage, puzzle, schema, assigned)
 
 
@@ -78,7 +79,7 @@ def _played(
         except Conflict:
             continue
         context, params = made.get("context") or {}, made.get("inputParams") or {}
-        for said in speech.texts(stage, puzzle.phase, puzzle.intent, puzzle.wished, params.get("dialogue_act")):
+        for said, restated in puzzle.said(stage, params.get("dialogue_act")):
             scene = Scene(
                 puzzle.phase,
                 puzzle.intent,
@@ -86,7 +87,7 @@ def _played(
                 said.text,
                 context,
                 params,
-                {name: made[name] for name in phases.FREE_FACTS if name in made},
+                {name: made[name] for name in phases.FREE_FACTS if name in made} | restated,
                 schema,
                 said.joined,
             )
@@ -100,6 +101,8 @@ class _Puzzle:
     def __init__(self, phase: RulePhase, intent: str, state: str) -> None:
         self.phase, self.intent, self.state = phase, intent, state
         self.wished: speech.Wished = ([], [])
+        #: What is wished of the message as a model restates it; without a model that is the message.
+        self.restated: speech.Wished = ([], [])
         self.bases: dict[Place, None] = {}
         #: True when something is claimed that follows from the form in force.
         self.asks_form = False
@@ -142,8 +145,17 @@ class _Puzzle:
             return True
         if claim.target == MatchTarget.RESOLVED_INPUT and isinstance(query := written.get(("standaloneQuery",)), str):
             return claim.wish.holds(query) is claim.holds
-        self.wished[not claim.holds].append(claim.wish)
+        wished = self.restated if claim.target == MatchTarget.RESOLVED_INPUT else self.wished
+        wished[not claim.holds].append(claim.wish)
         return True
+
+    def said(self, stage: Stage, act: str | None) -> Iterator[tuple[Text, dict[str, Json]]]:
+        """Messages, with the restated form as a fact where it is another text."""
+        together = ([*self.wished[0], *self.restated[0]], [*self.wished[1], *self.restated[1]])
+        yield from ((text, {}) for text in speech.texts(stage, self.phase, self.intent, together, act))
+        if any(self.restated) and stage.world.model_configured and (query := text_for(*self.restated)) is not None:
+            for text in speech.texts(stage, self.phase, self.intent, self.wished, act):
+                yield text, {"standaloneQuery": query.text}
 
     def assignments(self, stage: Stage, schema: rows.OutputSchema | None) -> Iterator[Mapping[Place, Json]]:
         """Values for every place that is spoken of."""
@@ -158,7 +170,10 @@ class _Puzzle:
     def _values(self, place: Place, stage: Stage, schema: rows.OutputSchema | None) -> Iterator[Json]:
         claims, joint = self._claims[place], [claim for claim in self._joint if place in claim.places]
         beside = [claim for one in joint for other in one.places for claim in self._claims.get(other, ())]
-        field = forms.field(stage.snapshot, schema, place)
+        # What is compared with a field is likely to be of its kind.
+        near = (place, *(other for one in joint for other in one.places))
+        fields = (forms.field(stage.snapshot, schema, one) for one in near)
+        field = next((one for one in fields if one is not None), None)
         known: Sequence[Json] = (
             phases.VALUES.get(str(place[1]), ()) if place[0] == "inputParams" and len(place) == 2 else ()
         )
@@ -193,7 +208,7 @@ def _fixed(phase: RulePhase, intent: str, state: str) -> dict[Place, Json]:
         ("postIntentRule",): told["rule_agent_post_intent"],
         ("ruleExecutionSource",): told["rule_execution_source"],
         ("ruleExecutionOrigin",): told["rule_execution_origin"],
-        **{("inputParams", key): value for key, value in told.items() if key not in phases.VALUES},
+        **{("inputParams", key): value for key, value in phases.settled(phase).items()},
     }
 
 

@@ -50,11 +50,10 @@ def texts(stage: Stage, phase: RulePhase, intent: str, wished: Wished, act: str 
     """Texts that fulfil what is wished, mean the act, and let the turn come to the phase."""
     wanted, unwanted = wished
     for more in _brought_by(stage, phase, intent):
-        found = _put_right(stage, phase, intent, [*wanted, *more], unwanted)
-        if found is not None:
-            yield found
-        if act is not None and (meaning := _meaning(stage, act)) is not None:
-            found = _put_right(stage, phase, intent, [meaning, *wanted, *more], unwanted)
+        meaning = _meaning(stage, act) if act is not None else None
+        # The words that mean the act first; a model may take any others for it.
+        for said in ([meaning], []) if meaning else ([],):
+            found = _put_right(stage, phase, intent, [*said, *wanted, *more], unwanted)
             if found is not None:
                 yield found
 

@@ -1,13 +1,13 @@
 """Values worth trying at a place: those that claims name, those beside them, and those that a schema allows."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 from config_admin.health.rules.branching import branches_of
 from config_admin.health.rules.claims import NOTHING, FactClaim, Place
 from config_admin.health.rules.document import Conflict, document
+from config_admin.health.rules.fields import of_schema, with_pattern
 from config_admin.health.texts.wish import FITS, FITS_CASE, Wish, text_for
 from convengine.rules.bank import REGEX
 from convengine.rules.json_path.nodes import Compare, Exists, Length, Literal, Matches, Path, Where
@@ -16,32 +16,22 @@ from convengine.rules.json_path.values import is_number
 Json = Any
 #: What may stand anywhere.
 USUAL: tuple[Json, ...] = ("text", 1, True, NOTHING, False, None, "", 0, [], {}, ["text"], {"name": "text"})
-_FORMATS = {
-    "email": "ann@example.com",
-    "date": "2026-05-04",
-    "date-time": "2026-05-04T10:30:00Z",
-    "uri": "https://example.com/a",
-    "uuid": "3f2b8c1e-9f4a-4d6b-8a27-5c1d0e9f7a3b",
-    "phone": "+4930123456",
-}
 _LONGEST = 50
 
 
 def candidates(at: Place, claims: Sequence[FactClaim], schema: Mapping[str, Json] | None) -> Iterator[Json]:
     """Values to try at a place, the likely ones first; `schema` is that of the field that stands there."""
     seen: set[str] = set()
-    for value in chain(_named(at, claims), of_schema(schema), USUAL):
+    for value in chain(_named(at, claims, schema), of_schema(schema), USUAL):
         if (key := f"{type(value).__name__} {value!r}") not in seen:
             seen.add(key)
             yield value
 
 
-# --- from claims ------------------------------------------------------------------------------------------------
-
-
-def _named(at: Place, claims: Sequence[FactClaim]) -> Iterator[Json]:
-    yield from _texts(at, claims)
+def _named(at: Place, claims: Sequence[FactClaim], schema: Mapping[str, Json] | None) -> Iterator[Json]:
+    yield from _texts(at, claims, schema)
     yield from _with_all(claims)
+    yield from _between(claims)
     for claim in claims:
         match claim.condition:
             case Compare(left, op, right):
@@ -52,11 +42,13 @@ def _named(at: Place, claims: Sequence[FactClaim]) -> Iterator[Json]:
                 yield from _branching(claim, path)
 
 
-def _texts(at: Place, claims: Sequence[FactClaim]) -> Iterator[Json]:
-    """A text that fulfils all patterns on the place, and the number that it says."""
+def _texts(at: Place, claims: Sequence[FactClaim], schema: Mapping[str, Json] | None) -> Iterator[Json]:
+    """A text that fulfils all patterns on the place and that of its field, and the number that it says."""
     wanted, unwanted = wishes(at, claims)
     if not wanted and not unwanted:
         return
+    if schema and isinstance(pattern := schema.get("pattern"), str):
+        wanted.append(with_pattern(pattern))
     found = text_for(wanted, unwanted)
     for text in (found.text if found else None, *(sample for wish in wanted for sample in wish.samples)):
         if text is not None:
@@ -76,6 +68,16 @@ def _with_all(claims: Sequence[FactClaim]) -> Iterator[Json]:
                 found.append(value)
     if len(found) > 1:
         yield found
+
+
+def _between(claims: Sequence[FactClaim]) -> Iterator[Json]:
+    """Numbers between those that are spoken of."""
+    named: set[int | float] = set()
+    for claim in claims:
+        operands = (claim.condition.left, claim.condition.right) if isinstance(claim.condition, Compare) else ()
+        named |= {one.value for one in operands if isinstance(one, Literal) and is_number(one.value)}
+    for one, other in pairwise(sorted(named)):
+        yield (one + other) / 2
 
 
 def wishes(at: Place, claims: Sequence[FactClaim]) -> tuple[list[Wish], list[Wish]]:
@@ -98,16 +100,13 @@ def _compared(at: Place, claim: FactClaim, left: Any, op: str, right: Any) -> It
     if measured is not None:
         yield from _of_size(literal)
         yield from _branching(claim, measured.path, (literal,))
-    elif literal is NOTHING:
-        # Two places: what others say of them is tried at both.
-        yield from ("same", 2, 3)
-    elif op in ("==", "!="):
+    elif literal is not NOTHING and op in ("==", "!="):
         yield from _equal(literal)
-    elif op in ("<", "<=", ">", ">="):
+    elif literal is not NOTHING and op in ("<", "<=", ">", ">="):
         yield from _beside(literal)
-    elif op in ("in", "nin"):
+    elif literal is not NOTHING and op in ("in", "nin"):
         yield from (literal if left is path and isinstance(literal, list) else [[literal]])
-    elif op == "contains":
+    elif literal is not NOTHING and op == "contains":
         yield from ([literal], f"a {literal} b" if isinstance(literal, str) else [literal, literal])
     elif op in ("anyof", "noneof", "subsetof", "all") and isinstance(literal, list):
         yield from (literal[:1], literal, [*literal, "other"], ["other"])
@@ -172,74 +171,3 @@ def _elements(step: Where) -> Iterator[Json]:
             yield document(values).get("context", {})
         except Conflict:
             continue
-
-
-# --- from schemas -----------------------------------------------------------------------------------------------
-
-
-def of_schema(schema: Mapping[str, Json] | None) -> Iterator[Json]:
-    """Values that the schema of a field has in mind; whether they are valid is for the validator to say."""
-    if not schema:
-        return
-    yield from _listed(schema)
-    kinds = schema.get("type")
-    for kind in kinds if isinstance(kinds, list) else [kinds]:
-        yield from _of_type(kind, schema)
-
-
-def _listed(schema: Mapping[str, Json]) -> list[Json]:
-    listed = schema.get("enum")
-    found = list(listed) if isinstance(listed, list) else [schema["const"]] if "const" in schema else []
-    examples = schema.get("examples")
-    return [
-        *found,
-        *(examples if isinstance(examples, list) else ()),
-        *([schema["default"]] if "default" in schema else ()),
-    ]
-
-
-def _of_type(kind: Json, schema: Mapping[str, Json]) -> Iterator[Json]:
-    if kind in ("integer", "number"):
-        bounds = [schema.get(name) for name in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")]
-        multiple = schema.get("multipleOf")
-        step = multiple if is_number(multiple) else 1
-        known = [bound for bound in bounds if is_number(bound)]
-        yield from chain.from_iterable((bound, bound + step, bound - step) for bound in known)
-        yield from (step, 10, 100)
-    elif kind == "boolean":
-        yield from (True, False)
-    elif kind == "array":
-        inner = schema.get("items")
-        items = list(of_schema(inner if isinstance(inner, Mapping) else {"type": "string"}))
-        yield from ([item] * max(int(schema.get("minItems") or 1), 1) for item in items)
-    elif kind == "object":
-        properties = schema.get("properties")
-        yield sample_object(properties if isinstance(properties, Mapping) else {})
-    elif kind in ("string", None):
-        yield from _strings(schema)
-
-
-def _strings(schema: Mapping[str, Json]) -> Iterator[str]:
-    if (known := _FORMATS.get(str(schema.get("format")))) is not None:
-        yield known
-    if isinstance(pattern := schema.get("pattern"), str) and (text := _fitting(pattern)) is not None:
-        yield text
-    shortest = schema.get("minLength")
-    yield "a" * max(shortest if isinstance(shortest, int) else 1, 4)
-    yield "a" * max(shortest if isinstance(shortest, int) else 1, 1)
-
-
-@lru_cache(maxsize=1024)
-def _fitting(pattern: str) -> str | None:
-    found = text_for([Wish(FITS_CASE, f"(?s).*(?:{pattern}).*")])
-    return found.text if found else None
-
-
-def sample_object(properties: Mapping[str, Json]) -> dict[str, Json]:
-    """An object with a value for each property."""
-    made = {}
-    for name, inner in properties.items():
-        value = next(of_schema(inner if isinstance(inner, Mapping) else {}), NOTHING)
-        if value is not NOTHING:
-            made[name] = value
-    return made

@@ -70,11 +70,21 @@ def _played(witness: Witness, snapshot: Snapshot) -> list[int]:
     """The rules that act in the first pass when the engine meets the input, in order; from the witness alone."""
     phase = RulePhase(witness.phase)
     params = {**witness.input_params, "dialogue_act": witness.dialogue_act}
+    told = witness.facts
     session = builders.make_session(
-        intent=witness.intent, state=witness.state, user_text=witness.text, context=witness.context, input_params=params
+        intent=witness.intent,
+        state=witness.state,
+        user_text=witness.text,
+        standalone_query=told.get("standaloneQuery"),
+        context=witness.context,
+        input_params=params,
+        turn_no=told.get("turnNo", 1),
+        lifecycle=told.get("lifecycle", "RUNNING"),
     )
-    schema = schema_of(snapshot, witness.intent, witness.state)
-    if schema is not None and "schemaComplete" in witness.facts:
+    # A form that was left with its state in this turn is known all the same.
+    schemas = (schema_of(snapshot, witness.intent, witness.state), *snapshot.rows(rows.OutputSchema))
+    schema = next((one for one in schemas if one and one.intent_code == witness.intent), None)
+    if schema is not None and "schemaComplete" in told:
         session = with_facts(session, schema, form_of(snapshot, schema).status(witness.context))
     turn = builders.make_turn(snapshot)
     run_phase(phase, SOURCES[phase], session, turn)
