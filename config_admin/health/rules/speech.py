@@ -29,7 +29,7 @@ _BY_ACT: Mapping[str, Setting[str]] = {
 }
 _QUESTION = Wish(REGEX, r"\w\?\s*\z")
 #: Words that mean nothing in particular, where any text will do.
-_PLAIN = "something else"
+_PLAIN = "what do you mean?"
 #: Classifiers of an intent that are tried, and texts that are put right once more.
 _CLASSIFIERS, _TRIES = 4, 3
 

@@ -11,9 +11,11 @@ from config_admin.health.rules.phases import SOURCES
 from config_admin.health.rules.scene import Stage
 from config_admin.health.witness import Witness
 from config_admin.validation.world import World
+from convengine import wiring
 from convengine.domain import rows
 from convengine.domain.enums import RulePhase
 from convengine.domain.snapshot import Snapshot
+from convengine.pipeline.engine import Engine
 from convengine.rules.apply import run_phase
 from convengine.schemas.facts import with_facts
 from convengine.schemas.form import form_of
@@ -23,6 +25,8 @@ from tests import builders
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
 PAIRS = [pair for file in sorted(CORPUS.glob("*.yaml")) for pair in yaml.safe_load(file.read_text())]
 TRUE = [pair for pair in PAIRS if pair["collide"]]
+ANSWER = builders.make_response()
+ENGINE = Engine(wiring.steps())
 FALSE = [pair for pair in PAIRS if not pair["collide"]]
 _COLUMNS = {
     "intent": "intent_code", "state": "state_code", "type": "rule_type", "pattern": "match_pattern",
@@ -107,6 +111,29 @@ def test_a_pair_that_collides_is_shown_by_an_input(pair: Mapping[str, Any]) -> N
     acted = _played(found.collision.witness, found.snapshot)
     first, second = found.collision.first.rule_id, found.collision.second.rule_id
     assert acted.index(first) < acted.index(second)
+
+
+@pytest.mark.parametrize("pair", [pair for pair in TRUE if "needs" not in pair], ids=lambda pair: pair["name"])
+def test_the_input_makes_both_rules_act_in_a_whole_turn(pair: Mapping[str, Any]) -> None:
+    found = _collision(pair)
+    assert found is not None
+    witness, pair_of = found.collision.witness, {found.collision.first.rule_id, found.collision.second.rule_id}
+    turn = builders.make_turn(
+        builders.make_snapshot(*(row for table in found.snapshot.tables.values() for row in table.rows), ANSWER),
+        text=witness.text,
+        conversation={
+            "intent_code": witness.intent,
+            "state_code": witness.state,
+            "context_json": dict(witness.context),
+            "lifecycle": witness.facts.get("lifecycle", "RUNNING"),
+        },
+        input_params=dict(witness.input_params),
+        turn_no=witness.facts.get("turnNo", 1),
+    )
+
+    ENGINE.run(turn)
+
+    assert pair_of <= {e.payload["ruleId"] for e in turn.trail.events if e.stage.startswith("RULE_APPLIED")}
 
 
 @pytest.mark.parametrize("pair", FALSE, ids=lambda pair: pair["name"])
