@@ -187,7 +187,8 @@
         // After the load: until then the browser takes the focus away while it scrolls to the part of the address.
         const first = document.querySelector(".ce-edit :is(input:not([type=hidden]), select, textarea)");
         if (first && !told) addEventListener("load", () => setTimeout(() => first.focus()));
-        if (told) {
+        // In a frame, whoever opened it says what gets the focus.
+        if (told && window === window.parent) {
             if (!told.matches("input")) told.tabIndex = -1;
             told.focus();
             // Django's own script gives the focus to the first field of a new row.

@@ -15,6 +15,8 @@ from tests.browser.conftest import Server, Visitor
 pytestmark = pytest.mark.browser
 #: Addresses that answer with no page of their own.
 NO_PAGES = ("", "admin:logout", "admin:jsi18n", "admin:view_on_site")
+#: Pages of rows that look alike in all tables: a new row has the form of the stored one. No MCP server can be stored.
+SAME = ("_add", "_history", "_delete")
 #: Stops fading, and marks the texts that are coloured like none on a page before.
 MARK = Path(__file__).with_name("unseen.js").read_text()
 DARK = "document.documentElement.classList.remove('light'); document.documentElement.classList.add('dark')"
@@ -26,8 +28,8 @@ def kind(address: str) -> str:
         name = resolve(urlsplit(address).path).view_name
     except Resolver404:
         return ""
-    if name.startswith("admin:config_admin_") and name.endswith(("_history", "_delete")):
-        return f"admin:config_admin_{name.rpartition('_')[2]}"  # One template each, whatever the table.
+    if name.startswith("admin:config_admin_") and name.endswith(SAME) and "server" not in name:
+        return f"admin:config_admin_{name.rpartition('_')[2]}"
     return name if name.startswith(("admin:", "config_admin_", "manual")) else ""
 
 
@@ -71,7 +73,15 @@ MORE_ROWS: tuple[tuple[str, dict[str, str]], ...] = (
     ("cemcpplanner", {**ANYWHERE, "system_prompt": "Plan.", "user_prompt": "{{ mcp_tools }}"}),
     ("cemcpsqlguardrail", {"rule_type": "BLOCK_FUNCTION", "match_value": "version"}),
     ("cemcptool", {**ANYWHERE, "tool_code": "look.at", "tool_group": "DB", "description": "Looks."}),
-    ("cemcpdbtool", {"tool": "look.at", "dialect": "SQLITE", "sql_template": "SELECT 1 LIMIT :limit"}),
+    (
+        "cemcpdbtool",
+        {
+            "tool": "look.at",
+            "dialect": "SQLITE",
+            "sql_template": "SELECT 1 LIMIT :limit",
+            "param_schema": '{"type": "object"}',
+        },
+    ),
 )
 
 
