@@ -5,11 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from config_admin.releases.change_set import released
-from config_admin.transfer import bundle
+from config_admin.transfer import bundle, seed_sql
 from config_admin.transfer.document import Document, FileRefused, Mode
 from config_admin.transfer.planning import contents_of
+from config_admin.transfer.scopes import any_for_blank
 
 FORMS = (YAML, JSON) = ("yaml", "json")
+SQL = ".sql"
 
 
 def form_of(path: Path | None) -> str:
@@ -18,22 +20,29 @@ def form_of(path: Path | None) -> str:
     return suffix if suffix in FORMS else YAML
 
 
-def read_bytes(name: str, data: bytes, *, mode: str | None = None) -> Document:
-    """The rows of a file. `mode`: a `Mode`; null is that of the form. Raises FileRefused."""
+def read_bytes(name: str, data: bytes, *, mode: str | None = None, blank_as_any: bool = False) -> Document:
+    """The rows of a file, whose name says how it is read.
+
+    `mode`: a `Mode`; null is that of the form. `blank_as_any`: a blank scope means ANY (tables 1.3), where rows may
+    have that. Raises FileRefused.
+    """
     try:
-        found = bundle.read(data.decode("utf-8-sig"))
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileRefused(name, f"is no text in UTF-8 (byte {error.start}).") from None
+    found = seed_sql.read(text) if Path(name).suffix.lower() == SQL else bundle.read(text)
+    if blank_as_any:
+        found = any_for_blank(found)
     return replace(found, mode=Mode(mode)) if mode else found
 
 
-def read_file(path: Path, *, mode: str | None = None) -> Document:
-    """The rows of a file. Raises FileRefused, also when it cannot be opened."""
+def read_file(path: Path, *, mode: str | None = None, blank_as_any: bool = False) -> Document:
+    """The rows of a file, as `read_bytes`. Raises FileRefused, also when it cannot be opened."""
     try:
         data = path.read_bytes()
     except OSError as error:
         raise FileRefused(str(path), f"cannot be read: {error.strerror}.") from None
-    return read_bytes(path.name, data, mode=mode)
+    return read_bytes(path.name, data, mode=mode, blank_as_any=blank_as_any)
 
 
 def bundle_of(config_version: int | None = None, *, tables: Collection[str] = (), form: str = YAML) -> bytes:

@@ -100,6 +100,8 @@ class _Table:
         for row in self.document.tables[self.table]:
             try:
                 values = self._values(row)
+                anew, changes = in_jinja(self.table, _Attributes(values))
+                values |= anew
                 pk = self._place_of(row, values)
             except _Refused as refused:
                 self.placed.refused.append((row.where, refused.finding))
@@ -107,6 +109,8 @@ class _Table:
                 continue
             self.taken.add(pk)
             self.placed.origins[self.table, pk] = row.where
+            if changes:
+                self.placed.conversions[self.table, pk] = changes
             self._want(pk, values)
         if self.document.mode is Mode.REPLACE:
             self.wanted |= {pk: None for pk in self.there if pk not in self.taken}
@@ -182,10 +186,6 @@ class _Table:
     def _want(self, pk: Any, values: Content) -> None:
         content = self._content(pk, values)
         content[self.key] = pk
-        found, changes = in_jinja(self.table, _Attributes(content))
-        if changes:
-            content |= found
-            self.placed.conversions[self.table, pk] = changes
         if not tree.same(content, self.there.get(pk)):
             self.wanted[pk] = content
 
@@ -219,10 +219,13 @@ class _Refused(Exception):
 
 
 class _Attributes:
-    """A row's content, asked for by attributes."""
+    """A row's values, asked for by attributes; what the file leaves out is null."""
 
-    def __init__(self, content: Content) -> None:
-        self.__dict__.update(content)
+    def __init__(self, values: Content) -> None:
+        self.__dict__.update(values)
+
+    def __getattr__(self, name: str) -> None:
+        return None
 
 
 def _telling(content: Mapping[str, Json], key: str) -> bytes:

@@ -29,6 +29,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--mode", choices=[mode.value for mode in Mode], help="How rows find their places; default: by the format."
         )
+        parser.add_argument("--blank-as-any", action="store_true", help="A blank intent or state of a row means ANY.")
         parser.add_argument("--reason", default="", help="Stands with the release; default: the file's name.")
         parser.add_argument("--author", default="", help="Stands with the release; default: the system's user.")
         parser.add_argument("--json", action="store_true", help="One JSON document instead of lines.")
@@ -36,7 +37,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, file: Path, apply: bool, rest: bool, json: bool, **options: Any) -> None:
         """Judge, tell, and import. Raises CommandError for a file that cannot be read."""
         try:
-            document = read_file(file, mode=options["mode"])
+            document = read_file(file, mode=options["mode"], blank_as_any=options["blank_as_any"])
         except FileRefused as error:
             raise CommandError(str(error)) from None
         release = None

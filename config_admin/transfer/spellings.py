@@ -1,0 +1,86 @@
+"""Values of other systems said as the columns want them, and what was said anew, for the report.
+
+SQL knows fewer kinds than our columns, and older systems other words: `'t'`, `'regex'`, `'AGENT_POST_INTENT'`.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from django.db import models
+
+from config_admin.transfer.values import ValueRefused
+from convengine.domain.enums import TOOL_GROUP_ALIASES, phase_of
+
+Json = Any
+_TRUE, _FALSE = ("t", "true", "y", "yes", "on", "1"), ("f", "false", "n", "no", "off", "0")
+#: Older words of columns -> the word of today; null when there is none.
+_ALIASES: Mapping[str, Callable[[str], str | None]] = {
+    "phase": phase_of,
+    "tool_group": lambda text: TOOL_GROUP_ALIASES.get(text.strip().upper()),
+}
+
+
+def from_text(column: "models.Field[Any, Any]", text: str) -> Json:
+    """A text as a value of the column: what a cell, or a literal in quotes, can mean. Raises ValueRefused."""
+    if isinstance(column, models.JSONField):
+        return _document(text)
+    if isinstance(column, models.BooleanField):
+        return _truth(text)
+    if isinstance(column, (models.IntegerField, models.DecimalField)):
+        return _number(column, text)
+    if isinstance(column, models.DateTimeField):
+        return _time(text)
+    return word(column, text)
+
+
+def word(column: "models.Field[Any, Any]", text: str) -> str:
+    """The word of a vocabulary that a text means, in any case and by older names; other texts as they are."""
+    words = _words(column)
+    if not words or text in words:
+        return text
+    plain = text.strip().upper().replace("-", "_").replace(" ", "_")
+    alias = _ALIASES.get(column.attname)
+    older = alias(plain) if alias else None
+    return str(older) if older else plain if plain in words else text
+
+
+@cache
+def _words(column: "models.Field[Any, Any]") -> frozenset[str]:
+    return frozenset(str(value) for value, _ in column.flatchoices)
+
+
+def _document(text: str) -> Json:
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueRefused("Lists and objects are nested too deep.") from None
+    except json.JSONDecodeError as error:
+        raise ValueRefused(
+            f"This is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}."
+        ) from None
+
+
+def _truth(text: str) -> bool:
+    plain = text.strip().lower()
+    if plain in _TRUE or plain in _FALSE:
+        return plain in _TRUE
+    raise ValueRefused(f"{text!r} received; this must be true or false.")
+
+
+def _number(column: "models.Field[Any, Any]", text: str) -> int | float:
+    whole = isinstance(column, models.IntegerField)
+    try:
+        return int(text) if whole else float(text)
+    except ValueError:
+        raise ValueRefused(f"{text!r} received; this must be {'a whole number' if whole else 'a number'}.") from None
+
+
+def _time(text: str) -> str:
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ValueRefused(f"{text!r} received; this must be a time, for example 2026-01-31T12:00:00Z.") from None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).isoformat()
