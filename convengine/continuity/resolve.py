@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from convengine.continuity.lifecycle import CLOSED
 from convengine.continuity.phrases import is_one_of
-from convengine.continuity.returning import EXPLICIT_RESET, OFFERED, STALE
+from convengine.continuity.returning import EXPLICIT_RESET, OFFERED, OPTIONS, STALE
 from convengine.domain import settings
 from convengine.domain.catalogue import session as catalogue
 from convengine.domain.enums import Word
@@ -42,6 +42,8 @@ class Latest:
 
     lifecycle: str
     last_message_at: datetime
+    #: It was offered to go on, and the user has not answered.
+    offered: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,9 @@ def resolve(
 
     `known`: the thread has been seen before, whether or not a session of it is left.
     """
-    if is_one_of(message, settings.read(snapshot, catalogue.RESET_PHRASES).value):
+    phrases = settings.read(snapshot, catalogue.RESET_PHRASES).value
+    # The offer names a way out of it: that one is there whatever the phrases are.
+    if is_one_of(message, (*phrases, OPTIONS[1]) if latest and latest.offered else phrases):
         return Reason.EXPLICIT_RESET
     if latest is None:
         return Reason.NO_SESSION if known else Reason.FIRST_MESSAGE

@@ -1,5 +1,6 @@
 """How a session is met again: after a pause, after an interruption, after its end (sessions 5 and 6; R39, R80)."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from convengine.continuity.lifecycle import (
@@ -57,8 +58,7 @@ def met(session: Session, turn: Turn) -> Session:
 
 def offered(session: Session, turn: Turn) -> Session:
     """The session at the end of a turn that made the offer: it waits for the user, and knows where it stood."""
-    stood = {"lifecycle": session.lifecycle, "detail": dict(session.lifecycle_detail), "said": _last_said(turn)}
-    return waiting(session, turn, said(session), OFFERED, resume=stood, options=list(OPTIONS))
+    return waiting(session, turn, said(session), OFFERED, resume=_stood(session, turn), options=list(OPTIONS))
 
 
 def waiting(session: Session, turn: Turn, question: str, reason: str, **more: Json) -> Session:
@@ -69,16 +69,20 @@ def waiting(session: Session, turn: Turn, question: str, reason: str, **more: Js
     return moved(session, turn, AWAITING_USER, reason, {"question": question, "asked_at": asked_at, **more})
 
 
+def _stood(session: Session, turn: Turn) -> Mapping[str, Json]:
+    """Where the session stood before it was offered to go on; an offer that nobody answered is no place to stand."""
+    if earlier := session.lifecycle_detail.get("resume"):
+        return earlier  # type: ignore[no-any-return]
+    last_said = said(Session("", last_assistant=turn.ports.conversations.load().conversation.last_assistant_json))
+    return {"lifecycle": session.lifecycle, "detail": dict(session.lifecycle_detail), "said": last_said}
+
+
 def _presented(session: Session, turn: Turn) -> str:
-    text = turn.config(session, _TEXTS[session.lifecycle])
-    detail = session.lifecycle_detail
-    about = {"question": detail.get("question") or _last_said(turn), "summary": detail.get("summary")}
-    about["summary"] = about["summary"] or session.context_summary
+    stood = _stood(session, turn)
+    text, detail = turn.config(session, _TEXTS[stood["lifecycle"]]), stood["detail"]
+    summary = detail.get("summary") or session.context_summary
+    about = {"question": detail.get("question") or stood["said"], "summary": summary}
     return render_lenient(text, template_variables(session, turn, **about)).text
-
-
-def _last_said(turn: Turn) -> str:
-    return said(Session("", last_assistant=turn.ports.conversations.load().conversation.last_assistant_json))
 
 
 def _resumed(session: Session, turn: Turn) -> Session:

@@ -1,5 +1,7 @@
 """What a caller does to a session beside turns: closes it, tells of a turn handled elsewhere (sessions 10)."""
 
+from contextlib import suppress
+
 from django.db import transaction
 
 from convengine import conf
@@ -13,7 +15,7 @@ from convengine.domain.payload import TextPayload, stored
 from convengine.domain.session import Session
 from convengine.domain.stages import Stage
 from convengine.domain.turn import Turn, TurnRequest
-from convengine.errors import ConversationNotFound, TurnConflict, TurnInProgress
+from convengine.errors import ConversationClosed, ConversationNotFound, TurnConflict, TurnInProgress
 from convengine.memory.known import context_summary
 from convengine.sessions import lease as leases
 from convengine.sessions import store, turns
@@ -46,7 +48,9 @@ def close(session_id: str, workspace_id: str, reason: str = "closed") -> CeConve
     policy = settings.read(conf.load("SNAPSHOT").current(), ON_CONCURRENT_TURN, workspace_id).value
     if policy == "reject":
         raise TurnInProgress()
-    wait(session_id, lambda ticket: _closed(session_id, workspace_id, reason, ticket), lambda: None)
+    # The turn that ran may have ended the session itself: then it stays as that one left it.
+    with suppress(ConversationClosed):
+        wait(session_id, lambda ticket: _closed(session_id, workspace_id, reason, ticket), lambda: None)
     return session_of(session_id, workspace_id)
 
 

@@ -100,9 +100,9 @@ def record_failure(
     def lost() -> str:
         raise TurnConflict()
 
-    status = TurnStatus.FAILED
-    if isinstance(outcome.error, TurnInterrupted):
-        status = TurnStatus.INTERRUPTED
+    status = TurnStatus.INTERRUPTED if isinstance(outcome.error, TurnInterrupted) else TurnStatus.FAILED
+    # A turn may fail of something else before it sees that it was marked.
+    if status is TurnStatus.INTERRUPTED or (turn.interrupted and is_interrupted(lease.token)):
         # A session whose turn runs counts as RUNNING, whatever its row says (R29).
         stepped(outcome.session.evolve(lifecycle=RUNNING.value), turn, INTERRUPTED, "interrupted")
     _write(_Ending(turn, outcome, tape, status, note), store.released(lease, outcome.session), [], lost)

@@ -27,10 +27,10 @@ class Seen:
     lifecycle: str
     last_message_at: datetime
     last_turn_no: int
-    #: A turn holds its lease.
-    held: bool = False
     #: The session before it in the thread.
     previous_id: str | None = None
+    #: It was offered to go on, and the user has not answered.
+    offered: bool = False
 
 
 def end(seen: Seen, to: Lifecycle, reason: str, now: datetime, *, ticket: int | None = None, by: str = "") -> bool:

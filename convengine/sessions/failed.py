@@ -9,6 +9,7 @@ from django.db import connection, transaction
 
 from convengine import conf
 from convengine.codec import loaded
+from convengine.continuity.lifecycle import INTERRUPTED, RUNNING, event
 from convengine.domain.stages import Stage
 from convengine.sessions.models import CeConversationHistory
 from convengine.sessions.sql import dialect
@@ -21,15 +22,17 @@ def bury(conversation_id: str) -> bool:
         # A row that is locked is being committed or buried: neither may hold up who only looks.
         lock = " FOR UPDATE SKIP LOCKED" if here.vendor == "postgresql" else ""
         cursor.execute(
-            f"""SELECT lease_info, context_epoch, intent_code, state_code, {here.now()} FROM ce_conversation
+            f"""SELECT lease_info, context_epoch, intent_code, state_code, lease_interrupted_by IS NOT NULL,
+                       {here.now()}
+                  FROM ce_conversation
                  WHERE conversation_id = %s AND lease_token IS NOT NULL AND lease_expires_at < {here.now()}{lock}""",
             [here.uuid(conversation_id)],
         )
         row = cursor.fetchone()
         if row is None:
             return False
-        info, epoch, intent, state, now = row
-        _record_dead_turn(conversation_id, loaded(info) or {}, epoch, intent, state, here.read_time(now))
+        info, epoch, intent, state, marked, now = row
+        _record_dead_turn(conversation_id, loaded(info) or {}, epoch, intent, state, here.read_time(now), bool(marked))
         cursor.execute(
             "UPDATE ce_conversation SET lease_token = NULL, lease_expires_at = NULL, lease_info = NULL, "
             "lease_interrupted_by = NULL "
@@ -40,11 +43,12 @@ def bury(conversation_id: str) -> bool:
 
 
 def _record_dead_turn(
-    conversation_id: str, info: Mapping[str, Any], epoch: int, intent: str, state: str, now: datetime
+    conversation_id: str, info: Mapping[str, Any], epoch: int, intent: str, state: str, now: datetime, marked: bool
 ) -> None:
     """Write the FAILED record of a turn whose process died, from what its lease said. Needs an open transaction.
 
-    Events of that turn exist already when they were written step by step; then only the failure is added.
+    Events of that turn exist already when they were written step by step; then only the failure is added, and the move
+    of the session when a newer message had `marked` the turn before it died.
     """
     version = int(str(info.get("head", "0")).split(":")[0] or 0)
     turn_id, turn_no = uuid.UUID(info["turnId"]), int(info["turnNo"])
@@ -76,5 +80,6 @@ def _record_dead_turn(
         [
             (Stage.USER_INPUT, {"text": info.get("userText"), "inputParamKeys": info.get("inputParamNames")}),
             (Stage.ENGINE_UNKNOWN_FAILURE, {"reason": "LEASE_EXPIRED", "message": message, "recoverable": True}),
+            *([(Stage.SESSION_LIFECYCLE, event(RUNNING, INTERRUPTED, "interrupted", turn_no))] if marked else []),
         ],
     )

@@ -8,6 +8,7 @@ from convengine.domain.turn import TurnRequest
 from convengine.errors import ConversationClosed, TurnConflict
 from convengine.sessions import idempotency
 from convengine.sessions.idempotency import IdempotencyKey
+from convengine.sessions.lease import Answered
 from convengine.sessions.threads import Resolved, Thread, find_or_make
 from convengine.sessions.turns import Replayed, TurnAnswer, take_turn
 
@@ -34,7 +35,10 @@ def take_message(
     if key and (body := idempotency.find(key)) is not None:
         return Replayed(body)
     for _ in range(_ATTEMPTS):
-        resolved = find_or_make(thread, request.message)
+        try:
+            resolved = find_or_make(thread, request.message, key)
+        except Answered as answered:
+            return Replayed(answered.body)
         here = replace(request, conversation_id=resolved.session_id, resolved=resolved.reason.value)
         try:
             answer = take_turn(here, key, _bound(wire, resolved))

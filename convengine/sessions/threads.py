@@ -19,11 +19,14 @@ from convengine.domain import settings
 from convengine.domain.catalogue.session import ON_CONCURRENT_TURN
 from convengine.domain.enums import Lifecycle
 from convengine.errors import ConversationClosed, TurnConflict, TurnInProgress
+from convengine.sessions import idempotency, tickets
 from convengine.sessions.clock import database_time
 from convengine.sessions.drift import is_another_topic
-from convengine.sessions.ending import Seen, end
+from convengine.sessions.ending import LAST, Seen, end
 from convengine.sessions.failed import bury
+from convengine.sessions.idempotency import IdempotencyKey
 from convengine.sessions.interrupting import interrupt
+from convengine.sessions.lease import Answered
 from convengine.sessions.sql import dialect
 from convengine.sessions.waiting import wait
 
@@ -65,27 +68,38 @@ class _Lost(Exception):
     """Somebody else was faster; nothing was written."""
 
 
-def find_or_make(thread: Thread, message: str | None) -> Resolved:
-    """The session for a message. Raises TurnInProgress where ending the old one would have to wait for too long."""
+def find_or_make(thread: Thread, message: str | None, key: IdempotencyKey | None = None) -> Resolved:
+    """The session for a message. With a key, a message that was answered ends and begins none.
+
+    Raises TurnInProgress where ending the old one would have to wait for too long; Answered, IdempotencyKeyReused.
+    """
     for _ in range(_ATTEMPTS):
-        if found := _attempt(thread, message):
+        if found := _attempt(thread, message, key):
             return found
     raise TurnConflict("The session of this thread changes all the time; send the message again.")
 
 
-def _attempt(thread: Thread, message: str | None) -> Resolved | None:
+def _attempt(thread: Thread, message: str | None, key: IdempotencyKey | None) -> Resolved | None:
     snapshot = conf.load("SNAPSHOT").current()
     seen, now = _newest(thread)
-    latest = Latest(seen.lifecycle, seen.last_message_at) if seen else None
+    latest = Latest(seen.lifecycle, seen.last_message_at, seen.offered) if seen else None
     known = seen is not None or _is_known(thread)
     reason = resolve(snapshot, thread.channel, message, latest, now, known=known)
     if seen and reason is Reason.WITHIN_TIMEOUT and is_another_topic(snapshot, seen.session_id, message):
         reason = Reason.TOPIC_DRIFT
     if seen and not reason.is_new:
         return Resolved(seen.session_id, reason, seen.previous_id)
-    if made := _begun(thread, seen, reason, now):
+    if made := _begun(thread, seen, reason, now, key):
         return Resolved(made, reason, seen.session_id if seen else None)
-    return _when_free(thread, seen, reason, now) if seen and seen.held else None
+    return _when_free(thread, seen, reason, key) if seen and _is_taken(seen) else None
+
+
+def _is_taken(seen: Seen) -> bool:
+    """True when a turn runs in an open session, or waits to."""
+    if seen.lifecycle in CLOSED:
+        return False
+    queue = tickets.look(seen.session_id, LAST)
+    return queue.held or queue.ahead > 0
 
 
 def _newest(thread: Thread) -> tuple[Seen | None, datetime]:
@@ -93,15 +107,15 @@ def _newest(thread: Thread) -> tuple[Seen | None, datetime]:
     with connection.cursor() as cursor:
         cursor.execute(
             f"""SELECT conversation_id, lifecycle, COALESCE(last_message_at, created_at), last_turn_no,
-                       lease_token IS NOT NULL, previous_session_id, {here.now()}
+                       previous_session_id, {here.member("lifecycle_detail", "resume")} IS NOT NULL, {here.now()}
                   FROM ce_conversation WHERE workspace_id = %s AND channel = %s AND remote_jid = %s
                  ORDER BY CASE WHEN lifecycle IN ({_CLOSED}) THEN 1 ELSE 0 END, created_at DESC LIMIT 1""",
             thread.columns,
         )
         if row := cursor.fetchone():
-            key, lifecycle, at, turn_no, held, previous, now = row
-            before = str(uuid.UUID(str(previous))) if previous else None
-            seen = Seen(str(uuid.UUID(str(key))), lifecycle, here.read_time(at), turn_no, bool(held), before)
+            key, lifecycle, at, turn_no, previous, offered, now = row
+            before, since = str(uuid.UUID(str(previous))) if previous else None, here.read_time(at)
+            seen = Seen(str(uuid.UUID(str(key))), lifecycle, since, turn_no, before, bool(offered))
             return seen, here.read_time(now)
     return None, database_time()
 
@@ -114,13 +128,23 @@ def _is_known(thread: Thread) -> bool:
         return cursor.fetchone() is not None
 
 
-def _begun(thread: Thread, seen: Seen | None, reason: Reason, now: datetime, ticket: int | None = None) -> str | None:
-    """End what is open and begin the next session; null when somebody was faster, or a turn runs."""
+def _begun(
+    thread: Thread,
+    seen: Seen | None,
+    reason: Reason,
+    now: datetime,
+    key: IdempotencyKey | None,
+    ticket: int | None = None,
+) -> str | None:
+    """End what is open and begin the next session; null when somebody was faster, or a turn runs. Raises Answered."""
     ends = seen is not None and seen.lifecycle not in CLOSED
     try:
         with transaction.atomic():
             if seen and ends and not end(seen, Lifecycle.ABORTED, reason.value, now, ticket=ticket):
                 raise _Lost
+            # The session before may be the one in which the first call with this key was answered meanwhile.
+            if key and (body := idempotency.find(key)) is not None:
+                raise Answered(body)
             return _inserted(thread, seen)
     except _Lost:
         return None
@@ -151,7 +175,7 @@ def _inserted(thread: Thread, before: Seen | None) -> str:
     return session_id
 
 
-def _when_free(thread: Thread, seen: Seen, reason: Reason, now: datetime) -> Resolved | None:
+def _when_free(thread: Thread, seen: Seen, reason: Reason, key: IdempotencyKey | None) -> Resolved | None:
     """The same when the turn that runs is over, in order of arrival; null when the session is another by then."""
     if bury(seen.session_id):
         return None
@@ -163,7 +187,7 @@ def _when_free(thread: Thread, seen: Seen, reason: Reason, now: datetime) -> Res
         newest, at = _newest(thread)
         if newest is None or newest.session_id != seen.session_id or newest.lifecycle in CLOSED:
             raise ConversationClosed()
-        return _begun(thread, newest, reason, at, ticket)
+        return _begun(thread, newest, reason, at, key, ticket)
 
     look: Any = partial(interrupt, seen.session_id, str(uuid.uuid4()), None) if policy == "interrupt" else lambda: None
     try:

@@ -97,6 +97,24 @@ def test_closing_waits_for_the_turn_that_runs() -> None:
     assert closed == ["COMPLETE"]
 
 
+@pytest.mark.django_db(transaction=True)
+def test_closing_a_session_that_ends_with_the_turn_that_runs_changes_nothing() -> None:
+    row, closed = session(), list[Any]()
+    hold_lease(str(row.pk), 60, turn_no=4)
+
+    def close() -> None:
+        closed.append(by_call.close(str(row.pk), "default", "too late").lifecycle_detail)
+        connection.close()
+
+    caller = threading.Thread(target=close)
+    caller.start()
+    time.sleep(0.3)
+    CeConversation.objects.update(lease_token=None, lifecycle="ABORTED", lifecycle_detail={"reason": "abandoned"})
+    caller.join(10)
+
+    assert closed == [{"reason": "abandoned"}]
+
+
 @pytest.fixture
 def guest() -> Participant:
     travel_desk()

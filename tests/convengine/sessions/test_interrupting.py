@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from audit.models import CeAudit
+from config_admin.models import CeResponse
 from convengine.errors import ConvEngineError
 from convengine.sessions.failed import bury
 from convengine.sessions.interrupting import Watch, interrupt, is_interrupted
@@ -54,6 +56,11 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any], until: C
     in_the_middle_of_a_turn(monkeypatch, begin)
     answers.append(thread)
     return answers
+
+
+def moves_of(answer: Any, turn_no: int) -> list[str]:
+    events = CeAudit.objects.filter(conversation_id=answer["session_id"], turn_no=turn_no, stage="SESSION_LIFECYCLE")
+    return [f"{one.payload_json['from']}>{one.payload_json['to']}" for one in events.order_by("seq")]
 
 
 def marked() -> bool:
@@ -119,6 +126,23 @@ def test_a_dead_turn_is_buried_and_frees_the_mark(guest: Participant, settings: 
     row = row_of(first)
     assert (row.lifecycle, row.lease_interrupted_by, row.lease_token) == ("INTERRUPTED", None, None)
     assert row.turns.get(turn_no=2).error_code == "LEASE_EXPIRED"
+    assert moves_of(first, 2) == ["RUNNING>INTERRUPTED"]
+
+
+def test_a_turn_that_fails_of_something_else_tells_that_it_was_interrupted(
+    guest: Participant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setting("ON_CONCURRENT_TURN", "interrupt")
+    first = guest.say("a visa")
+    monkeypatch.setattr("convengine.sessions.interrupting._PAUSE", 60)
+    CeResponse.objects.filter(intent_code="VISA").delete()
+    other = Participant(guest.secret, guest.remote_jid)
+    answers = meanwhile(monkeypatch, lambda: other.say("a trip?"), marked)
+
+    assert guest.say("Japan")["errorCode"] == "RESPONSE_MAPPING_NOT_FOUND"
+    answers[0].join()
+
+    assert (moves_of(first, 2), moves_of(first, 3)[:1]) == (["RUNNING>INTERRUPTED"], ["INTERRUPTED>RUNNING"])
 
 
 def test_a_turn_is_marked_once_and_carries_both_messages(guest: Participant) -> None:
@@ -171,6 +195,22 @@ def test_messages_that_waited_while_their_session_ended_go_on_in_the_next(
     assert confirmed["session"]["lifecycle"] == "COMPLETE"
     assert (answers[1]["reason"], answers[1]["turn"]["turnNo"]) == ("session_closed", 1)
     assert answers[1]["session"]["previous_session_id"] == first["session_id"]
+
+
+@pytest.mark.parametrize(("text", "sessions"), [("reset", 2), ("looks good", 1)])
+def test_a_call_that_is_repeated_while_it_runs_ends_and_begins_no_session(
+    guest: Participant, monkeypatch: pytest.MonkeyPatch, text: str, sessions: int
+) -> None:
+    guest.say("a trip")
+    body, key = {**guest.thread, "user_message": text}, {"Idempotency-Key": "once"}
+    other = Participant(guest.secret, guest.remote_jid)
+    again = meanwhile(monkeypatch, lambda: other.call("post", "/message", body, **key), CeTurnTicket.objects.exists)
+
+    first = guest.call("post", "/message", body, **key)
+    again[0].join()
+
+    assert (again[1].headers["X-Idempotent-Replay"], again[1].json()) == ("true", first.json())
+    assert CeConversation.objects.count() == sessions
 
 
 def test_a_plain_turn_is_taken_as_before(guest: Participant) -> None:

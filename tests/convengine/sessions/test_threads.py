@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from convengine.sessions import tickets
 from convengine.sessions.models import CeConversation
 from convengine.sessions.threads import Thread, find_or_make
 from tests.convengine.sessions.test_turns import hold_lease
@@ -52,6 +53,17 @@ def test_a_wish_to_start_over_meets_a_dead_turn_and_leaves_its_record(guest: Par
 
     assert told(answer) == ("new", "explicit_reset")
     assert row_of(first).turns.get(turn_no=2).error_code == "LEASE_EXPIRED"
+
+
+def test_a_wish_to_start_over_outlasts_a_waiter_that_died(guest: Participant, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = guest.say("a trip")
+    monkeypatch.setattr(tickets, "LIFE", 0.5)
+    tickets.draw(first["session_id"])
+
+    answer = guest.say("reset")
+
+    assert told(answer) == ("new", "explicit_reset")
+    assert row_of(first).lifecycle == "ABORTED"
 
 
 @pytest.mark.django_db(transaction=True)
