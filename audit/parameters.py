@@ -13,7 +13,7 @@ from convengine.api.models import CeApiKey
 from convengine.errors import ConversationNotFound, RequestInvalid
 from convengine.sessions.models import CeConversation
 
-_CURSOR = re.compile(r"^([ab])(\d+)\.(\d+)$")
+_CURSOR = re.compile(r"^([ab])(\d{1,9})\.(\d{1,9})$")
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def whole_number(request: Request, name: str, minimum: int = 1) -> int | None:
     text = request.query_params.get(name)
     if text is None or text == "":
         return None
-    if not text.isdecimal() or not minimum <= int(text) < 2**31:
+    if not text.isdecimal() or len(text) > 10 or not minimum <= int(text) < 2**31:
         raise RequestInvalid(fields={name: [f"{text!r} is not a whole number from {minimum} to {2**31 - 1}."]})
     return int(text)
 

@@ -45,7 +45,8 @@ class NameField(serializers.RegexField):
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         """Raises ValidationError for anything but such a text."""
-        if data is not serializers.empty and not isinstance(data, str):
+        missing = data is serializers.empty or (data is None and self.allow_null)
+        if not missing and not isinstance(data, str):
             raise serializers.ValidationError(f"Must be a text, not {shown(data)}.")
         return super().run_validation(storable(data) if isinstance(data, str) else data)
 
@@ -99,7 +100,9 @@ class ExternalTurnSerializer(Strict):
     workspace_id = NameField(required=False)
     user_message = StrictTextField()
     assistant_response = StrictTextField()
-    action_type = StrictTextField(required=False, help_text="What was done; kept in the turn's facts.")
+    action_type = NameField(required=False, allow_null=True, help_text="What was done; kept in the turn's facts.")
+
+    validate_user_message = ResolveSerializer.validate_user_message
 
 
 class CloseSerializer(Strict):

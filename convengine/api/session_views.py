@@ -1,5 +1,6 @@
 """Calls that read, list and close sessions, each a thin view (sessions 10)."""
 
+import re
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -7,9 +8,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from convengine.api import session_serializers as wanted
+from convengine.api.serializers import shown
 from convengine.api.session_wire import session_json
 from convengine.api.workspace_view import FAILURES, WorkspaceView
 from convengine.domain.enums import Lifecycle
+from convengine.domain.text import storable
 from convengine.errors import RequestInvalid
 from convengine.sessions import by_call, reading
 
@@ -42,7 +45,8 @@ class SessionsView(WorkspaceView):
         given = request.query_params
         if not given.get("workspace_id"):
             raise RequestInvalid(fields={"workspace_id": ["This field is required."]})
-        filters = {name: given[name] for name in _FILTERS if name in given}
+        # As the names were stored.
+        filters = {name: storable(given[name]) for name in _FILTERS if name in given}
         if filters.get("lifecycle", "RUNNING") not in Lifecycle.__members__:
             known = ", ".join(Lifecycle.__members__)
             raise RequestInvalid(fields={"lifecycle": [f"There is no {filters['lifecycle']!r}. Known: {known}."]})
@@ -157,6 +161,9 @@ def _limit(text: str | None) -> int:
     """How many sessions a page has. Raises RequestInvalid."""
     if text is None:
         return reading.PAGE
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= reading.MOST:
-        raise RequestInvalid(fields={"limit": [f"{text!r} received; send a whole number from 1 to {reading.MOST}."]})
+    # A number of many digits is none that Python would read.
+    if re.fullmatch(r"[0-9]{1,9}", text) is None or not 1 <= int(text) <= reading.MOST:
+        raise RequestInvalid(
+            fields={"limit": [f"{shown(text)} received; send a whole number from 1 to {reading.MOST}."]}
+        )
     return int(text)

@@ -20,7 +20,8 @@ def selected(reply: str | None, options: Sequence[tuple[str, str]]) -> int | Non
     if not text:
         return None
     if text.isdecimal():
-        number = int(text)
+        # No list is so long, and Python reads no number of thousands of digits.
+        number = int(text) if len(text) < 10 else 0
         return number - 1 if 1 <= number <= len(options) else None
     by_key = [index for index, (key, _) in enumerate(options) if text in (key.lower(), _words(key))]
     if len(by_key) == 1:

@@ -21,7 +21,7 @@ _PREVIEW = 200
 
 
 def page(filters: dict[str, str], cursor: str | None, limit: int) -> tuple[list[CeConversation], str | None]:
-    """Sessions newest first, and the cursor of the next page. Raises RequestInvalid for a cursor that no page gave."""
+    """Sessions newest first, and the cursor of the next page. Raises RequestInvalid for a cursor that leads nowhere."""
     rows = CeConversation.objects.filter(**filters).order_by("-created_at", "-conversation_id")
     if cursor:
         last = CeConversation.objects.filter(pk=_last_of(cursor), workspace_id=filters["workspace_id"])
@@ -29,6 +29,9 @@ def page(filters: dict[str, str], cursor: str | None, limit: int) -> tuple[list[
         at = Subquery(last.values("created_at"))
         rows = rows.filter(Q(created_at__lt=at) | Q(created_at=at, conversation_id__lt=_last_of(cursor)))
     found = list(rows[: limit + 1])
+    if cursor and not found and not last.exists():
+        # Its session was removed, or is another workspace's: this is not the end of the list.
+        raise RequestInvalid(fields={"cursor": [f"{cursor!r} is of no session that is there; begin without a cursor."]})
     more = found[limit - 1] if len(found) > limit else None
     return found[:limit], str(more.pk) if more else None
 
@@ -107,7 +110,9 @@ def _explained(turn: CeConversationHistory, graph: Json) -> dict[str, Json]:
 def _request(turn: CeConversationHistory) -> tuple[dict[str, Json], Json]:
     """What came with the message, from the turn's recording; a dead turn has what its lease said of it."""
     if not turn.recording:
-        return dict(turn.request_meta or {}), {}
+        known = dict(turn.request_meta or {})
+        names = {"input_param_names": known.pop("inputParamNames")} if "inputParamNames" in known else {}
+        return {**names, **known, "source": turn.source}, {}
     recorded = restore(turn.recording)
     request = recorded.request
     told: dict[str, Json] = {
@@ -116,7 +121,7 @@ def _request(turn: CeConversationHistory) -> tuple[dict[str, Json], Json]:
         "resolved": request.resolved,
         "source": turn.source,
     }
-    return told, dict(recorded.loaded.conversation.preferences)
+    return told, {**recorded.loaded.conversation.preferences, **request.preferences}
 
 
 def links(address: str, wanted: Sequence[str]) -> dict[str, str]:

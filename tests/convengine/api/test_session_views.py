@@ -145,6 +145,22 @@ def test_a_closed_session_records_nothing_more(guest: Participant) -> None:
     assert (response.status_code, response.json()["errorCode"]) == (409, "CONVERSATION_CLOSED")
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "status"),
+    [("user_message", "x" * 16_385, 413), ("action_type", "x" * 201, 400), ("action_type", 7, 400)],
+)
+def test_a_turn_handled_elsewhere_has_the_sizes_of_ours(
+    guest: Participant, field: str, value: Any, status: int
+) -> None:
+    answer = guest.resolve("a visa")
+
+    response = guest.call(
+        "patch", f"/{answer['session_id']}", {"user_message": "a", "assistant_response": "b", field: value}
+    )
+
+    assert (response.status_code, row_of(answer).turn_count) == (status, 0)
+
+
 def test_closing_twice_is_closing_once(guest: Participant) -> None:
     answer = guest.say("a visa")
     address = f"/{answer['session_id']}/close"
@@ -185,12 +201,23 @@ def test_sessions_are_listed_newest_first_in_pages(guest: Participant) -> None:
 @pytest.mark.parametrize(
     ("query", "field"),
     [("", "workspace_id"), ("?workspace_id=default&lifecycle=x", "lifecycle"),
-     ("?workspace_id=default&cursor=x", "cursor"), ("?workspace_id=default&limit=0", "limit")],
+     ("?workspace_id=default&cursor=x", "cursor"), ("?workspace_id=default&limit=0", "limit"),
+     pytest.param("?workspace_id=default&limit=" + "9" * 5000, "limit", id="thousands of digits"),
+     (f"?workspace_id=default&cursor={uuid.UUID(int=0)}", "cursor")],
 )  # fmt: skip
 def test_a_list_names_the_parameter_that_is_wrong(guest: Participant, query: str, field: str) -> None:
     response = guest.call("get", query)
 
     assert (response.status_code, list(response.json()["fields"])) == (400, [field])
+
+
+@pytest.mark.parametrize("name", ["channel", "remote_jid"])
+def test_a_name_with_what_no_database_takes_is_found_as_it_was_stored(guest: Participant, name: str) -> None:
+    found = guest.call("post", "/resolve", {**guest.thread, "user_message": "hi", name: "+1\0"}).json()
+
+    listed = guest.call("get", f"?workspace_id=default&{name}=%2B1%00").json()
+
+    assert [one["session_id"] for one in listed["sessions"]] == [found["session_id"]]
 
 
 def test_a_workspace_is_a_boundary(guest: Participant) -> None:

@@ -19,6 +19,7 @@ OPTIONS = [
         ("option 3", None),
         ("3", None),
         ("0", None),
+        pytest.param("9" * 5000, None, id="a number that Python does not read"),
         ("cancel", None),
         ("the one please", None),
         ("", None),

@@ -57,13 +57,28 @@ def test_a_page_is_one_statement_and_filters() -> None:
     assert ([row.pk for row in found], len(captured)) == ([wanted.pk], 1)
 
 
-def test_a_cursor_that_no_page_gave_is_refused_or_leads_nowhere() -> None:
+def test_a_cursor_that_no_page_gave_is_refused() -> None:
+    elsewhere = session(workspace_id="other")
     session()
 
     with pytest.raises(RequestInvalid) as refused:
         reading.page(HERE, "seven", 50)
     assert "take it from `next`" in str(refused.value.fields)
-    assert reading.page(HERE, str(uuid.uuid4()), 50) == ([], None)
+    for cursor in (uuid.uuid4(), elsewhere.pk):
+        with pytest.raises(RequestInvalid, match="not valid"):
+            reading.page(HERE, str(cursor), 50)
+
+
+def test_a_page_behind_a_session_that_was_removed_is_not_the_end_of_the_list() -> None:
+    for _ in range(3):
+        session()
+    _, cursor = reading.page(HERE, None, 1)
+    CeConversation.objects.get(pk=cursor).delete()
+
+    with pytest.raises(RequestInvalid) as refused:
+        reading.page(HERE, cursor, 1)
+
+    assert "begin without a cursor" in str(refused.value.fields)
 
 
 @pytest.fixture
@@ -113,6 +128,16 @@ def test_the_log_tells_what_came_and_what_became_of_it(guest: Participant) -> No
     assert "ResponseResolutionStep" in [node["id"] for node in turn["trace"]["nodes"]]
 
 
+def test_the_log_tells_what_was_preferred_in_the_turn_that_it_came_with(guest: Participant) -> None:
+    guest.say("hours")
+    guest.say("hours", preferences={"planner": "built-in"})
+    row = row_of(guest.say("hours", preferences={"preferredToolSet": "built-in"}))
+
+    told = [turn["preferences"] for turn in reading.explained(row)]
+
+    assert told == [{"planner": "built-in", "tool_set": "built-in"}, {"planner": "built-in"}, {}]
+
+
 def test_the_preview_has_two_hundred_characters(guest: Participant) -> None:
     row = row_of(guest.say("hours"))
     CeConversationHistory.objects.update(assistant_output={"type": "TEXT", "value": "x" * 500})
@@ -134,7 +159,7 @@ def test_failed_and_dead_turns_are_in_it(guest: Participant) -> None:
 
     assert (failed["status"], failed["error"]["code"]) == ("FAILED", "RESPONSE_MAPPING_NOT_FOUND")
     assert (dead["error"]["code"], dead["request"]["message"]) == ("LEASE_EXPIRED", "lost words")
-    assert (dead["request"]["inputParamNames"], dead["preferences"]) == (["tier"], {})
+    assert (dead["request"]["input_param_names"], dead["preferences"]) == (["tier"], {})
 
 
 @pytest.mark.parametrize(
