@@ -102,17 +102,17 @@ def main() -> None:
     from config_admin.validation.world import World
 
     snapshot, installed = world(), World(model_configured=True)
-    began = time.perf_counter()
+    began = time.process_time()
     found = check_all(snapshot, installed)
-    print(f"in full: {time.perf_counter() - began:.2f} s, {len(found.findings)} findings, left out {found.left_out}")
+    took = time.process_time() - began
+    print(f"in full: {took:.2f} s of a core, {len(found.findings)} findings, left out {found.left_out}")
     for name, seconds in found.seconds.items():
         print(f"  {name}: {seconds:.2f} s")
     for row in (snapshot.rows(rows.Rule)[1], snapshot.rows(rows.Rule)[9], snapshot.rows(rows.Classifier)[3]):
-        began = time.perf_counter()
+        began = time.process_time()
         near = check_touched(snapshot, installed, [row])
-        took = time.perf_counter() - began
-        print(f"touched {row.table} {row.pk}: {1000 * took:.0f} ms, {len(near.findings)} findings {near.left_out}")
-        print({name: round(seconds * 1000) for name, seconds in near.seconds.items() if seconds > 0.005})
+        took = time.process_time() - began
+        print(f"{row.table} {row.pk}: {1000 * took:.0f} ms of a core, {len(near.findings)} findings {near.left_out}")
 
 
 if __name__ == "__main__":

@@ -19,8 +19,10 @@ from convengine.domain.text import code, excerpt
 from convengine.intents.classifiers import classifier_bank, ordered_classifiers
 from convengine.intents.policies import policy_bank
 
-#: Collisions of one row that are told; rows of one word that are compared; searches of all, and states of each.
-MAX_OF_ONE, MAX_SHARING, MAX_SEARCHES, MAX_STATES = 3, 100, 300, 4000
+#: Collisions of one row that are told; rows of one word that are compared.
+MAX_OF_ONE, MAX_SHARING = 3, 100
+#: Searches of all rows, and of touched ones; and states of each.
+MAX_SEARCHES, MAX_OF_TOUCHED, MAX_STATES = 300, 10, 4000
 _Pair = tuple[rows.Classifier, rows.Classifier]
 
 
@@ -71,9 +73,9 @@ class _Search:
                 continue
             for text in self._samples(row):
                 yield from (((row, other), text) for other in self._hit_too(row, text))
-        searches = 0
+        searches, most = 0, MAX_SEARCHES if self._survey.touched is None else MAX_OF_TOUCHED
         for pair in self._near():
-            found = _common(pair, closest=searches < MAX_SEARCHES)
+            found = _common(pair, closest=searches < most)
             searches += found is None or found.joined
             if found is not None and not found.joined and pair[1] in self._hit_too(pair[0], found.text):
                 yield pair, found.text
