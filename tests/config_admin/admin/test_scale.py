@@ -21,6 +21,8 @@ from tests.records import stored, unsaved
 
 pytestmark = pytest.mark.django_db
 FEW, MANY, INTENTS = 10, 5000, 500
+#: PostgreSQL takes 65,535 values in a statement.
+BATCH = 1000
 #: Tables that grow large: of the configuration, and of the record.
 ROWS = (m.CeRule, m.CeResponse, m.CeIntentClassifier)
 RECORD = (
@@ -56,12 +58,12 @@ def grow(numbers: range, intents: range) -> None:
         m.CeIntent.objects.bulk_create([new(m.CeIntent, intent_code=code) for code in codes])
         for model in ROWS:
             scoped = ({"intent_code": f"I{n % intents.stop}", "state_code": f"S{n % 37}"} for n in numbers)
-            model.objects.bulk_create([new(model, **where) for where in scoped])
+            model.objects.bulk_create([new(model, **where) for where in scoped], batch_size=BATCH)
     for model in RECORD:
         found: Any = model
         one = {field.name: getattr(stored(found), field.name) for field in _parents(found)}
         distinct = DISTINCT.get(found, lambda n: {})
-        found.objects.bulk_create([unsaved(found, **(one | distinct(n))) for n in numbers[1:]])
+        found.objects.bulk_create([unsaved(found, **(one | distinct(n))) for n in numbers[1:]], batch_size=BATCH)
 
 
 def _parents(model: Any) -> Iterator[Any]:
