@@ -65,7 +65,7 @@ class ApiKeyAdmin(ModelAdmin):
         return keys if self.has_delete_permission(request) else keys.filter(made_by=request.user.pk)
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
-        """The form, with the scopes that this user may give: no key may do more than who makes it."""
+        """The form, with the scopes that this user may give: all of the configuration is for few to give."""
         form = super().get_form(request, obj, change, **options)
         if "scopes" in form.base_fields and not request.user.has_perm(WHOLE_CONFIGURATION):
             # The field is the class's own; a copy is this request's.

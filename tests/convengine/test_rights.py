@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,6 +107,16 @@ def test_the_groups_have_the_rights_of_the_table(name: str) -> None:
     assert {f"{right.content_type.app_label}.{right.codename}" for right in found} == rights_of(name)
 
 
+def test_the_manual_prints_the_table() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs/groups.md").read_text()
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ")]
+
+    assert [cell.strip("` |") for cell in rows[0][1:]] == NAMES
+    for (title, *ticks), task in zip(rows[1:], TASKS, strict=True):
+        assert title == f"| {task.title}"
+        assert [bool(cell.strip(" |")) for cell in ticks] == [name in task.groups for name in NAMES], task.title
+
+
 def test_every_right_of_the_table_is_there() -> None:
     there = {
         f"{one.content_type.app_label}.{one.codename}" for one in Permission.objects.select_related("content_type")
@@ -198,7 +209,7 @@ def test_integrators_see_no_keys_but_their_own() -> None:
     assert list(CeApiKey.objects.filter(revoked=True)) == [mine]
 
 
-def test_nobody_gives_a_key_more_than_they_may_do_themselves() -> None:
+def test_the_scope_of_all_configuration_is_given_by_configuration_administrators_only() -> None:
     user = User.objects.create_user("ida", is_staff=True)
     user.groups.set(Group.objects.filter(name=INTEGRATOR))
     ida = Client()
