@@ -22,7 +22,7 @@ from convengine.intents.policies import policy_bank
 #: Collisions of one row that are told; rows of one word that are compared.
 MAX_OF_ONE, MAX_SHARING = 3, 100
 #: Searches of all rows, and of touched ones; and states of each.
-MAX_SEARCHES, MAX_OF_TOUCHED, MAX_STATES = 300, 10, 4000
+MAX_SEARCHES, MAX_OF_TOUCHED, MAX_STATES = 200, 10, 1000
 _Pair = tuple[rows.Classifier, rows.Classifier]
 
 

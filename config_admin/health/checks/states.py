@@ -1,20 +1,30 @@
 """States that nothing leads to, states without an answer, answers that are never given (tables 10)."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 from config_admin.health.checks.words import scope_name
 from config_admin.health.diagnosis import Diagnosis, diagnosis
 from config_admin.health.reach import Reach, reach, reaches
+from config_admin.health.rules import dry
+from config_admin.health.rules.collide import witness
+from config_admin.health.rules.phases import SOURCES
+from config_admin.health.rules.places import meeting
+from config_admin.health.rules.solve import Wanted, moments
 from config_admin.health.survey import Survey
+from config_admin.health.witness import Witness
 from config_admin.validation import relations
 from config_admin.validation.findings import Severity
 from convengine.domain import rows, settings
 from convengine.domain.catalogue.intents import RESET_INTENT_CODES
+from convengine.domain.enums import RuleAction, phase_of
 from convengine.domain.rows import Row
 from convengine.domain.scope import ANY, BUILT_IN_STATES, INTENT_COLLISION, UNKNOWN
 from convengine.domain.text import code
 from convengine.responses.select import choose_response
 
+#: Rules that are looked at as leading to a state, and moments of each that are played.
+MAX_LEADING, MAX_PLAYED = 10, 6
 _SCOPED: tuple[type[Row], ...] = (
     rows.Rule,
     rows.Response,
@@ -56,43 +66,65 @@ def _rows(count: int) -> str:
 
 
 def unanswered(survey: Survey) -> Iterator[Diagnosis]:
-    """Every state of an intent that something leads to and that no response row answers."""
+    """Every state of an intent that no response row answers, where the engine was seen to come to it."""
     snapshot = survey.snapshot
     resetting = settings.read(snapshot, RESET_INTENT_CODES).value
     for intent, states in sorted(reach(snapshot).items()):
         if not survey.is_near(intent) or intent in (*resetting, UNKNOWN):
             continue
-        open_ = [state for state in sorted(states) if state not in BUILT_IN_STATES]
-        for state in open_:
-            if choose_response(snapshot, intent, state).winner is None:
-                yield _unanswered(survey, intent, state)
+        for state in sorted(states - BUILT_IN_STATES):
+            if choose_response(snapshot, intent, state).winner is None and not survey.late("states"):
+                yield from _unanswered(survey, intent, state)
 
 
-def _unanswered(survey: Survey, intent: str, state: str) -> Diagnosis:
-    leading = list(_leading(survey, intent, state))
-    return diagnosis(
-        "STATE_WITHOUT_RESPONSE",
-        Severity.WARNING,
-        leading[0] if leading else survey.snapshot.row(rows.Intent, intent),
-        f"{scope_name(intent, state)} can be come to, and no response row can answer there.",
-        "The turn ends with the error RESPONSE_MAPPING_NOT_FOUND, and the customer gets no answer.",
-        others=leading[1:],
-    )
+def _unanswered(survey: Survey, intent: str, state: str) -> Iterator[Diagnosis]:
+    for row in _leading(survey, intent, state):
+        shown = _come_to(survey, row, intent, state) if isinstance(row, rows.Rule) else Witness()
+        if shown is None:
+            continue
+        yield diagnosis(
+            "STATE_WITHOUT_RESPONSE",
+            Severity.WARNING,
+            row,
+            f"This leads to {scope_name(intent, state)}, and no response row can answer there.",
+            "The turn ends with the error RESPONSE_MAPPING_NOT_FOUND, and the customer gets no answer.",
+            witness=shown if isinstance(row, rows.Rule) else None,
+        )
+        return
+
+
+def _come_to(survey: Survey, rule: rows.Rule, intent: str, state: str) -> Witness | None:
+    """A moment after which the rules of the phase have left the conversation there."""
+    phase = phase_of(rule.phase)
+    if phase is None or phase not in SOURCES:
+        return None
+    known = meeting(survey.stage, phase, rule)
+    moves = code(rule.action) == RuleAction.SET_STATE and code(rule.intent_code) == ANY
+    where = dict.fromkeys((intent, one) for _, one in known) if moves else known
+    for found in islice(moments(survey.stage, phase, where, [Wanted(rule)]), MAX_PLAYED):
+        end = dry.play(found.session, phase, survey.harmless).end
+        if (end.intent, end.state) == (intent, state):
+            return witness(found)
+    return None
 
 
 def _leading(survey: Survey, intent: str, state: str) -> Iterator[Row]:
+    """Rules that may lead there, and classifiers that do."""
     by_target = survey.snapshot.index(rows.Rule, _target, relations.rank)
-    for rule in by_target.get(state, ()):
+    for rule in islice(by_target.get((RuleAction.SET_STATE, state), ()), MAX_LEADING):
         if survey.active(rule) and relations.scope_fits(code(rule.intent_code), intent):
+            yield rule
+    for rule in islice(by_target.get((RuleAction.SET_INTENT, intent), ()), MAX_LEADING):
+        if survey.active(rule) and relations.scope_fits(code(rule.state_code), state):
             yield rule
     for row in relations.of_intent(survey.snapshot, rows.Classifier, intent):
         if code(row.state_code) == state:
             yield row
 
 
-def _target(rule: rows.Rule) -> str | None:
-    """The state that a rule moves to; null for one that moves to none."""
-    return code(rule.action_value) if code(rule.action) == "SET_STATE" else None
+def _target(rule: rows.Rule) -> tuple[str, str]:
+    """What a rule does, and where it leads if it moves."""
+    return code(rule.action), code(rule.action_value)
 
 
 def unused_responses(survey: Survey) -> Iterator[Diagnosis]:

@@ -39,6 +39,25 @@ def test_a_state_that_is_come_to_without_an_answer_is_told_with_the_rule_that_le
     assert not codes(unanswered, LOAN, rule, make_response(state_code="DONE"))
 
 
+def test_a_state_that_the_rules_only_pass_through_needs_no_answer() -> None:
+    same = {"intent_code": "LOAN", "state_code": "OFFER", "rule_type": "REGEX", "match_pattern": "yes"}
+    offer = make_rule(intent_code="LOAN", state_code="IDLE", action_value="OFFER")
+    turns = make_rule(**same, action="SET_INTENT", action_value="CARD", priority=1)
+    moves = make_rule(**same, action="SET_STATE", action_value="COLLECT", priority=2)
+    answers = [make_response(intent_code="LOAN"), make_response(intent_code="CARD", state_code="COLLECT")]
+
+    assert not codes(unanswered, LOAN, CARD, offer, turns, moves, *answers)
+    (said,) = found(unanswered, LOAN, CARD, offer, turns, *answers)
+    assert (said.row, said.witness and said.witness.text) == (turns.rule_id, "yes")
+    assert said.message.startswith("This leads to CARD/OFFER")
+
+
+def test_a_classifier_that_leads_to_a_state_without_an_answer_is_told() -> None:
+    row = make_classifier("LOAN", "borrow", state_code="START")
+
+    assert codes(unanswered, LOAN, row) == [("STATE_WITHOUT_RESPONSE", row.classifier_id)]
+
+
 def test_an_answer_that_closer_ones_cover_wherever_it_could_be_given_is_told() -> None:
     rule = make_rule(intent_code="LOAN", action_value="DONE")
     wide = make_response("wide", state_code="DONE")
