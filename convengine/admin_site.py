@@ -41,6 +41,13 @@ PLACES: Sequence[Place] = (
         (
             Entry("config_admin.CeIntent", "Intents", "What users may want."),
             Entry("config_admin.CeIntentClassifier", "Classifiers", "Wordings that mean an intent."),
+            Entry(
+                "config_admin.CeIntent",
+                "Start a flow",
+                "An intent with all it needs.",
+                "start",
+                "config_admin.add_ceintent",
+            ),
             Entry("config_admin.CeIntent", "Map", "How intents lead to one another, state by state.", "map"),
         ),
     ),

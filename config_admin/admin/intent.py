@@ -12,6 +12,7 @@ from config_admin.admin.base import RowAdmin
 from config_admin.admin.chart_page import chart
 from config_admin.admin.marks import opened
 from config_admin.admin.returning import workspace_url
+from config_admin.admin.start_page import start
 from config_admin.admin.workspace import workspace
 from config_admin.models import CeIntent
 from convengine.record_columns import beginning
@@ -50,6 +51,7 @@ class IntentAdmin(RowAdmin):
         view = self.admin_site.admin_view(self.workspace_view)
         name, drawn = "config_admin_ceintent_workspace", self.admin_site.admin_view(chart)
         return [
+            path("start/", self.admin_site.admin_view(start), name="config_admin_ceintent_start"),
             path("map/", drawn, name="config_admin_ceintent_map"),
             path("<path:intent>/map/", drawn, name="config_admin_ceintent_map_of"),
             path("<path:intent>/workspace/", view, name=name),

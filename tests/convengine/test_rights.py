@@ -43,6 +43,7 @@ OWN = {
     "ce_jobs_run": "ce_jobs.run_job",
     "ce_sessions_execution_settle": "ce_sessions.settle_execution",
     "audit_ceaudit_talk": "ce_sessions.try_conversation",
+    "config_admin_ceintent_start": "config_admin.add_ceintent",
 }
 #: Of the tables of the configuration, those whose pages are opened; the others' are refused in the same way, and open
 #: as `test_lists` says.
