@@ -53,7 +53,7 @@ def test_an_answer_comes_with_model_tokens_time_and_cost() -> None:
     assert (answer.text, answer.provider, answer.model, answer.error_code) == ("Good day.", "desk", "small", None)
     assert (answer.input_tokens, answer.output_tokens) == (12, 5)
     assert answer.cost == pytest.approx((12 * 2 + 5 * 10) / 1_000_000)
-    assert 50 <= answer.latency_ms < 2000
+    assert 50 <= answer.latency_ms < 30_000
     assert server.headers[0]["authorization"] == "Bearer sk-secret-key"
 
 
