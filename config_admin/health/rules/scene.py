@@ -6,21 +6,17 @@ from functools import partial
 from typing import Any
 
 from config_admin.health.rules import dry, phases
-from config_admin.validation import relations
+from config_admin.health.rules.arriving import arrives
 from config_admin.validation.world import World
 from convengine.domain import rows
-from convengine.domain.catalogue.dialogue import RESET_ACT_RESETS
 from convengine.domain.enums import DialogueAct, RulePhase, phase_of
 from convengine.domain.session import Clarification, Session
 from convengine.domain.snapshot import Snapshot
 from convengine.domain.text import code
-from convengine.intents.classifiers import classifier_bank
-from convengine.intents.policies import policy_bank
 from convengine.rules import vocabulary
 from convengine.rules.actions.contract import ActionValueError
 from convengine.schemas.facts import SCHEMA_INCOMPLETE
 from convengine.schemas.form import form_of
-from convengine.steps.reset_conversation import is_reset_command
 
 Json = Any
 #: The conversation of every scene.
@@ -81,7 +77,7 @@ class Stage:
             **(self._facts(scene) | self._form(scene)),
         )
         act = self._act(session, scene.params.get("dialogue_act"))
-        if act is None or not self._comes_so_far(session, scene):
+        if act is None or not arrives(self.snapshot, self.world, scene.phase, session, self.act_of(session)):
             return None
         return session.with_params({"dialogue_act": act})
 
@@ -126,37 +122,12 @@ class Stage:
         open_ = wanted in (DialogueAct.ANSWER, DialogueAct.EDIT) and found in _BY_DEFAULT
         return wanted if told or open_ or self.world.model_configured else None
 
-    def _comes_so_far(self, session: Session, scene: Scene) -> bool:
-        """Whether the turn is not over before the phase, and the phase is run at all."""
-        if policy_bank(self.snapshot).hits(scene.text) or self._starts_over(session):
-            return False
-        if scene.phase == RulePhase.POST_SCHEMA_EXTRACTION and scene.schema is None:
-            return False
-        if scene.schema is not None and form_of(self.snapshot, scene.schema).status(scene.context).invalid:
-            return False
-        return scene.phase != RulePhase.POST_CLASSIFIER_INTENT or self._classified(scene)
-
-    def _starts_over(self, session: Session) -> bool:
-        """A text that means nothing but to start over lets no rule run (R35)."""
-        turn = dry.turn(self.snapshot)
-        by_act = self.act_of(session) is DialogueAct.RESET and turn.config(session, RESET_ACT_RESETS)
-        return by_act or is_reset_command(session, turn)
-
     def act_of(self, session: Session) -> DialogueAct:
         """What the engine's patterns take the text for."""
         key = (session.user_text or "", session.intent_locked or session.clarification is not None)
         if key not in self._acts:
             self._acts[key] = dry.act_of(session, self.snapshot)
         return self._acts[key]
-
-    def _classified(self, scene: Scene) -> bool:
-        bank, by_pk = classifier_bank(self.snapshot), self.snapshot.table(rows.Classifier).by_pk
-        hits = {relations.intent_key(by_pk[pk]) for pk in bank.hits(scene.text)}
-        active = {intent for intent in hits if self.snapshot.is_active(intent)}
-        return active == {code(scene.intent)} or (
-            not active
-            and any(row.is_semantic for row in relations.of_intent(self.snapshot, rows.Classifier, scene.intent))
-        )
 
 
 _BY_DEFAULT = (DialogueAct.ANSWER, DialogueAct.NEW_REQUEST, DialogueAct.QUESTION)

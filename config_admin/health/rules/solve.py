@@ -72,7 +72,9 @@ def _of(
 def _played(
     stage: Stage, puzzle: "_Puzzle", schema: rows.OutputSchema | None, assigned: Mapping[Place, Json]
 ) -> Iterator[Found]:
-    shapes = forms.shapes(stage.snapshot, schema, assigned) if puzzle.asks_form else [assigned]
+    shapes = forms.shapes(stage.snapshot, schema, assigned) if puzzle.asks_form else iter([assigned])
+    if puzzle.asks_container:
+        shapes = (shape for one in shapes for shape in (one, {("containerData", "name"): "text", **one}))
     for values in shapes:
         try:
             made = document(values, tuple(puzzle.bases))
@@ -106,6 +108,8 @@ class _Puzzle:
         self.bases: dict[Place, None] = {}
         #: True when something is claimed that follows from the form in force.
         self.asks_form = False
+        #: True when something is claimed of container data being there.
+        self.asks_container = False
         self._acts: list[TextClaim] = []
         self._claims: dict[Place, list[FactClaim]] = {}
         self._joint: list[FactClaim] = []
@@ -121,6 +125,7 @@ class _Puzzle:
             return says(claim, _about(claim, known))
         if claim.base_place and claim.base_place not in claim.places:
             self.bases[claim.base_place] = None
+        self.asks_container = self.asks_container or ("hasContainerData",) in free
         if any(place[:1] in _FORM_FACTS or not place for place in free):
             self.asks_form = self.asks_form or any(place[:1] in _FORM_FACTS for place in free)
             return True

@@ -5,6 +5,7 @@ kind of the first is handed in with each step, and a step is decided when the se
 """
 
 from functools import lru_cache
+from threading import Lock
 
 from config_admin.health.texts import letters
 from config_admin.health.texts.syntax import Atom, Choice, Look, Node, Repeat, Sequence, Unreadable, parse
@@ -76,6 +77,7 @@ class Machine:
     def __init__(self, source: str, *, whole: bool, ignore_case: bool) -> None:
         self._places = _Places(parse(source))
         self._whole = whole
+        self._lock = Lock()
         self.ignore_case = ignore_case
         self.atoms = tuple(self._places.atoms)
         self._looks = any(self._places.looks)
@@ -131,10 +133,12 @@ class Machine:
         return state != FOUND and not self._sets[state]
 
     def _number(self, places: frozenset[int]) -> int:
-        if places not in self._numbers:
-            self._numbers[places] = len(self._sets)
-            self._sets.append(places)
-        return self._numbers[places]
+        # Machines are kept for all threads: two must not give one number to two sets.
+        with self._lock:
+            if places not in self._numbers:
+                self._sets.append(places)
+                self._numbers[places] = len(self._sets) - 1
+            return self._numbers[places]
 
     def _closed(self, places: frozenset[int], before: str, after: str) -> set[int]:
         found, waiting = set(places), list(places)
@@ -163,7 +167,7 @@ def _holds(look: str, before: str, after: str) -> bool:
             return ((before == "W") != (after == "W")) is (look == "b")
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def machine(source: str, whole: bool = False, ignore_case: bool = True) -> Machine:
     """The machine of a pattern as RE2 gets it, kept with what it has learnt. Raises Unreadable."""
     return Machine(source, whole=whole, ignore_case=ignore_case)

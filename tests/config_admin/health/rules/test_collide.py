@@ -55,6 +55,11 @@ def _rows(pair: Mapping[str, Any]) -> Iterator[rows.Row]:
                 yield builders.make_intent(values.pop("intent_code"), **values)
             case "rule":
                 yield builders.make_rule(**values)
+            case "config":
+                yield builders.make_config(values.pop("name"), values.pop("value"))
+            case "container":
+                address = dict.fromkeys(("page_id", "section_id", "container_id"), 1)
+                yield rows.ContainerConfig(id=1, input_param_name="faq", **address, **values)
 
 
 class _Found(NamedTuple):
@@ -84,6 +89,8 @@ def _played(witness: Witness, snapshot: Snapshot) -> list[int]:
         input_params=params,
         turn_no=told.get("turnNo", 1),
         lifecycle=told.get("lifecycle", "RUNNING"),
+        container_data=told.get("containerData"),
+        has_container_data="containerData" in told,
     )
     # A form that was left with its state in this turn is known all the same.
     schemas = (schema_of(snapshot, witness.intent, witness.state), *snapshot.rows(rows.OutputSchema))
