@@ -44,9 +44,9 @@ def _is_history(model: type[models.Model]) -> bool:
 def _column(model: type[models.Model], field: Any) -> Entry:
     table = model._meta.db_table
     vocabulary = _vocabulary(field)
-    text = " ".join(filter(None, [str(field.help_text), plain(vocabulary.__doc__) if vocabulary else ""]))
-    if not text:
-        text = column_help(table, field.name) or ("The number of the row." if field.primary_key else "")
+    text = str(field.help_text) or (plain(vocabulary.__doc__) if vocabulary else "") or column_help(table, field.name)
+    if not text and field.primary_key:
+        text = "The number of the row."
     title = str(field.verbose_name)
     return Entry(
         f"{table}.{field.name}",

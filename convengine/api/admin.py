@@ -43,6 +43,7 @@ class ApiKeyAdmin(ModelAdmin):
     """Keys. The secret is shown on the page that follows its making, and never again: only its hash is kept."""
 
     form = ApiKeyForm
+    list_before_template = "convengine/api_docs.html"
     list_display = ("name", "usable", "workspace_id", "scope_list", "maker", "prefix", "created", "expiry_date")
     list_select_related = ("made_by",)
     list_filter_submit = True

@@ -64,12 +64,19 @@
         }
     }
 
+    // The label of a field, not those of the choices within it. On readers' pages it has no field, and only its words tell.
+    function labelOf(name, title) {
+        const row = document.querySelector(`.field-${CSS.escape(name)}`);
+        if (row) return [...row.querySelectorAll("label")].find((one) => one.htmlFor === `id_${name}` || !one.htmlFor);
+        const said = (label) => label.textContent.trim().replace(/[:*]$/, "").toLowerCase();
+        return [...document.querySelectorAll("#main form label:not([for])")].find((one) => said(one) === title.toLowerCase());
+    }
+
     // A question mark beside the label of each field that has an entry. It stands outside of the order of the Tab key, so
     // that filling in takes no second key per field: F1 does the same from within the field.
     function ask(panel, known) {
         for (const [name, entry] of Object.entries(known.fields)) {
-            const row = document.querySelector(`.field-${CSS.escape(name)}`);
-            const label = row && [...row.querySelectorAll("label")].find((one) => !one.closest(".grow") || one.htmlFor === `id_${name}`);
+            const label = labelOf(name, entry.title);
             if (!label || label.parentElement.querySelector(":scope > .ce-ask")) continue;
             const told = element("span", {className: "ce-hidden"}, ` Manual: ${entry.title}`);
             const link = element("a", {className: "ce-ask", href: entry.url, tabIndex: -1}, element("span", {ariaHidden: "true"}, "?"), told);

@@ -54,6 +54,13 @@ def test_an_error_leads_to_what_it_means_and_on(somebody: Callable[[], Visitor])
     expect(panel.get_by_role("heading", name="Regex unsupported")).to_be_focused()
 
 
+def test_readers_are_told_too(somebody: Callable[[], Visitor]) -> None:
+    quinn = somebody().log_in("qa").go(FORM)
+    quinn.page.get_by_role("link", name="Manual: Phase").click()
+
+    expect(quinn.page.get_by_role("complementary", name="Manual")).to_contain_text("After data collection")
+
+
 def test_the_manual_is_read_and_searched_as_pages(somebody: Callable[[], Visitor]) -> None:
     ben = somebody().log_in("analyst").go("/admin/")
     ben.page.get_by_role("link", name="Manual", exact=True).click()
