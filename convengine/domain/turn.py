@@ -34,6 +34,8 @@ class TurnRequest:
     new: bool = False
     #: Why the session of a thread was found or made (sessions 4); null on the plain turn API.
     resolved: str | None = None
+    #: The session before it ended because nobody wrote for days, now or before the message came.
+    after_stale: bool = False
     #: What the session is to prefer from now on, by kind; checked.
     preferences: Mapping[str, str] = field(default_factory=dict)
 

@@ -17,6 +17,7 @@ from convengine.domain.stages import Stage
 from convengine.domain.turn import Turn, TurnRequest
 from convengine.errors import ConversationClosed, ConversationNotFound, TurnConflict, TurnInProgress
 from convengine.memory.known import context_summary
+from convengine.memory.recall import reminded
 from convengine.sessions import lease as leases
 from convengine.sessions import store, turns
 from convengine.sessions.clock import database_time
@@ -93,6 +94,8 @@ def _after(turn: Turn, user_message: str | None, answer: str | None, action_type
     loaded = turn.ports.conversations.load()
     session = Session(turn.request.conversation_id, turn.turn_no, user_text=user_message)
     session = met(opened(session, loaded, {}), turn)
+    if loaded.memory_recall:
+        session = reminded(session, loaded.memory_recall)
     turn.audit(session, Stage.USER_INPUT, text=user_message, inputParamKeys=[], source=_EXTERNAL)
     payload = TextPayload(answer or "")
     session = session.evolve(payload=payload, last_assistant=stored(payload)).with_params({"action_type": action_type})

@@ -31,6 +31,8 @@ class Seen:
     previous_id: str | None = None
     #: It was offered to go on, and the user has not answered.
     offered: bool = False
+    #: It ended because nobody wrote for days.
+    stale: bool = False
 
 
 def end(seen: Seen, to: Lifecycle, reason: str, now: datetime, *, ticket: int | None = None, by: str = "") -> bool:

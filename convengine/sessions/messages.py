@@ -39,7 +39,12 @@ def take_message(
             resolved = find_or_make(thread, request.message, key)
         except Answered as answered:
             return Replayed(answered.body)
-        here = replace(request, conversation_id=resolved.session_id, resolved=resolved.reason.value)
+        here = replace(
+            request,
+            conversation_id=resolved.session_id,
+            resolved=resolved.reason.value,
+            after_stale=resolved.after_stale,
+        )
         try:
             answer = take_turn(here, key, _bound(wire, resolved))
         except ConversationClosed:

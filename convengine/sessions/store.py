@@ -56,8 +56,8 @@ class LiveConversations:
         """The lease made the row; without a row there would be no lease to run on."""
 
     def _recalled(self) -> str | None:
-        """What an earlier session left, looked for on a session's first turn only (R78)."""
-        if not self.lease.created or not settings.read(self.snapshot, MEMORY_ENABLED).value:
+        """What an earlier session left, looked for until a turn of this one is committed, and keeps it (R78)."""
+        if self.lease.conversation.turn_count or not settings.read(self.snapshot, MEMORY_ENABLED).value:
             return None
         return recall(self.lease.conversation)
 

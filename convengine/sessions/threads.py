@@ -57,6 +57,8 @@ class Resolved:
     reason: Reason
     #: The session that it follows in its thread.
     previous_id: str | None = None
+    #: That one ended because nobody wrote for days, by this message or by the job that closes.
+    after_stale: bool = False
 
     @property
     def decision(self) -> str:
@@ -90,7 +92,8 @@ def _attempt(thread: Thread, message: str | None, key: IdempotencyKey | None) ->
     if seen and not reason.is_new:
         return Resolved(seen.session_id, reason, seen.previous_id)
     if made := _begun(thread, seen, reason, now, key):
-        return Resolved(made, reason, seen.session_id if seen else None)
+        stale = reason is Reason.STALE or (reason is Reason.SESSION_CLOSED and seen is not None and seen.stale)
+        return Resolved(made, reason, seen.session_id if seen else None, stale)
     return _when_free(thread, seen, reason, key) if seen and _is_taken(seen) else None
 
 
@@ -107,15 +110,17 @@ def _newest(thread: Thread) -> tuple[Seen | None, datetime]:
     with connection.cursor() as cursor:
         cursor.execute(
             f"""SELECT conversation_id, lifecycle, COALESCE(last_message_at, created_at), last_turn_no,
-                       previous_session_id, {here.member("lifecycle_detail", "resume")} IS NOT NULL, {here.now()}
+                       previous_session_id, {here.member("lifecycle_detail", "resume")} IS NOT NULL,
+                       lifecycle = 'ABORTED' AND {here.member("lifecycle_detail", "reason")} = '{Reason.STALE.value}',
+                       {here.now()}
                   FROM ce_conversation WHERE workspace_id = %s AND channel = %s AND remote_jid = %s
                  ORDER BY CASE WHEN lifecycle IN ({_CLOSED}) THEN 1 ELSE 0 END, created_at DESC LIMIT 1""",
             thread.columns,
         )
         if row := cursor.fetchone():
-            key, lifecycle, at, turn_no, previous, offered, now = row
+            key, lifecycle, at, turn_no, previous, offered, stale, now = row
             before, since = str(uuid.UUID(str(previous))) if previous else None, here.read_time(at)
-            seen = Seen(str(uuid.UUID(str(key))), lifecycle, since, turn_no, before, bool(offered))
+            seen = Seen(str(uuid.UUID(str(key))), lifecycle, since, turn_no, before, bool(offered), bool(stale))
             return seen, here.read_time(now)
     return None, database_time()
 
@@ -191,6 +196,7 @@ def _when_free(thread: Thread, seen: Seen, reason: Reason, key: IdempotencyKey |
 
     look: Any = partial(interrupt, seen.session_id, str(uuid.uuid4()), None) if policy == "interrupt" else lambda: None
     try:
-        return Resolved(wait(seen.session_id, take, look), reason, seen.session_id)
+        made = wait(seen.session_id, take, look)
+        return Resolved(made, reason, seen.session_id, reason is Reason.STALE)
     except ConversationClosed:
         return None

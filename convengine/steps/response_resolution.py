@@ -3,7 +3,6 @@
 from typing import Any
 
 from convengine.continuity.ending import answer_at_the_edge
-from convengine.continuity.returning import STALE
 from convengine.domain.catalogue.response import FALLBACK_TEXT, ON_MISSING
 from convengine.domain.catalogue.session import FRESH_START_TEXT, STALE_TEXT
 from convengine.domain.enums import DecisionKind, OutputFormat, ResponseType
@@ -111,7 +110,7 @@ def _missing(session: Session, turn: Turn) -> Session:
 
 def _welcomed(payload: Payload, session: Session, turn: Turn) -> Payload:
     """The answer, preceded by a word on the session that it replaces, where that became stale (R80)."""
-    if turn.request.resolved != STALE or not isinstance(payload, TextPayload):
+    if not turn.request.after_stale or not isinstance(payload, TextPayload):
         return payload
     text = turn.config(session, STALE_TEXT)
     return payload if blank(text) else TextPayload(f"{text}\n\n{payload.value}")

@@ -6,7 +6,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from audit.replay import replay
-from config_admin.models import CeConfig
+from config_admin.models import CeConfig, CeResponse
 from convengine.domain.conversation import Conversation
 from convengine.domain.turn import TurnRequest
 from convengine.extensions.registry import Registry
@@ -14,6 +14,7 @@ from convengine.sessions.memory import recall
 from convengine.sessions.models import CeConversation, CeConversationHistory, CeMemory
 from convengine.sessions.turns import TurnAnswer, take_turn
 from convengine.wiring import Outside, using
+from tests.threads import Participant, row_of, travel_desk
 from tests.worlds import desk
 
 pytestmark = pytest.mark.django_db
@@ -104,6 +105,30 @@ def test_what_an_earlier_session_of_the_thread_left_is_recalled(conversation_id:
 
     assert recall(row) == "second"
     assert recall(Conversation(conversation_id, channel="sms", remote_jid="+51")) is None
+
+
+def test_what_was_left_is_recalled_although_the_first_turn_failed() -> None:
+    travel_desk()
+    guest = Participant(channel="sms")
+    ended(guest.remote_jid, "the trip")
+    CeResponse.objects.filter(intent_code="HOURS").delete()
+    assert not guest.say("hours")["ok"]
+
+    row = row_of(guest.say("a visa"))
+
+    assert (row.turn_count, row.context_json["memory"]["recalled_summary"]) == (1, "the trip")
+
+
+def test_what_was_left_is_recalled_although_the_first_turn_was_handled_elsewhere() -> None:
+    travel_desk()
+    guest = Participant(channel="sms")
+    ended(guest.remote_jid, "the trip")
+    answer = guest.resolve()
+    guest.call("patch", f"/{answer['session_id']}", {"user_message": "a", "assistant_response": "b"})
+
+    row = row_of(guest.say("a visa"))
+
+    assert (row.turn_count, row.context_json["memory"]["recalled_summary"]) == (2, "the trip")
 
 
 def test_a_thread_of_one_conversation_is_not_searched(conversation_id: str) -> None:

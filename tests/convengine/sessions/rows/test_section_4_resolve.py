@@ -11,6 +11,7 @@ from config_admin.models import CeResponse
 from convengine import wiring
 from convengine.llm.scripted import Line, ScriptedModel
 from convengine.sessions import threads
+from convengine.sessions.closing import close_idle
 from convengine.sessions.compaction import compact_ended
 from convengine.sessions.models import CeConversation, CeMemory, CeThread
 from tests.convengine.sessions.rows.stories import CLOSE, Story
@@ -183,6 +184,19 @@ def test_S4_5_stale_answers_with_a_word_on_the_old_session(story: Story, setting
     at(settings, NOON + DAYS_7 + A_MOMENT)
 
     assert story.play("hours")["reply"] == "That was long ago.\n\nNine to five."
+
+
+def test_S4_5_stale_answers_so_also_when_the_job_was_there_before(story: Story, settings: Any) -> None:
+    setting("STALE_TEXT", "That was long ago.")
+    at(settings, NOON)
+    story.play("a trip")
+    at(settings, NOON + DAYS_7 + A_MOMENT)
+    assert sum(counts["closed"] for counts in close_idle()) == 1
+
+    answers = [story.guest.say("hours") for _ in range(2)]
+
+    assert [one["reason"] for one in answers] == ["session_closed", "within_timeout"]
+    assert [one["reply"] for one in answers] == ["That was long ago.\n\nNine to five.", "Nine to five."]
 
 
 @pytest.mark.parametrize(
