@@ -79,8 +79,9 @@ def unanswered(survey: Survey) -> Iterator[Diagnosis]:
 
 def _unanswered(survey: Survey, intent: str, state: str) -> Iterator[Diagnosis]:
     for row in _leading(survey, intent, state):
-        shown = _come_to(survey, row, intent, state) if isinstance(row, rows.Rule) else Witness()
-        if shown is None:
+        by_rule = isinstance(row, rows.Rule)
+        shown = _come_to(survey, row, intent, state) if isinstance(row, rows.Rule) else None
+        if by_rule and shown is None:
             continue
         yield diagnosis(
             "STATE_WITHOUT_RESPONSE",
@@ -88,7 +89,7 @@ def _unanswered(survey: Survey, intent: str, state: str) -> Iterator[Diagnosis]:
             row,
             f"This leads to {scope_name(intent, state)}, and no response row can answer there.",
             "The turn ends with the error RESPONSE_MAPPING_NOT_FOUND, and the customer gets no answer.",
-            witness=shown if isinstance(row, rows.Rule) else None,
+            witness=shown,
         )
         return
 

@@ -125,6 +125,9 @@ class _Puzzle:
             return says(claim, _about(claim, known))
         if claim.base_place and claim.base_place not in claim.places:
             self.bases[claim.base_place] = None
+        if not free:
+            # It speaks of nothing but constants: the engine will say.
+            return True
         self.asks_container = self.asks_container or ("hasContainerData",) in free
         if any(place[:1] in _FORM_FACTS or not place for place in free):
             self.asks_form = self.asks_form or any(place[:1] in _FORM_FACTS for place in free)
