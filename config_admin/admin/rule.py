@@ -1,12 +1,16 @@
 """Admin of `ce_rule` (tables 2.3)."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import Case, Value, When
+from django.urls import path
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from config_admin.admin.base import SCOPE, ScopedAdmin, any_last
 from config_admin.admin.filters import IntentFilter, InUseFilter, StateFilter
+from config_admin.admin.health_page import health
 from config_admin.admin.pickers import action_values, rule_actions, words
 from config_admin.models import CeRule
 from config_admin.snapshot.compile import row_of
@@ -48,6 +52,11 @@ class RuleAdmin(ScopedAdmin):
     )
     search_fields = ("match_pattern", "action_value", "description")
     ordering = (_PHASE.asc(), *any_last("intent_code"), *any_last("state_code"), "priority", "rule_id")
+
+    def get_urls(self) -> list[Any]:
+        """Beside the usual pages, the health of all of it."""
+        view = self.admin_site.admin_view(health)
+        return [path("health/", view, name="config_admin_cerule_health"), *super().get_urls()]
 
     class Media:
         """The value as the chosen action wants it."""

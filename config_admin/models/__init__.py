@@ -1,5 +1,6 @@
 """The control plane's tables: one module a table, and the tables of its releases."""
 
+from config_admin.models.acknowledgement import CeHealthAcknowledgement
 from config_admin.models.base import ControlPlaneRow, RowQuerySet, ScopedRow
 from config_admin.models.classifier import CeIntentClassifier
 from config_admin.models.config import CeConfig
@@ -29,6 +30,7 @@ __all__ = [
     "CeConfigHead",
     "CeContainerConfig",
     "CeDeskRow",
+    "CeHealthAcknowledgement",
     "CeIntent",
     "CeIntentClassifier",
     "CeMcpDbTool",

@@ -25,7 +25,8 @@ NAMES = [group.name for group in GROUPS]
 #: What an address of a model takes, by the end of its name: one of these rights to the model.
 TAKES = {
     **dict.fromkeys(
-        ("changelist", "change", "history", "workspace", "effective", "compare", "map", "map_of"), ("view", "change")
+        ("changelist", "change", "history", "workspace", "effective", "compare", "map", "map_of", "health"),
+        ("view", "change"),
     ),
     **dict.fromkeys(("judge_of_form", "try_it_of_form", "turns_of_form"), ("add", "change")),
     **dict.fromkeys(("put_back", "password_change", "try", "tools"), ("change",)),
@@ -33,7 +34,7 @@ TAKES = {
     "delete": ("delete",),
 }
 #: The same where something is sent.
-TAKES_TO_SEND = TAKES | {"change": ("change",), "effective": ("change",)}
+TAKES_TO_SEND = TAKES | dict.fromkeys(("change", "effective", "health"), ("change",))
 #: Pages that answer by showing themselves where nothing is sent that they know.
 SHOWN_AGAIN = ("ce_sessions_ceconversation_change", "ce_sessions_cethread_change", "config_admin_ceconfig_effective")
 #: Addresses whose right is one of its own.

@@ -1,0 +1,61 @@
+"""The full check in the background of a process: begun when somebody asks, kept for its release, with its progress."""
+
+import threading
+from dataclasses import dataclass
+
+import structlog
+from django.db import connections
+
+from config_admin.health.check import Health, check_all
+from config_admin.validation.world import World
+from convengine.domain.snapshot import Snapshot
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass
+class Run:
+    """A check that runs, ran, or failed."""
+
+    snapshot: Snapshot
+    world: World
+    #: What is being looked at, how many parts are done, and of how many.
+    part: str = ""
+    done: int = 0
+    parts: int = 1
+    health: Health | None = None
+    failed: bool = False
+
+
+class Runs:
+    """The newest check of this process; there is one at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._newest: Run | None = None
+
+    def of(self, snapshot: Snapshot, world: World) -> Run:
+        """The check of this configuration; it is begun if it was not yet, or if it failed."""
+        with self._lock:
+            found = self._newest
+            if found and not found.failed and found.snapshot is snapshot and found.world == world:
+                return found
+            self._newest = run = Run(snapshot, world)
+        threading.Thread(target=_checked, args=(run,), name="health check", daemon=True).start()
+        return run
+
+
+def _checked(run: Run) -> None:
+    def progress(part: str, done: int, parts: int) -> None:
+        run.part, run.done, run.parts = part, done, parts
+
+    try:
+        run.health = check_all(run.snapshot, run.world, progress=progress)
+    except Exception:
+        run.failed = True
+        log.exception("health check failed", config_version=run.snapshot.config_version)
+    finally:
+        connections.close_all()
+
+
+runs = Runs()

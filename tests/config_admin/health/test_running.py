@@ -1,0 +1,44 @@
+import time
+from typing import Any
+
+import pytest
+
+from config_admin.health import running
+from config_admin.validation.world import World
+from tests.builders import make_intent, make_rule, make_snapshot
+
+SNAPSHOT = make_snapshot(make_intent("REFUND"), make_rule(intent_code="REFUND"))
+
+
+def ended(runs: running.Runs) -> running.Run:
+    for _ in range(400):
+        run = runs.of(SNAPSHOT, World())
+        if run.health or run.failed:
+            return run
+        time.sleep(0.02)
+    raise AssertionError("The check did not end.")
+
+
+def test_a_configuration_is_checked_once_with_progress() -> None:
+    runs = running.Runs()
+    first = runs.of(SNAPSHOT, World())
+
+    assert ended(runs) is first
+    assert first.health
+    assert first.health.config_version == SNAPSHOT.config_version
+    assert 0 < first.done < first.parts
+    assert runs.of(SNAPSHOT, World(model_configured=True)) is not first
+
+
+def test_a_check_that_failed_is_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: Any, **kwargs: Any) -> None:
+        raise RuntimeError("no")
+
+    runs = running.Runs()
+    monkeypatch.setattr(running, "check_all", fail)
+    first = runs.of(SNAPSHOT, World())
+    while not first.failed:
+        time.sleep(0.01)
+    monkeypatch.undo()
+
+    assert ended(runs) is not first
