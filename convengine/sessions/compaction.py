@@ -83,12 +83,18 @@ def compact(conversation_id: str, *, with_model: bool = True) -> bool:
 
 
 def compact_thread(workspace_id: str, channel: str, remote_jid: str) -> None:
-    """Have the memory of a thread's ended sessions ready for the one that begins, without waiting for a model."""
+    """Have the memory of a thread's ended sessions ready for the one that begins, without waiting for a model.
+
+    One that cannot be compacted is the job's to tell of: it must not keep its user from the next session.
+    """
     ended = CeConversation.objects.filter(
         workspace_id=workspace_id, channel=channel, remote_jid=remote_jid, lifecycle__in=ENDED
     ).exclude(compacted_version=F("version"))
     for key in ended.order_by("updated_at").values_list("pk", flat=True):
-        compact(str(key), with_model=False)
+        try:
+            compact(str(key), with_model=False)
+        except Exception as error:
+            log.error("session not compacted", conversation_id=str(key), error=str(error), exc_info=error)
 
 
 def _waiting(left_out: Collection[str]) -> list[str]:

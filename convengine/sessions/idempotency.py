@@ -32,6 +32,11 @@ class IdempotencyKey:
     @property
     def conversation_id(self) -> str:
         """The id of the conversation that a call without an id opens: the same for every retry."""
+        return self.call
+
+    @property
+    def call(self) -> str:
+        """A name of the call: the same for every retry, another one for every other key."""
         return str(uuid.uuid5(_NAMESPACE, f"{self.owner}\n{self.key}"))
 
 
@@ -50,6 +55,20 @@ def find(key: IdempotencyKey) -> Any | None:
     if row[0] != key.body_hash:
         raise IdempotencyKeyReused()
     return loaded(row[1])
+
+
+def runs(key: IdempotencyKey | None, conversation_id: str) -> bool:
+    """True when the turn that runs in a conversation is an earlier call with the same key: its answer is waited for."""
+    if key is None:
+        return False
+    here = dialect()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 1 FROM ce_conversation WHERE conversation_id = %s AND lease_token IS NOT NULL "
+            f"AND {here.member('lease_info', 'call')} = %s",
+            [here.uuid(conversation_id), key.call],
+        )
+        return cursor.fetchone() is not None
 
 
 def kept(key: IdempotencyKey, conversation_id: str, turn_id: str, answer: Any) -> Write:

@@ -68,9 +68,13 @@ def _look_up(claim: Claim) -> None:
 
 
 def _interrupt(claim: Claim) -> None:
-    """The same, and the turn that runs is told to stop: whoever arrived earlier is never behind (R29)."""
+    """The same, and the turn that runs is told to stop: whoever arrived earlier is never behind (R29).
+
+    No call stops itself: what comes again with its key waits for the answer to the first (R52).
+    """
     _look_up(claim)
-    interrupt(claim.request.conversation_id, claim.turn_id, claim.request.message)
+    if not idempotency.runs(claim.key, claim.request.conversation_id):
+        interrupt(claim.request.conversation_id, claim.turn_id, claim.request.message)
 
 
 def _take_hard(claim: Claim) -> Lease:
@@ -85,7 +89,7 @@ def _take_hard(claim: Claim) -> Lease:
         return lease
     _look_up(claim)
     policy = settings.read(conf.load("SNAPSHOT").current(), ON_CONCURRENT_TURN, request.workspace_id).value
-    if policy == "reject":
+    if policy == "reject" and not idempotency.runs(claim.key, request.conversation_id):
         raise TurnInProgress()
     look = _interrupt if policy == "interrupt" else _look_up
     return wait(request.conversation_id, partial(take_free, claim), partial(look, claim))

@@ -98,6 +98,7 @@ def take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
         "userText": request.message,
         "inputParamNames": sorted(request.input_params),
         "worker": _WORKER,
+        **({"call": claim.key.call} if claim.key else {}),
     }
     sql = _taking(
         here,

@@ -185,7 +185,8 @@ def _when_free(thread: Thread, seen: Seen, reason: Reason, key: IdempotencyKey |
     if bury(seen.session_id):
         return None
     policy = settings.read(conf.load("SNAPSHOT").current(), ON_CONCURRENT_TURN, thread.workspace_id).value
-    if policy == "reject":
+    repeated = idempotency.runs(key, seen.session_id)
+    if policy == "reject" and not repeated:
         raise TurnInProgress()
 
     def take(ticket: int) -> str | None:
@@ -194,7 +195,8 @@ def _when_free(thread: Thread, seen: Seen, reason: Reason, key: IdempotencyKey |
             raise ConversationClosed()
         return _begun(thread, newest, reason, at, key, ticket)
 
-    look: Any = partial(interrupt, seen.session_id, str(uuid.uuid4()), None) if policy == "interrupt" else lambda: None
+    stops = policy == "interrupt" and not repeated
+    look: Any = partial(interrupt, seen.session_id, str(uuid.uuid4()), None) if stops else lambda: None
     try:
         made = wait(seen.session_id, take, look)
         return Resolved(made, reason, seen.session_id, reason is Reason.STALE)

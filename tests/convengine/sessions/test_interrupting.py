@@ -197,10 +197,12 @@ def test_messages_that_waited_while_their_session_ended_go_on_in_the_next(
     assert answers[1]["session"]["previous_session_id"] == first["session_id"]
 
 
+@pytest.mark.parametrize("policy", ["wait", "interrupt", "reject"])
 @pytest.mark.parametrize(("text", "sessions"), [("reset", 2), ("looks good", 1)])
-def test_a_call_that_is_repeated_while_it_runs_ends_and_begins_no_session(
-    guest: Participant, monkeypatch: pytest.MonkeyPatch, text: str, sessions: int
+def test_a_call_that_is_repeated_while_it_runs_waits_for_its_answer_and_ends_and_begins_no_session(
+    guest: Participant, monkeypatch: pytest.MonkeyPatch, text: str, sessions: int, policy: str
 ) -> None:
+    setting("ON_CONCURRENT_TURN", policy)
     guest.say("a trip")
     body, key = {**guest.thread, "user_message": text}, {"Idempotency-Key": "once"}
     other = Participant(guest.secret, guest.remote_jid)

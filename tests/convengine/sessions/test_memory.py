@@ -131,6 +131,18 @@ def test_what_was_left_is_recalled_although_the_first_turn_was_handled_elsewhere
     assert (row.turn_count, row.context_json["memory"]["recalled_summary"]) == (2, "the trip")
 
 
+def test_a_session_that_cannot_be_compacted_keeps_nobody_from_the_next() -> None:
+    travel_desk()
+    guest = Participant()
+    first = guest.say("a trip")
+    guest.say("looks good")
+    CeConversation.objects.filter(pk=first["session_id"]).update(lifecycle_detail=["unreadable"])
+
+    answers = [guest.say("hours"), guest.say("hours?")]
+
+    assert [one["ok"] for one in answers] == [True, True]
+
+
 def test_a_thread_of_one_conversation_is_not_searched(conversation_id: str) -> None:
     with CaptureQueriesContext(connection) as captured:
         assert recall(Conversation(conversation_id, remote_jid=conversation_id)) is None
