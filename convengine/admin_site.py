@@ -113,6 +113,12 @@ PLACES: Sequence[Place] = (
         (
             Entry("config_admin.CeRelease", "Releases", "Every version of all of this."),
             Entry("config_admin.CeRelease", "Compare releases", "What differs between any two.", "compare"),
+            Entry(
+                "config_admin.CeRelease",
+                "In and out",
+                "Files of configuration, to take along and to import.",
+                "transfer",
+            ),
         ),
     ),
     Place(

@@ -77,6 +77,8 @@ DEFAULTS: Mapping[str, Any] = {
     "MAX_MESSAGE_BYTES": 16 * 1024,
     "MAX_INPUT_PARAMS_BYTES": 64 * 1024,
     "MAX_REQUEST_BYTES": 1024 * 1024,
+    #: Of a file of configuration that is imported.
+    "MAX_IMPORT_BYTES": 32 * 1024 * 1024,
     "TURN_TIMEOUT_SECONDS": 110,
     "IDEMPOTENCY_HOURS": 24,
     # Calls of one API key, such as "600/min"; blank for no limit.

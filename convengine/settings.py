@@ -192,6 +192,7 @@ CONVENGINE: dict[str, Any] = {
     "MAX_MESSAGE_BYTES": environment.integer("CE_MAX_MESSAGE_BYTES", 16 * 1024, 1),
     "MAX_INPUT_PARAMS_BYTES": environment.integer("CE_MAX_INPUT_PARAMS_BYTES", 64 * 1024, 1),
     "MAX_REQUEST_BYTES": environment.integer("CE_MAX_REQUEST_BYTES", 1024 * 1024, 1),
+    "MAX_IMPORT_BYTES": environment.integer("CE_MAX_IMPORT_BYTES", 32 * 1024 * 1024, 1),
     "TURN_TIMEOUT_SECONDS": environment.integer("CE_TURN_TIMEOUT_SECONDS", 110, 1),
     "THROTTLE_RATE": environment.text("CE_THROTTLE_RATE"),
     "AUDIT_RATE_LIMIT": {

@@ -1,6 +1,7 @@
 """Admin of releases: what each changed, and the ways back (R5, R57)."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from django.contrib import admin, messages
@@ -9,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from config_admin.admin import compare_page, reasons
+from config_admin.admin import compare_page, reasons, transfer_page
 from config_admin.admin.comparing import Differences, compared, first_rows
 from config_admin.admin.confirming import SHOWN, Question, Refusal, ask, refusals_of, warnings_of
 from config_admin.admin.links import release_url, row_name, row_url
@@ -53,10 +54,18 @@ class ReleaseAdmin(ReadOnlyAdmin):
         roll, take = self.admin_site.admin_view(self.roll_back_view), self.admin_site.admin_view(self.take_back_view)
         own = [
             path("compare/", self.admin_site.admin_view(self.compare_view), name=f"{name}_compare"),
+            *self._ways_in_and_out(name),
             path("<int:config_version>/roll-back/", roll, name=f"{name}_roll_back"),
             path("<int:config_version>/take-back/", take, name=f"{name}_take_back"),
         ]
         return [*own, *super().get_urls()]
+
+    def _ways_in_and_out(self, name: str) -> list[Any]:
+        pages = {"transfer/": transfer_page.show, "transfer/export/": transfer_page.export}
+        return [
+            path(route, self.admin_site.admin_view(partial(page, self)), name=f"{name}_{route[:-1].replace('/', '_')}")
+            for route, page in pages.items()
+        ]
 
     def compare_view(self, request: HttpRequest) -> HttpResponse:
         """Any two releases beside each other."""

@@ -4,6 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from config_admin.transfer.document import Mode
+
 
 class TableSerializer(serializers.Serializer[Any]):
     """A table of the configuration."""
@@ -60,3 +62,15 @@ class RowsSerializer(serializers.Serializer[Any]):
     table = serializers.CharField()
     next = serializers.CharField(allow_null=True)
     rows = serializers.ListField(child=serializers.JSONField())
+
+
+class ImportSerializer(serializers.Serializer[Any]):
+    """A file of configuration, and what to do with it; without `apply` nothing is changed."""
+
+    bundle = serializers.JSONField(required=False)
+    sql = serializers.CharField(required=False, trim_whitespace=False)
+    apply = serializers.BooleanField(default=False)
+    rest = serializers.BooleanField(default=False)
+    mode = serializers.ChoiceField([mode.value for mode in Mode], required=False)
+    blankAsAny = serializers.BooleanField(default=False)
+    reason = serializers.CharField(default="", allow_blank=True, max_length=2000)

@@ -2,10 +2,13 @@
 
 from django.urls import path
 
+from config_admin.api.transfer_views import BundleView, ImportView
 from config_admin.api.views import HealthView, RowsView, TablesView
 
 urlpatterns = [
     path("config", TablesView.as_view(), name="config-tables"),
     path("config-health", HealthView.as_view(), name="config-health"),
+    path("config/bundle", BundleView.as_view(), name="config-bundle"),
+    path("config/import", ImportView.as_view(), name="config-import"),
     path("config/<str:table>", RowsView.as_view(), name="config-rows"),
 ]

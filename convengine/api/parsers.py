@@ -20,9 +20,15 @@ class OrjsonParser(BaseParser):
 
     media_type = "application/json"
 
+    @property
+    def limit(self) -> int:
+        """Bytes that a body may have."""
+        found: int = conf.get("MAX_REQUEST_BYTES")
+        return found
+
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
         """Raises RequestInvalid for what is no JSON, RequestTooLarge beyond MAX_REQUEST_BYTES."""
-        limit = conf.get("MAX_REQUEST_BYTES")
+        limit = self.limit
         body = stream.read(limit + 1)
         if len(body) > limit:
             raise RequestTooLarge.of("body", _announced(parser_context, limit), limit, "JSON")

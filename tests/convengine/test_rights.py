@@ -25,7 +25,10 @@ NAMES = [group.name for group in GROUPS]
 #: What an address of a model takes, by the end of its name: one of these rights to the model.
 TAKES = {
     **dict.fromkeys(
-        ("changelist", "change", "history", "workspace", "effective", "compare", "map", "map_of", "health"),
+        (
+            *("changelist", "change", "history", "workspace", "effective", "compare", "map", "map_of", "health"),
+            *("transfer", "transfer_export"),
+        ),
         ("view", "change"),
     ),
     **dict.fromkeys(("judge_of_form", "try_it_of_form", "turns_of_form"), ("add", "change")),
@@ -46,6 +49,8 @@ OWN = {
     "audit_ceaudit_talk": "ce_sessions.try_conversation",
     "config_admin_ceintent_start": "config_admin.add_ceintent",
 }
+#: The same where something is sent.
+OWN_TO_SEND = OWN | {"config_admin_cerelease_transfer": "config_admin.import_configuration"}
 #: Of the tables of the configuration, those whose pages are opened; the others' are refused in the same way, and open
 #: as `test_lists` says.
 LOOKED_AT = (m.CeRule, m.CeConfig, m.CeMcpServer)
@@ -78,8 +83,9 @@ def addresses(model: Any, row: Any) -> Iterator[tuple[str, str]]:
 
 def right_for(name: str, model: Any, takes: dict[str, tuple[str, ...]]) -> set[str]:
     """The rights of which one is enough; KeyError for an address that the table of this test does not know."""
-    if name in OWN:
-        return {OWN[name]}
+    own = OWN_TO_SEND if takes is TAKES_TO_SEND else OWN
+    if name in own:
+        return {own[name]}
     opts = model._meta
     page = name.removeprefix(f"{opts.app_label}_{opts.model_name}_")
     taken = takes[page]

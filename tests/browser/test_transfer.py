@@ -1,0 +1,65 @@
+"""Configuration goes out and comes in: a file taken along, changed, looked at, refused, and imported."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.axe import no_violations
+from tests.browser.conftest import Visitor
+
+pytestmark = pytest.mark.browser
+
+
+def everywhere(visitor: Visitor) -> None:
+    """Hold the open page to what every page promises, at two widths and in two lights."""
+    for width, scheme in ((1440, "light"), (500, "dark")):
+        visitor.page.set_viewport_size({"width": width, "height": 900})
+        visitor.page.emulate_media(color_scheme=scheme)
+        no_violations(visitor.page)
+        assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def look(visitor: Visitor, file: Path) -> None:
+    visitor.page.get_by_label("File", exact=True).set_input_files(file)
+    with visitor.page.expect_navigation():
+        visitor.page.get_by_role("button", name="Look at the file").click()
+
+
+def test_a_bundle_goes_out_is_changed_and_comes_in(ada: Visitor, tmp_path: Path) -> None:
+    page = ada.page
+    ada.go("/admin/config_admin/cerelease/")
+    page.locator(".ce-nav").get_by_role("link", name="In and out").click()
+    everywhere(ada)
+    page.get_by_text("Only some tables").click()
+    page.get_by_label("Policies", exact=True).check()
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Download YAML").click()
+    file = tmp_path / taken.value.suggested_filename
+    taken.value.save_as(file)
+    rows = file.read_text()
+    assert rows.startswith("format: convengine-configuration\nversion: 1\ntables:\n  ce_policy:\n")
+
+    with page.expect_navigation():
+        page.get_by_role("button", name="Look at the file").click()
+    expect(page.get_by_role("alert")).to_contain_text("Choose a file")
+    everywhere(ada)
+
+    file.write_text(rows + "  - rule_type: REGEX\n    pattern: '('\n    response_text: No.\n")
+    look(ada, file)
+    expect(page.get_by_role("alert")).to_contain_text("One refused row refuses the whole file")
+    expect(page.locator("#main")).to_contain_text("ce_policy row 2 (line")
+    expect(page.get_by_role("button", name="Import as one release")).to_have_count(0)
+    everywhere(ada)
+    page.get_by_role("link", name="Another file").click()
+
+    file.write_text(
+        rows + "  - rule_type: CONTAINS\n    pattern: sort code\n    response_text: No bank details, please.\n"
+    )
+    look(ada, file)
+    expect(page.get_by_role("row", name="Policies")).to_contain_text("1")
+    expect(page.get_by_label("Reason for this change")).to_have_value("Import of configuration.yaml")
+    everywhere(ada)
+    page.get_by_label("Reason for this change").press("Enter")
+    expect(page.locator("#main")).to_contain_text("Imported as release")
+    expect(page.locator("#main")).to_contain_text("sort code")

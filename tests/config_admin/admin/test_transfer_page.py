@@ -1,0 +1,104 @@
+"""The page on which configuration goes out and comes in."""
+
+import json
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from config_admin.models import CePolicy
+from config_admin.releases import head
+from config_admin.transfer.files import bundle_of
+from tests.config_admin.admin.pages import newest
+from tests.config_admin.builders import made
+
+pytestmark = pytest.mark.django_db
+POLICY = {"policy_id": 7, "rule_type": "CONTAINS", "pattern": "cvv", "response_text": "No cards."}
+
+
+def page(name: str = "transfer") -> str:
+    return reverse(f"admin:config_admin_cerelease_{name}")
+
+
+def look(client: Client, *rows: dict[str, Any], name: str = "some.json", **more: Any) -> Any:
+    data = json.dumps({"ce_policy": rows}).encode() if rows else more.pop("data", b"")
+    return client.post(page(), {"file": SimpleUploadedFile(name, data), **more})
+
+
+def answered(client: Client, shown: Any, **more: Any) -> Any:
+    """What the shown page sends when it is answered."""
+    sent = {"packed": shown.context["packed"], "name": shown.context["name"], "mode": ""}
+    return client.post(page(), {**sent, **more})
+
+
+def test_a_file_is_looked_at_then_imported_for_a_reason(ada: Client) -> None:
+    version = head.newest()
+    shown = look(ada, POLICY)
+    assert shown.context["counts"] == [("Policies", 1, 0, 0)]
+    assert shown.context["reason"] == "Import of some.json"
+    assert head.newest() == version
+
+    without = answered(ada, shown, apply="1", reason=" ")
+    assert "Say in a few words why" in without.content.decode()
+    assert head.newest() == version
+
+    done = answered(ada, without, apply="1", reason="moved", follow=True)
+    assert done.status_code == 302
+    assert (newest().author, newest().reason, newest().origin) == ("ada", "moved", "IMPORT")
+    assert CePolicy.objects.get().pattern == "cvv"
+    again = look(ada, POLICY)
+    assert again.context["counts"] == []
+    assert "is as the file says already" in again.content.decode()
+
+
+def test_refused_rows_are_told_and_may_be_left_out(ada: Client) -> None:
+    shown = look(ada, POLICY, {**POLICY, "policy_id": 8, "rule_type": "X"})
+    text = shown.content.decode()
+    assert "ce_policy row 2, rule_type" in text
+    assert 'name="apply"' not in text
+    without = answered(ada, shown, rest="on")
+    assert [title for title, *_ in without.context["lists"]] == ["Left out"]
+    answered(ada, without, rest="on", apply="1", reason="moved")
+    assert list(CePolicy.objects.values_list("pk", flat=True)) == [7]
+
+
+def test_seed_sql_is_told_of(ada: Client) -> None:
+    columns = "intent_code, state_code, response_type, exact_text"
+    sql = f"INSERT INTO ce_response ({columns}) VALUES (NULL, 'X', 'exact', '#{{a}}');"
+    shown = look(ada, data=sql.encode(), name="seed.sql", blank_as_any="on")
+    lists = {title: lines for title, _, lines, _ in shown.context["lists"]}
+    assert len(lists["Said anew, and passed over"]) == 3
+    assert shown.context["counts"] == [("Responses", 1, 0, 0)]
+
+
+def test_what_is_no_file_is_told_at_the_file(ada: Client) -> None:
+    for sent, message in (
+        ({}, "Choose a file"),
+        ({"file": SimpleUploadedFile("x.yaml", b"ce_policy: [")}, "this is no YAML"),
+        ({"packed": "%%", "name": "x.json"}, "got lost on its way"),
+    ):
+        assert message in ada.post(page(), sent).content.decode()
+
+
+def test_it_goes_out_as_a_file(ben: Client) -> None:
+    made(CePolicy)
+    found = ben.get(page("transfer_export"), {"form": "yaml"})
+    assert found.content == bundle_of()
+    assert found["Content-Disposition"] == 'attachment; filename="configuration.yaml"'
+    some = ben.get(page("transfer_export"), {"form": "json", "table": "ce_policy", "release": head.newest()})
+    assert list(some.json()["tables"]) == ["ce_policy"]
+    assert ben.get(page("transfer_export"), {"release": "999"}).status_code == 302
+
+
+def test_who_may_not_import_sees_the_way_out_only(ben: Client) -> None:
+    text = ben.get(page()).content.decode()
+    assert "Download YAML" in text
+    assert 'type="file"' not in text
+    assert look(ben, POLICY).status_code == 403
+
+
+def test_others_see_nothing(somebody: Any) -> None:
+    client = somebody("ivy", "integrator")
+    assert (client.get(page()).status_code, client.get(page("transfer_export")).status_code) == (403, 403)

@@ -1,0 +1,95 @@
+"""Bundles out of and into the API: judged first, made as one release or not at all."""
+
+import json
+from typing import Any
+
+import pytest
+
+from config_admin.models import CePolicy, CeRelease
+from config_admin.releases import head
+from config_admin.transfer.files import bundle_of
+from tests.api import Caller, make_key
+from tests.config_admin.builders import made
+
+pytestmark = pytest.mark.django_db
+POLICY = {"policy_id": 7, "rule_type": "CONTAINS", "pattern": "cvv", "response_text": "No cards."}
+
+
+@pytest.fixture
+def caller() -> Caller:
+    return Caller(make_key(scopes=["config"]))
+
+
+def send(caller: Caller, **body: Any) -> Any:
+    headers = {"Authorization": f"Api-Key {caller.secret}"}
+    return caller.client.post("/api/v1/config/import", json.dumps(body), "application/json", headers=headers)
+
+
+def fetch(caller: Caller, query: str = "") -> Any:
+    return caller.client.get(f"/api/v1/config/bundle{query}", headers={"Authorization": f"Api-Key {caller.secret}"})
+
+
+def test_what_goes_out_are_the_bytes_of_the_bundle(caller: Caller) -> None:
+    made(CePolicy, policy_id=3)
+    assert fetch(caller).content == bundle_of(form="json")
+    assert list(fetch(caller, "?table=ce_policy&table=ce_intent").json()["tables"]) == ["ce_intent", "ce_policy"]
+    assert fetch(caller, f"?release={head.newest() - 1}&table=ce_policy").json()["tables"]["ce_policy"] == []
+    assert (fetch(caller, "?release=999").status_code, fetch(caller, "?release=x").status_code) == (404, 400)
+    assert fetch(caller, "?table=ce_none").status_code == 404
+
+
+def test_nothing_is_changed_unless_it_is_said(caller: Caller) -> None:
+    version = head.newest()
+    told = send(caller, bundle={"ce_policy": [POLICY]})
+    assert told.status_code == 200
+    assert (told.json()["applied"], told.json()["refused"]) == (False, False)
+    assert [row["policy_id"] for row in told.json()["diff"]["ce_policy"]["added"]] == [7]
+    assert head.newest() == version
+
+    told = send(caller, bundle={"ce_policy": [POLICY]}, apply=True, reason="moved").json()
+    release = CeRelease.objects.get(pk=told["release"])
+    assert (release.author, release.reason, release.origin) == ("API key test", "moved", "IMPORT")
+    assert send(caller, bundle=json.loads(fetch(caller).content), apply=True).json()["release"] is None
+
+
+def test_a_refused_row_refuses_all(caller: Caller) -> None:
+    rows = [POLICY, {**POLICY, "policy_id": 8, "rule_type": "X"}]
+    told = send(caller, bundle={"ce_policy": rows}, apply=True)
+    assert told.status_code == 422
+    [finding] = told.json()["findings"]
+    assert (finding["where"], finding["field"], finding["code"]) == ("ce_policy row 2", "rule_type", "RULE_TYPE")
+    assert not CePolicy.objects.exists()
+    told = send(caller, bundle={"ce_policy": rows}, apply=True, rest=True)
+    assert (told.status_code, len(told.json()["leftOut"]), CePolicy.objects.count()) == (200, 1, 1)
+
+
+def test_seeds_come_in_the_same_way(caller: Caller) -> None:
+    sql = "INSERT INTO ce_policy (rule_type, pattern, response_text) VALUES ('regex', 'iban', 'No.');"
+    told = send(caller, sql=sql, apply=True).json()
+    assert told["mode"] == "add"
+    assert told["notes"] == [{"where": "line 1 (ce_policy)", "text": "rule_type: 'regex' is 'REGEX' here."}]
+    assert CePolicy.objects.get().pattern == "iban"
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "message"),
+    [
+        ({}, "bundle", "Send either a bundle or sql"),
+        ({"bundle": {}, "sql": "x"}, "bundle", "Send either"),
+        ({"bundle": []}, "bundle", "must be a map of tables"),
+        ({"bundle": {"ce_x": []}}, "bundle", "ce_x: is no table"),
+        ({"bundle": {}, "mode": "all"}, "mode", "not a valid choice"),
+        ({"sql": "INSERT INTO 'a"}, "sql", "cannot be told apart"),
+    ],
+)
+def test_what_is_no_file_is_named(caller: Caller, body: dict[str, Any], field: str, message: str) -> None:
+    told = send(caller, **body)
+    assert told.status_code == 400
+    assert message in str(told.json()["fields"][field])
+
+
+def test_only_keys_of_the_scope_may(settings: Any) -> None:
+    other = Caller(make_key(scopes=["turns"]))
+    assert (send(other, bundle={}).status_code, fetch(other).status_code) == (403, 403)
+    settings.CONVENGINE = {**getattr(settings, "CONVENGINE", {}), "MAX_IMPORT_BYTES": 50}
+    assert send(Caller(make_key(scopes=["config"])), bundle={"ce_policy": [POLICY]}).status_code == 413
