@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from config_admin.releases.change_set import released
-from config_admin.transfer import bundle, seed_sql
+from config_admin.transfer import bundle, seed_sql, sheets
 from config_admin.transfer.document import Document, FileRefused, Mode
 from config_admin.transfer.planning import contents_of
 from config_admin.transfer.scopes import any_for_blank
 
-FORMS = (YAML, JSON) = ("yaml", "json")
+FORMS = (YAML, JSON, CSV) = ("yaml", "json", "csv")
 SQL = ".sql"
 
 
@@ -30,10 +30,17 @@ def read_bytes(name: str, data: bytes, *, mode: str | None = None, blank_as_any:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileRefused(name, f"is no text in UTF-8 (byte {error.start}).") from None
-    found = seed_sql.read(text) if Path(name).suffix.lower() == SQL else bundle.read(text)
+    found = _read(name, text)
     if blank_as_any:
         found = any_for_blank(found)
     return replace(found, mode=Mode(mode)) if mode else found
+
+
+def _read(name: str, text: str) -> Document:
+    suffix = Path(name).suffix.lower()
+    if suffix == SQL:
+        return seed_sql.read(text)
+    return sheets.read_csv(name, text) if suffix == f".{CSV}" else bundle.read(text)
 
 
 def read_file(path: Path, *, mode: str | None = None, blank_as_any: bool = False) -> Document:
@@ -46,9 +53,13 @@ def read_file(path: Path, *, mode: str | None = None, blank_as_any: bool = False
 
 
 def bundle_of(config_version: int | None = None, *, tables: Collection[str] = (), form: str = YAML) -> bytes:
-    """A release as a bundle; of null the configuration in force. `tables`: only these.
+    """A release as a bundle, or one table of it as CSV; of null the configuration in force. `tables`: only these.
 
-    Raises NoSuchRelease.
+    Raises NoSuchRelease, and ValueError for CSV of other than one table.
     """
+    if form == CSV and len(tables) != 1:
+        raise ValueError("A CSV file has one table; choose which.")
     contents = contents_of(released().config_version if config_version is None else config_version)
+    if form == CSV:
+        return sheets.csv_of(contents, *tables)
     return bundle.written(contents, tables or contents, as_yaml=form == YAML).encode()

@@ -38,5 +38,5 @@ class Command(BaseCommand):
                 file.write_bytes(data)
             else:
                 self.stdout.write(data.decode(), ending="")
-        except (NoSuchRelease, OSError) as error:
+        except (NoSuchRelease, OSError, ValueError) as error:
             raise CommandError(str(error)) from None

@@ -89,7 +89,10 @@ def test_it_goes_out_as_a_file(ben: Client) -> None:
     assert found["Content-Disposition"] == 'attachment; filename="configuration.yaml"'
     some = ben.get(page("transfer_export"), {"form": "json", "table": "ce_policy", "release": head.newest()})
     assert list(some.json()["tables"]) == ["ce_policy"]
-    assert ben.get(page("transfer_export"), {"release": "999"}).status_code == 302
+    table = ben.get(page("transfer_export"), {"form": "csv", "table": "ce_policy"})
+    assert table["Content-Disposition"] == 'attachment; filename="ce_policy.csv"'
+    for impossible in ({"release": "999"}, {"form": "csv"}):
+        assert ben.get(page("transfer_export"), impossible).status_code == 302
 
 
 def test_who_may_not_import_sees_the_way_out_only(ben: Client) -> None:

@@ -41,6 +41,9 @@ def test_what_is_printed_is_what_a_file_gets(tmp_path: Path) -> None:
     assert run("config_export", "--format", "json") == file.read_text()
     assert run("config_export", "--table", "ce_policy").splitlines()[2:] == ["tables:", "  ce_policy: []"]
     assert "LOAN" not in run("config_export", "--release", head.newest() - 1)
+    assert run("config_export", "--table", "ce_policy", "--format", "csv").startswith("policy_id,rule_type,")
+    with pytest.raises(CommandError, match="A CSV file has one table"):
+        run("config_export", tmp_path / "all.csv")
     with pytest.raises(CommandError, match="There is no release 999"):
         run("config_export", "--release", 999)
     with pytest.raises(CommandError, match="No such file"):

@@ -1,0 +1,112 @@
+"""Tables as people keep them in spreadsheets: CSV, and workbooks with a sheet for each table.
+
+The first row names the columns. An empty cell is null, or, where a column must have a text, the empty one; JSON stands
+as JSON text. A text that a spreadsheet would take for a formula, or that begins with an apostrophe, has an apostrophe
+before it, and so has an empty text beside null; reading takes one away again.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from django.db import models
+
+from config_admin.transfer.document import Document, FileRefused, FileRow, Mode
+from config_admin.transfer.naming import Contents, file_columns, in_files
+from config_admin.transfer.spellings import from_text
+from config_admin.transfer.values import ValueRefused
+from config_admin.validation.wording import did_you_mean
+from convengine.domain.rows import ROW_TYPE_OF
+
+Json = Any
+Cells = Sequence[str]
+#: What a spreadsheet takes for the beginning of a formula; and our own mark.
+_RISKY = ("=", "+", "-", "@", "\t", "\r", "'")
+_DELIMITERS = (",", ";", "\t")
+
+
+def csv_of(contents: Contents, table: str) -> bytes:
+    """The rows of a table, in the order of bundles."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerows(cells_of(contents, table))
+    return text.getvalue().encode()
+
+
+def cells_of(contents: Contents, table: str) -> Iterator[list[str]]:
+    """The names of the columns, then the rows."""
+    columns = file_columns(table)
+    yield list(columns)
+    for row in in_files(contents, table):
+        yield [_cell(column, row[name]) for name, column in columns.items()]
+
+
+def read_csv(name: str, text: str) -> Document:
+    """The rows of a file that is called like its table. Raises FileRefused."""
+    table = Path(name).stem.lower()
+    first = text.partition("\n")[0]
+    delimiter = max(_DELIMITERS, key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        lines = [(reader.line_num, cells) for cells in reader]
+    except csv.Error as error:
+        raise FileRefused(f"Line {reader.line_num}", f"this is no CSV: {error}.") from None
+    return Document({table: rows_of(table, lines)}, Mode.UPDATE)
+
+
+def rows_of(table: str, lines: Iterable[tuple[int, Cells]]) -> list[FileRow]:
+    """The rows below the names of the columns, each with its line. Raises FileRefused."""
+    if table not in ROW_TYPE_OF:
+        hint = did_you_mean(table, ROW_TYPE_OF)
+        raise FileRefused(table, f"is no table; call the file or the sheet like one, for example ce_rule.{hint}")
+    ahead = iter(lines)
+    _, names = next(ahead, (1, ()))
+    _check_names(table, names)
+    return [_row(table, names, cells, f"{table} line {line}") for line, cells in ahead if any(cells)]
+
+
+def _check_names(table: str, names: Cells) -> None:
+    columns = file_columns(table)
+    if not names:
+        raise FileRefused(table, "is empty; the first row names the columns.")
+    for name in names:
+        if name not in columns:
+            raise FileRefused(table, f"has no column {name!r}.{did_you_mean(name, columns)}")
+    if len(set(names)) != len(names):
+        raise FileRefused(table, "has a column twice.")
+
+
+def _row(table: str, names: Cells, cells: Cells, where: str) -> FileRow:
+    if len(cells) > len(names) and any(cells[len(names) :]):
+        raise FileRefused(where, f"has {len(cells)} cells below {len(names)} columns.")
+    columns = file_columns(table)
+    values: dict[str, Json] = {}
+    for name, cell in zip(names, cells, strict=False):
+        try:
+            values[name] = _value(columns[name], cell)
+        except ValueRefused as error:
+            raise FileRefused(f"{where}, {name}", str(error)) from None
+    return FileRow({name: value for name, value in values.items() if value is not None or columns[name].null}, where)
+
+
+def _cell(column: "models.Field[Any, Any]", value: Json) -> str:
+    if value is None:
+        return ""
+    if isinstance(column, models.JSONField):
+        value = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    elif isinstance(value, bool):
+        return "true" if value else "false"
+    elif not isinstance(value, str):
+        return str(value)
+    marked = value.startswith(_RISKY) or (not value and column.null)
+    return f"'{value}" if marked else str(value)
+
+
+def _value(column: "models.Field[Any, Any]", cell: str) -> Json:
+    if not cell:
+        return "" if isinstance(column, (models.CharField, models.TextField)) and not column.null else None
+    text = cell[1:] if cell.startswith("'") else cell
+    return from_text(column, text)

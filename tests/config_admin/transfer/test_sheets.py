@@ -1,0 +1,112 @@
+"""Tables as CSV: every value comes back, and no cell is a formula."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from config_admin import models as m
+from config_admin.transfer import sheets
+from config_admin.transfer.applying import bring
+from config_admin.transfer.document import FileRefused, Mode
+from config_admin.transfer.files import CSV, bundle_of, read_bytes
+from config_admin.transfer.planning import plan
+from tests.config_admin.builders import made
+
+HEAD = "policy_id,rule_type,pattern,response_text,description"
+
+
+def written(**values: Any) -> list[str]:
+    row = {"policy_id": 1, "rule_type": "EXACT", "pattern": "p", "response_text": "r", "priority": 1, "enabled": True}
+    contents: dict[str, dict[int, dict[str, Any]]] = {
+        "ce_policy": {1: {**row, "description": None, **values}},
+        "ce_mcp_tool": {},
+    }
+    return list(csv.reader(io.StringIO(sheets.csv_of(contents, "ce_policy").decode(), newline="")))[1]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(
+            "=1+1",
+            "+49",
+            "-x",
+            "@SUM(A1)",
+            "\tx",
+            "'quoted'",
+            "''",
+            "a,b;c\td",
+            'say "hi"',
+            "one\r\ntwo\n",
+            "é 🙂",
+            " x ",
+        ),
+        *("007", "1e3", "true", "", None),
+    ],
+)
+def test_every_text_comes_back_and_none_is_a_formula(value: str | None) -> None:
+    cells = written(description=value)
+    assert not cells[-1].startswith(("=", "+", "-", "@", "\t", "\r"))
+    text = io.StringIO()
+    csv.writer(text).writerows([["policy_id", "description"], [cells[0], cells[-1]]])
+    [row] = sheets.read_csv("ce_policy.csv", text.getvalue()).tables["ce_policy"]
+    assert row.values == {"policy_id": 1, "description": value}
+
+
+def test_rows_know_their_line_and_blank_ones_are_passed_over() -> None:
+    found = read_bytes("CE_POLICY.csv", f'\ufeff{HEAD}\n7,EXACT,x,y,\n\n,EXACT,"a\nb",y,\n'.encode())
+    assert [(row.where, row.values.get("policy_id")) for row in found.tables["ce_policy"]] == [
+        ("ce_policy line 2", 7),
+        ("ce_policy line 5", None),
+    ]
+    assert found.mode is Mode.UPDATE
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_other_delimiters_are_read(delimiter: str) -> None:
+    text = f"{HEAD}\n7,EXACT,x,y,".replace(",", delimiter)
+    [row] = sheets.read_csv("ce_policy.csv", text).tables["ce_policy"]
+    assert row.values["pattern"] == "x"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("rules.csv", HEAD, "rules: is no table; call the file"),
+        ("ce_policy.csv", "", "is empty"),
+        ("ce_policy.csv", "policy_id,patern", "no column 'patern'. Did you mean pattern"),
+        ("ce_policy.csv", "pattern,pattern", "a column twice"),
+        ("ce_policy.csv", "policy_id\n1,2", "line 2: has 2 cells below 1 columns"),
+        ("ce_policy.csv", "policy_id\nx", "line 2, policy_id: 'x' received; this must be a whole number"),
+        ("ce_policy.csv", "enabled\nmaybe", "line 2, enabled: 'maybe' received"),
+        ("ce_policy.csv", 'pattern\n"x', "this is no CSV"),
+        ("ce_tool.csv", "args_template\n{", "not valid JSON"),
+    ],
+)
+def test_what_does_not_fit_is_named(name: str, text: str, message: str) -> None:
+    with pytest.raises(FileRefused, match=message):
+        read_bytes(name, text.encode())
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", [m.CeIntent, m.CeRule, m.CeOutputSchema, m.CePromptTemplate, m.CeMcpDbTool])
+def test_a_table_that_goes_out_comes_in_as_it_was(model: type[m.ControlPlaneRow]) -> None:
+    made(model)
+    table = model._meta.db_table
+    data = bundle_of(tables=[table], form=CSV)
+    assert plan(read_bytes(f"{table}.csv", data, mode="replace")).differences == {}
+
+
+@pytest.mark.django_db
+def test_a_spreadsheet_changes_the_rows_that_it_names() -> None:
+    made(m.CePolicy, policy_id=7)
+    made(m.CePolicy, policy_id=8)
+    text = f"{HEAD}\n7,exact,'=x,changed,\n,EXACT,new,new,\n"
+    bring(read_bytes("ce_policy.csv", text.encode()), author="ada", reason="sheet")
+    assert list(m.CePolicy.objects.order_by("pk").values_list("pk", "rule_type", "pattern")) == [
+        (7, "EXACT", "=x"),
+        (8, "CONTAINS", "cvv"),
+        (9, "EXACT", "new"),
+    ]
