@@ -108,6 +108,11 @@ PLACES: Sequence[Place] = (
         ),
     ),
     Place(
+        "Health",
+        "monitor_heart",
+        (Entry("config_admin.CeRule", "Health", "What is wrong, or may be, in all of it.", "health"),),
+    ),
+    Place(
         "Releases",
         "history",
         (

@@ -40,7 +40,9 @@ def health(request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(health_url())
     snapshot, world = desk_of(request)
     run = runs.of(snapshot, world)
-    found = run.health.findings if run.health else ()
+    # Read once: the check goes on while the page is made.
+    done = run.health
+    found = done.findings if done else ()
     accepted = {row.pk: row for row in CeHealthAcknowledgement.objects.order_by("-made_at")[:5000]}
     marked = [(one, one.fingerprint(snapshot)) for one in found]
     wanted = request.GET.get("code", "")
@@ -51,6 +53,7 @@ def health(request: HttpRequest) -> HttpResponse:
         "title": "Health",
         "opts": CeRule._meta,
         "run": run,
+        "done": done,
         "config_version": snapshot.config_version,
         "percent": round(100 * run.done / run.parts),
         "codes": _counted([one for one, _ in open_ones]),
@@ -105,7 +108,7 @@ def _url(request: HttpRequest, table: str, pk: Any) -> str:
 
 def _said(witness: Witness) -> list[tuple[str, str]]:
     """The witness, line by line."""
-    phase = phase_of(witness.phase)
+    phase = phase_of(witness.phase) if witness.phase else None
     lines = [
         ("Somebody writes", f"“{witness.text}”" if witness.text is not None else ""),
         ("in", " / ".join(filter(None, (witness.intent, witness.state)))),

@@ -76,8 +76,9 @@ class World:
     server_hosts: frozenset[str] = frozenset()
     #: Models that the deployment allows.
     models: frozenset[str] = frozenset()
-    #: What a session may prefer, ids by kind, in whichever workspace; looked up when a row names one.
-    preferences: Callable[[], Mapping[str, Sequence[str]]] = dict
+    #: What a session may prefer, ids by kind, in whichever workspace; looked up when a row names one, and
+    #: no part of what makes two installations the same.
+    preferences: Callable[[], Mapping[str, Sequence[str]]] = field(default=dict, compare=False, repr=False)
     steps: frozenset[str] = STEPS
     determinants: frozenset[str] = DETERMINANTS
     #: Rule types and actions that extensions added.

@@ -39,7 +39,7 @@ def test_every_page_has_an_entry() -> None:
 def test_an_administrator_sees_everything_where_an_analyst_looks_for_it() -> None:
     assert list(places_of(is_superuser=True)) == [
         *("Home", "Intents", "Rules", "Answers", "Data to collect", "Actions & tools", "Policies", "Settings"),
-        *("Releases", "Conversations", "Jobs", "Access"),
+        *("Health", "Releases", "Conversations", "Jobs", "Access"),
     ]
 
 
