@@ -6,9 +6,15 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from audit.models import CeAudit, CeTurnRow
-from convengine.domain.stages import Stage
+from django.db.models import Exists, OuterRef, Q
 
+from audit.models import CeAudit, CeTurnRow
+from convengine.domain.enums import Lifecycle, TurnStatus
+from convengine.domain.stages import Stage
+from convengine.sessions.models import CeConversationHistory
+
+#: Turns that left the session as it was.
+_UNDONE = (TurnStatus.FAILED.value, TurnStatus.INTERRUPTED.value)
 #: Moves outside of turns are few: an end by time or by a call, and openings anew.
 _OUTSIDE = 100
 
@@ -32,10 +38,15 @@ class Decider(NamedTuple):
 
 
 def moves(conversation_id: uuid.UUID, first: int, last: int) -> list[Move]:
-    """The moves in the turns from `first` to `last`, and behind each of them, in their order. Two queries."""
+    """The moves in the turns from `first` to `last`, and behind each of them, in their order. Two queries.
+
+    What a turn did that was not stored never came to be: of such a turn only counts that it was interrupted.
+    """
     found = CeAudit.objects.filter(conversation_id=conversation_id, stage=Stage.SESSION_LIFECYCLE.value)
     # In the order of the index by turn, which finds them among all the events of these turns.
-    inside = found.filter(turn_no__gte=first, turn_no__lte=last).order_by("turn_no", "seq")
+    of_turn = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no=OuterRef("turn_no"))
+    undone = Exists(of_turn.filter(status__in=_UNDONE)) & ~Q(payload_json__to=Lifecycle.INTERRUPTED.value)
+    inside = found.filter(~undone, turn_no__gte=first, turn_no__lte=last).order_by("turn_no", "seq")
     outside = found.filter(turn_no=None).order_by("-created_at")[:_OUTSIDE]
     told = [_move(event) for event in (*inside, *reversed(outside))]
     # What happened outside of turns names the last turn before it. A sort keeps the order of the events of one turn.

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from audit.models import CeAudit, CeTurnRow
 from audit.session_trail import deciders, moves
+from convengine.sessions.models import CeConversation, CeConversationHistory
 
 pytestmark = pytest.mark.django_db
 SESSION = uuid.uuid4()
@@ -34,6 +35,19 @@ def test_moves_stand_in_the_order_of_their_turns_and_those_behind_a_turn_follow_
     assert [(one.end, one.turn_no) for one in found] == [
         ("RUNNING", 2), ("AWAITING_USER", 2), ("ABORTED", 2), ("RUNNING", 3), ("AWAITING_USER", 3),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("status", "told"), [("OK", ["RUNNING", "INTERRUPTED"]), ("FAILED", ["INTERRUPTED"]),
+                                              ("INTERRUPTED", ["INTERRUPTED"])])  # fmt: skip
+def test_of_a_turn_that_was_not_stored_only_its_interruption_is_told(status: str, told: list[str]) -> None:
+    row = CeConversation.objects.create(conversation_id=uuid.uuid4())
+    CeConversationHistory.objects.create(
+        conversation=row, turn_id=uuid.uuid4(), turn_no=2, status=status, config_version=1
+    )
+    move("RUNNING", 2, 4, of=row.pk)
+    move("INTERRUPTED", 2, 9, of=row.pk)
+
+    assert [one.end for one in moves(row.pk, 1, 2)] == told
 
 
 def test_the_rows_that_decided_stand_by_turn_in_their_order() -> None:

@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from audit.models import CeAudit, CeTurnRow
+from config_admin.models import CeResponse
 from convengine.executors.models import CeDocumentCollection
 from convengine.llm.connections import read_connections
 from convengine.sessions.admin import keeping
@@ -115,6 +116,18 @@ def test_a_task_that_another_one_ended_and_the_one_that_followed_each_tell_their
     assert f'href="{page_of(after)}"' in reader.get(page_of(before)).content.decode()
     assert f'href="{page_of(before)}"' in reader.get(page_of(after)).content.decode()
     assert "It waits for an answer to “Which country?”" in words(reader, after)
+
+
+def test_what_a_turn_did_that_failed_is_no_state_of_the_session(reader: Client) -> None:
+    guest = Participant()
+    travel_desk()
+    row = row_of(guest.say("hours"))
+    CeResponse.objects.filter(intent_code="TRIP").delete()
+
+    assert not guest.say("I need a trip")["ok"]
+
+    # It had begun another session, which it took back.
+    assert states(reader, row) == [("Running", "begun", 1)]
 
 
 def test_an_end_outside_of_turns_is_in_the_line(reader: Client) -> None:
