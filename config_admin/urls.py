@@ -1,12 +1,13 @@
-"""Pages of the admin that belong to no table: searching everything, marking rows, and who has one open."""
+"""Addresses of the admin that belong to no table: the search, marks of rows, who has one open, who is signed in."""
 
 from django.contrib import admin
 from django.urls import path
 
-from config_admin.admin import finder, presence
+from config_admin.admin import finder, presence, signed_in
 
 urlpatterns = [
     path("find/", admin.site.admin_view(finder.find), name="config_admin_find"),
     path("here/", admin.site.admin_view(presence.here), name="config_admin_here"),
+    path("signed-in/", admin.site.admin_view(signed_in.token), name="config_admin_signed_in"),
     path("favourite/", admin.site.admin_view(finder.favourite), name="config_admin_favourite"),
 ]

@@ -211,6 +211,11 @@ def finder_script(request: HttpRequest) -> str:
     return static("convengine/finder.js")
 
 
+def sending_script(request: HttpRequest) -> str:
+    """The script that loses no text to a session that ended."""
+    return static("convengine/sending.js")
+
+
 def manual_sheet(request: HttpRequest) -> str:
     """The style sheet of the manual, and of its panel beside forms."""
     return static("convengine/manual.css")

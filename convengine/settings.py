@@ -158,7 +158,9 @@ UNFOLD: dict[str, Any] = {
     "SHOW_VIEW_ON_SITE": False,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "convengine.admin_site.icon"}],
     "STYLES": [f"convengine.admin_site.{name}" for name in ("style_sheet", "work_sheet", "manual_sheet")],
-    "SCRIPTS": [f"convengine.admin_site.{name}" for name in ("script", "finder_script", "manual_script")],
+    "SCRIPTS": [
+        f"convengine.admin_site.{name}" for name in ("script", "finder_script", "manual_script", "sending_script")
+    ],
     "SIDEBAR": {"navigation": "convengine.admin_site.sidebar"},
     "DASHBOARD_CALLBACK": "config_admin.admin.home.dashboard",
 }

@@ -39,7 +39,7 @@
 
         async ask() {
             const number = ++this.number;
-            const response = await fetch(this.asked.dataset.judge, {method: "POST", body: this.sent()}).catch(() => null);
+            const response = await fetch(this.asked.dataset.judge, {method: "POST", body: this.sent(), redirect: "manual"}).catch(() => null);
             if (!response?.ok || number !== this.number) return;
             const told = await response.json();
             if (this.sentence && told.sentence) this.sentence.textContent = told.sentence;
@@ -120,7 +120,7 @@
             const url = this.judge.asked.dataset.turns;
             if (!url || this.turn.options.length > 1) return;
             const intent = this.judge.form.elements.namedItem("intent_code")?.value || "";
-            turns ||= fetch(`${url}?intent=${encodeURIComponent(intent)}`).then((response) => (response.ok ? response.json() : {turns: []}));
+            turns ||= fetch(`${url}?intent=${encodeURIComponent(intent)}`, {redirect: "manual"}).then((response) => (response.ok ? response.json() : {turns: []}));
             const found = (await turns).turns;
             this.turn.append(...found.map((one) => element("option", {value: one.value}, one.label)));
             if (!found.length) this.turn.options[0].textContent = "no turn is stored yet";
@@ -135,7 +135,7 @@
             data.set("_text", this.text.value);
             data.set("_turn", this.turn.value);
             this.result.setAttribute("aria-busy", "true");
-            const response = await fetch(this.judge.asked.dataset.tryUrl, {method: "POST", body: data}).catch(() => null);
+            const response = await fetch(this.judge.asked.dataset.tryUrl, {method: "POST", body: data, redirect: "manual"}).catch(() => null);
             this.result.removeAttribute("aria-busy");
             // The page's own template: its texts are escaped there.
             if (response?.ok) this.result.innerHTML = await response.text();

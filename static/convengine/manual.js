@@ -43,7 +43,7 @@
         }
 
         async show(anchor) {
-            const response = await fetch(`${ENTRY}${anchor.split("/").map(encodeURIComponent).join("/")}/`).catch(() => null);
+            const response = await fetch(`${ENTRY}${anchor.split("/").map(encodeURIComponent).join("/")}/`, {redirect: "manual"}).catch(() => null);
             if (!response?.ok) {
                 this.text.replaceChildren(element("p", {}, "The manual cannot be read at the moment."));
             } else {

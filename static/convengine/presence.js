@@ -41,7 +41,7 @@
         }
 
         async say() {
-            const response = await fetch(this.place.dataset.url, {method: "POST", body: this.words({})}).catch(() => null);
+            const response = await fetch(this.place.dataset.url, {method: "POST", body: this.words({}), redirect: "manual"}).catch(() => null);
             // Who cannot be reached tells nothing: what is on the page stays until somebody can be asked.
             if (response?.ok) this.show(await response.json());
         }

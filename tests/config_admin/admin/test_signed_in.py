@@ -1,0 +1,21 @@
+"""Whether somebody is still signed in, as forms ask before they are sent."""
+
+from django.test import Client
+from django.urls import reverse
+
+from config_admin import models as m
+from tests.config_admin.admin.pages import address
+
+
+def test_the_secret_that_is_given_opens_a_form(ben: Client) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = ben.cookies
+    token = strict.get(reverse("config_admin_signed_in")).json()["token"]
+    url = address(m.CeIntent, "add")
+
+    assert strict.post(url, {"csrfmiddlewaretoken": "old"}).status_code == 403
+    assert strict.post(url, {"csrfmiddlewaretoken": token}).status_code == 200
+
+
+def test_nobody_is_given_none(client: Client) -> None:
+    assert client.get(reverse("config_admin_signed_in")).status_code == 302
