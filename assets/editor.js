@@ -152,7 +152,7 @@ function edit(area) {
                 mode.of(MODES[chosen(area)]()),
                 EditorView.contentAttributes.of({
                     "aria-label": `${(label?.textContent || area.name).replace("*", "").trim()}, as code`,
-                    "aria-describedby": area.getAttribute("aria-describedby") || "", spellcheck: "false",
+                    "aria-describedby": area.getAttribute("aria-describedby") || "", spellcheck: "false", tabindex: "0",
                 }),
                 EditorView.updateListener.of((update) => {
                     if (!update.docChanged || writing) return;

@@ -6,6 +6,7 @@ import urllib.request
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.axe import no_violations
 from tests.browser.conftest import Server, Visitor
 
 pytestmark = pytest.mark.browser
@@ -224,3 +225,18 @@ def test_an_editor_follows_the_kind_of_condition_and_marks_json_that_cannot_be_r
     assert editor.locator("span").count() == 0
     ada.page.locator("#id_rule_type").select_option("REGEX")
     expect(editor.locator("span").first).to_be_visible()
+
+
+def test_what_is_very_long_fits_a_narrow_screen(ada: Visitor) -> None:
+    ada.page.set_viewport_size({"width": 600, "height": 900})
+    ada.go("/admin/config_admin/cerule/add/")
+    ada.page.locator("#id_rule_type").select_option("REGEX")
+    ada.page.get_by_role("textbox", name="Condition, as code").fill("(a|b)" * 800)
+    ada.page.get_by_label("Description").fill("<script>alert(1)</script>" + "x" * 300)
+    ada.page.locator("#id_state_code").fill("X" * 200)
+    ada.save()
+
+    assert "longer than 2000 characters" in ada.text
+    assert ada.page.get_by_label("Description").input_value().endswith("x" * 300)
+    assert ada.page.evaluate("document.documentElement.scrollWidth") <= 600
+    no_violations(ada.page)
