@@ -21,7 +21,8 @@ from config_admin.releases.content import control_plane
 from convengine import conf
 from convengine.domain import rows
 from convengine.domain.rows import Row
-from convengine.domain.scope import ANY
+from convengine.domain.scope import ANY, UNKNOWN
+from convengine.domain.snapshot import Snapshot
 from convengine.domain.text import code
 
 DAYS = 7
@@ -43,11 +44,11 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
         raise PermissionDenied
     snapshot, intent = desk_of(request).snapshot, code(intent)
     stored = snapshot.row(rows.Intent, intent) if intent else None
-    if intent and intent != ANY and stored is None:
+    if intent and not _is_there(snapshot, intent):
         raise Http404(f"There is no intent {intent}.")
     found = chart_of(snapshot, intent) if intent else chart_of_all(snapshot)
     fired = _fired(found)
-    places = [_place(request, place) for place in found.places]
+    places = [_place(request, place, snapshot) for place in found.places]
     names = {place["key"]: place["name"] for place in places}
     moves = [_move(request, move, names, fired) for move in found.moves]
     context = {
@@ -79,8 +80,14 @@ def _fired(found: Chart) -> Mapping[tuple[str, str], Any]:
     return fired
 
 
-def _place(request: HttpRequest, place: Place) -> dict[str, Any]:
-    url = chart_url(place.intent) if place.kind is Kind.INTENT else ""
+def _is_there(snapshot: Snapshot, intent: str) -> bool:
+    """True for an intent that has a row, and for the codes that need none."""
+    return intent in (ANY, UNKNOWN) or snapshot.row(rows.Intent, intent) is not None
+
+
+def _place(request: HttpRequest, place: Place, snapshot: Snapshot) -> dict[str, Any]:
+    has_map = place.kind is Kind.INTENT and _is_there(snapshot, place.intent)
+    url = chart_url(place.intent) if has_map else ""
     return {
         "key": place.key,
         "kind": place.kind.value,

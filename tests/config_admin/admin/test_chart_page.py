@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from config_admin import models as m
 from config_admin.admin.chart_page import chart_url
+from config_admin.admin.returning import workspace_url
 from config_admin.releases.change_set import change_set
 from tests.config_admin.builders import made, new
 
@@ -51,6 +52,17 @@ def test_an_intent_without_rows_and_an_installation_without_any_say_so(ada: Clie
     assert "There is nothing to draw yet" in ada.get(chart_url("LOAN")).content.decode()
     assert ada.get(chart_url("NOWHERE")).status_code == 404
     assert [place["name"] for place in drawing(ada, chart_url())["places"]] == ["LOAN"]
+
+
+def test_a_box_leads_to_the_map_of_an_intent_that_is_there(ada: Client) -> None:
+    made(m.CeIntent)
+    made(m.CeRule, intent_code="LOAN", action="SET_INTENT", action_value="GONE")
+    made(m.CeRule, intent_code="LOAN", state_code="LOST", action="SET_INTENT", action_value="UNKNOWN")
+    urls = {place["name"]: place["url"] for place in drawing(ada, chart_url())["places"]}
+
+    assert urls["GONE"] == ""
+    assert ada.get(urls["UNKNOWN"]).status_code == 200
+    assert chart_url("UNKNOWN") in ada.get(workspace_url("UNKNOWN")).content.decode()
 
 
 def test_three_hundred_states_cost_as_many_queries_as_three(ada: Client) -> None:
