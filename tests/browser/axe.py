@@ -6,11 +6,12 @@ from playwright.sync_api import Page
 #: Violations of less weight are advice: they are no reason to fail.
 GRAVE = ("serious", "critical")
 CONTRAST = "color-contrast"
-RUN = """([part, only, without]) => axe.run(part ? {include: [[part]]} : document, {
+#: An icon is a word until its font is there.
+RUN = """([part, only, without]) => document.fonts.ready.then(() => axe.run(part ? {include: [[part]]} : document, {
     resultTypes: ["violations"], elementRef: false, preload: false,
     ...(only ? {runOnly: {type: "rule", values: [only]}} : {}),
     ...(without ? {rules: {[without]: {enabled: false}}} : {}),
-}).then((found) => found.violations)"""
+})).then((found) => found.violations)"""
 
 
 def violations(page: Page, part: str = "", *, only: str = "", without: str = "") -> list[str]:

@@ -158,6 +158,6 @@ def test_five_thousand_rules_cost_as_many_queries_as_ten(ada: Client) -> None:
 
     begun = time.thread_time()
     shown = text(ada)
-    # A bound for a busy machine; the goal of 300 ms is measured alone.
-    assert time.thread_time() - begun < 3
+    # 300 ms, and what a busy machine may add.
+    assert time.thread_time() - begun < 0.45
     assert "more in the list" in shown
