@@ -1,21 +1,18 @@
-"""Configuration from a JSON document: all of it, checked, as one release, or nothing."""
+"""Rows that the product itself brings along: all of them, checked, as one release, or nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.apps import apps
-from django.db import models
-
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
-from config_admin.snapshot.active import snapshots
-from config_admin.snapshot.compile import row_of
-from config_admin.validation.findings import Finding
-from config_admin.validation.installation import installed
-from config_admin.validation.older_forms import Change, in_jinja
-from config_admin.validation.run import check_row
-from convengine.domain.rows import ROW_TYPES
+from config_admin.transfer.applying import ImportRefused as Refused
+from config_admin.transfer.applying import bring
+from config_admin.transfer.document import Document as Given
+from config_admin.transfer.document import FileRow, Mode
+from config_admin.transfer.planning import Plan
+from config_admin.validation.findings import Finding, Severity
+from config_admin.validation.older_forms import Change
 
 Document = Mapping[str, Sequence[Mapping[str, Any]]]
 
@@ -28,11 +25,6 @@ class ImportRefused(Exception):
         super().__init__("; ".join(f"{f.table} {f.row}: {f.field}: {f.message}" for f in findings))
 
 
-def model_of(table: str) -> type[models.Model]:
-    """The model of a control-plane table."""
-    return next(model for model in apps.get_app_config("config_admin").get_models() if model._meta.db_table == table)
-
-
 @dataclass(frozen=True)
 class Imported:
     """What an import did."""
@@ -43,29 +35,29 @@ class Imported:
 
 
 def load(document: Document, *, author: str, reason: str) -> Imported:
-    """Insert the rows of a document. Raises ImportRefused, and changes nothing, when one has an error."""
-    conversions: dict[tuple[str, Any], Sequence[Change]] = {}
-    with change_set(Origin.IMPORT, author, reason):
-        made: list[Any] = []
-        for row_type in ROW_TYPES:
-            for values in document.get(row_type.table, ()):
-                row = model_of(row_type.table)(**values)
-                changes = _convert(row)
-                row.save(force_insert=True)
-                made.append(row)
-                if changes:
-                    conversions[row_type.table, row.pk] = changes
-        # Rows may name one another, so they are judged together, against the configuration that they make.
-        snapshot, world = snapshots.current(), installed()
-        findings = [finding for row in made for finding in check_row(row_of(row), snapshot, world) if finding.is_error]
-        if findings:
-            raise ImportRefused(findings)
-    return Imported(len(made), conversions)
+    """Add the rows of a document, none of which is there by its name.
+
+    Raises ImportRefused, and changes nothing, when one has an error or is there.
+    """
+    tables = {
+        table: [FileRow(row, f"{table} row {number}") for number, row in enumerate(rows, 1)]
+        for table, rows in document.items()
+    }
+    given = Given(tables, Mode.ADD)
+    try:
+        with change_set(Origin.IMPORT, author, reason):
+            done = bring(given, author=author, reason=reason)
+            if there := [*_there_already(done.plan)]:
+                raise ImportRefused(there)
+    except Refused as error:
+        raise ImportRefused([told.finding for told in error.plan.errors]) from None
+    return Imported(given.count, done.plan.placed.conversions)
 
 
-def _convert(row: Any) -> Sequence[Change]:
-    """Put older template forms of a row into Jinja2; what was changed (pipeline-2 9.5)."""
-    values, changes = in_jinja(row._meta.db_table, row)
-    for field, value in values.items():
-        setattr(row, field, value)
-    return changes
+def _there_already(found: Plan) -> Iterator[Finding]:
+    """An error for each row that would change one of its name."""
+    for table, rows in found.differences.items():
+        for row in rows:
+            if row.before is not None:
+                message = f"There is a row {row.pk} of this name already. Choose another name."
+                yield Finding("DUPLICATE", Severity.ERROR, table, row.pk, None, message)

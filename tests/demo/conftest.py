@@ -42,7 +42,7 @@ def own_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: Any) -> 
 def helpdesk(own_code: Registry, db: None, monkeypatch: pytest.MonkeyPatch) -> Registry:
     """The demonstration, ready to talk to."""
     # Its rows are judged once, in test_configuration.
-    monkeypatch.setattr("config_admin.snapshot.transfer.check_row", lambda row, snapshot, world: ())
+    monkeypatch.setattr("config_admin.validation.restoring.check_row", lambda row, snapshot, world: [])
     load(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration")
     return own_code
 

@@ -1,6 +1,6 @@
 import pytest
 
-from config_admin.models import CeRelease, CeResponse
+from config_admin.models import CeIntent, CeRelease, CeResponse
 from config_admin.snapshot.transfer import Imported, ImportRefused, load
 
 pytestmark = pytest.mark.django_db
@@ -28,3 +28,12 @@ def test_one_that_cannot_be_converted_is_refused_with_all_the_others() -> None:
 
     assert not CeResponse.objects.filter(exact_text="Fine.").exists()
     assert CeRelease.objects.count() == before
+
+
+def test_a_row_of_a_name_that_is_there_is_not_changed() -> None:
+    CeIntent.objects.create(intent_code="LOAN", description="Mine.")
+    intent = {"intent_code": "LOAN", "description": "Theirs."}
+    with pytest.raises(ImportRefused, match="There is a row LOAN of this name already"):
+        load({"ce_intent": [intent]}, author="ada", reason="from elsewhere")
+
+    assert CeIntent.objects.get(intent_code="LOAN").description == "Mine."
