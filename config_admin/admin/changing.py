@@ -11,6 +11,7 @@ from django.utils.html import format_html, format_html_join
 from unfold.admin import ModelAdmin
 
 from config_admin.admin import deleting, reasons, switching
+from config_admin.admin.aftermath import tell_health
 from config_admin.admin.desk import desk_of
 from config_admin.admin.differences import label_of
 from config_admin.admin.presence import Place, others
@@ -34,11 +35,14 @@ class ChangingAdmin(ModelAdmin):
         """The form; what it saves is one release."""
         with recorded(request):
             response: HttpResponse = super().changeform_view(request, *args, **options)
+        if (saved := vars(request).pop("_saved_row", None)) is not None:
+            tell_health(request, saved)
         return response
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Store the row, and say which of its templates were put into another form."""
         super().save_model(request, obj, form, change)
+        vars(request)["_saved_row"] = obj
         if form.meeting and (note := form.meeting.note) and (open_now := current()):
             open_now.reason = f"{open_now.reason} ({note})"
         reasons.remember(request, reasons.thing_of(obj))
