@@ -99,9 +99,10 @@ class SessionView(WorkspaceView):
         """Record a turn that was handled elsewhere."""
         given = self.read(wanted.ExternalTurnSerializer, request)
         workspace = self.workspace(request, given.get("workspace_id"))
-        self.session(request, session_id)
+        # As it is stored: an id may be spelled in several ways.
+        key = str(self.session(request, session_id).pk)
         row = by_call.record_external(
-            session_id, workspace, given["user_message"], given["assistant_response"], given.get("action_type")
+            key, workspace, given["user_message"], given["assistant_response"], given.get("action_type")
         )
         return Response({"ok": True, "session": session_json(row)})
 
@@ -119,8 +120,8 @@ class CloseView(WorkspaceView):
         """Close a session now; a closed one stays as it is."""
         given = self.read(wanted.CloseSerializer, request)
         workspace = self.workspace(request, given.get("workspace_id"))
-        self.session(request, session_id)
-        row = by_call.close(session_id, workspace, given.get("reason") or "closed")
+        key = str(self.session(request, session_id).pk)
+        row = by_call.close(key, workspace, given.get("reason") or "closed")
         return Response({"ok": True, "session": session_json(row)})
 
 

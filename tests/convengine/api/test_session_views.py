@@ -260,6 +260,21 @@ def test_an_unknown_session_is_not_found_and_an_id_that_is_none_is_refused(guest
     assert list(guest.call("get", "/sess_xyz").json()["fields"]) == ["session_id"]
 
 
+@pytest.mark.parametrize("spelled", ["urn:uuid:{}", "{{{}}}", "{}"])
+def test_an_id_may_be_spelled_in_several_ways(guest: Participant, spelled: str) -> None:
+    answer = guest.say("a visa")
+    address = "/" + spelled.format(answer["session_id"].upper())
+
+    calls = [
+        guest.call("get", f"{address}?include=units"),
+        guest.call("patch", address, {"user_message": "a", "assistant_response": "b"}),
+        guest.call("post", f"{address}/close", {}),
+    ]
+
+    assert [call.status_code for call in calls] == [200] * 3
+    assert {call.json()["session"]["session_id"] for call in calls} == {answer["session_id"]}
+
+
 def test_the_explainability_log_tells_of_each_turn(guest: Participant) -> None:
     answer = guest.say("hours", input_params={"tier": "gold"})
     CeResponse.objects.filter(intent_code="HOURS").delete()
