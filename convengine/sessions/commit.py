@@ -18,7 +18,7 @@ from convengine.sessions import lease as leases
 from convengine.sessions import making, memory, store
 from convengine.sessions.interrupting import is_interrupted
 from convengine.sessions.recording import record
-from convengine.sessions.units import committed
+from convengine.sessions.units import cleared, committed
 from convengine.sessions.writes import Refused, Write, execute, together
 
 
@@ -105,7 +105,8 @@ def record_failure(
     if status is TurnStatus.INTERRUPTED or (turn.interrupted and is_interrupted(lease.token)):
         # A session whose turn runs counts as RUNNING, whatever its row says (R29).
         stepped(outcome.session.evolve(lifecycle=RUNNING.value), turn, INTERRUPTED, "interrupted")
-    _write(_Ending(turn, outcome, tape, status, note), store.released(lease, outcome.session), [], lost)
+    ending = _Ending(turn, outcome, tape, status, note)
+    _write(ending, store.released(lease, outcome.session), cleared(outcome.session), lost)
 
 
 @dataclass(frozen=True)

@@ -90,6 +90,24 @@ def test_a_reset_clears_them(guest: Participant) -> None:
     assert "session_units" not in answer["context"]
 
 
+def test_a_reset_clears_them_also_where_its_turn_fails(guest: Participant) -> None:
+    guest.say("a visa, ann@example.com")
+    CeResponse.objects.filter(intent_code="HOURS").delete()
+
+    answer = guest.say("hours", input_params={"reset": True})
+
+    assert answer["ok"] is False
+    assert kept() == []
+
+
+def test_what_is_said_again_with_a_reset_is_kept(guest: Participant) -> None:
+    guest.say("a visa, ann@example.com")
+
+    guest.say("a visa, ann@example.com", input_params={"reset": True})
+
+    assert kept() == [("FACT", "email", "ann@example.com", 2)]
+
+
 def test_an_ordinary_turn_writes_none(guest: Participant) -> None:
     assert "session_units" not in row_of(guest.say("hours")).context_json
 
