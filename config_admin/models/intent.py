@@ -14,7 +14,10 @@ class CeIntent(ControlPlaneRow):
     )
     description = models.TextField(help_text="When this intent applies. The model chooses by this text.")
     display_name = optional_name(help_text="Shown to users in questions; if blank, the code in words.")
-    llm_hint = optional_text(help_text="Extra steering for the model, for example what this intent is not.")
+    llm_hint = optional_text(
+        verbose_name="hint for the model",
+        help_text="Extra steering for the model, for example what this intent is not.",
+    )
     priority = priority(help_text="Order in the list that the model is given; lower goes first.")
     enabled = enabled()
 
