@@ -88,10 +88,14 @@
         show() {
             const schema = this.schema;
             this.add.disabled = schema === null;
-            this.table.parentElement.hidden = schema === null;
             this.told.textContent = schema === null ? "The JSON below cannot be shown as a table of fields. Correct it there." : "";
-            if (schema === null) return;
+            if (schema === null) {
+                this.table.parentElement.hidden = true;
+                return;
+            }
             this.body.replaceChildren(...Object.keys(schema.properties ?? {}).map((name) => this.row(name, schema)));
+            // Heads alone say nothing, and could not be scrolled by keyboard.
+            this.table.parentElement.hidden = !this.body.children.length;
             if (!this.body.children.length) this.told.textContent = "No field yet.";
         }
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.browser.axe import no_violations
 from tests.browser.conftest import Server, Visitor
 
 pytestmark = pytest.mark.browser
@@ -122,6 +123,8 @@ def test_rows_are_switched_off_and_on_together(ada: Visitor) -> None:
         boxes = ada.page.locator("input.action-select")
         boxes.nth(0).check()
         boxes.nth(1).check()
+        ada.page.emulate_media(color_scheme="dark" if action == "enable_selected" else "light")
+        no_violations(ada.page)
         ada.page.get_by_label("Select action to run").select_option(action)
         with ada.page.expect_navigation():
             ada.page.get_by_role("button", name="Run").click()
@@ -129,6 +132,18 @@ def test_rows_are_switched_off_and_on_together(ada: Visitor) -> None:
         with ada.page.expect_navigation():
             ada.page.get_by_role("button", name=answer).click()
         assert "is live" in ada.text
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (768, "dark")])
+def test_a_form_with_errors_can_be_used_by_everybody(ada: Visitor, width: int, scheme: str) -> None:
+    ada.page.set_viewport_size({"width": width, "height": 900})
+    ada.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    for table in ("ceoutputschema", "cemcphttptool"):
+        ada.go(f"/admin/config_admin/{table}/add/")
+        ada.page.locator("#main form").last.evaluate("form => { form.noValidate = true; }")
+        ada.save()
+        assert ada.page.locator("[aria-invalid=true]").count()
+        no_violations(ada.page)
 
 
 def test_a_key_is_made_shown_once_and_opens_the_api(ada: Visitor, server: Server) -> None:
