@@ -10,6 +10,7 @@ from rest_framework.request import Request
 
 from audit.queries import EventFilter, conversation_of
 from convengine.api.models import CeApiKey
+from convengine.domain.text import storable
 from convengine.errors import ConversationNotFound, RequestInvalid
 from convengine.sessions.models import CeConversation
 
@@ -57,10 +58,10 @@ def event_filter(request: Request) -> EventFilter:
     given = request.query_params
     return EventFilter(
         turn_no=whole_number(request, "turn"),
-        stages=tuple(given.getlist("stage")),
+        stages=tuple(map(storable, given.getlist("stage"))),
         since=_time(request, "from"),
         until=_time(request, "to"),
-        text=given.get("q", ""),
+        text=storable(given.get("q", "")),
     )
 
 

@@ -136,7 +136,14 @@ def test_the_original_shape_is_an_array_with_payloads_as_text(caller: Caller) ->
 
 @pytest.mark.parametrize(
     ("query", "field"),
-    [({"turn": "x"}, "turn"), ({"turn": "0"}, "turn"), ({"cursor": "zz"}, "cursor"), ({"from": "soon"}, "from")],
+    [
+        ({"turn": "x"}, "turn"),
+        ({"turn": "0"}, "turn"),
+        ({"turn": "9" * 5000}, "turn"),
+        ({"cursor": "zz"}, "cursor"),
+        ({"cursor": "a" + "9" * 5000 + ".1"}, "cursor"),
+        ({"from": "soon"}, "from"),
+    ],
 )
 def test_query_parameters_that_are_wrong_are_named(caller: Caller, query: dict[str, str], field: str) -> None:
     caller.say("hours")
@@ -144,6 +151,15 @@ def test_query_parameters_that_are_wrong_are_named(caller: Caller, query: dict[s
     response = caller.get(**query)
 
     assert (response.status_code, list(response.json()["fields"])) == (400, [field])
+
+
+@pytest.mark.parametrize("name", ["q", "stage"])
+def test_what_no_database_takes_is_looked_for_in_vain(caller: Caller, name: str) -> None:
+    caller.say("hours")
+
+    response = caller.get(**{name: "\0"})
+
+    assert (response.status_code, response.json()["results"]) == (200, [])
 
 
 def test_an_id_that_is_no_uuid_is_refused_and_an_unknown_one_not_found(caller: Caller) -> None:
