@@ -8,6 +8,6 @@ from config_admin.admin import finder, presence, signed_in
 urlpatterns = [
     path("find/", admin.site.admin_view(finder.find), name="config_admin_find"),
     path("here/", admin.site.admin_view(presence.here), name="config_admin_here"),
-    path("signed-in/", admin.site.admin_view(signed_in.token), name="config_admin_signed_in"),
+    path("signed-in/", admin.site.admin_view(signed_in.signed_in), name="config_admin_signed_in"),
     path("favourite/", admin.site.admin_view(finder.favourite), name="config_admin_favourite"),
 ]

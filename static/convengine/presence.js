@@ -35,7 +35,7 @@
             const data = new FormData();
             const {table, pk} = this.place.dataset;
             const seen = this.form.elements.namedItem("_seen")?.value || "";
-            const token = this.form.elements.namedItem("csrfmiddlewaretoken").value;
+            const token = new FormData(this.form).get("csrfmiddlewaretoken");
             for (const [name, value] of Object.entries({csrfmiddlewaretoken: token, table, pk, visit: this.visit, doing: this.doing, seen, ...more})) data.set(name, value);
             return data;
         }

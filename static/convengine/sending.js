@@ -8,11 +8,11 @@
     const asked = new WeakSet();
     let ready = null;
 
-    // The secret for forms; null for nobody, undefined when there is no answer.
-    async function secret() {
+    // True for somebody who is signed in; undefined when there is no answer.
+    async function isSignedIn() {
         const answer = await fetch("/admin/signed-in/", {redirect: "manual"}).catch(() => null);
-        if (answer?.type === "opaqueredirect") return null;
-        return answer?.ok ? (await answer.json()).token : undefined;
+        if (answer?.type === "opaqueredirect") return false;
+        return answer?.ok ? true : undefined;
     }
 
     function tell(form, isSignedOut) {
@@ -30,18 +30,24 @@
 
     async function ask(form, submitter) {
         asked.add(form);
-        const token = await secret();
+        const found = await isSignedIn();
         asked.delete(form);
         form.querySelector(":scope > [data-not-sent]")?.remove();
-        if (!token) return tell(form, token === null);
-        for (const one of document.querySelectorAll("input[name=csrfmiddlewaretoken]")) one.value = token;
+        if (!found) return tell(form, found === false);
         ready = form;
         form.requestSubmit(submitter);
     }
 
+    // Whoever signs in anew, in whichever window, has another secret than the one that stands in the form.
+    document.addEventListener("formdata", ({formData}) => {
+        const [, now] = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/) || [];
+        if (now && formData.has("csrfmiddlewaretoken")) formData.set("csrfmiddlewaretoken", now);
+    });
+
     document.addEventListener("submit", (event) => {
         const form = event.target;
-        if (event.defaultPrevented || form.method !== "post" || form.querySelector("input[type=password]")) return;
+        // A form may have a field that is called `method`.
+        if (event.defaultPrevented || form.getAttribute("method") !== "post" || form.querySelector("input[type=password]")) return;
         if (!form.querySelector("textarea, select, input:not([type=hidden])")) return;
         if (ready === form) {
             ready = null;

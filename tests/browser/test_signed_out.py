@@ -6,18 +6,16 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import no_violations
-from tests.browser.conftest import Visitor
+from tests.browser.conftest import SCREENS, Visitor
 
 pytestmark = pytest.mark.browser
 WORDS = "written before the night"
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (768, "dark")])
+@SCREENS
 def test_who_is_signed_out_meanwhile_loses_no_word(somebody: Callable[[], Visitor], width: int, scheme: str) -> None:
     ben = somebody().log_in("analyst").go("/admin/config_admin/ceresponse/11/change/")
-    page = ben.page
-    page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    page = ben.at(width, scheme).page
     page.locator("#id_description").fill(f"{WORDS} ({scheme})")
     ben.give_reason()
     page.context.clear_cookies(name="sessionid")
