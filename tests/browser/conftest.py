@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, Response
 
 from tests.browser_setup import chromium
 
@@ -23,6 +23,8 @@ FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
+#: Each of the screens on which people work.
+SCREENS = pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (768, "dark")])
 #: Seconds until the server must answer: it migrates and loads the demonstration first.
 PATIENCE = 90
 
@@ -113,6 +115,20 @@ class Visitor:
         """Open a page."""
         self.page.goto(f"{self.server.url}{path}")
         return self
+
+    def at(self, width: int, scheme: str) -> "Visitor":
+        """Have a screen of that width, light or dark."""
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        return self
+
+    def tab_to(self, wanted: Locator) -> None:
+        """Press Tab until something has the focus, as somebody does who has no mouse."""
+        for _ in range(60):
+            self.page.keyboard.press("Tab")
+            if wanted.evaluate("one => one === document.activeElement"):
+                return
+        pytest.fail(f"Tab does not lead to {wanted}")
 
     def open_response(self, text: str) -> "Visitor":
         """Open the form of the response that contains a text."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.browser.axe import no_violations
-from tests.browser.conftest import Server, Visitor
+from tests.browser.conftest import SCREENS, Server, Visitor
 
 pytestmark = pytest.mark.browser
 
@@ -134,10 +134,9 @@ def test_rows_are_switched_off_and_on_together(ada: Visitor) -> None:
         assert "is live" in ada.text
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (768, "dark")])
+@SCREENS
 def test_a_form_with_errors_can_be_used_by_everybody(ada: Visitor, width: int, scheme: str) -> None:
-    ada.page.set_viewport_size({"width": width, "height": 900})
-    ada.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    ada.at(width, scheme)
     for table in ("ceoutputschema", "cemcphttptool"):
         ada.go(f"/admin/config_admin/{table}/add/")
         ada.page.locator("#main form").last.evaluate("form => { form.noValidate = true; }")

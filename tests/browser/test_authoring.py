@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import no_violations
-from tests.browser.conftest import Server, Visitor
+from tests.browser.conftest import SCREENS, Server, Visitor
 
 pytestmark = pytest.mark.browser
 
@@ -97,8 +97,9 @@ def test_the_workspace_tells_what_fired(ada: Visitor, server: Server) -> None:
     assert "OFFER" not in ada.page.locator("#part-ce_rule").inner_text()
 
 
-def test_a_rule_is_said_and_judged_while_it_is_written(ada: Visitor) -> None:
-    open_rule(ada)
+@SCREENS
+def test_a_rule_is_said_and_judged_while_it_is_written(ada: Visitor, width: int, scheme: str) -> None:
+    open_rule(ada.at(width, scheme))
     said = ada.page.locator("#ce-sentence")
     expect(said).to_have_text(COMPLETE)
 
@@ -109,7 +110,11 @@ def test_a_rule_is_said_and_judged_while_it_is_written(ada: Visitor) -> None:
     expect(said).to_have_text("When the data is not complete in state COLLECT of CANCEL_ORDER, go to CONFIRM.")
 
 
-def test_a_path_is_tried_against_a_stored_turn_by_keyboard(ada: Visitor, server: Server) -> None:
+@SCREENS
+def test_a_path_is_tried_against_a_stored_turn_by_keyboard(
+    ada: Visitor, server: Server, width: int, scheme: str
+) -> None:
+    ada.at(width, scheme)
     say(server, "I want to cancel order 10021")
     open_rule(ada)
     box = ada.page.locator(".ce-try").first
@@ -140,7 +145,44 @@ def test_a_pattern_is_tried_against_a_typed_text(ada: Visitor) -> None:
     expect(box).to_contain_text("CANCEL_ORDER fits as well, by classifier")
 
 
-def test_the_value_follows_the_action(ada: Visitor) -> None:
+@SCREENS
+def test_a_rule_is_made_by_keyboard_alone(ada: Visitor, width: int, scheme: str) -> None:
+    ada.at(width, scheme).go("/admin/config_admin/cerule/add/")
+    keys = ada.page.keyboard
+    typed = (
+        *(("#id_phase", "POST_SCHEMA_EXTRACTION"), ("#id_intent_code", "THANKS"), ("#id_state_code", "ANY")),
+        *(("#id_rule_type", "REGEX"), (".field-match_pattern .cm-content", "^so be it$"), ("#id_action", "SET_STATE")),
+    )
+    for field, text in typed:
+        ada.tab_to(ada.page.locator(field))
+        keys.type(text)
+    ada.tab_to(ada.page.locator("#id_action_value"))
+    keys.type("CONF")
+    keys.press("ArrowDown")
+    keys.press("Enter")
+    expect(ada.page.locator("#id_action_value")).to_have_value("CONFIRM")
+    expect(ada.page.locator("#ce-sentence")).to_have_text(
+        "When the message matches /^so be it$/ in THANKS, go to CONFIRM."
+    )
+    ada.tab_to(ada.page.locator("#id_enabled"))
+    keys.press("Space")
+    ada.tab_to(ada.page.locator("#id_reason"))
+    keys.type("Without a mouse")
+    with ada.page.expect_navigation():
+        keys.press("Enter")
+    if ada.page.get_by_label("Save anyway").count():
+        ada.tab_to(ada.page.get_by_label("Save anyway"))
+        keys.press("Space")
+        ada.tab_to(ada.page.locator("#id_reason"))
+        with ada.page.expect_navigation():
+            keys.press("Enter")
+
+    assert "was added successfully" in ada.text
+
+
+@SCREENS
+def test_the_value_follows_the_action(ada: Visitor, width: int, scheme: str) -> None:
+    ada.at(width, scheme)
     ada.go("/admin/config_admin/cerule/add/")
     ada.page.locator("#id_action").select_option("SET_INPUT_PARAM")
     value = ada.page.locator("#id_action_value")
@@ -167,7 +209,9 @@ def test_the_value_follows_the_action(ada: Visitor) -> None:
     assert value.input_value() == "planner:built-in"
 
 
-def test_a_schema_is_a_table_of_fields_in_step_with_its_json(ada: Visitor) -> None:
+@SCREENS
+def test_a_schema_is_a_table_of_fields_in_step_with_its_json(ada: Visitor, width: int, scheme: str) -> None:
+    ada.at(width, scheme)
     ada.go("/admin/config_admin/ceoutputschema/add/")
     area = ada.page.locator("#id_json_schema")
     ada.page.get_by_role("button", name="Add a field").press("Enter")

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visitor
+from tests.browser.axe import no_violations
+from tests.browser.conftest import SCREENS, Visitor
 
 pytestmark = pytest.mark.browser
 
@@ -15,10 +16,9 @@ def options(visitor: Visitor) -> list[str]:
     return visitor.page.locator("#ce-finder [role=option] b").all_inner_texts()
 
 
-@pytest.mark.parametrize("width", [1440, 768])
-def test_a_row_is_found_and_opened_with_the_keyboard(width: int, somebody: Callable[[], Visitor]) -> None:
-    ben = somebody().log_in("analyst")
-    ben.page.set_viewport_size({"width": width, "height": 900})
+@SCREENS
+def test_a_row_is_found_and_opened_with_the_keyboard(somebody: Callable[[], Visitor], width: int, scheme: str) -> None:
+    ben = somebody().log_in("analyst").at(width, scheme)
     ben.page.keyboard.press("Control+k")
     box = ben.page.get_by_role("combobox", name="Search everything")
     expect(box).to_be_focused()
@@ -44,14 +44,22 @@ def test_arrows_choose_and_escape_closes(ada: Visitor) -> None:
     expect(ada.page.locator("#ce-finder")).to_be_hidden()
 
 
-def test_settings_and_pages_are_found_too(ada: Visitor) -> None:
-    ada.page.keyboard.press("Control+k")
+@SCREENS
+def test_settings_and_pages_are_found_and_opened_with_the_mouse(ada: Visitor, width: int, scheme: str) -> None:
+    ada.at(width, scheme)
+    if width < 1000:
+        ada.page.get_by_role("button", name="Places").click()
+    ada.page.get_by_role("link", name="Search everything").click()
     ada.page.keyboard.type("idle_timeout")
     expect(ada.page.locator("#ce-finder [role=option]")).to_contain_text(["Session/IDLE_TIMEOUT_HOURS"])
     ada.page.locator("#ce-finder-text").fill("direct tool")
     expect(ada.page.locator("#ce-finder [aria-selected=true]")).to_contain_text("Direct tool calls")
     ada.page.locator("#ce-finder-text").fill("nothing of the kind")
     expect(ada.page.locator("#ce-finder [role=status]")).to_have_text("Nothing has all of these words.")
+    no_violations(ada.page)
+    ada.page.locator("#ce-finder-text").fill("direct tool")
+    with ada.page.expect_navigation():
+        ada.page.locator("#ce-finder [role=option]").filter(has_text="Direct tool calls").click()
 
 
 def test_a_favourite_comes_back_and_the_text_typed_stays(somebody: Callable[[], Visitor]) -> None:

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visitor
+from tests.browser.conftest import SCREENS, Visitor
 
 pytestmark = pytest.mark.browser
 PLACES = [
     *("Home", "Intents", "Rules", "Answers", "Data to collect", "Actions & tools", "Policies", "Settings"),
-    *("Releases", "Conversations"),
+    *("Health", "Releases", "Conversations"),
 ]
 
 
@@ -19,33 +19,39 @@ def links(visitor: Visitor) -> list[str]:
     return [text.split("\n")[-1] for text in visitor.page.locator(".ce-nav a:visible").all_inner_texts()]
 
 
-def test_an_analyst_finds_the_ten_places_and_no_more(somebody: Callable[[], Visitor]) -> None:
+def test_an_analyst_finds_these_places_and_no_more(somebody: Callable[[], Visitor]) -> None:
     ben = somebody().log_in("analyst")
 
     assert links(ben) == PLACES
     expect(ben.page.get_by_role("heading", name="Home", exact=True)).to_be_visible()
 
 
-def test_a_place_opens_its_first_page_and_lists_the_others(somebody: Callable[[], Visitor]) -> None:
-    ben = somebody().log_in("analyst")
-    ben.page.locator(".ce-nav").get_by_role("link", name="Answers").click()
-    ben.page.locator(".ce-nav").get_by_role("link", name="Prompt templates").click()
+@SCREENS
+def test_a_place_opens_its_first_page_and_lists_the_others(
+    somebody: Callable[[], Visitor], width: int, scheme: str
+) -> None:
+    ben = somebody().log_in("analyst").at(width, scheme)
+    for name in ("Answers", "Prompt templates"):
+        if width < 1000:
+            ben.page.get_by_role("button", name="Places").click()
+        ben.page.locator(".ce-nav").get_by_role("link", name=name).click()
 
+    if width < 1000:
+        ben.page.get_by_role("button", name="Places").click()
     here = ben.page.locator('.ce-nav [aria-current="page"]')
     expect(here).to_have_text("Prompt templates")
     assert links(ben)[3:8] == ["Answers", "Responses", "Prompt templates", "Progress texts", "Data to collect"]
 
 
-def test_a_narrow_screen_opens_the_places_by_keyboard(somebody: Callable[[], Visitor]) -> None:
-    ben = somebody().log_in("analyst")
-    ben.page.set_viewport_size({"width": 768, "height": 1024})
-    assert links(ben) == []
-
-    ben.page.get_by_role("button", name="Places").focus()
-    ben.page.keyboard.press("Enter")
-    expect(ben.page.locator(".ce-nav").get_by_role("link", name="Home")).to_be_focused()
-    ben.page.keyboard.press("Tab")
-    ben.page.keyboard.press("Tab")
+@SCREENS
+def test_places_are_opened_by_keyboard(somebody: Callable[[], Visitor], width: int, scheme: str) -> None:
+    ben = somebody().log_in("analyst").at(width, scheme).go("/admin/")
+    if width < 1000:
+        assert links(ben) == []
+        ben.tab_to(ben.page.get_by_role("button", name="Places"))
+        ben.page.keyboard.press("Enter")
+        expect(ben.page.locator(".ce-nav").get_by_role("link", name="Home")).to_be_focused()
+    ben.tab_to(ben.page.locator(".ce-nav").get_by_role("link", name="Rules"))
     with ben.page.expect_navigation():
         ben.page.keyboard.press("Enter")
 
@@ -64,12 +70,20 @@ def test_the_first_page_tells_a_change_just_made(ada: Visitor) -> None:
     assert "More days for meter readings" in ada.page.get_by_role("region", name="Latest changes").inner_text()
 
 
-def test_from_a_row_one_comes_to_what_uses_it(somebody: Callable[[], Visitor]) -> None:
-    ben = somebody().log_in("analyst").go("/admin/config_admin/ceintent/THANKS/change/")
+@pytest.mark.parametrize("with_mouse", [True, False])
+@SCREENS
+def test_from_a_row_one_comes_to_what_uses_it(
+    somebody: Callable[[], Visitor], width: int, scheme: str, with_mouse: bool
+) -> None:
+    ben = somebody().log_in("analyst").at(width, scheme).go("/admin/config_admin/ceintent/THANKS/change/")
     used = ben.page.get_by_role("region", name="Where it is used")
     expect(used).to_contain_text("Recognises it")
 
-    used.get_by_role("link", name="Classifier").first.focus()
+    link = used.get_by_role("link", name="Classifier").first
     with ben.page.expect_navigation():
-        ben.page.keyboard.press("Enter")
+        if with_mouse:
+            link.click()
+        else:
+            ben.tab_to(link)
+            ben.page.keyboard.press("Enter")
     expect(ben.page.locator("#id_pattern")).to_be_visible()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visitor
+from tests.browser.conftest import SCREENS, Visitor
 
 pytestmark = pytest.mark.browser
 
@@ -15,6 +15,17 @@ def at_settings(visitor: Visitor) -> Visitor:
     visitor.page.locator(".ce-nav").get_by_role("link", name="Settings").click()
     visitor.page.get_by_label("Find a setting").wait_for()
     return visitor
+
+
+@SCREENS
+def test_a_setting_is_changed_in_place_with_the_mouse(somebody: Callable[[], Visitor], width: int, scheme: str) -> None:
+    ben = somebody().log_in("analyst").at(width, scheme).go("/admin/config_admin/ceconfig/effective/")
+    ben.page.get_by_role("link", name="Change IDLE_TIMEOUT_HOURS").click()
+    ben.page.locator("#id_config_value").fill("31" if scheme == "dark" else "30")
+    ben.save()
+
+    assert "Session/IDLE_TIMEOUT_HOURS is 3" in ben.text
+    assert ben.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_typing_narrows_the_page(somebody: Callable[[], Visitor]) -> None:
@@ -28,8 +39,11 @@ def test_typing_narrows_the_page(somebody: Callable[[], Visitor]) -> None:
     expect(ben.page.locator("[data-none]")).to_be_visible()
 
 
-def test_a_setting_is_changed_in_place_with_the_keyboard_and_put_back(somebody: Callable[[], Visitor]) -> None:
-    ben = at_settings(somebody().log_in("analyst"))
+@SCREENS
+def test_a_setting_is_changed_in_place_with_the_keyboard_and_put_back(
+    somebody: Callable[[], Visitor], width: int, scheme: str
+) -> None:
+    ben = somebody().log_in("analyst").at(width, scheme).go("/admin/config_admin/ceconfig/effective/")
     ben.page.get_by_role("link", name="Change IDLE_TIMEOUT_HOURS").focus()
     with ben.page.expect_navigation():
         ben.page.keyboard.press("Enter")
