@@ -125,6 +125,6 @@ def test_all_idle_sessions_end_while_turns_go_on(tmp_path: Path, capsys: pytest.
     assert closer.returncode == 0
     assert CeConversation.objects.filter(lifecycle="ABORTED").count() == sessions
     assert CeAudit.objects.filter(stage="SESSION_LIFECYCLE", turn_no=None).count() == sessions
-    # Beside other tests a transaction takes as long as its process waits for a processor: that is not what this is about.
+    # Beside other tests a transaction takes as long as its process waits for a processor: this is not about that.
     assert held[len(held) // 2] < LIMIT
     assert waits.took[int(len(waits.took) * 0.99)] < LIMIT

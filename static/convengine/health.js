@@ -1,0 +1,24 @@
+"use strict";
+// How far the check is, until it is through. Without this script a link asks anew.
+
+(() => {
+    const bar = document.querySelector(".ce-progress");
+    const part = document.getElementById("health-part");
+
+    async function look() {
+        const response = await fetch(location.href).catch(() => null);
+        const page = response?.ok && new DOMParser().parseFromString(await response.text(), "text/html");
+        const now = page && page.querySelector(".ce-progress");
+        if (page && !now) {
+            location.reload();
+            return;
+        }
+        if (now && now.value !== bar.value) {
+            bar.value = now.value;
+            part.textContent = page.getElementById("health-part").textContent;
+        }
+        setTimeout(look, 1000);
+    }
+
+    if (bar) setTimeout(look, 700);
+})();
