@@ -71,4 +71,4 @@ lock: $(VENV)/develop  ## Compile the locks from pyproject.toml.
 	@$(BIN)/python -m tests.lock --write
 
 assets:  ## Build the editors of the admin anew (needs Node; what is built is committed).
-	@cd assets && npm ci --no-audit --no-fund --silent && npm run --silent build
+	@cd .assets && npm ci --no-audit --no-fund --silent && npm run --silent build

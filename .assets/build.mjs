@@ -13,7 +13,7 @@ for (const name of ["editor", "layout"]) {
     const built = await build({
         entryPoints: [`${name}.js`], outfile: `${OUT}/ce-${name}.js`, bundle: true, minify: true, format: "iife", target: "es2022",
         charset: "utf8", metafile: true, legalComments: "none",
-        banner: {js: `/* Built by make assets from assets/${name}.js (${made}). What it is made of: ce-${name}.licences.txt */`},
+        banner: {js: `/* Built by make assets from .assets/${name}.js (${made}). What it is made of: ce-${name}.licences.txt */`},
     });
 
     const packages = [...new Set(Object.keys(built.metafile.inputs).flatMap((path) => path.match(/^node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1] ?? []))].sort();
