@@ -18,7 +18,7 @@ def test_a_reader_is_offered_nothing_to_change(somebody: Callable[[], Visitor], 
     quinn = somebody().log_in("qa").at(width, scheme).go("/admin/")
     page = quinn.page
     expect(page.get_by_role("heading", name="Latest conversations")).to_be_visible()
-    for name in ("Try a conversation", "Start a flow", "Users", "Background jobs"):
+    for name in ("Try a conversation", "Start a flow", "Users", "API keys"):
         expect(page.get_by_role("link", name=re.compile(rf"^{name}\b"))).to_have_count(0)
 
     quinn.tab_to(page.locator(".ce-places").get_by_role("link", name="Rules").first)
