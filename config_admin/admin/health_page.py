@@ -21,7 +21,6 @@ from convengine.domain.snapshot import Snapshot
 
 #: How many findings a page spells out.
 SHOWN = 100
-_SEE, _ACCEPT = "has_view_or_change_permission", "has_change_permission"
 
 
 def health_url() -> str:

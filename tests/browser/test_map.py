@@ -7,21 +7,19 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import no_violations
-from tests.browser.conftest import Visitor
+from tests.browser.conftest import SCREENS, Visitor
 
 pytestmark = pytest.mark.browser
 
 MAP = "/admin/config_admin/ceintent/CANCEL_ORDER/map/"
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (768, "dark")])
+@SCREENS
 def test_boxes_and_arrows_are_walked_through_by_keyboard(
     somebody: Callable[[], Visitor], width: int, scheme: str
 ) -> None:
-    ben = somebody().log_in("analyst")
+    ben = somebody().log_in("analyst").at(width, scheme)
     page = ben.page
-    page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     ben.go("/admin/config_admin/ceintent/map/")
     box = page.get_by_role("button", name="CANCEL_ORDER.", exact=False).last
     box.focus()

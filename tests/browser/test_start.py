@@ -6,19 +6,17 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import no_violations
-from tests.browser.conftest import Visitor
+from tests.browser.conftest import SCREENS, Visitor
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (768, "dark")])
+@SCREENS
 def test_a_flow_is_started_by_keyboard_and_works_at_once(
     somebody: Callable[[], Visitor], width: int, scheme: str
 ) -> None:
-    ben = somebody().log_in("analyst")
+    ben = somebody().log_in("analyst").at(width, scheme)
     page = ben.page
-    page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     ben.go("/admin/config_admin/ceintent/start/")
     page.get_by_label("Answer a question").focus()
     page.keyboard.press("ArrowDown")
