@@ -11,6 +11,7 @@ from django.urls import path
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import DropdownFilter
 
+from audit.access.admin import AccessLogAdmin
 from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
 from audit.talk import talk
 from convengine.domain.stages import Stage, is_error
@@ -24,6 +25,9 @@ from convengine.record_columns import (
     shortened,
     text_column,
 )
+
+#: Pages that stand with what they are about.
+__all__ = ["AccessLogAdmin", "AuditAdmin", "ModelCallAdmin", "TurnRowAdmin"]
 
 
 class StageFilter(DropdownFilter):

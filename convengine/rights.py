@@ -82,6 +82,7 @@ TASKS = (
         (ANALYST, CONFIG_ADMIN, QA),
         _see("ce_sessions", _SESSIONS) | _see("audit", _AUDIT),
     ),
+    Task("See who read which conversations", (CONFIG_ADMIN,), _see("audit", ["ceaccesslog"])),
     Task(
         "Read what waits, stored answers and runs of actions",
         (ANALYST, CONFIG_ADMIN, QA, OPERATOR),

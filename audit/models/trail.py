@@ -1,21 +1,9 @@
-"""What is kept of every turn, append-only (tables 6.3, 6.4; R58, R84)."""
-
-from typing import Any, ClassVar
+"""Events, deciding rows and model calls of turns (tables 6.3, 6.4; R58, R84)."""
 
 from django.db import models
 from django.utils import timezone
 
-from convengine.sealed import PurgedQuerySet, Sealed
-
-
-class AppendOnly(Sealed):
-    """Rows that are written once, by the turn's commit; they leave by retention only."""
-
-    objects: ClassVar[Any] = PurgedQuerySet.as_manager()
-
-    class Meta:
-        abstract = True
-
+from audit.models.sealed import AppendOnly
 
 #: Two events of three only say that a step begins or ends: they are looked for within their turn, never by their stage.
 _MORE_THAN_A_STEP = ~models.Q(stage__in=("STEP_ENTER", "STEP_EXIT"))

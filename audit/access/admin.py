@@ -1,0 +1,45 @@
+"""The list of who read what of the record."""
+
+from django.contrib import admin
+from django.utils.safestring import SafeString
+
+from audit.models import CeAccessLog
+from convengine.read_only import ByConversation
+from convengine.record_columns import beginning, link
+
+
+@admin.register(CeAccessLog)
+class AccessLogAdmin(ByConversation):
+    """Looks of people into the record, the newest first."""
+
+    list_display = ("reader", "what", "conversation_page", "turn", "search_beginning", "address", "created_at")
+    list_display_links = ("created_at",)
+    search_fields = ("reader", "conversation_id")
+    search_help_text = "User name or conversation id"
+    fields = ("reader", "what", "conversation_page", "turn", "search", "address", "path", "created_at")
+    readonly_fields = ("what", "conversation_page", "turn")
+    ordering = ("-access_id",)
+    search_beginning = beginning("search", "search")
+
+    @admin.display(description="what")
+    def what(self, row: CeAccessLog) -> str:
+        """What was opened."""
+        return dict(CeAccessLog.Kind.choices).get(row.kind, row.kind)
+
+    @admin.display(description="conversation")
+    def conversation_page(self, row: CeAccessLog) -> SafeString:
+        """A link to the conversation; a search has none."""
+        return super().conversation_page(row) if row.conversation_id else SafeString("-")
+
+    @admin.display(description="conversation")
+    def conversation_name(self, row: CeAccessLog) -> str:
+        """Its id, for who may not open it."""
+        return str(row.conversation_id or "-")
+
+    @admin.display(description="turn")
+    def turn(self, row: CeAccessLog) -> SafeString | str:
+        """A link to the turn."""
+        if row.turn_no is None:
+            return "-"
+        query = f"?conversation_id={row.conversation_id}&turn_no={row.turn_no}"
+        return link("ce_sessions_ceconversationhistory_changelist", row.turn_no, query=query)

@@ -1,0 +1,48 @@
+"""Who read what of the record."""
+
+from django.db import models
+from django.utils import timezone
+
+from audit.models.sealed import AppendOnly
+
+
+class CeAccessLog(AppendOnly):
+    """One look of a person into the record."""
+
+    class Kind(models.TextChoices):
+        """What was opened."""
+
+        CONVERSATION = "CONVERSATION", "Timeline of a conversation"
+        TURN = "TURN", "A turn"
+        EVENTS = "EVENTS", "Events"
+        WHY = "WHY", "Why a turn went as it did"
+        SEARCH = "SEARCH", "Search"
+        COMPARE = "COMPARE", "Comparison"
+        AS_IT_WAS = "AS_IT_WAS", "A row as it was"
+        STREAM = "STREAM", "Live stream"
+        REPLAY = "REPLAY", "Replay"
+        SCENARIO = "SCENARIO", "Scenario file"
+        EXPORT = "EXPORT", "Export"
+        PRINT = "PRINT", "Printable page"
+
+    access_id = models.BigAutoField(primary_key=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    reader = models.TextField(help_text="Name of the user, as it was then.")
+    kind = models.TextField(help_text="What was opened.")
+    conversation_id = models.UUIDField(null=True, help_text="Null for a search.")
+    turn_no = models.IntegerField(null=True, help_text="Null where it was more than one turn.")
+    search = models.TextField(default="", blank=True, help_text="What was searched for.")
+    address = models.TextField(default="", blank=True, help_text="Network address that the request came from.")
+    path = models.TextField(default="", blank=True, help_text="Page or endpoint, without its parameters.")
+
+    class Meta:
+        db_table = "ce_access_log"
+        verbose_name = "look into the record"
+        verbose_name_plural = "looks into the record"
+        indexes = [
+            models.Index("conversation_id", models.F("access_id").desc(), name="ce_access_conversation"),
+            models.Index("reader", models.F("access_id").desc(), name="ce_access_reader"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.reader} {self.kind} {self.created_at:%Y-%m-%d %H:%M}"
