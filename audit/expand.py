@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from audit.implied import repeats_text, whole
+from audit.implied import repeats_text, running, whole
 from audit.models import CeAudit
 from audit.stage_names import base_name
 from convengine.domain import folding
-from convengine.domain.stages import FULL_META, Stage
+from convengine.domain.stages import FULL_META
 
 Json = Any
 
@@ -44,8 +44,8 @@ def expanded(rows: Iterable[CeAudit]) -> Iterator[Event]:
         if meta:
             state = folding.apply(state, meta.get("changed") or {})
         if has_meta:
-            step = (meta or {}).get("step", payload.get("step") if row.stage == Stage.STEP_ENTER else step)
-            payload = whole(row.stage, payload)
+            step = running(row.stage, payload, meta or {}, step)
+            payload = whole(row.stage, payload, step)
             if repeats_text(row.stage) and "key" in payload:
                 payload["key"] = {"userText": state.get("userText"), **payload["key"]}
         payload = {key: _resolved(value, state) for key, value in payload.items()}

@@ -13,6 +13,7 @@ from convengine.rules.telling import flags
 from convengine.rules.verdict import NOT_MET
 
 Json = Any
+_STEP_ENTER, _STEP_EXIT = Stage.STEP_ENTER.value, Stage.STEP_EXIT.value
 _NOT_MET: Mapping[str, Json] = {"matched": False, "reason": NOT_MET}
 #: Where a rule holds, and where the answer is made, the event shows what was seen.
 _FOLDED: Mapping[str, Json] = {"context": {"$folded": "context"}, "schemaJson": {"$folded": "schemaJson"}}
@@ -58,9 +59,9 @@ def _of_rules(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 _READERS: Mapping[str, Callable[[Mapping[str, Json]], Mapping[str, Json]]] = {
-    Stage.STEP_ENTER.value: _of_step,
+    _STEP_ENTER: _of_step,
     Stage.STEP_ERROR.value: _of_step,
-    Stage.STEP_EXIT.value: _of_step_exit,
+    _STEP_EXIT: _of_step_exit,
     Stage.PIPELINE_TIMING.value: _of_timing,
     Stage.DECISION.value: _of_decision,
     Stage.ASSISTANT_OUTPUT.value: _of_output,
@@ -80,8 +81,16 @@ def shortened(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
     return told
 
 
-def whole(stage: str, payload: Mapping[str, Json]) -> dict[str, Json]:
-    """The payload with what follows; of one that was stored whole, as without `_meta`, itself."""
+def running(stage: str, payload: Mapping[str, Json], meta: Mapping[str, Json], step: str | None) -> str | None:
+    """The step that an event belongs to; `step` is that of the event before it."""
+    told: str | None = meta.get("step", payload.get("step") if stage == _STEP_ENTER else step)
+    return told
+
+
+def whole(stage: str, payload: Mapping[str, Json], step: str | None = None) -> dict[str, Json]:
+    """The payload with what follows, also from the running step; of one that was stored whole, itself."""
+    if stage == _STEP_EXIT and step:
+        payload = {"step": step, **payload}
     steps = payload.get("stepList")
     if isinstance(steps, str):
         payload = {**payload, "stepList": unpacked(steps)}

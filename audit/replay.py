@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.filters import AuditFilter
-from audit.implied import whole
+from audit.implied import running, whole
 from audit.queries import whole_turns
 from audit.rows import audit_rows, masked
 from convengine import conf, wiring
@@ -65,14 +65,12 @@ def replay(record: CeConversationHistory) -> Difference | None:
     outcome = wiring.engine().run(turn)
     rows = audit_rows(turn)
     payloads = loads(masked(rows, AuditFilter.of(turn.snapshot).redact_keys))
-    replayed = [
-        (row.stage, _comparable(whole(row.stage, payload))) for row, payload in zip(rows, payloads, strict=True)
-    ]
-    stored = [
-        (row.stage, _comparable(whole(row.stage, row.payload_json)))
+    replayed = _told((row.stage, payload) for row, payload in zip(rows, payloads, strict=True))
+    stored = _told(
+        (row.stage, row.payload_json)
         for row in whole_turns(record.conversation_id, [record.turn_no])
         if row.stage not in AFTER_THE_ANSWER
-    ]
+    )
     difference = _first_difference(stored, replayed)
     if difference is None and not outcome.error:
         answers = record.assistant_output, plain(outcome.session.last_assistant)
@@ -103,8 +101,18 @@ def _turn(recorded: Recorded) -> Turn:
     return Turn(recorded.turn_id, recorded.turn_no, recorded.request, snapshot, ports, Trail(clock.elapsed_ms))
 
 
-def _first_difference(stored: Iterable[tuple[str, Json]], replayed: Iterable[tuple[str, Json]]) -> Difference | None:
-    left, right = list(stored), list(replayed)
+def _told(events: Iterable[tuple[str, Mapping[str, Json]]]) -> list[tuple[str, Json]]:
+    """Stage and payload of events as they are compared, with what follows from the rest."""
+    told: list[tuple[str, Json]] = []
+    step: str | None = None
+    for stage, payload in events:
+        meta = payload.get("_meta")
+        step = running(stage, payload, meta if isinstance(meta, Mapping) else {}, step)
+        told.append((stage, _comparable(whole(stage, payload, step))))
+    return told
+
+
+def _first_difference(left: list[tuple[str, Json]], right: list[tuple[str, Json]]) -> Difference | None:
     for place in range(max(len(left), len(right))):
         one = left[place] if place < len(left) else None
         other = right[place] if place < len(right) else None

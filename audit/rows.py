@@ -18,6 +18,8 @@ from convengine.domain.turn import Turn
 STRUCTURE = frozenset({"_meta", "changed", "set", "unset", "stepList", "candidates", "operands", "key"})
 _STEP_ENTER = Stage.STEP_ENTER.value
 _OF_A_STEP = frozenset({_STEP_ENTER, Stage.STEP_EXIT.value})
+#: What is stored of a step that ended and of which nothing is to be said: readers know which one it is.
+_NOTHING: Mapping[str, Any] = {}
 
 
 class AuditRow(NamedTuple):
@@ -98,7 +100,7 @@ def _payload(event: AuditEvent, meta: dict[str, Any], wanted: AuditFilter, filte
 def _of_step(stage: str, step: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """What the event of a step usually says, and what is stored of it."""
     told = {"step": step}
-    return whole(stage, told), told
+    return whole(stage, told), told if stage == _STEP_ENTER else _NOTHING
 
 
 def _stored(event: AuditEvent, payload: Mapping[str, Any], meta: dict[str, Any]) -> Mapping[str, Any]:

@@ -29,7 +29,8 @@ class CeAudit(AppendOnly):
         indexes = [
             # None by conversation and time: the events of a conversation stand in the order of its turns, and every
             # index more is written to for each event of each turn.
-            models.Index(fields=["conversation_id", "turn_no", "seq"], name="ce_audit_turn"),
+            # Without `seq`: the events of one turn are one entry then, and who reads a turn sorts its eighty events.
+            models.Index(fields=["conversation_id", "turn_no"], name="ce_audit_turn"),
             models.Index(fields=["stage", "created_at"], name="ce_audit_stage", condition=_MORE_THAN_A_STEP),
         ]
 

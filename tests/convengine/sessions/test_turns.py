@@ -8,6 +8,7 @@ from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from audit.expand import expanded
 from audit.models import CeAudit
 from config_admin.models import CeConfig, CePolicy
 from convengine import wiring
@@ -245,8 +246,7 @@ def test_PCB_V3_a_conversation_deleted_under_a_turn_is_made_anew(
 def test_PCB_V5_nothing_that_needs_the_row_begins_before_it_is_sure(conversation_id: str) -> None:
     say(conversation_id)
 
-    events = CeAudit.objects.order_by("seq").values_list("stage", "payload_json")
-    marks = [(stage, payload.get("step")) for stage, payload in events]
+    marks = [(event.name, event.payload.get("step")) for event in expanded(CeAudit.objects.order_by("seq"))]
     sure = marks.index(("STEP_EXIT", "PersistConversationBootstrapStep"))
     needing = [step.name for step in wiring.engine().steps if step.requires_persisted]
     assert needing
