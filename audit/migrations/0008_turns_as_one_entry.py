@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('audit', '0006_one_index_less'),
+        ('audit', '0007_access_log'),
     ]
 
     operations = [
