@@ -3,7 +3,8 @@
 from django.contrib import admin
 from django.urls import path
 
-from config_admin.admin import finder, presence, signed_in
+from config_admin.admin.places import finder
+from config_admin.admin.saving import presence, signed_in
 
 urlpatterns = [
     path("find/", admin.site.admin_view(finder.find), name="config_admin_find"),

@@ -162,7 +162,7 @@ UNFOLD: dict[str, Any] = {
         f"convengine.admin_site.{name}" for name in ("script", "finder_script", "manual_script", "sending_script")
     ],
     "SIDEBAR": {"navigation": "convengine.admin_site.sidebar"},
-    "DASHBOARD_CALLBACK": "config_admin.admin.home.dashboard",
+    "DASHBOARD_CALLBACK": "config_admin.admin.places.home.dashboard",
 }
 
 # Where e-mail of tools goes out.

@@ -1,6 +1,7 @@
-"""The admin of configuration: one module a table, as in `config_admin/models`, and the releases."""
+"""The admin of configuration: its tables and releases, imported here so that they register themselves."""
 
-from config_admin.admin import (
+from config_admin.admin.comparison import release
+from config_admin.admin.tables import (
     classifier,
     config,
     container_config,
@@ -15,7 +16,6 @@ from config_admin.admin import (
     pending_action,
     policy,
     prompt_template,
-    release,
     response,
     rule,
     state_graph,

@@ -12,19 +12,19 @@ from django.http import HttpRequest
 from django.utils import formats, timezone
 from unfold.admin import ModelAdmin
 
-from config_admin.admin.changing import ChangingAdmin
+from config_admin.admin.comparison.history import HistoryAdmin
 from config_admin.admin.desk import desk_of
-from config_admin.admin.editors import language_of, names
-from config_admin.admin.fields import field_of
+from config_admin.admin.editing.editors import language_of, names
+from config_admin.admin.editing.fields import field_of
+from config_admin.admin.editing.forms import RowForm
+from config_admin.admin.editing.judging import JudgingAdmin
+from config_admin.admin.editing.pickers import Source, intents, states
+from config_admin.admin.editing.trials import TRIALS
 from config_admin.admin.filters import IntentFilter, InUseFilter, StateFilter, with_activity
-from config_admin.admin.forms import RowForm
-from config_admin.admin.gone import GoneAdmin
-from config_admin.admin.history import HistoryAdmin
-from config_admin.admin.judging import JudgingAdmin
-from config_admin.admin.marks import opened
-from config_admin.admin.pickers import Source, intents, states
-from config_admin.admin.returning import ReturningAdmin, way_back, workspace_url
-from config_admin.admin.trials import TRIALS
+from config_admin.admin.places.marks import opened
+from config_admin.admin.saving.changing import ChangingAdmin
+from config_admin.admin.saving.gone import GoneAdmin
+from config_admin.admin.saving.returning import ReturningAdmin, way_back, workspace_url
 from config_admin.snapshot.active import snapshots
 from convengine.domain.rows import ROW_TYPE_OF
 from convengine.domain.scope import ANY, UNKNOWN

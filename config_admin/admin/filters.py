@@ -8,8 +8,8 @@ from django.http import HttpRequest
 from unfold.contrib.filters.admin import DropdownFilter
 
 from config_admin.admin.desk import Desk, desk_of
-from config_admin.admin.fields import Option
-from config_admin.admin.pickers import intents, states
+from config_admin.admin.editing.fields import Option
+from config_admin.admin.editing.pickers import intents, states
 from config_admin.models import CeIntent
 from convengine.domain.scope import ANY, UNKNOWN
 

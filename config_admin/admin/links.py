@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.admin.utils import quote
 from django.urls import reverse
 
-from config_admin.admin.differences import name_of
+from config_admin.admin.comparison.differences import name_of
 from config_admin.releases.content import control_plane
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from config_admin.admin.concerning import states_of, unanswered
+from config_admin.admin.places.concerning import states_of, unanswered
 from config_admin.validation import graph
 from config_admin.validation.checks.rule_moves import demands, moves
 from config_admin.validation.relations import of_intent

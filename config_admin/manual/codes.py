@@ -5,8 +5,8 @@ from itertools import groupby
 from typing import Any
 
 import convengine.domain.catalogue  # noqa: F401  (completes the catalogue)
-from config_admin.admin.effective import as_written
-from config_admin.admin.pickers import allowed
+from config_admin.admin.editing.pickers import allowed
+from config_admin.admin.places.effective import as_written
 from config_admin.health.codes import HEALTH_CODES
 from config_admin.manual.entry import Chapter, Entry, in_words
 from config_admin.validation.codes import CODES

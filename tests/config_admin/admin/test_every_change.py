@@ -11,7 +11,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from config_admin import models as m
-from config_admin.admin.setting_fields import as_chosen
+from config_admin.admin.editing.setting_fields import as_chosen
 from config_admin.releases.change_set import change_set
 from config_admin.releases.content import content_of, contents, control_plane, kept_columns
 from config_admin.releases.diff import differences

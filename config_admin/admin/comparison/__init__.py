@@ -1,0 +1,1 @@
+"""What differs between two contents of a row or two configurations, and the ways back."""

@@ -1,0 +1,1 @@
+"""What a form offers, judges and tries while somebody fills it in."""

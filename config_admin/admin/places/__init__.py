@@ -1,0 +1,1 @@
+"""The pages of the workplace that belong to no single table."""

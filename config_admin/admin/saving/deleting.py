@@ -1,0 +1,38 @@
+"""What deleting rows would take along, and what forbids it (tables 1.8, IN_USE and LAST_FALLBACK)."""
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+from django.contrib.admin.utils import get_deleted_objects
+from django.http import HttpRequest
+
+from config_admin.admin.desk import desk_of
+from config_admin.admin.saving.confirming import Refusal, named, refused
+from config_admin.validation.references import referring
+from config_admin.validation.run import check_delete
+from convengine.domain.rows import ROW_TYPE_OF, Row
+from convengine.domain.snapshot import Snapshot
+
+#: How many rows a page lists.
+SHOWN = 20
+
+
+def deleted(model_admin: Any, objs: Any, request: HttpRequest) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+    """As Django's: what goes, how much of what, rights that are missing, and what protects it, which is our checks."""
+    found, snapshot = list(objs), desk_of(request).snapshot
+    going, counts, missing, _ = get_deleted_objects(found, request, model_admin.admin_site)
+    stored = snapshot.table(ROW_TYPE_OF[model_admin.opts.db_table]).by_pk
+    rows = [stored[obj.pk] for obj in found if obj.pk in stored]
+    refusals = [*refused(model_admin, request, rows), *chain.from_iterable(_refusals(snapshot, row) for row in rows)]
+    refusals += [
+        Refusal(finding.message) for finding in model_admin.check_together(snapshot, {obj.pk for obj in found})
+    ]
+    shown = going if len(going) <= SHOWN else [*going[:SHOWN], f"… and {len(going) - SHOWN} more"]
+    return shown, counts, missing, list(dict.fromkeys(refusals))
+
+
+def _refusals(snapshot: Snapshot, row: Row) -> Iterator[Refusal]:
+    for finding in check_delete(row, snapshot):
+        in_the_way = referring(snapshot, row) if finding.code == "IN_USE" else ()
+        yield Refusal(finding.message, tuple(named(in_the_way[:SHOWN])))

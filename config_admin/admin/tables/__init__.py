@@ -1,0 +1,1 @@
+"""The pages of control-plane tables, a module a table."""
