@@ -1,12 +1,39 @@
-"""Event streams, and the all-in-one demo (ASGI)."""
+"""Event streams, and with them everything else that WSGI serves: the one process of the demo (ASGI)."""
 
-import os
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from typing import Any
 
-from django.core.asgi import get_asgi_application
+from asgiref.sync import ThreadSensitiveContext
+from asgiref.wsgi import WsgiToAsgi
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "convengine.settings")
-application = get_asgi_application()
+from convengine import conf
+from convengine.wsgi import application as wsgi
 
-from convengine.process import settle  # noqa: E402 - only now is Django ready for it
+STREAMS = "/api/v1/conversation/stream/"
+_streams = conf.load("STREAMS")
 
-settle()
+
+def _closed(environ: dict[str, Any], start_response: Any) -> Iterator[bytes]:
+    """The answer of WSGI, closed when it was sent: only then does a call give back what it held."""
+    answer: Any = wsgi(environ, start_response)
+    with closing(answer):
+        yield from answer
+
+
+_pages: Any = WsgiToAsgi(_closed)  # type: ignore[no-untyped-call]
+
+
+async def application(scope: Mapping[str, Any], receive: Any, send: Any) -> None:
+    """Streams stay in the event loop; each other call gets a thread of its own for as long as it lasts."""
+    if scope["type"] != "http":
+        return
+    if str(scope["path"]).startswith(STREAMS):
+        await _streams(scope, receive, send)
+        return
+
+    async def sent(message: Mapping[str, Any]) -> None:
+        await send(message)
+
+    async with ThreadSensitiveContext():
+        await _pages(dict(scope), receive, sent)

@@ -25,6 +25,20 @@ DEFAULTS: Mapping[str, Any] = {
     "TRACE_GRAPHS": "audit.graph.graphs",
     # How a session moved in some of its turns, and which rows decided those: `moves`, `deciders`.
     "SESSION_TRAIL": "audit.session_trail",
+    # Lets turns be watched while they run: `start` once a process, `join` for each turn.
+    "LIVE": "audit.live.telling",
+    # The ASGI application that serves event streams.
+    "STREAMS": "audit.live.serving.streams",
+    # The bus that carries what running turns tell to other processes; blank for none.
+    "BUS_URL": "",
+    # Where streams are served, when not by the process that is asked; blank for there.
+    "STREAMS_URL": "",
+    # Streams of one process, and of one person who is signed in; how long one lasts.
+    "MAX_STREAMS": 200,
+    "MAX_STREAMS_PER_PERSON": 5,
+    "STREAM_SECONDS": 1800,
+    # How often watched conversations are looked at while nobody tells what happens.
+    "STREAM_POLL_MS": 500,
     # Called with each event as it happens.
     "TRAIL_LISTENERS": [],
     # Called with each progress line (`VerboseLine`) as it is made.

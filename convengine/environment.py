@@ -152,9 +152,15 @@ def broker(url: str) -> str:
     """The address of the broker of background jobs; blank for none, `embedded` for one that `serve` starts."""
     if url and url != "embedded" and urlsplit(url).scheme not in ("redis", "rediss", "redis+socket"):
         raise ImproperlyConfigured(
-            "CE_BROKER_URL must begin with redis://, rediss:// or redis+socket://, or be `embedded`."
+            "CE_BROKER_URL and CE_BUS_URL must begin with redis://, rediss:// or redis+socket://, or be `embedded`."
         )
     return url
+
+
+def bus(url: str, broker_url: str) -> str:
+    """The address of the bus that carries what running turns tell; the broker's unless `none` or another is named."""
+    found = broker(broker_url if not url else "" if url == "none" else url)
+    return "" if found == "embedded" else found
 
 
 def database(url: str, default_file: str) -> dict[str, Any]:

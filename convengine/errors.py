@@ -251,6 +251,21 @@ class UnresolvedPromptVariable(ConvEngineError):
     code = "UNRESOLVED_PROMPT_VARIABLE"
 
 
+# --- streams ----------------------------------------------------------------------------------------------------
+
+
+class TooManyStreams(ConvEngineError):
+    """This process serves as many event streams as it may; come again in a while."""
+
+    code, status, recoverable = "TOO_MANY_STREAMS", 429, True
+
+
+class StreamsElsewhere(ConvEngineError):
+    """Event streams are not served here; CE_STREAMS_URL names no place."""
+
+    code, status = "STREAMS_NOT_SERVED", 501
+
+
 # --- replay -----------------------------------------------------------------------------------------------------
 
 

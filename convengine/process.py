@@ -18,6 +18,7 @@ def settle() -> None:
     Raises what makes the engine impossible, such as PipelineConstraintViolation.
     """
     wiring.engine()
+    conf.load("LIVE").start()
     gc.collect()
     gc.freeze()
     gc.set_threshold(_BETWEEN_LOOKS, 20, 20)

@@ -6,7 +6,7 @@ from convengine import errors
 from convengine.llm import faults
 from convengine.pipeline.engine import InternalError
 
-#: What can only happen while the process starts, or in a replay.
+#: What can only happen while the process starts, in a replay, or to a stream.
 _ELSEWHERE = (
     errors.PipelineConstraintViolation,
     errors.InvalidContainerInterceptor,
@@ -14,6 +14,8 @@ _ELSEWHERE = (
     errors.InvalidResponseTransformer,
     errors.InvalidMemoryStore,
     errors.ReplayMismatch,
+    errors.TooManyStreams,
+    errors.StreamsElsewhere,
 )
 #: What has codes of its own below it.
 _FAMILIES = frozenset({errors.ConvEngineError, errors.TooLarge})

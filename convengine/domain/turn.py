@@ -118,6 +118,8 @@ class Turn:
     uninterruptible: bool = False
     #: Set when the turn goes on in a new session.
     left: Left | None = None
+    #: Called when the turn is stored or given up: whoever watches it looks at what is stored.
+    ended: Callable[[], None] | None = None
     #: Whether the audit takes an event, by its number.
     admitted: dict[int, bool] = field(default_factory=dict)
     _told: set[tuple[str, str]] = field(default_factory=set)

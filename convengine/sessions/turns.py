@@ -114,6 +114,8 @@ def _run(request: TurnRequest, lease: leases.Lease, key: IdempotencyKey | None, 
     finally:
         # Who listens holds the turn, and the turn holds who listens: let go, it is gone at once.
         turn.trail.listeners, turn.trail.watchers, turn.flush_step = (), {}, None
+        if turn.ended:
+            turn.ended()
     if outcome.error is None and not outcome.stopped and turn.left is None:
         afterwards.offer(turn, lease, outcome.session)
     return answer
@@ -147,6 +149,7 @@ def opened(request: TurnRequest, lease: leases.Lease) -> tuple[Turn, Recording]:
     turn = Turn(lease.turn_id, lease.turn_no, request, snapshot, ports, trail)
     turn.verbose_listeners = wiring.verbose_listeners()
     listen(turn, lambda fault: log.warning("progress not told", error=str(fault), exc_info=fault))
+    conf.load("LIVE").join(turn)
     if settings.read(snapshot, ON_CONCURRENT_TURN, request.workspace_id).value == "interrupt":
         turn.interrupted = Watch(lease.token)
     turn.time_limit_ms = conf.get("TURN_TIMEOUT_SECONDS") * 1000

@@ -111,12 +111,13 @@ def start(command: list[str], port: int, environment: Mapping[str, str], folder:
     return Server(process, port, log)
 
 
-def start_granian(workers: int = 1, threads: int = 4, **environment: str) -> Server:
-    """The server as it is deployed, on the database of this test."""
+def start_granian(workers: int = 1, threads: int = 4, *, asgi: bool = False, **environment: str) -> Server:
+    """The server as it is deployed, on the database of this test; with `asgi` it serves event streams as well."""
     port = free_port()
     command = [
         sys.executable, "-c", "import sys; from config_admin.management.commands.serve import become_server; "
-        "become_server('127.0.0.1', *map(int, sys.argv[1:]))", str(port), str(workers), str(threads),
+        "become_server('127.0.0.1', *map(int, sys.argv[1:4]), asgi=bool(sys.argv[4:]))",
+        str(port), str(workers), str(threads), *(["asgi"] if asgi else []),
     ]  # fmt: skip
     return start(command, port, {**os.environ, "DATABASE_URL": database_url(), **environment})
 

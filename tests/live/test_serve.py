@@ -24,7 +24,7 @@ def server(transactional_db: None) -> Iterator[Server]:
     """`manage.py serve`, with one worker process so that its death is the death of all there is."""
     desk()
     port = free_port()
-    command = [sys.executable, "manage.py", "serve", "--port", str(port), "--workers", "1"]
+    command = [sys.executable, "manage.py", "serve", "--port", str(port), "--workers", "1", "--streams-port", "0"]
     told = {"DATABASE_URL": database_url(), "CE_EXTENSIONS": "tests.live.slow", "CE_TEST_SLEEP_SECONDS": "1.5"}
     running = start(command, port, {**os.environ, **told})
     try:

@@ -46,7 +46,7 @@ class Command(BaseCommand):
         jobs = jobs_in_server()
         self._print(facts, jobs)
         if not no_serve:
-            become_server(host, port, workers=1, threads=4)
+            become_server(host, port, workers=1, threads=1, asgi=True)
 
     def _print(self, facts: dict[str, Any], jobs: str) -> None:
         logins = "\n".join(

@@ -27,23 +27,41 @@ class Command(BaseCommand):
         parser.add_argument("--workers", type=int, default=2)
         parser.add_argument("--threads", type=int, default=4)
         parser.add_argument(
+            "--streams-port", type=int, default=None, help="Where event streams are served (port + 1); 0: not here."
+        )
+        parser.add_argument(
             "--no-jobs", action="store_true", help="Leave background jobs to others, such as a worker and a beat."
         )
 
     def handle(self, *args: Any, host: str, port: int, workers: int, threads: int, **options: Any) -> None:
         """Migrate and serve. Raises CommandError when the port is taken or something is not installed."""
         need_port(host, port)
+        children = self._streams(host, port + 1 if options["streams_port"] is None else options["streams_port"])
         call_command("migrate", verbosity=0, interactive=False)
         self.stdout.write(f"Turns, API and admin: http://{host}:{port} ({workers} processes, {threads} threads each)")
         url = "" if options["no_jobs"] else conf.get("BROKER_URL")
         if not url:
             self.stdout.write(f"Background jobs: {'not here' if options['no_jobs'] else jobs_in_server()}")
-            become_server(host, port, workers, threads)
+            if not children:
+                become_server(host, port, workers, threads)
         server = Child("server", server_command(host, port, workers, threads), leads=True)
-        sys.exit(self._run(url, server))
+        sys.exit(self._run(url, [*children, server]))
 
-    def _run(self, url: str, server: Child) -> int:
-        """The server beside a worker and a beat, on the broker that is named or on one of our own."""
+    def _streams(self, host: str, port: int) -> list[Child]:
+        """The process that serves event streams, and where the server sends who asks it for one."""
+        if not port:
+            return []
+        need_port(host, port)
+        os.environ.setdefault("CE_STREAMS_URL", f":{port}")
+        self.stdout.write(f"Event streams: http://{host}:{port}")
+        # What servers do beside their turns is theirs.
+        return [Child("streams", ["env", "CE_JOBS_IN_PROCESS=false", *server_command(host, port, 1, 1, asgi=True)])]
+
+    def _run(self, url: str, servers: list[Child]) -> int:
+        """The servers; with a broker beside a worker and a beat, on the one that is named or on one of our own."""
+        if not url:
+            self.stdout.flush()
+            return Group(servers, Path(settings.BASE_DIR), dict(os.environ)).run()
         try:
             own, address = broker() if url == EMBEDDED else (None, url)
         except CannotStart as problem:
@@ -52,7 +70,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Background jobs: a worker and a beat, on {where}")
         self.stdout.flush()
         told = {**os.environ, "CE_BROKER_URL": address, "CE_JOBS_IN_PROCESS": "false"}
-        children = [*([own] if own else []), worker(), beat(), server]
+        children = [*([own] if own else []), worker(), beat(), *servers]
         return Group(children, Path(settings.BASE_DIR), told).run()
 
 
@@ -76,21 +94,27 @@ def need_port(host: str, port: int) -> None:
         raise CommandError(f"Cannot serve at {host}:{port}: {reason}. Another port: PORT=…") from error
 
 
-def server_command(host: str, port: int, workers: int, threads: int) -> list[str]:
-    """The server, which starts a worker process anew when one dies. Raises CommandError."""
+def server_command(host: str, port: int, workers: int, threads: int, *, asgi: bool = False) -> list[str]:
+    """The server, which starts a worker process anew when one dies; with `asgi` it serves event streams as well.
+
+    Raises CommandError.
+    """
     server = Path(sys.executable).parent / "granian"
     if not server.exists():
         raise CommandError("The server is not installed: run `make setup`.")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "convengine.settings")
     return [
-        str(server), "--interface", "wsgi", "--host", host, "--port", str(port), "--workers", str(workers),
-        "--blocking-threads", str(threads), "--respawn-failed-workers", "--log-level", "warning",
-        "convengine.wsgi:application",
+        str(server), "--interface", "asginl" if asgi else "wsgi", "--host", host, "--port", str(port),
+        "--workers", str(workers), *([] if asgi else ["--blocking-threads", str(threads)]),
+        "--respawn-failed-workers", "--log-level", "warning", "--no-ws",
+        # A stream has no end of its own; whoever reads one comes again.
+        *(["--workers-kill-timeout", "5"] if asgi else []),
+        f"convengine.{'asgi' if asgi else 'wsgi'}:application",
     ]  # fmt: skip
 
 
-def become_server(host: str, port: int, workers: int, threads: int) -> None:
+def become_server(host: str, port: int, workers: int, threads: int, *, asgi: bool = False) -> None:
     """Replace this process by the server."""
-    command = server_command(host, port, workers, threads)
+    command = server_command(host, port, workers, threads, asgi=asgi)
     sys.stdout.flush()
     os.execv(command[0], command)  # noqa: S606

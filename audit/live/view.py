@@ -1,0 +1,65 @@
+"""The address of event streams where calls are answered by WSGI: it leads to where they are served."""
+
+from urllib.parse import urlsplit
+
+from django.http import HttpResponse
+from django.http.response import HttpResponseRedirectBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from convengine import conf
+from convengine.api.serializers import FailureSerializer
+from convengine.errors import StreamsElsewhere
+
+_ID = r"^\d{1,9}\.\d{1,6}(\.\d{1,18})?$"
+_STREAM = "Events of the trail, each with the id `turnNo.seq`, and progress lines (`VERBOSE`) without one."
+
+
+class Elsewhere(HttpResponseRedirectBase):
+    """The same call at another address."""
+
+    status_code = 307
+
+
+class StreamView(APIView):
+    """`GET /api/v1/conversation/stream/{conversationId}`."""
+
+    scope = "audit"
+    # Whoever is led on shows there who they are.
+    permission_classes = ()
+
+    @extend_schema(
+        operation_id="stream_events",
+        parameters=[
+            OpenApiParameter("conversation_id", OpenApiTypes.UUID, OpenApiParameter.PATH),
+            OpenApiParameter(
+                "Last-Event-ID",
+                {"type": "string", "pattern": _ID},
+                OpenApiParameter.HEADER,
+                description="Go on behind this event. Without it the stream begins with what happens next.",
+            ),
+            OpenApiParameter(
+                "after", {"type": "string", "pattern": _ID}, description="The same; 0.0 is the beginning."
+            ),
+            OpenApiParameter("stages", str, description="Only these stages, separated by commas."),
+            OpenApiParameter("verbose", {"type": "string", "enum": ["0", "1"]}, description="0: no progress lines."),
+        ],
+        responses={
+            (200, "text/event-stream"): OpenApiResponse(OpenApiTypes.STR, _STREAM),
+            204: OpenApiResponse(description="The session is over, and everything was told: do not come again."),
+            307: OpenApiResponse(description="Streams are served at another address."),
+            **dict.fromkeys((400, 401, 403, 404, 429, 501), FailureSerializer),
+        },
+    )
+    def get(self, request: Request, conversation_id: str) -> HttpResponse:
+        """Watch a conversation: what a turn does as it does it (server-sent events)."""
+        elsewhere = conf.get("STREAMS_URL")
+        if not elsewhere:
+            raise StreamsElsewhere()
+        if elsewhere.startswith(":"):
+            host = urlsplit(f"//{request.get_host()}").hostname or ""
+            named = f"[{host}]" if ":" in host else host
+            elsewhere = f"{request.scheme}://{named}{elsewhere}"
+        return Elsewhere(f"{elsewhere.rstrip('/')}{request.get_full_path()}")

@@ -1,0 +1,208 @@
+"""One reader's way through a conversation, with the real database, and news of turns as a test wants them."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync, sync_to_async
+
+from audit.live import reading, stream
+from audit.live.hub import Hub
+from audit.live.place import Place
+from audit.live.stream import Stream, Wanted
+from audit.live.told import News
+from audit.models import CeAudit
+from config_admin.models import CeResponse
+from tests.api import Caller
+from tests.worlds import desk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def caller() -> Caller:
+    desk()
+    return Caller()
+
+
+class HereHub(Hub):
+    """Asks the database in the thread of the test, which alone sees what the test stored."""
+
+    async def read(self, work: Callable[[], Any]) -> Any:
+        return await sync_to_async(work)()
+
+
+@dataclass
+class Reading:
+    """What a reader was sent."""
+
+    names: list[str] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    data: list[dict[str, Any]] = field(default_factory=list)
+
+
+def read(
+    caller: Caller, place: Place, *news: News, stages: frozenset[str] = frozenset(), lasts: float = 0.3
+) -> Reading:
+    """Stream for a moment."""
+    found = Reading()
+
+    async def run() -> None:
+        hub = HereHub()
+        hub.every = lambda: 60.0
+        reader = hub.join(caller.conversation_id)
+        for one in news:
+            reader.offer(one)
+        way = Stream(hub, reader, Wanted(caller.conversation_id, stages), place, lasts, lambda: "")
+        async for sent in way.frames():
+            if sent.startswith(b":"):
+                continue
+            lines = dict(line.split(": ", 1) for line in sent.decode().strip().split("\n"))
+            found.names.append(lines["event"])
+            found.ids.append(lines.get("id", ""))
+            found.data.append(json.loads(lines["data"]))
+        hub.leave(reader)
+        if hub._polling:
+            hub._polling.cancel()
+
+    async_to_sync(run)()
+    assert (found.names[0], found.names[-1]) == ("CONNECTED", "STREAM_CLOSED")
+    return Reading(found.names[1:-1], found.ids[1:-1], found.data[1:])
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "HEARTBEAT", 0.05)
+
+
+def stored(turn: int) -> list[str]:
+    return [
+        f"{turn}.{seq}" for seq in CeAudit.objects.filter(turn_no=turn).order_by("seq").values_list("seq", flat=True)
+    ]
+
+
+def told(caller: Caller, turn: int, seq: int, previous: int) -> News:
+    return News(caller.conversation_id, "STEP_ENTER", "{}", turn, seq, previous)
+
+
+def test_what_is_stored_comes_whole_and_in_order_from_any_place(caller: Caller) -> None:
+    caller.say("hours")
+    caller.say("fees")
+    everything = [*stored(1), *stored(2)]
+
+    assert read(caller, Place(0, 0)).ids == everything
+    assert read(caller, Place(1, 40)).ids == everything[40:]
+    assert read(caller, reading.newest(caller.conversation_id)).ids == []
+
+
+def test_events_are_those_of_the_audit_endpoint(caller: Caller) -> None:
+    caller.say("hours")
+    listed = caller.get(page="off").json()
+
+    sent = read(caller, Place(1, 30)).data[:-1]
+
+    assert [(one["auditId"], one["stage"], one["payload"]) for one in sent] == [
+        (one["auditId"], one["stage"], one["payload"]) for one in listed[30:]
+    ]
+
+
+def test_a_turn_that_failed_is_followed_by_a_message_that_says_so_once(caller: Caller) -> None:
+    CeResponse.objects.filter(intent_code="HOURS").delete()
+    caller.say("hours")
+    caller.say("fees")
+
+    found = read(caller, Place(0, 0))
+    place = found.names.index("TURN_FAILED")
+
+    assert found.ids == [*stored(1), "1.999999", *stored(2)]
+    assert found.data[place]["payload"]["errorCode"] == "RESPONSE_MAPPING_NOT_FOUND"
+    assert "TURN_FAILED" not in read(caller, Place(1, 999_999)).names
+
+
+def test_news_of_a_turn_that_runs_come_as_they_happen_and_not_again(caller: Caller) -> None:
+    caller.say("hours")
+    last = len(stored(1))
+
+    found = read(caller, Place(1, last), told(caller, 2, 1, 0), told(caller, 2, 3, 1), told(caller, 2, 3, 1))
+
+    # 2.2 is one that the audit does not take.
+    assert found.ids == ["2.1", "2.3"]
+
+
+def test_news_with_a_gap_in_front_wait_for_the_database(caller: Caller) -> None:
+    caller.say("hours")
+
+    assert read(caller, Place(1, len(stored(1))), told(caller, 2, 5, 4)).ids == []
+    assert read(caller, Place(1, 10), told(caller, 2, 1, 0)).ids == [*stored(1)[10:], "2.1"]
+
+
+def test_an_answer_that_was_told_and_not_committed_is_followed_by_turn_failed(caller: Caller) -> None:
+    caller.say("fees")
+    CeResponse.objects.filter(intent_code="HOURS").delete()
+    caller.say("hours")
+
+    found = read(caller, Place(2, 300))
+
+    assert (found.names, found.ids) == (["TURN_FAILED"], ["2.999999"])
+
+
+def test_events_outside_of_turns_come_once_wherever_the_reader_goes_on(caller: Caller) -> None:
+    caller.say("hours")
+    caller.client.post(
+        f"/api/v1/sessions/{caller.conversation_id}/close",
+        headers={"Authorization": f"Api-Key {caller.secret}"},
+        content_type="application/json",
+        data={},
+    )
+    beside = CeAudit.objects.get(turn_no=None)
+
+    found = read(caller, Place(1, 70))
+
+    assert found.names[-1] == beside.stage
+    assert found.ids[-1] == f"1.{len(stored(1))}.{beside.pk}"
+    assert found.data[-1]["reason"] == "SESSION_COMPLETE"
+    assert read(caller, Place(1, len(stored(1)), beside.pk)).ids == []
+    assert reading.completed(caller.conversation_id, Place(1, 70)).beside == 0
+
+
+def test_a_filter_takes_stages_by_name_and_keeps_failures(caller: Caller) -> None:
+    CeResponse.objects.filter(intent_code="HOURS").delete()
+    caller.say("hours")
+
+    assert read(caller, Place(0, 0), stages=frozenset({"USER_INPUT"})).names == ["USER_INPUT", "TURN_FAILED"]
+
+
+def test_a_reader_that_is_too_slow_is_told_so_and_may_come_again(caller: Caller) -> None:
+    caller.say("hours")
+    last = len(stored(1))
+    too_many = [told(caller, 2, seq, seq - 1) for seq in range(1, 1100)]
+
+    found = read(caller, Place(1, last), *too_many)
+
+    assert found.ids == []
+    assert found.data[-1]["reason"] == "STREAM_TOO_SLOW"
+
+
+def test_a_conversation_that_is_deleted_ends_its_streams(caller: Caller) -> None:
+    assert read(caller, Place(0, 0)).data[-1]["reason"] == "NOT_FOUND"
+
+
+def test_signs_of_life_come_while_nothing_happens(caller: Caller) -> None:
+    caller.say("hours")
+    place = reading.newest(caller.conversation_id)
+
+    async def first() -> bytes:
+        hub = HereHub()
+        hub.every = lambda: 60.0
+        reader = hub.join(caller.conversation_id)
+        way = Stream(hub, reader, Wanted(caller.conversation_id), place, 5.0, lambda: "")
+        frames = way.frames()
+        await anext(frames)
+        sent = await anext(frames)
+        if hub._polling:
+            hub._polling.cancel()
+        return sent
+
+    assert async_to_sync(first)() == b": still here\n\n"
