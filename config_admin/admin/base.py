@@ -17,6 +17,7 @@ from config_admin.admin.desk import desk_of
 from config_admin.admin.editing.editors import language_of, names
 from config_admin.admin.editing.fields import field_of
 from config_admin.admin.editing.forms import RowForm
+from config_admin.admin.editing.grid_page import GridAdmin
 from config_admin.admin.editing.judging import JudgingAdmin
 from config_admin.admin.editing.pickers import Source, intents, states
 from config_admin.admin.editing.trials import TRIALS
@@ -36,7 +37,7 @@ Section = tuple[str | None, Sequence[str | tuple[str, ...]]]
 SCOPE: Mapping[str, Source] = {"intent_code": intents(ANY, UNKNOWN), "state_code": states(ANY, UNKNOWN)}
 
 
-class RowAdmin(ChangingAdmin, HistoryAdmin, JudgingAdmin, GoneAdmin, ReturningAdmin, ModelAdmin):
+class RowAdmin(ChangingAdmin, HistoryAdmin, JudgingAdmin, GoneAdmin, GridAdmin, ReturningAdmin, ModelAdmin):
     """Admin of one control-plane table."""
 
     form = RowForm

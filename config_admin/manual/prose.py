@@ -26,6 +26,7 @@ PARTS: Mapping[str, Sequence[str]] = {
             "tasks",
             "workplace",
             "authoring",
+            "grid",
             "rules",
             "patterns",
             "paths",

@@ -1,13 +1,13 @@
 """A row on the table: what a check looks at, and how it says what it found."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from config_admin.validation.findings import Finding, Severity
 from config_admin.validation.world import World
 from convengine.domain.rows import Row
-from convengine.domain.snapshot import Snapshot
+from convengine.domain.snapshot import Snapshot, Table
 
 R = TypeVar("R", bound=Row)
 S = TypeVar("S", bound=Row)
@@ -42,3 +42,13 @@ class Draft(Generic[R]):
 
 #: Looks at a draft and says what is wrong with it.
 Check = Callable[[Draft[Any]], Iterable[Finding]]
+
+
+def overlaid(snapshot: Snapshot, drafts: Mapping[Any, Row]) -> Snapshot:
+    """The configuration with some rows of one table, by primary key, as their editor wants them."""
+    if not drafts:
+        return snapshot
+    table = snapshot.tables[next(iter(drafts.values())).table]
+    bad = {pk: found for pk, found in table.unreadable.items() if pk not in drafts}
+    laid = Table(table.name, (drafts.get(row.pk, row) for row in table.rows), bad)
+    return Snapshot(snapshot.config_version, {**snapshot.tables, table.name: laid}, snapshot.defaults)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 #: Addresses that answer with no page of their own.
 NO_PAGES = ("", "admin:logout", "admin:jsi18n", "admin:view_on_site")
 #: Pages of rows that look alike in all tables: a new row has the form of the stored one. No MCP server can be stored.
-SAME = ("_add", "_history", "_delete")
+SAME = ("_add", "_history", "_delete", "_grid")
 #: Stops fading, and marks the texts that are coloured like none on a page before.
 MARK = Path(__file__).with_name("unseen.js").read_text()
 DARK = "document.documentElement.classList.remove('light'); document.documentElement.classList.add('dark')"

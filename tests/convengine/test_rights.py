@@ -27,12 +27,12 @@ TAKES = {
     **dict.fromkeys(
         (
             *("changelist", "change", "history", "workspace", "effective", "compare", "map", "map_of", "health"),
-            *("transfer", "transfer_export"),
+            *("transfer", "transfer_export", "grid", "grid_rows"),
         ),
         ("view", "change"),
     ),
     **dict.fromkeys(("judge_of_form", "try_it_of_form", "turns_of_form"), ("add", "change")),
-    **dict.fromkeys(("put_back", "password_change", "try", "tools"), ("change",)),
+    **dict.fromkeys(("put_back", "password_change", "try", "tools", "grid_save"), ("change",)),
     "add": ("add",),
     "delete": ("delete",),
 }

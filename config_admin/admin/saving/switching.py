@@ -14,10 +14,11 @@ from django.template.response import TemplateResponse
 from config_admin.admin.desk import Desk, desk_of
 from config_admin.admin.saving import reasons
 from config_admin.admin.saving.confirming import Question, Refusal, ask, named, refusals_of, refused, warnings_of
+from config_admin.validation.draft import overlaid
 from config_admin.validation.findings import Finding
 from config_admin.validation.run import check_row
 from convengine.domain.rows import ROW_TYPE_OF, Row
-from convengine.domain.snapshot import Snapshot, Table
+from convengine.domain.snapshot import Snapshot
 
 #: How many rows and findings the page spells out.
 SHOWN = 20
@@ -60,7 +61,7 @@ def _judged(desk: Desk, drafts: Mapping[Any, Row], *, everything: bool) -> list[
     switched off, only what becomes wrong by it, for they may stay as wrong as they were.
     """
     if everything:
-        after = _with(desk.snapshot, drafts)
+        after = overlaid(desk.snapshot, drafts)
         return [finding for draft in drafts.values() for finding in check_row(draft, after, desk.world)]
     found: list[Finding] = []
     for draft in drafts.values():
@@ -68,14 +69,6 @@ def _judged(desk: Desk, drafts: Mapping[Any, Row], *, everything: bool) -> list[
         before = check_row(stored, desk.snapshot, desk.world) if stored else []
         found += [finding for finding in check_row(draft, desk.snapshot, desk.world) if finding not in before]
     return found
-
-
-def _with(snapshot: Snapshot, drafts: Mapping[Any, Row]) -> Snapshot:
-    name = next(iter(drafts.values())).table if drafts else ""
-    if not name:
-        return snapshot
-    table = Table(name, (drafts.get(row.pk, row) for row in snapshot.tables[name].rows))
-    return Snapshot(snapshot.config_version, {**snapshot.tables, name: table}, snapshot.defaults)
 
 
 def _question(

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from config_admin.validation import relations
 from config_admin.validation.checks import common, programs
@@ -84,8 +84,12 @@ def _is_fallback(row: rows.Response) -> bool:
 def last_fallback(snapshot: Snapshot, row: rows.Response) -> bool:
     """True when the stored row is the only enabled answer for UNKNOWN / UNKNOWN."""
     stored = snapshot.row(rows.Response, row.pk)
-    found = snapshot.index(rows.Response, relations.scope_key, relations.rank).get((UNKNOWN, UNKNOWN), ())
-    return stored is not None and [other.pk for other in found] == [row.pk]
+    return stored is not None and [other.pk for other in fallbacks(snapshot)] == [row.pk]
+
+
+def fallbacks(snapshot: Snapshot) -> Sequence[rows.Response]:
+    """The enabled answers for UNKNOWN / UNKNOWN."""
+    return snapshot.index(rows.Response, relations.scope_key, relations.rank).get((UNKNOWN, UNKNOWN), ())
 
 
 def last_fallback_message(draft: Response) -> Finding:

@@ -1,0 +1,134 @@
+"use strict";
+// What stands in the cells of a grid, what was done to it, and how blocks of cells travel as text. Nothing here is drawn.
+
+globalThis.ceCells = (columns) => {
+    const rows = [], byKey = new Map();
+    const done = [], undone = [];
+    const row = ([key, seen, url, texts]) => ({key, seen, url, base: texts, now: [...texts], told: []});
+
+    function add(some) {
+        for (const one of some.map(row)) {
+            rows.push(one);
+            byKey.set(one.key, one);
+        }
+    }
+
+    // Put texts into cells: [[row, column, text]]. Cells that cannot be changed are passed over; gives how many those were.
+    function put(wanted) {
+        const free = wanted.filter(([, column]) => !columns[column].fixed);
+        const step = free.filter(([one, column, text]) => one.now[column] !== text).map(([one, column, text]) => [one, column, one.now[column], text]);
+        if (step.length) {
+            done.push(step);
+            undone.length = 0;
+            step.forEach(([one, column, , text]) => write(one, column, text));
+        }
+        return wanted.length - free.length;
+    }
+
+    function write(one, column, text) {
+        one.now[column] = text;
+        one.told = one.told.filter((told) => told.column !== column);
+    }
+
+    // One step back, or forth; gives its cells, null when there is none.
+    function step(from, to, before) {
+        const found = from.pop();
+        if (!found) return null;
+        to.push(found);
+        found.forEach(([one, column, was, text]) => write(one, column, before ? was : text));
+        return found;
+    }
+
+    const isChanged = (one) => one.now.some((text, column) => text !== one.base[column]);
+
+    function edits() {
+        const changed = rows.filter(isChanged).map((one) => {
+            const cells = columns.map(({name}, column) => [name, column]).filter(([, column]) => one.now[column] !== one.base[column]);
+            return [one.key, {seen: one.seen, cells: Object.fromEntries(cells.map(([name, column]) => [name, one.now[column]]))}];
+        });
+        return Object.fromEntries(changed);
+    }
+
+    // Findings of the server, each at its cell.
+    function judged(findings) {
+        for (const one of rows) one.told = one.told.filter(({level}) => level === "stale" || level === "gone");
+        for (const {row: key, field, severity, message, key: mark} of findings) {
+            const column = columns.findIndex(({name}) => name === field);
+            byKey.get(key)?.told.push({column, level: severity === "ERROR" ? "error" : "warning", text: message, key: mark});
+        }
+    }
+
+    // Rows that somebody else changed: what only they changed is taken over and said, what both changed is to be chosen.
+    function met(found) {
+        for (const [key, {who, when, row: theirs}] of found) {
+            const mine = byKey.get(key);
+            mine.told = [];
+            if (theirs === null) {
+                mine.told.push({column: -1, level: "gone", text: `${who} deleted this row (${when}). Your edits of it cannot be saved.`});
+                continue;
+            }
+            const [, seen, , texts] = theirs;
+            texts.forEach((text, column) => {
+                const was = mine.base[column];
+                if (text === was) return;
+                if (mine.now[column] === was) mine.told.push({column, level: "note", text: `${who} changed this meanwhile (${when}); before it was “${was}”.`});
+                else if (mine.now[column] !== text) mine.told.push({column, level: "stale", theirs: text, text: `${who} changed this meanwhile (${when}) to “${text}”; yours is “${mine.now[column]}”, and before both it was “${was}”.`});
+                if (mine.now[column] === was) mine.now[column] = text;
+                mine.base[column] = text;
+            });
+            mine.seen = seen;
+        }
+    }
+
+    // Rows as they are stored now.
+    function saved(some) {
+        for (const [key, seen, , texts] of some) {
+            const one = byKey.get(key);
+            Object.assign(one, {seen, base: texts, now: [...texts], told: []});
+        }
+        for (const one of rows) one.told = one.told.filter(({level}) => level !== "note" && level !== "warning");
+    }
+
+    function drop(one) {
+        rows.splice(rows.indexOf(one), 1);
+        byKey.delete(one.key);
+        // What is undone or done again no longer concerns a row that is gone.
+        for (const steps of [done, undone]) steps.forEach((found, place) => { steps[place] = found.filter(([of]) => of !== one); });
+    }
+
+    return {
+        rows, byKey, add, put, edits, judged, met, saved, drop, isChanged,
+        undo: () => step(done, undone, true), redo: () => step(undone, done, false),
+        canUndo: () => done.length > 0, canRedo: () => undone.length > 0,
+    };
+};
+
+// A block of cells as spreadsheets put it on the clipboard: tabs, lines, and quotes around cells that have either.
+globalThis.ceBlock = {
+    read(text) {
+        const block = [[""]];
+        let quoted = false, fresh = true;
+        const plain = text.replace(/\r\n?/g, "\n").replace(/\n$/, "");
+        for (let place = 0; place < plain.length; place++) {
+            const sign = plain[place], line = block.at(-1);
+            if (quoted && sign === '"' && plain[place + 1] === '"') line[line.length - 1] += plain[place++];
+            else if (sign === '"' && (quoted || (fresh && closes(plain, place)))) quoted = !quoted;
+            else if (!quoted && sign === "\t") line.push("");
+            else if (!quoted && sign === "\n") block.push([""]);
+            else line[line.length - 1] += sign;
+            fresh = !quoted && (sign === "\t" || sign === "\n");
+        }
+        return block;
+
+        // True for a quote that has its other half before a tab, a line's end, or the end: a quote of its own stands alone.
+        function closes(all, from) {
+            for (let place = from + 1; place < all.length; place++) {
+                if (all[place] !== '"') continue;
+                if (all[place + 1] === '"') place++;
+                else return place + 1 === all.length || all[place + 1] === "\t" || all[place + 1] === "\n";
+            }
+            return false;
+        }
+    },
+    write: (block) => block.map((line) => line.map((text) => (/[\t\n"]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join("\t")).join("\n"),
+};

@@ -1,0 +1,431 @@
+"use strict";
+// The grid, drawn as far as it is in sight: moved in, filled in and pasted into by mouse and by keyboard, saved as a whole.
+
+(() => {
+    const frame = document.querySelector(".ce-grid");
+    if (!frame) return;
+    const HIGH = 34, AROUND = 10, LISTED = 50;
+    const about = JSON.parse(document.getElementById("ce-grid-about").textContent);
+    const key = {name: "", label: about.key, help: "Opens the form of the row.", fixed: true, number: about.keyNumber, options: []};
+    const columns = [key, ...about.columns.map((column) => ({...column, fixed: column.fixed || !about.mayEdit}))];
+    const cells = ceCells(columns);
+    const part = (name) => document.querySelector(`[data-grid="${name}"]`);
+    const [find, only, sort, status, told, form] = ["find", "only", "sort", "status", "told", "form"].map(part);
+    // A row as the server tells it, with its name as the first cell.
+    const whole = ([name, seen, url, called, texts]) => [name, seen, url, [called, ...texts]];
+    const leave = "You have edits here that are not saved.";
+    let shown = [], at = {row: 0, column: 1}, from = at, editor = null, isLoading = true, isSaving = false, drawn = new Map();
+
+    function made(name, attributes = {}, ...children) {
+        const element = document.createElement(name);
+        for (const [attribute, value] of Object.entries(attributes)) if (value !== null && value !== false) element.setAttribute(attribute, value);
+        element.append(...children);
+        return element;
+    }
+
+    // --- drawing ----------------------------------------------------------------------------------------------------
+
+    const wide = (column) => (column.wide ? 320 : column.truth || column.number ? 88 : 176);
+    const left = columns.map((_, place) => columns.slice(0, place).reduce((sum, column) => sum + wide(column), 0));
+    frame.style.setProperty("--ce-columns", columns.map((column) => `${wide(column)}px`).join(" "));
+    frame.setAttribute("aria-colcount", columns.length);
+    const head = made("div", {role: "row", "aria-rowindex": 1, class: "ce-grid-row ce-grid-head"}, ...columns.map((column, place) =>
+        made("div", {role: "columnheader", "aria-colindex": place + 1, class: "ce-cell", title: column.help || null, "data-sort": place}, column.label)));
+    const body = made("div", {role: "rowgroup", class: "ce-grid-body"});
+    const tip = made("div", {class: "ce-tip", id: "ce-grid-tip", hidden: ""});
+    frame.replaceChildren(made("div", {role: "rowgroup"}, head), body, tip);
+    frame.append(...columns.map((column, place) => (column.options.length && !column.fixed ? made("datalist", {id: `ce-options-${place}`}, ...column.options.map((option) => made("option", {value: option}))) : "")));
+
+    const block = () => ({top: Math.min(at.row, from.row), bottom: Math.max(at.row, from.row), first: Math.min(at.column, from.column), last: Math.max(at.column, from.column)});
+    const worst = (found) => ["gone", "stale", "error", "warning", "note"].find((level) => found.some((one) => one.level === level)) || "";
+    const messages = (one, column) => one.told.filter((each) => each.column === column || (column === 0 && each.column < 0));
+    const short = (text) => (text.length > 200 ? `${text.slice(0, 200)}…` : text).replaceAll("\n", " ⏎ ");
+
+    function paint(place) {
+        const one = shown[place], element = drawn.get(place), area = block();
+        element.classList.toggle("ce-grid-changed", cells.isChanged(one));
+        [...element.children].forEach((cell, column) => {
+            const level = worst(messages(one, column)), text = short(one.now[column]);
+            if (cell.textContent !== text) cell.textContent = text;
+            const isIn = place >= area.top && place <= area.bottom && column >= area.first && column <= area.last;
+            const isAt = place === at.row && column === at.column;
+            cell.className = `ce-cell${level ? ` ce-cell-${level}` : ""}${one.now[column] !== one.base[column] ? " ce-cell-edited" : ""}${columns[column].number ? " ce-cell-number" : ""}`;
+            cell.setAttribute("aria-selected", isIn);
+            cell.setAttribute("tabindex", isAt ? 0 : -1);
+            cell.toggleAttribute("aria-invalid", level === "error" || level === "stale" || level === "gone");
+            if (isAt && level) cell.setAttribute("aria-describedby", tip.id);
+            else cell.removeAttribute("aria-describedby");
+        });
+    }
+
+    function line(place) {
+        const element = made("div", {role: "row", "aria-rowindex": place + 2, class: "ce-grid-row", style: `top: ${place * HIGH}px`}, ...columns.map((column, number) =>
+            made("div", {role: number ? "gridcell" : "rowheader", "aria-colindex": number + 1, "aria-readonly": column.fixed, "data-column": number})));
+        element.dataset.row = place;
+        return element;
+    }
+
+    // The rows in sight, and the one with the focus wherever it is.
+    function render() {
+        const first = Math.max(0, Math.floor(frame.scrollTop / HIGH) - AROUND), last = Math.min(shown.length, Math.ceil((frame.scrollTop + frame.clientHeight) / HIGH) + AROUND);
+        const wanted = new Set(Array.from({length: Math.max(0, last - first)}, (_, step) => first + step));
+        if (at.row < shown.length) wanted.add(at.row);
+        for (const [place, element] of drawn) if (!wanted.has(place)) { element.remove(); drawn.delete(place); }
+        for (const place of wanted) {
+            if (drawn.has(place)) continue;
+            const next = Math.min(...[...drawn.keys()].filter((other) => other > place));
+            const element = line(place);
+            drawn.set(place, element);
+            body.insertBefore(element, drawn.get(next) || null);
+            paint(place);
+        }
+    }
+
+    function paintAll() {
+        drawn.forEach((_, place) => paint(place));
+        showTip();
+        count();
+    }
+
+    function showTip() {
+        const one = shown[at.row], found = one ? messages(one, at.column) : [];
+        tip.hidden = !found.length || Boolean(editor);
+        tip.replaceChildren(...found.map((each) => made("p", {class: `ce-tip-${each.level}`}, each.text)));
+        Object.assign(tip.style, {top: `${(at.row + 2) * HIGH}px`, left: `${left[at.column]}px`});
+    }
+
+    function count() {
+        const edits = cells.rows.filter(cells.isChanged);
+        const number = edits.reduce((sum, one) => sum + one.now.filter((text, column) => text !== one.base[column]).length, 0);
+        const area = block(), chosen = (area.bottom - area.top + 1) * (area.last - area.first + 1);
+        const parts = [isLoading ? `${cells.rows.length} rows so far …` : `${shown.length === cells.rows.length ? "" : `${shown.length} of `}${cells.rows.length} ${cells.rows.length === 1 ? "row" : "rows"}`];
+        if (number) parts.push(`${number} ${number === 1 ? "cell" : "cells"} edited in ${edits.length} ${edits.length === 1 ? "row" : "rows"}`);
+        if (chosen > 1) parts.push(`${chosen} cells selected`);
+        status.textContent = parts.join(" · ");
+        if (about.mayEdit) {
+            part("undo").disabled = !cells.canUndo();
+            part("redo").disabled = !cells.canRedo();
+        }
+    }
+
+    // --- which rows, in which order ---------------------------------------------------------------------------------
+
+    function refresh() {
+        const words = find.value.trim().toLowerCase().split(/\s+/).filter(Boolean), here = shown[at.row];
+        const fits = (one) => words.every((word) => one.now.some((text) => text.toLowerCase().includes(word)));
+        const keep = {"": () => true, edited: cells.isChanged, told: (one) => one.told.length > 0}[only.value];
+        shown = cells.rows.filter((one) => keep(one) && fits(one));
+        const [by, down] = sort.value.split(" "), column = columns[by];
+        if (by) shown.sort((one, other) => (column.number ? one.now[by] - other.now[by] : one.now[by].localeCompare(other.now[by])) * (down ? -1 : 1));
+        const place = Math.max(0, shown.indexOf(here));
+        at = from = {row: place, column: at.column};
+        const hadFocus = body.contains(document.activeElement);
+        drawn.clear();
+        body.replaceChildren();
+        body.style.height = `${shown.length * HIGH}px`;
+        frame.setAttribute("aria-rowcount", shown.length + 1);
+        part("none").hidden = isLoading || shown.length > 0;
+        render();
+        paintAll();
+        if (hadFocus) go(at.row, at.column);
+    }
+
+    async function load() {
+        let next = "";
+        do {
+            const answer = await fetch(next ? `${about.rows}&after=${encodeURIComponent(next)}` : about.rows).catch(() => null);
+            if (!answer?.ok) {
+                say("danger", "The rows did not come. Reload the page.");
+                break;
+            }
+            const found = await answer.json();
+            cells.add(found.rows.map(whole));
+            next = found.next;
+            isLoading = Boolean(next);
+            refresh();
+        } while (next);
+        isLoading = false;
+        frame.setAttribute("aria-busy", "false");
+        refresh();
+    }
+
+    // --- moving -----------------------------------------------------------------------------------------------------
+
+    function go(row, column, extend = false) {
+        at = {row: Math.min(Math.max(row, 0), Math.max(shown.length - 1, 0)), column: Math.min(Math.max(column, 0), columns.length - 1)};
+        if (!extend) from = at;
+        const top = at.row * HIGH, high = frame.clientHeight - HIGH, keyWide = wide(key);
+        if (top < frame.scrollTop) frame.scrollTop = top;
+        else if (top + HIGH > frame.scrollTop + high) frame.scrollTop = top + HIGH - high;
+        if (at.column && left[at.column] - keyWide < frame.scrollLeft) frame.scrollLeft = left[at.column] - keyWide;
+        else if (left[at.column] + wide(columns[at.column]) > frame.scrollLeft + frame.clientWidth) frame.scrollLeft = left[at.column] + wide(columns[at.column]) - frame.clientWidth;
+        render();
+        paintAll();
+        drawn.get(at.row)?.children[at.column].focus({preventScroll: true});
+    }
+
+    const page = () => Math.max(1, Math.floor(frame.clientHeight / HIGH) - 2);
+    const ways = {
+        ArrowUp: (all) => [all ? 0 : at.row - 1, at.column], ArrowDown: (all) => [all ? shown.length : at.row + 1, at.column],
+        ArrowLeft: (all) => [at.row, all ? 0 : at.column - 1], ArrowRight: (all) => [at.row, all ? columns.length : at.column + 1],
+        Home: (all) => [all ? 0 : at.row, 0], End: (all) => [all ? shown.length : at.row, columns.length],
+        PageUp: () => [at.row - page(), at.column], PageDown: () => [at.row + page(), at.column],
+    };
+
+    body.addEventListener("keydown", (event) => {
+        if (editor || !shown.length) return;
+        const command = event.ctrlKey || event.metaKey, letter = event.key.toLowerCase();
+        const act = ways[event.key] ? () => go(...ways[event.key](command), event.shiftKey)
+            : command && letter === "z" ? () => (event.shiftKey ? redo() : undo())
+            : command && letter === "y" ? redo
+            : command && letter === "d" ? fill
+            : command && letter === "a" ? () => { from = {row: 0, column: 0}; go(shown.length, columns.length, true); }
+            : command || event.altKey ? null
+            : event.key === "Enter" || event.key === "F2" ? () => open()
+            : event.key === " " && columns[at.column].truth ? toggle
+            : event.key === "Delete" || event.key === "Backspace" ? clear
+            : event.key === "Escape" ? () => go(at.row, at.column)
+            : null;
+        if (act) {
+            event.preventDefault();
+            act();
+        } else if (event.key.length === 1 && !command && !event.altKey) open("");
+    });
+
+    const place = (event) => {
+        const cell = event.target.closest?.("[data-column]");
+        return cell && body.contains(cell) ? [+cell.parentElement.dataset.row, +cell.dataset.column] : null;
+    };
+    let isHeld = false;
+    body.addEventListener("pointerdown", (event) => {
+        const found = place(event);
+        if (!found || event.button || editor?.element.contains(event.target)) return;
+        event.preventDefault();
+        close(true);
+        isHeld = true;
+        go(...found, event.shiftKey);
+    });
+    body.addEventListener("pointerover", (event) => { const found = isHeld && place(event); if (found) go(...found, true); });
+    addEventListener("pointerup", () => { isHeld = false; });
+    body.addEventListener("dblclick", (event) => { if (place(event)) open(); });
+    body.addEventListener("focusin", (event) => {
+        const found = place(event);
+        if (found && (found[0] !== at.row || found[1] !== at.column)) go(...found);
+    });
+    frame.addEventListener("scroll", render);
+    addEventListener("resize", render);
+
+    // --- editing ----------------------------------------------------------------------------------------------------
+
+    function changed(passed = 0, note = "") {
+        paintAll();
+        const notes = [passed ? `${passed} ${passed === 1 ? "cell" : "cells"} cannot be changed here and stayed as they are.` : "", note].filter(Boolean);
+        if (notes.length) say("warning", notes.join(" "));
+        else listed();
+    }
+
+    function toggle() {
+        const one = shown[at.row];
+        changed(cells.put([[one, at.column, one.now[at.column] === "yes" ? "no" : "yes"]]));
+    }
+
+    // Open the editor of the cell, with a text that replaces what stands there or with that itself.
+    function open(text = null) {
+        const one = shown[at.row], column = columns[at.column];
+        if (!at.column) return void window.open(one.url, "_blank", "noopener");
+        if (column.fixed) return say("info", about.mayEdit ? `${column.label} is set once: others may refer to it.` : "You may read these rows, not change them.");
+        if (column.truth && text === null) return toggle();
+        const label = `${column.label} of ${about.row} ${one.now[0]}`;
+        const element = column.options.length || column.number ? made("input", {list: column.options.length ? `ce-options-${at.column}` : null}) : made("textarea", {rows: 1});
+        for (const [name, value] of Object.entries({class: "ce-grid-editor", "aria-label": label, spellcheck: "false", autocomplete: "off"})) element.setAttribute(name, value);
+        element.value = text ?? one.now[at.column];
+        Object.assign(element.style, {top: `${at.row * HIGH}px`, left: `${left[at.column]}px`, minWidth: `${wide(column)}px`});
+        editor = {element, one, column: at.column};
+        body.append(element);
+        element.addEventListener("keydown", typed);
+        element.addEventListener("blur", () => close(true));
+        showTip();
+        element.focus({preventScroll: true});
+        if (text === null) element.setSelectionRange(element.value.length, element.value.length);
+    }
+
+    function typed(event) {
+        event.stopPropagation();
+        const isNewLine = event.key === "Enter" && (event.shiftKey || event.altKey) && editor.element.tagName === "TEXTAREA";
+        if (event.isComposing || !["Enter", "Escape", "Tab"].includes(event.key)) return;
+        event.preventDefault();
+        if (isNewLine) return editor.element.setRangeText("\n", editor.element.selectionStart, editor.element.selectionEnd, "end");
+        close(event.key !== "Escape");
+        const step = event.shiftKey ? -1 : 1;
+        go(at.row + (event.key === "Enter" ? step : 0), at.column + (event.key === "Tab" ? step : 0));
+    }
+
+    function close(keep) {
+        if (!editor) return;
+        const {element, one, column} = editor;
+        editor = null;
+        element.remove();
+        if (keep) changed(cells.put([[one, column, element.value]]));
+        else paintAll();
+    }
+
+    const inBlock = () => {
+        const area = block();
+        return shown.slice(area.top, area.bottom + 1).map((one) => [one, Array.from({length: area.last - area.first + 1}, (_, step) => area.first + step)]);
+    };
+
+    function fill() {
+        const area = block(), isOne = area.top === area.bottom, source = shown[isOne ? area.top - 1 : area.top];
+        if (!source) return say("info", "There is no row above to fill from. Select more rows to fill them with the first one's.");
+        changed(cells.put(inBlock().filter(([one]) => one !== source).flatMap(([one, across]) => across.map((column) => [one, column, source.now[column]]))));
+    }
+
+    const clear = () => changed(cells.put(inBlock().flatMap(([one, across]) => across.filter((column) => !columns[column].truth).map((column) => [one, column, ""]))));
+
+    function paste(text) {
+        const found = ceBlock.read(text), area = block();
+        const across = Math.max(...found.map((cellsOf) => cellsOf.length));
+        const times = (size, chosen) => (chosen % size === 0 ? chosen : size);
+        const down = times(found.length, area.bottom - area.top + 1), wideTo = times(across, area.last - area.first + 1);
+        const wanted = [];
+        let beyond = 0;
+        for (let row = 0; row < down; row++) for (let column = 0; column < wideTo; column++) {
+            const value = found[row % found.length][column % across], one = shown[area.top + row];
+            if (value === undefined) continue;
+            if (one && columns[area.first + column]) wanted.push([one, area.first + column, value]);
+            else beyond += 1;
+        }
+        const passed = cells.put(wanted);
+        from = {row: area.top, column: area.first};
+        go(area.top + down - 1, area.first + wideTo - 1, true);
+        changed(passed, beyond ? `${beyond} ${beyond === 1 ? "cell" : "cells"} of the block found no place: they stand beyond the last row or column.` : "");
+    }
+
+    const isHere = () => !editor && body.contains(document.activeElement);
+    document.addEventListener("paste", (event) => {
+        if (!isHere() || !about.mayEdit) return;
+        event.preventDefault();
+        paste(event.clipboardData.getData("text/plain"));
+    });
+    for (const name of ["copy", "cut"]) document.addEventListener(name, (event) => {
+        if (!isHere()) return;
+        event.preventDefault();
+        event.clipboardData.setData("text/plain", ceBlock.write(inBlock().map(([one, across]) => across.map((column) => one.now[column]))));
+        if (name === "cut" && about.mayEdit) clear();
+    });
+
+    function back(step) {
+        const first = step?.[0] && shown.indexOf(step[0][0]);
+        if (step?.length && first >= 0) go(first, step[0][1]);
+        changed();
+    }
+    const undo = () => back(cells.undo()), redo = () => back(cells.redo());
+
+    // --- what is told -----------------------------------------------------------------------------------------------
+
+    function say(kind, ...content) {
+        told.className = `ce-box ce-box-${kind}`;
+        told.replaceChildren(...content.map((one) => (typeof one === "string" ? made("p", {}, one) : one)));
+        told.hidden = !content.length;
+    }
+
+    function button(text, act) {
+        const found = made("button", {type: "button", class: "ce-button"}, text);
+        found.addEventListener("click", act);
+        return found;
+    }
+
+    function find_(one, column) {
+        if (!shown.includes(one)) {
+            find.value = only.value = "";
+            refresh();
+        }
+        go(shown.indexOf(one), Math.max(column, 0));
+    }
+
+    function choose(one, message, theirs) {
+        one.told = one.told.filter((each) => each !== message);
+        if (theirs) cells.put([[one, message.column, message.theirs]]);
+        listed();
+        paintAll();
+    }
+
+    // Everything that is told at cells, as a list that leads to them.
+    function listed() {
+        const all = cells.rows.flatMap((one) => one.told.map((message) => ({one, message})));
+        const level = worst(all.map(({message}) => message));
+        if (!level) return say("info");
+        const items = all.slice(0, LISTED).map(({one, message}) => {
+            const name = `${about.row} ${one.now[0]}${message.column > 0 ? `, ${columns[message.column].label}` : ""}`;
+            const choices = message.level === "stale" ? [button("Keep mine", () => choose(one, message, false)), button("Take theirs", () => choose(one, message, true))]
+                : message.level === "gone" ? [button("Take the row out", () => { cells.drop(one); refresh(); listed(); })] : [];
+            choices.forEach((choice) => choice.setAttribute("aria-label", `${choice.textContent}: ${name}`));
+            const link = button(name, () => find_(one, message.column));
+            link.className = "ce-link";
+            return made("li", {}, link, ` ${message.text} `, ...choices);
+        });
+        const title = {gone: "Not saved: rows are gone", stale: "Not saved: somebody else changed the same cells", error: "Not saved: nothing was changed", warning: "Not saved yet: look at this first", note: "Somebody else changed rows meanwhile. Nothing of yours was lost; look, and save again"}[level];
+        say(level === "note" ? "info" : level === "warning" ? "warning" : "danger", made("h2", {}, title), made("ul", {}, ...items),
+            ...(all.length > LISTED ? [`… and ${all.length - LISTED} more: choose “With messages” above the grid.`] : []),
+            ...(level === "warning" ? [button("Save anyway", () => save(all.map(({message}) => message.key)))] : []));
+    }
+
+    // --- saving -----------------------------------------------------------------------------------------------------
+
+    async function save(confirmed = []) {
+        close(true);
+        if (isSaving) return;
+        const edits = cells.edits(), open = cells.rows.flatMap((one) => one.told).some(({level}) => level === "stale" || level === "gone");
+        if (open) return listed();
+        if (!Object.keys(edits).length) return say("info", "Nothing is edited, so there is nothing to save.");
+        const data = new FormData(form);
+        data.set("edits", new Blob([JSON.stringify(edits)], {type: "application/json"}), "edits.json");
+        data.set("confirmed", confirmed.join(" "));
+        isSaving = true;
+        say("info", "Saving …");
+        const answer = await fetch(about.save, {method: "POST", body: data, redirect: "manual"}).catch(() => null);
+        isSaving = false;
+        if (answer?.type === "opaqueredirect") return say("danger", made("p", {}, "Not saved: you are signed out. Your edits stand here. ", made("a", {href: "/admin/", target: "_blank", rel: "noopener"}, "Sign in (in another window)"), ", then save again."));
+        if (!answer?.ok) return say("danger", answer ? `Not saved: the server refused it (${answer.status}). Your edits stand here.` : "Not saved: the server does not answer. Your edits stand here; try again in a moment.");
+        took(await answer.json());
+    }
+
+    function took(found) {
+        if (found.problem) {
+            say("danger", found.problem);
+            if (found.field) form.elements[found.field].focus();
+        } else if (found.findings) {
+            cells.judged(found.findings);
+            cells.met(Object.entries(found.met).map(([name, one]) => [name, {...one, row: one.row && whole(one.row)}]));
+            listed();
+            told.querySelector("button")?.focus();
+        } else saved(found);
+        paintAll();
+    }
+
+    function saved(found) {
+        cells.saved(found.rows.map(whole));
+        const release = found.release;
+        const what = release ? made("p", {}, made("a", {href: release.url}, `Release ${release.number}`), " is live: the next message of every conversation uses it.") : "Nothing is different, so there is no new release.";
+        const more = [["Stored as Jinja2:", found.conversions], ["To look at:", found.told]].filter(([, lines]) => lines.length);
+        say(found.told.length ? "warning" : "good", what, ...more.flatMap(([title, lines]) => [title, made("ul", {}, ...lines.map((one) => made("li", {}, one)))]),
+            ...(found.told.length ? [made("p", {}, made("a", {href: found.health}, "Health"))] : []));
+        told.setAttribute("tabindex", "-1");
+        told.focus();
+    }
+
+    find.addEventListener("input", refresh);
+    only.addEventListener("change", refresh);
+    sort.addEventListener("change", refresh);
+    head.addEventListener("click", (event) => {
+        const by = event.target.dataset.sort;
+        if (by === undefined) return;
+        sort.value = sort.value === by ? `${by} down` : by;
+        refresh();
+    });
+    sort.append(...columns.flatMap((column, by) => [made("option", {value: by}, column.label), made("option", {value: `${by} down`}, `${column.label}, last first`)]));
+    form?.addEventListener("submit", (event) => { event.preventDefault(); save(); });
+    if (about.mayEdit) for (const [name, act] of Object.entries({undo, redo, fill})) part(name).addEventListener("click", () => { close(true); act(); });
+    addEventListener("beforeunload", (event) => { if (cells.rows.some(cells.isChanged)) { event.preventDefault(); event.returnValue = leave; } });
+    load();
+})();

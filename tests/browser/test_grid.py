@@ -1,0 +1,201 @@
+"""The grid in a real browser: filled in, pasted into and saved, by mouse and by keyboard alone."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from tests.browser.axe import no_violations
+from tests.browser.conftest import SCREENS, Visitor
+
+pytestmark = pytest.mark.browser
+
+GRID = "/admin/config_admin/ceverbose/grid/"
+#: A block as spreadsheets put it on the clipboard: a cell with quotes and a line break, and one that is a quotation.
+BLOCK = 'Alpha\t"Sorry, ""this"" failed.\nPlease wait."\nBeta\t"to be" or not\n'
+
+
+def opened(visitor: Visitor, address: str = GRID) -> Page:
+    page = visitor.go(address).page
+    expect(page.get_by_role("grid")).to_have_attribute("aria-busy", "false")
+    return page
+
+
+def cell(page: Page, row: int, column: str) -> Locator:
+    """A cell, by its place among the rows that are shown and the label of its column."""
+    names = page.get_by_role("columnheader").all_inner_texts()
+    return page.locator(f'.ce-grid-row[data-row="{row}"] [data-column="{names.index(column)}"]')
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def with_rows(visitor: Visitor, count: int) -> None:
+    """Progress texts to work on, switched off, that no other test looks at."""
+    rows = [
+        {"verbose_id": 9000 + n, "intent_code": "ANY", "state_code": "ANY", "step_value": "RulesStep", "enabled": False}
+        | {"determinant": f"GRID_{n}", "message": f"Text {n}", "priority": 100 + n}
+        for n in range(count)
+    ]
+    file = {"name": "x.json", "mimeType": "application/json", "buffer": json.dumps({"ce_verbose": rows}).encode()}
+    page = visitor.go("/admin/config_admin/cerelease/transfer/").page
+    page.locator("#id_file").set_input_files(files=[file])  # type: ignore[list-item]
+    page.get_by_label("How rows find their places").select_option("update")
+    page.get_by_role("button", name="Look at the file").click()
+    button = page.get_by_role("button", name="Import as one release")
+    expect(button.or_(page.get_by_text("is as the file says already"))).to_be_visible()
+    if button.count():
+        button.click()
+        page.wait_for_url("**/change/")
+
+
+@SCREENS
+def test_cells_are_edited_and_saved_by_keyboard_alone(
+    ada: Visitor, somebody: Callable[[], Visitor], width: int, scheme: str
+) -> None:
+    with_rows(ada, 3)
+    ben = somebody().log_in("analyst").at(width, scheme)
+    page = ben.go("/admin/config_admin/ceverbose/?q=GRID").page
+    page.get_by_role("link", name="Edit as a grid").press("Enter")
+    expect(page.locator("[data-grid=status]")).to_contain_text("3 rows")
+    ben.tab_to(page.locator("[data-column][tabindex='0']"))
+
+    cell(page, 0, "Priority").focus()
+    press(page, "5", "5", "Enter", "F2", "Escape", "ArrowUp")
+    expect(cell(page, 0, "Priority")).to_be_focused()
+    expect(cell(page, 0, "Priority")).to_have_text("55")
+    press(page, "Shift+ArrowDown", "Shift+ArrowDown", "Control+d")
+    expect(cell(page, 2, "Priority")).to_have_text("55")
+    press(page, "Control+z")
+    expect(cell(page, 2, "Priority")).to_have_text("102")
+    press(page, "Control+y")
+    expect(page.locator("[data-grid=status]")).to_contain_text("3 cells edited in 3 rows")
+    expect(cell(page, 1, "Priority")).to_have_attribute("aria-selected", "true")
+
+    cell(page, 1, "Priority").focus()
+    page.keyboard.type("soon")
+    press(page, "Enter")
+    page.get_by_label("Reason for this change").fill("quicker texts")
+    press(page, "Enter")
+    expect(page.get_by_role("alert")).to_contain_text("nothing was changed")
+    press(page, "Enter")
+    expect(cell(page, 1, "Priority")).to_be_focused()
+    expect(cell(page, 1, "Priority")).to_have_attribute("aria-invalid", "")
+    expect(page.locator("#ce-grid-tip")).to_contain_text("must be a whole number")
+    no_violations(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    page.keyboard.type("56")
+    press(page, "Enter")
+    cell(page, 1, "Enabled").focus()
+    press(page, "Space", "Space", "Delete")
+    page.get_by_label("Reason for this change").press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("is live")
+
+
+def test_a_block_of_a_spreadsheet_is_pasted_by_mouse_and_found_again(ada: Visitor) -> None:
+    with_rows(ada, 3)
+    page = opened(ada, f"{GRID}?q=GRID")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("text => navigator.clipboard.writeText(text)", BLOCK)
+    cell(page, 0, "Message").click()
+    press(page, "Control+v")
+    expect(cell(page, 0, "Message")).to_have_text("Alpha")
+    assert page.evaluate("getSelection().toString()") == ""
+    press(page, "Control+c")
+    assert (
+        page.evaluate("navigator.clipboard.readText()")
+        == 'Alpha\t"Sorry, ""this"" failed.\nPlease wait."\nBeta\t"""to be"" or not"'
+    )
+
+    cell(page, 2, "Message").click()
+    press(page, "Control+v")
+    expect(page.get_by_role("alert")).to_contain_text("2 cells of the block found no place")
+    page.get_by_role("button", name="Undo").click()
+    expect(cell(page, 2, "Message")).to_have_text("Text 2")
+
+    cell(page, 0, "Message").click()
+    cell(page, 2, "Message").click(modifiers=["Shift"])
+    page.get_by_role("button", name="Fill down").click()
+    expect(cell(page, 2, "Message")).to_have_text("Alpha")
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_label("Find in the rows").fill("to be")
+    expect(page.locator("[data-grid=status]")).to_contain_text("1 of 3 rows")
+    page.get_by_label("Find in the rows").fill("")
+    page.get_by_label("Show", exact=True).select_option("edited")
+    expect(page.locator("[data-grid=status]")).to_contain_text("2 of 3 rows")
+    cell(page, 0, "Message").dblclick()
+    page.get_by_role("textbox", name="Message of").fill("One\nTwo")
+    cell(page, 1, "Priority").click()
+    expect(cell(page, 0, "Message")).to_have_text("One ⏎ Two")
+
+    page.get_by_label("Reason for this change").fill("other words")
+    page.get_by_role("button", name="Save all").click()
+    expect(page.get_by_role("alert")).to_contain_text("is live")
+    page = opened(ada, f"{GRID}?q=GRID")
+    cell(page, 0, "Error message").dblclick()
+    assert page.get_by_role("textbox", name="Error message of").input_value() == 'Sorry, "this" failed.\nPlease wait.'
+
+
+def test_what_two_people_do_to_one_cell_is_chosen_between(ada: Visitor, somebody: Callable[[], Visitor]) -> None:
+    with_rows(ada, 3)
+    ben = somebody().log_in("analyst")
+    theirs, mine = opened(ada, f"{GRID}?q=GRID"), opened(ben, f"{GRID}?q=GRID")
+    for page, row, word in ((theirs, 0, "Theirs"), (theirs, 1, "Both"), (mine, 0, "Mine"), (mine, 2, "Mine alone")):
+        cell(page, row, "Message").click()
+        page.keyboard.type(word)
+        press(page, "Enter")
+    for page in (theirs, mine):
+        page.get_by_label("Reason for this change").fill("my words")
+    theirs.get_by_role("button", name="Save all").click()
+    expect(theirs.get_by_role("alert")).to_contain_text("is live")
+
+    mine.get_by_role("button", name="Save all").click()
+    told = mine.get_by_role("alert")
+    expect(told).to_contain_text("admin changed this meanwhile")
+    expect(cell(mine, 0, "Message")).to_have_text("Mine")
+    no_violations(mine)
+    told.get_by_role("button", name="Take theirs").click()
+    expect(cell(mine, 0, "Message")).to_have_text("Theirs")
+    mine.get_by_role("button", name="Save all").click()
+    expect(told).to_contain_text("is live")
+    again = opened(ada, f"{GRID}?q=GRID")
+    assert [cell(again, row, "Message").inner_text() for row in range(3)] == ["Theirs", "Both", "Mine alone"]
+
+
+def test_five_thousand_rows_are_gone_through_without_waiting(ada: Visitor) -> None:
+    def rows(route: Route) -> None:
+        first = int(route.request.url.partition("after=")[2] or 0)
+        texts = [*[""] * 5, *["word " * 10] * 8]
+        found = [[str(n), "", "/", str(n), texts[:columns]] for n in range(first + 1, first + 1001)]
+        route.fulfill(json={"rows": found, "next": str(first + 1000) if first < 4000 else None})
+
+    page = ada.go("/admin/config_admin/cerule/grid/").page
+    columns: Any = page.get_by_role("columnheader").count() - 1
+    page.route("**/grid/rows/**", rows)
+    page = opened(ada, "/admin/config_admin/cerule/grid/")
+    expect(page.locator("[data-grid=status]")).to_contain_text("5000 rows")
+    assert page.get_by_role("row").count() < 60
+    assert page.get_by_role("grid").get_attribute("aria-rowcount") == "5001"
+    cell(page, 0, "Priority").click()
+    took = page.evaluate(
+        """async () => {
+            const begun = performance.now();
+            for (const key of ["End", "Home", "PageDown", "ArrowDown"])
+                document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, ctrlKey: true}));
+            const find = document.getElementById("grid-find");
+            for (const text of ["w", "wo", "4321"]) {
+                find.value = text;
+                find.dispatchEvent(new Event("input"));
+            }
+            await new Promise(requestAnimationFrame);
+            return performance.now() - begun;
+        }"""
+    )
+    print(f"{took:.0f} ms")
+    expect(page.locator("[data-grid=status]")).to_contain_text("1 of 5000 rows")
+    assert took < 2000
