@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import DropdownFilter
 
 from audit.access.admin import AccessLogAdmin
+from audit.finding.page import find_page
 from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
 from audit.talk import talk
 from convengine.domain.stages import Stage, is_error
@@ -57,8 +58,12 @@ class AuditAdmin(ByConversation):
     payload = json_column("payload_json", "payload")
 
     def get_urls(self) -> list[Any]:
-        """Beside the usual pages, the one that tries conversations."""
-        return [path("talk/", self.admin_site.admin_view(talk), name="audit_ceaudit_talk"), *super().get_urls()]
+        """Beside the usual pages, those that try conversations and find them."""
+        return [
+            path("talk/", self.admin_site.admin_view(talk), name="audit_ceaudit_talk"),
+            path("find/", self.admin_site.admin_view(find_page), name="audit_ceaudit_find"),
+            *super().get_urls(),
+        ]
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         """The order that an index gives for what is asked."""

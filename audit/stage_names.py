@@ -9,3 +9,15 @@ def base_name(stage: str) -> str:
 def source_name(stage: str) -> str:
     """The source in the brackets; blank when there is none."""
     return stage.partition(" (")[2].removesuffix(")")
+
+
+#: Who makes the passes of rules (api-and-audit 9).
+RULE_SOURCES = (
+    *("DialogueActStep", "AgentIntentResolver", "IntentResolutionStep Classifier", "SchemaExtractionStep"),
+    *("McpToolStep PreMcp", "McpToolStep", "ToolOrchestrationStep PostTool", "RulesStep"),
+)
+
+
+def stored_names(stage: str) -> list[str]:
+    """How a stage stands in events: bare, and those of rules with whose pass it was."""
+    return [stage, *(f"{stage} ({source})" for source in RULE_SOURCES if stage.startswith("RULE_"))]

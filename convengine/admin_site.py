@@ -137,6 +137,13 @@ PLACES: Sequence[Place] = (
                 "talk",
                 "ce_sessions.try_conversation",
             ),
+            Entry(
+                "audit.CeAudit",
+                "Find",
+                "Turns and conversations, by whatever is known of them.",
+                "find",
+                "ce_sessions.view_ceconversationhistory",
+            ),
             Entry("ce_sessions.CeConversation", "Conversations", "Where each conversation stands."),
             Entry("ce_sessions.CeThread", "Threads", "Who writes on which channel."),
             Entry("ce_sessions.CeConversationHistory", "Turns", "What was said and answered."),

@@ -71,6 +71,7 @@ DEFAULTS: Mapping[str, Any] = {
         "convengine.sessions.retention.TURNS",
         "audit.retention.JOB",
         "audit.partitions.JOB",
+        "audit.finding.text_index.JOB",
         "convengine.jobs.old_runs.JOB",
     ],
     "HANDED_WORK": {"summaries": "convengine.sessions.afterwards.write_of"},

@@ -91,7 +91,7 @@ class CeLlmCallLog(AppendOnly):
         db_table = "ce_llm_call_log"
         verbose_name = "model call"
         indexes = [
-            models.Index(fields=["conversation_id"], name="ce_llm_call_conversation"),
+            models.Index(fields=["conversation_id", "turn_no"], name="ce_llm_call_turn"),
             models.Index(fields=["intent_code", "state_code"], name="ce_llm_call_scope"),
         ]
 

@@ -47,6 +47,7 @@ OWN = {
     "ce_jobs_run": "ce_jobs.run_job",
     "ce_sessions_execution_settle": "ce_sessions.settle_execution",
     "audit_ceaudit_talk": "ce_sessions.try_conversation",
+    "audit_ceaudit_find": "ce_sessions.view_ceconversationhistory",
     "config_admin_ceintent_start": "config_admin.add_ceintent",
 }
 #: The same where something is sent.

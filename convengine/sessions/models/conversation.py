@@ -54,6 +54,12 @@ class CeConversation(models.Model):
             models.Index(fields=["status"], name="ce_conversation_status"),
             models.Index(fields=["updated_at"], name="ce_conversation_updated"),
             models.Index(fields=["workspace_id", "channel", "remote_jid", "lifecycle"], name="ce_conversation_thread"),
+            # The sessions of a participant, newest first: what people look for.
+            models.Index(
+                fields=["remote_jid", "created_at", "conversation_id"],
+                condition=~Q(channel="api"),
+                name="ce_conversation_participant",
+            ),
             # What the jobs look for. No column of these changes when a turn takes its lease.
             models.Index(
                 fields=["channel", "updated_at"],
@@ -144,6 +150,14 @@ class CeConversationHistory(models.Model):
                 condition=Q(status__in=["OK", "BLOCKED"]),
                 name="ce_history_committed",
             ),
+            # What people look for, each newest first.
+            models.Index(fields=["intent_code", "history_id"], name="ce_history_intent"),
+            models.Index(fields=["state_code", "history_id"], name="ce_history_state"),
+            models.Index(fields=["config_version", "history_id"], name="ce_history_release"),
+            models.Index(
+                fields=["error_code", "history_id"], condition=Q(error_code__isnull=False), name="ce_history_error"
+            ),
+            models.Index(fields=["status", "history_id"], condition=~Q(status="OK"), name="ce_history_not_ok"),
         ]
         constraints = [
             models.UniqueConstraint(fields=["conversation", "turn_no"], name="ce_history_turn_no"),

@@ -1,0 +1,54 @@
+"""What finding turns keeps of its own: the words of turns, and searches under a name."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+
+class Words(models.TextField):  # type: ignore[type-arg]
+    """The words of a text as PostgreSQL looks them up; elsewhere nothing is stored in it."""
+
+    def db_type(self, connection: Any) -> str:
+        """The type of the column."""
+        return "tsvector" if connection.vendor == "postgresql" else "text"
+
+
+class CeTurnText(models.Model):
+    """The words of a turn, both sides, behind which turns are found (PostgreSQL; `audit.finding.text_index`).
+
+    Filled by a job, never by a turn; what becomes of a turn's texts becomes of its words, by a trigger.
+    """
+
+    history_id = models.BigIntegerField(primary_key=True, help_text="The turn.")
+    words = Words(help_text="What the user and the assistant said, word by word.")
+
+    class Meta:
+        db_table = "ce_turn_text"
+        verbose_name = "words of a turn"
+
+    def __str__(self) -> str:
+        return f"words of {self.history_id}"
+
+
+class CeSavedSearch(models.Model):
+    """A search of the page that finds turns, kept under a name."""
+
+    id = models.BigAutoField(primary_key=True)
+    name = models.CharField(max_length=80, help_text="What its owner calls it.")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False, help_text="Who keeps it."
+    )
+    shared = models.BooleanField(default=False, help_text="Whether everybody who may find turns sees it.")
+    query = models.TextField(help_text="The search, as it stands in the address of the page.")
+    created_at = models.DateTimeField(default=timezone.now, help_text="When it was kept.")
+
+    class Meta:
+        db_table = "ce_saved_search"
+        verbose_name = "saved search"
+        verbose_name_plural = "saved searches"
+        constraints = [models.UniqueConstraint(fields=["owner", "name"], name="ce_saved_search_once")]
+
+    def __str__(self) -> str:
+        return self.name
