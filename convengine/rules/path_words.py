@@ -94,6 +94,11 @@ def noun(text: str) -> str:
         return text
 
 
+def comparison_words(op: str) -> str:
+    """A comparison as a sentence says it; one without words of its own as it is written."""
+    return "matches" if op == "=~" else _OPS.get(op, op)
+
+
 def value_words(value: Json) -> str:
     """A value as a sentence names it."""
     return excerpt(json.dumps(value, ensure_ascii=False), _SHOWN)

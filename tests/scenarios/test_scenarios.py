@@ -10,6 +10,7 @@ from convengine.scenarios import database
 from convengine.scenarios.loading import files
 from convengine.scenarios.runner import Failure, run
 from convengine.scenarios.telling import line
+from tests.accounts import unfounded_anywhere
 
 FOLDER = Path(__file__).resolve().parent
 FILES = files([FOLDER])
@@ -17,11 +18,13 @@ FILES = files([FOLDER])
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_a_scenario_holds_and_each_of_its_turns_replays_equal(file: Path) -> None:
+def test_a_scenario_holds_and_each_of_its_turns_replays_equal_and_is_told_by_its_events(file: Path) -> None:
     with database.disposable():
         report = run(file, replay=True)
+        unfounded = list(unfounded_anywhere())
 
     assert report.outcome == "passed", line(report)
+    assert unfounded == []
 
 
 #: Scenario, turn, path to an expectation in the file, what it is turned into, and how that must fail.
