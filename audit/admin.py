@@ -14,6 +14,7 @@ from unfold.contrib.filters.admin import DropdownFilter
 from audit.access.admin import AccessLogAdmin
 from audit.finding.page import find_page
 from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
+from audit.pages.urls import turn_pages
 from audit.talk import talk
 from convengine.domain.stages import Stage, is_error
 from convengine.read_only import ByConversation
@@ -58,10 +59,11 @@ class AuditAdmin(ByConversation):
     payload = json_column("payload_json", "payload")
 
     def get_urls(self) -> list[Any]:
-        """Beside the usual pages, those that try conversations and find them."""
+        """Beside the usual pages, those that try conversations and find them, and those of past turns."""
         return [
             path("talk/", self.admin_site.admin_view(talk), name="audit_ceaudit_talk"),
             path("find/", self.admin_site.admin_view(find_page), name="audit_ceaudit_find"),
+            *turn_pages(self),
             *super().get_urls(),
         ]
 

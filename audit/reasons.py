@@ -34,7 +34,17 @@ _REASONS = {
     "LESS_SPECIFIC": "another row fits more exactly",
     "INTENT_COLLISION": "rows of several intents fit",
     "ALREADY_RUN": "its task has run in this phase",
-    "ROW_INVALID": "it cannot be used",
+    "CONFIG_ROW_INVALID": "it cannot be used as it is written",
+    "DISABLED": "it is switched off",
+    "INTENT_DISABLED": "its intent is switched off",
+    "PHASE": "it is for another phase",
+    "SCOPE_INTENT": "it is for another intent",
+    "SCOPE_STATE": "it is for another state",
+    "STOPPED": "a rule before it ended the phase",
+    "OUTRANKED": "another row won",
+    "BELOW_MIN_SCORE": "its examples are not alike enough",
+    "SEMANTIC_UNAVAILABLE": "there was nothing to compare its examples with",
+    "NOT_ASKED": "nobody had to judge it",
 }
 #: How much of a rule is told.
 _LONGEST = 180
@@ -69,25 +79,33 @@ def reasons(events: list[Event]) -> list[Reason]:
 
 def _told(decisions: Iterable[Mapping[str, Any]], snapshot: Snapshot) -> Iterator[Reason]:
     for decision in decisions:
-        tested = [_row(snapshot, decision["table"], one) for one in decision["candidates"] if not one["derived"]]
+        tested = [told_row(snapshot, decision["table"], one) for one in decision["candidates"] if not one["derived"]]
         # What the user wants is told also when no phrase fits: there it was that the turn took its way.
         if tested or decision["kind"] == "CLASSIFIER":
             won = tuple(row for row in tested if not row.reason)
-            yield Reason(_subject(decision), won, tuple(row for row in tested if row.reason))
+            yield Reason(subject(decision), won, tuple(row for row in tested if row.reason))
 
 
-def _subject(decision: Mapping[str, Any]) -> str:
+def subject(decision: Mapping[str, Any]) -> str:
+    """What a decision is about, for people."""
     phase = phase_of(decision["key"].get("phase"))
     return _SUBJECTS.get(decision["kind"]) or f"Rules {phase.label.lower() if phase else decision['source']}"
 
 
-def _row(snapshot: Snapshot, table: str, candidate: Mapping[str, Any]) -> Told:
+def told_row(snapshot: Snapshot, table: str, candidate: Mapping[str, Any]) -> Told:
+    """A candidate of a decision, for people."""
     row = snapshot.row(rows.ROW_TYPE_OF[table], candidate["id"])
     about = excerpt(sentence(row), _LONGEST) if isinstance(row, rows.Rule) else candidate["description"] or ""
-    return Told(table, candidate["id"], about, "" if candidate["matched"] else _why_not(candidate))
+    return Told(table, candidate["id"], about, "" if candidate["matched"] else why_not(candidate))
 
 
-def _why_not(candidate: Mapping[str, Any]) -> str:
-    reason = _REASONS.get(candidate["reason"] or "") or candidate["reason"] or "not chosen"
+def reason_words(code: str | None) -> str:
+    """Why a row did not win, in words."""
+    return _REASONS.get(code or "") or code or "not chosen"
+
+
+def why_not(candidate: Mapping[str, Any]) -> str:
+    """Why a candidate did not win, with the first value that spoke against it."""
+    reason = reason_words(candidate["reason"])
     failed = next((one for one in candidate["operands"] if "path" in one and not one.get("result", True)), None)
     return f"{reason}: {failed['path']} is {value_words(failed.get('value'))}" if failed else reason

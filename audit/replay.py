@@ -74,7 +74,7 @@ def replay(record: CeConversationHistory) -> Difference | None:
     difference = _first_difference(stored, replayed)
     if difference is None and not outcome.error:
         answers = record.assistant_output, plain(outcome.session.last_assistant)
-        if _comparable(answers[0]) != _comparable(answers[1]):
+        if comparable(answers[0]) != comparable(answers[1]):
             return Difference(len(stored), ("answer", answers[0]), ("answer", answers[1]))
     return difference
 
@@ -108,7 +108,7 @@ def _told(events: Iterable[tuple[str, Mapping[str, Json]]]) -> list[tuple[str, J
     for stage, payload in events:
         meta = payload.get("_meta")
         step = running(stage, payload, meta if isinstance(meta, Mapping) else {}, step)
-        told.append((stage, _comparable(whole(stage, payload, step))))
+        told.append((stage, comparable(whole(stage, payload, step))))
     return told
 
 
@@ -121,13 +121,13 @@ def _first_difference(left: list[tuple[str, Json]], right: list[tuple[str, Json]
     return None
 
 
-def _comparable(value: Json) -> Json:
+def comparable(value: Json) -> Json:
     """The payload without times and durations, whatever depth they stand at.
 
     PostgreSQL writes a float such as 1e23 out as a whole number; beyond what a float holds exactly the two are one.
     """
     if isinstance(value, Mapping):
-        return {key: _comparable(item) for key, item in value.items() if key not in _TIMES}
+        return {key: comparable(item) for key, item in value.items() if key not in _TIMES}
     if isinstance(value, int) and abs(value) > _EXACT:
         return float(str(value))
-    return [_comparable(item) for item in value] if isinstance(value, list) else value
+    return [comparable(item) for item in value] if isinstance(value, list) else value

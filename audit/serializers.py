@@ -4,6 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from audit.account import Tone
+
 
 class EventSerializer(serializers.Serializer[Any]):
     """One stage that a turn reached."""
@@ -44,3 +46,25 @@ class WhySerializer(serializers.Serializer[Any]):
     turnNo = serializers.IntegerField()
     configVersion = serializers.IntegerField()
     decisions = serializers.ListField(child=serializers.JSONField())
+
+
+class SentenceSerializer(serializers.Serializer[Any]):
+    """One sentence of an account. `parts` are its words, and facts with the event and the place where each stands."""
+
+    text = serializers.CharField()
+    kind = serializers.CharField()
+    family = serializers.CharField()
+    tone = serializers.ChoiceField(choices=[tone.value for tone in Tone])
+    seqs = serializers.ListField(child=serializers.IntegerField())
+    rows = serializers.ListField(child=serializers.JSONField())
+    parts = serializers.ListField(child=serializers.JSONField())
+
+
+class AccountSerializer(serializers.Serializer[Any]):
+    """One turn in plain words."""
+
+    conversationId = serializers.UUIDField()
+    turnNo = serializers.IntegerField()
+    turnId = serializers.UUIDField()
+    configVersion = serializers.IntegerField()
+    sentences = SentenceSerializer(many=True)

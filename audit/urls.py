@@ -3,11 +3,12 @@
 from django.urls import path
 
 from audit.live.view import StreamView
-from audit.views import EventsView, TraceView, WhyView
+from audit.views import AccountView, EventsView, TraceView, WhyView
 
 urlpatterns = [
     path("conversation/stream/<str:conversation_id>", StreamView.as_view(), name="stream"),
     path("conversation/audit/<str:conversation_id>", EventsView.as_view(), name="audit"),
     path("conversation/audit/<str:conversation_id>/trace", TraceView.as_view(), name="audit-trace"),
+    path("conversation/audit/<str:conversation_id>/account", AccountView.as_view(), name="audit-account"),
     path("conversation/audit/<str:conversation_id>/why", WhyView.as_view(), name="audit-why"),
 ]

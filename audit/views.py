@@ -11,10 +11,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from audit import parameters, queries
+from audit.account import account
 from audit.expand import Event, expanded
 from audit.models import CeAudit
 from audit.parameters import Cursor
 from audit.serializers import (
+    AccountSerializer,
     EventPageSerializer,
     TraceSerializer,
     WhySerializer,
@@ -134,6 +136,35 @@ class WhyView(APIView):
         if not events:
             raise ConversationNotFound(f"This conversation has no turn {turn_no}.")
         return Response({"conversationId": str(key), "turnNo": turn_no, **why(events, limit)})
+
+
+class AccountView(APIView):
+    """`GET /api/v1/conversation/audit/{conversationId}/account?turn=N`."""
+
+    scope = "audit"
+
+    @extend_schema(
+        operation_id="read_account",
+        parameters=[_ID, OpenApiParameter("turn", _NUMBER, required=True)],
+        responses={200: AccountSerializer, **_FAILURES},
+    )
+    def get(self, request: Request, conversation_id: str) -> Response:
+        """What happened in the turn and why, as sentences, each with the events and the rows that it rests on."""
+        key = parameters.conversation(request, conversation_id).pk
+        turn_no = parameters.required_number(request, "turn")
+        events = list(expanded(queries.whole_turns(key, [turn_no])))
+        if not events:
+            raise ConversationNotFound(f"This conversation has no turn {turn_no}.")
+        row = events[0].row
+        return Response(
+            {
+                "conversationId": str(key),
+                "turnNo": turn_no,
+                "turnId": str(row.turn_id),
+                "configVersion": row.config_version,
+                "sentences": [sentence.as_json() for sentence in account(events)],
+            }
+        )
 
 
 def _whole(conversation_id: uuid.UUID, rows: list[CeAudit]) -> list[Event]:

@@ -39,6 +39,9 @@ DEFAULTS: Mapping[str, Any] = {
     "STREAM_SECONDS": 1800,
     # How often watched conversations are looked at while nobody tells what happens.
     "STREAM_POLL_MS": 500,
+    # Rows as they stood in a release, and what releases changed, for readers of past turns: `right_to_read`,
+    # `then_and_now`, `between`.
+    "THEN_AND_NOW": "config_admin.admin.comparison.then_and_now",
     # Called with each event as it happens.
     "TRAIL_LISTENERS": [],
     # Called with each progress line (`VerboseLine`) as it is made.

@@ -107,6 +107,14 @@ def apply(state: Mapping[str, Json], change: Mapping[str, Json]) -> Mapping[str,
     return state
 
 
+def at(state: Mapping[str, Json], pointer: str) -> Json:
+    """What stands in a document where a pointer of a change leads; null where nothing does."""
+    found: Json = state
+    for part in _parts(pointer):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return found
+
+
 def folded(state: Mapping[str, Json], key: str) -> Json:
     """What a payload key that was stored as a reference stands for, in this state."""
     context = state.get("context") or {}

@@ -13,10 +13,12 @@ from django.test import Client
 from django.urls import Resolver404, URLPattern, resolve, reverse
 from django.utils import timezone
 
+from audit.models import CeAudit
 from config_admin import models as m
 from convengine.api.models import CeApiKey
 from convengine.jobs.models import CeJob
 from convengine.rights import GROUPS, INTEGRATOR, TASKS, rights_of
+from convengine.sessions.models import CeConversationHistory
 from tests.config_admin.builders import MODELS, made
 from tests.records import stored
 
@@ -27,7 +29,7 @@ TAKES = {
     **dict.fromkeys(
         (
             *("changelist", "change", "history", "workspace", "effective", "compare", "map", "map_of", "health"),
-            *("transfer", "transfer_export", "grid", "grid_rows"),
+            *("transfer", "transfer_export", "grid", "grid_rows", "timeline", "turn", "row", "between"),
         ),
         ("view", "change"),
     ),
@@ -68,6 +70,9 @@ def rows(user: User) -> dict[type[models.Model], Any]:
     }
     found: dict[type[models.Model], Any] = {model: made(model, **of_tools.get(model, {})) for model in MODELS}
     found |= {User: user, Group: Group.objects.get(name="qa"), CeJob: CeJob.objects.get(name="close_sessions")}
+    turn = stored(CeConversationHistory, turn_no=1)
+    found[CeConversationHistory] = turn
+    found[CeAudit] = stored(CeAudit, conversation_id=turn.conversation_id, turn_no=1)
     found[CeApiKey] = CeApiKey.objects.create_key(name="mine", made_by=user)[0]
     found[m.CeRelease] = m.CeRelease.objects.order_by("config_version")[1]
     return found | {model: stored(model) for model in admin.site._registry if model not in found}
@@ -78,7 +83,7 @@ def addresses(model: Any, row: Any) -> Iterator[tuple[str, str]]:
     for one in admin.site._registry[model].urls:
         if isinstance(one, URLPattern) and one.name:
             values = {"config_version": m.CeRelease.objects.order_by("config_version")[1].pk}
-            named = {name: values.get(name, row.pk) for name in one.pattern.converters}
+            named = {name: values.get(name) or getattr(row, name, row.pk) for name in one.pattern.converters}
             yield one.name, reverse(f"admin:{one.name}", kwargs=named)
 
 

@@ -7,6 +7,7 @@ from audit.account.making import Maker, Say, Scene, sentence, told
 from audit.account.sentence import Fact, Parts, Sentence, Tone
 from audit.account.wording import plain, said
 from audit.expand import Event
+from convengine.domain.scope import ANY
 from convengine.domain.stages import Stage
 from convengine.rules.path_words import comparison_words, noun
 
@@ -15,6 +16,8 @@ _TABLE = "ce_rule"
 _RULE = "{ruleId:row ce_rule}"
 #: How many comparisons of a condition are told; all stand in the event.
 _MOST = 2
+#: Comparisons that hold only where the value is what it was compared with, or shows it anyway.
+_SAYS_IT = ("==", "=~", "equals")
 #: What each action did.
 _DID: Mapping[str, str] = {
     Stage.SET_INTENT: "turned the conversation from {fromIntent} to {toIntent}",
@@ -78,14 +81,17 @@ def _compared(operands: list[Mapping[str, Json]], path: tuple[str | int, ...], s
 def _comparison(one: Mapping[str, Json], path: tuple[str | int, ...], seq: int) -> Parts:
     """One of them: "the message matches /cancel/", "input param vip is true"."""
     name, literal = str(one["path"]), one.get("literal")
-    op = comparison_words(str(one.get("op")))
+    if one.get("op") == "equals" and literal == ANY:
+        # The pattern that holds for every text.
+        return ("it holds always",)
+    op = "is" if one.get("op") == "equals" else comparison_words(str(one.get("op")))
     left = Fact(_noun(name), name, seq, (*path, "path"))
     if literal is None:
         return (left, f" {op}") if one.get("op") == "exists" else (left, f" {op} nothing")
     right = f"/{plain(literal)}/" if one.get("op") == "=~" else _value(literal)
     found = one.get("value")
     shown: Parts = ()
-    if found is not None and one.get("op") not in ("==", "=~") and not isinstance(found, (dict, list)):
+    if found is not None and one.get("op") not in _SAYS_IT and not isinstance(found, (dict, list)):
         shown = (" (it is ", Fact(_value(found), found, seq, (*path, "value")), ")")
     return (left, f" {op} ", Fact(right, literal, seq, (*path, "literal")), *shown)
 

@@ -1,0 +1,43 @@
+"""Where the pages of turns are; other pages link to them by these names."""
+
+import uuid
+from typing import Any
+
+from django.urls import reverse
+from django.utils.http import urlencode
+
+TIMELINE, TURN, ROW, COMPARE, BETWEEN = (
+    f"audit_ceaudit_{name}" for name in ("timeline", "turn", "row", "compare", "between")
+)
+
+
+def timeline_url(conversation_id: uuid.UUID, turn_no: int | None = None) -> str:
+    """The timeline of a conversation, at a turn when one is named."""
+    address = reverse(f"admin:{TIMELINE}", args=[conversation_id])
+    return f"{address}?turn={turn_no}#turn-{turn_no}" if turn_no else address
+
+
+def turn_url(conversation_id: uuid.UUID, turn_no: int) -> str:
+    """The page of a turn."""
+    return reverse(f"admin:{TURN}", args=[conversation_id, turn_no])
+
+
+def row_url(conversation_id: uuid.UUID, turn_no: int, table: str, pk: Any) -> str:
+    """A configuration row as it stood when a turn ran, beside today's."""
+    query = urlencode({"table": table, "row": pk})
+    return f"{reverse(f'admin:{ROW}', args=[conversation_id, turn_no])}?{query}"
+
+
+def compare_url(*picked: str) -> str:
+    """Two turns (`conversation.number`) or two conversations side by side."""
+    return f"{reverse(f'admin:{COMPARE}')}?{urlencode([('pick', one) for one in picked])}"
+
+
+def between_url(conversation_id: uuid.UUID, turn_no: int, since: int) -> str:
+    """What changed in the configuration between an earlier turn of a conversation and this one."""
+    return f"{reverse(f'admin:{BETWEEN}', args=[conversation_id, turn_no])}?since={since}"
+
+
+def compare_page() -> str:
+    """Where two are compared, without saying which."""
+    return reverse(f"admin:{COMPARE}")

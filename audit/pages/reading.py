@@ -1,0 +1,58 @@
+"""What the pages of turns read, each in a fixed number of queries."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.http import Http404
+
+from audit.expand import Event, expanded
+from audit.models import CeLlmCallLog
+from audit.queries import whole_turns
+from convengine.domain.stages import Stage
+from convengine.sessions.models import CeConversationHistory
+
+#: Columns that are large and of no use to a reader.
+LARGE = ("recording", "trace_graph")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One turn: its record, and its events as whole ones."""
+
+    record: CeConversationHistory
+    events: Sequence[Event]
+
+    @property
+    def end(self) -> Event | None:
+        """The last event that tells of where the turn led; null where none was written."""
+        return self.events[-1] if self.events else None
+
+    def last(self, stage: Stage) -> Event | None:
+        """The last event of a stage."""
+        return next((event for event in reversed(self.events) if event.name == stage), None)
+
+
+def read_turn(conversation_id: uuid.UUID, turn_no: int) -> Reading:
+    """A turn with its events; two queries. Raises Http404."""
+    found = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no=turn_no)
+    record = found.select_related("conversation").defer(*LARGE).first()
+    if record is None:
+        raise Http404(f"This conversation has no turn {turn_no}.")
+    return Reading(record, list(expanded(whole_turns(conversation_id, [turn_no]))))
+
+
+def neighbours(conversation_id: uuid.UUID, turn_no: int) -> tuple[int | None, int | None]:
+    """The numbers of the turns in front of one and behind it; one query."""
+    found = CeConversationHistory.objects.filter(
+        conversation_id=conversation_id, turn_no__in=(turn_no - 1, turn_no + 1)
+    )
+    there = set(found.values_list("turn_no", flat=True))
+    return tuple(number if number in there else None for number in (turn_no - 1, turn_no + 1))  # type: ignore[return-value]
+
+
+def model_calls(reading: Reading) -> list[CeLlmCallLog]:
+    """What models were asked in a turn, in order; one query."""
+    record = reading.record
+    found = CeLlmCallLog.objects.filter(conversation_id=record.conversation_id, turn_no=record.turn_no)
+    return list(found.order_by("llm_call_id"))
