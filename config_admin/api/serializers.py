@@ -64,11 +64,19 @@ class RowsSerializer(serializers.Serializer[Any]):
     rows = serializers.ListField(child=serializers.JSONField())
 
 
+class FileSerializer(serializers.Serializer[Any]):
+    """A file as it is, whose name says how it is read: `.csv`, called like its table, `.xlsx`, or any other form."""
+
+    name = serializers.CharField(max_length=255)
+    base64 = serializers.CharField(trim_whitespace=False, help_text="Its bytes in base64.")
+
+
 class ImportSerializer(serializers.Serializer[Any]):
     """A file of configuration, and what to do with it; without `apply` nothing is changed."""
 
     bundle = serializers.JSONField(required=False)
     sql = serializers.CharField(required=False, trim_whitespace=False)
+    file = FileSerializer(required=False)
     apply = serializers.BooleanField(default=False)
     rest = serializers.BooleanField(default=False)
     mode = serializers.ChoiceField([mode.value for mode in Mode], required=False)

@@ -1,5 +1,6 @@
 """Configuration out of and into the API: bundles, judged first (R76)."""
 
+from base64 import b64decode
 from typing import Any
 
 from django.http import HttpResponse
@@ -13,7 +14,7 @@ from config_admin.api.serializers import ImportSerializer
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.transfer.applying import ImportFailed, ImportRefused, bring
 from config_admin.transfer.document import Document, FileRefused
-from config_admin.transfer.files import JSON, bundle_of, read_bytes
+from config_admin.transfer.files import CONTENT_TYPES, CSV, JSON, XLSX, bundle_of, read_bytes
 from config_admin.transfer.planning import plan
 from config_admin.transfer.telling import plan_as_json
 from convengine import conf
@@ -24,6 +25,10 @@ from convengine.codec import dumps
 from convengine.domain.rows import ROW_TYPE_OF
 from convengine.errors import RequestInvalid
 
+#: The fields of which one holds what is to be imported.
+_FILES = ("bundle", "sql", "file")
+#: The forms in which a configuration goes out.
+_FORMS = (JSON, CSV, XLSX)
 _FAILURES = dict.fromkeys((400, 401, 403, 404, 429), FailureSerializer)
 
 
@@ -48,8 +53,12 @@ class BundleView(APIView):
         parameters=[
             OpenApiParameter("release", int, description="Of this release; default: what is in force."),
             OpenApiParameter("table", str, many=True, description="Only this table; may be given several times."),
+            OpenApiParameter("form", str, enum=_FORMS, description="Default json; csv takes one table."),
         ],
-        responses={200: OpenApiResponse(description="The bundle: format, version, tables."), **_FAILURES},
+        responses={
+            200: OpenApiResponse(description="The bundle: format, version, tables; or the file of the asked form."),
+            **_FAILURES,
+        },
     )
     def get(self, request: Request) -> HttpResponse:
         """The configuration as one bundle: for the same rows the same bytes."""
@@ -59,11 +68,16 @@ class BundleView(APIView):
         for table in tables:
             if table not in ROW_TYPE_OF:
                 raise NotFound(f"There is no table {table}; GET /api/v1/config lists them.")
+        form = request.query_params.get("form", JSON)
+        if form not in _FORMS:
+            raise RequestInvalid(fields={"form": [f"{form!r} received; use one of {', '.join(_FORMS)}."]})
         try:
-            data = bundle_of(int(release) if release else None, tables=tables, form=JSON)
+            data = bundle_of(int(release) if release else None, tables=tables, form=form)
         except NoSuchRelease as error:
             raise NotFound(str(error)) from None
-        return HttpResponse(data, content_type="application/json")
+        except ValueError as error:
+            raise RequestInvalid(fields={"form": [str(error)]}) from None
+        return HttpResponse(data, content_type=CONTENT_TYPES[form])
 
 
 class ImportView(APIView):
@@ -83,7 +97,7 @@ class ImportView(APIView):
         },
     )
     def post(self, request: Request) -> Response:
-        """Judge a bundle or seed SQL; with `apply`, import it as one release, or not at all."""
+        """Judge a bundle, seed SQL or a file of any form; with `apply`, import it as one release, or not at all."""
         serializer = ImportSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         given = serializer.validated_data
@@ -98,7 +112,7 @@ class ImportView(APIView):
                 rest=given["rest"],
             )
         except FileRefused as error:
-            raise RequestInvalid(fields={"bundle" if "bundle" in given else "sql": [str(error)]}) from None
+            raise RequestInvalid(fields={next(name for name in _FILES if name in given): [str(error)]}) from None
         except ImportRefused as error:
             return Response({**plan_as_json(error.plan), "applied": False, "release": None}, status=422)
         except ImportFailed as error:
@@ -108,8 +122,19 @@ class ImportView(APIView):
 
 
 def _document(given: dict[str, Any]) -> Document:
-    """The rows that were sent. Raises FileRefused, and RequestInvalid when there is none, or both kinds."""
-    if ("bundle" in given) == ("sql" in given):
-        raise RequestInvalid(fields={"bundle": ["Send either a bundle or sql."]})
-    name, text = ("x.json", dumps(given["bundle"])) if "bundle" in given else ("x.sql", given["sql"])
-    return read_bytes(name, text.encode(), mode=given.get("mode"), blank_as_any=given["blankAsAny"])
+    """The rows that were sent. Raises FileRefused, and RequestInvalid when there is none, or several kinds."""
+    if sum(name in given for name in _FILES) != 1:
+        raise RequestInvalid(fields={"bundle": ["Send one of bundle, sql and file."]})
+    name, data = _file(given)
+    return read_bytes(name, data, mode=given.get("mode"), blank_as_any=given["blankAsAny"])
+
+
+def _file(given: dict[str, Any]) -> tuple[str, bytes]:
+    if "bundle" in given:
+        return "x.json", dumps(given["bundle"]).encode()
+    if "sql" in given:
+        return "x.sql", given["sql"].encode()
+    try:
+        return given["file"]["name"], b64decode(given["file"]["base64"], validate=True)
+    except ValueError as error:
+        raise RequestInvalid(fields={"file": [f"base64 cannot be read: {error}"]}) from None

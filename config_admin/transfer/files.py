@@ -5,13 +5,21 @@ from dataclasses import replace
 from pathlib import Path
 
 from config_admin.releases.change_set import released
-from config_admin.transfer import bundle, seed_sql, sheets
+from config_admin.transfer import bundle, seed_sql, sheets, workbooks
 from config_admin.transfer.document import Document, FileRefused, Mode
 from config_admin.transfer.planning import contents_of
 from config_admin.transfer.scopes import any_for_blank
 
-FORMS = (YAML, JSON, CSV) = ("yaml", "json", "csv")
+FORMS = (YAML, JSON, CSV, XLSX) = ("yaml", "json", "csv", "xlsx")
 SQL = ".sql"
+CONTENT_TYPES = {
+    YAML: "application/yaml",
+    JSON: "application/json",
+    CSV: "text/csv; charset=utf-8",
+    XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+#: Spreadsheets of other makings: what to do about them is said by the reader of workbooks.
+_WORKBOOKS = (f".{XLSX}", ".xlsm", ".xls")
 
 
 def form_of(path: Path | None) -> str:
@@ -26,18 +34,20 @@ def read_bytes(name: str, data: bytes, *, mode: str | None = None, blank_as_any:
     `mode`: a `Mode`; null is that of the form. `blank_as_any`: a blank scope means ANY (tables 1.3), where rows may
     have that. Raises FileRefused.
     """
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FileRefused(name, f"is no text in UTF-8 (byte {error.start}).") from None
-    found = _read(name, text)
+    found = _read(name, data)
     if blank_as_any:
         found = any_for_blank(found)
     return replace(found, mode=Mode(mode)) if mode else found
 
 
-def _read(name: str, text: str) -> Document:
+def _read(name: str, data: bytes) -> Document:
     suffix = Path(name).suffix.lower()
+    if suffix in _WORKBOOKS:
+        return workbooks.read_workbook(name, data)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileRefused(name, f"is no text in UTF-8 (byte {error.start}).") from None
     if suffix == SQL:
         return seed_sql.read(text)
     return sheets.read_csv(name, text) if suffix == f".{CSV}" else bundle.read(text)
@@ -53,13 +63,16 @@ def read_file(path: Path, *, mode: str | None = None, blank_as_any: bool = False
 
 
 def bundle_of(config_version: int | None = None, *, tables: Collection[str] = (), form: str = YAML) -> bytes:
-    """A release as a bundle, or one table of it as CSV; of null the configuration in force. `tables`: only these.
+    """A release as a bundle, as a workbook, or one table of it as CSV; of null the configuration in force.
 
-    Raises NoSuchRelease, and ValueError for CSV of other than one table.
+    `tables`: only these. Raises NoSuchRelease, and ValueError for CSV of other than one table, and for a text that no
+    workbook takes.
     """
     if form == CSV and len(tables) != 1:
         raise ValueError("A CSV file has one table; choose which.")
     contents = contents_of(released().config_version if config_version is None else config_version)
     if form == CSV:
         return sheets.csv_of(contents, *tables)
+    if form == XLSX:
+        return workbooks.workbook_of(contents, tables or contents)
     return bundle.written(contents, tables or contents, as_yaml=form == YAML).encode()

@@ -18,7 +18,7 @@ from config_admin.admin.saving import reasons
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.transfer.applying import ImportFailed, ImportRefused, bring
 from config_admin.transfer.document import Document, FileRefused, Mode
-from config_admin.transfer.files import CSV, FORMS, YAML, bundle_of, read_bytes
+from config_admin.transfer.files import CONTENT_TYPES, CSV, FORMS, YAML, bundle_of, read_bytes
 from config_admin.transfer.planning import Plan, Told, plan
 from convengine import conf
 from convengine.domain.rows import ROW_TYPES
@@ -27,19 +27,18 @@ RIGHT = "config_admin.import_configuration"
 #: Rows, findings and notes that the page spells out.
 SHOWN = 50
 _MODES = [
-    ("", "As the format says: bundles replace their tables, CSV updates, SQL adds"),
+    ("", "As the format says: bundles replace their tables, CSV and XLSX update, SQL adds"),
     (Mode.REPLACE.value, "Replace: the tables of the file become what it says"),
     (Mode.UPDATE.value, "Update: rows of the file are changed or new, others stay"),
     (Mode.ADD.value, "Add: rows of another system, under new ids where theirs are taken"),
 ]
-_TYPES = {"yaml": "application/yaml", "json": "application/json", "csv": "text/csv; charset=utf-8"}
 
 
 class FileForm(forms.Form):
     """Which file, and how it is to be read; on its way back from the page, the file as the page packed it."""
 
     file = forms.FileField(
-        label="File", required=False, widget=forms.FileInput(attrs={"accept": ".yaml,.yml,.json,.csv,.sql"})
+        label="File", required=False, widget=forms.FileInput(attrs={"accept": ".yaml,.yml,.json,.csv,.xlsx,.sql"})
     )
     name = forms.CharField(required=False)
     packed = forms.CharField(required=False, strip=False)
@@ -58,7 +57,10 @@ class FileForm(forms.Form):
         elif found.get("packed"):
             found["data"] = _unpacked(found["packed"], limit)
         elif "file" not in self.errors:
-            self.add_error("file", "Choose a file: a bundle (.yaml, .json), a table (.csv), or seed SQL (.sql).")
+            self.add_error(
+                "file",
+                "Choose a file: a bundle (.yaml, .json), a table (.csv), a workbook (.xlsx), or seed SQL (.sql).",
+            )
         if len(found.get("data", b"")) > limit:
             self.add_error("file", f"The file has more than {limit} bytes. Split it by tables.")
         return found
@@ -110,7 +112,7 @@ def export(model_admin: Any, request: HttpRequest) -> HttpResponse:
     stem = request.GET["table"] if form == CSV else f"configuration-{release}" if release else "configuration"
     name = f"{stem}.{form}"
     return HttpResponse(
-        data, content_type=_TYPES[form], headers={"Content-Disposition": f'attachment; filename="{name}"'}
+        data, content_type=CONTENT_TYPES[form], headers={"Content-Disposition": f'attachment; filename="{name}"'}
     )
 
 

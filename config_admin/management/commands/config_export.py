@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from config_admin.releases.queries import NoSuchRelease
-from config_admin.transfer.files import FORMS, bundle_of, form_of
+from config_admin.transfer.files import FORMS, XLSX, bundle_of, form_of
 from convengine.domain.rows import ROW_TYPE_OF
 
 
@@ -33,7 +33,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, file: Path | None, release: int | None, table: list[str], **options: Any) -> None:
         """Write. Raises CommandError when there is no such release, or the file cannot be written."""
         try:
-            data = bundle_of(release, tables=table, form=options["format"] or form_of(file))
+            form = options["format"] or form_of(file)
+            if form == XLSX and not file:
+                raise CommandError("A workbook is no text to be printed; name a FILE.")
+            data = bundle_of(release, tables=table, form=form)
             if file:
                 file.write_bytes(data)
             else:

@@ -1,6 +1,7 @@
 """Bundles out of and into the API: judged first, made as one release or not at all."""
 
 import json
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -50,6 +51,19 @@ def test_nothing_is_changed_unless_it_is_said(caller: Caller) -> None:
     release = CeRelease.objects.get(pk=told["release"])
     assert (release.author, release.reason, release.origin) == ("API key test", "moved", "IMPORT")
     assert send(caller, bundle=json.loads(fetch(caller).content), apply=True).json()["release"] is None
+
+
+def test_tables_go_out_and_come_in_as_spreadsheets(caller: Caller) -> None:
+    made(CePolicy, policy_id=3, description="Cards.")
+    for form, name in (("csv", "ce_policy.csv"), ("xlsx", "some.xlsx")):
+        data = fetch(caller, f"?form={form}&table=ce_policy").content
+        CePolicy.objects.update(description="None.")
+        told = send(caller, file={"name": name, "base64": b64encode(data).decode()}, apply=True)
+        assert (told.status_code, told.json()["applied"]) == (200, True)
+        assert CePolicy.objects.get().description == "Cards."
+    assert (fetch(caller, "?form=csv").status_code, fetch(caller, "?form=pdf").status_code) == (400, 400)
+    assert "no workbook" in str(send(caller, file={"name": "x.xlsx", "base64": "AAAA"}).json())
+    assert "base64" in str(send(caller, file={"name": "x.xlsx", "base64": "*"}).json())
 
 
 def test_a_refused_row_refuses_all(caller: Caller) -> None:

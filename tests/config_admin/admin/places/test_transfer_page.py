@@ -91,8 +91,23 @@ def test_it_goes_out_as_a_file(ben: Client) -> None:
     assert list(some.json()["tables"]) == ["ce_policy"]
     table = ben.get(page("transfer_export"), {"form": "csv", "table": "ce_policy"})
     assert table["Content-Disposition"] == 'attachment; filename="ce_policy.csv"'
+    book = ben.get(page("transfer_export"), {"form": "xlsx", "table": "ce_policy"})
+    assert book["Content-Disposition"] == 'attachment; filename="configuration.xlsx"'
+    assert look(ben, name="some.xlsx", data=book.content).status_code == 403
     for impossible in ({"release": "999"}, {"form": "csv"}):
         assert ben.get(page("transfer_export"), impossible).status_code == 302
+
+
+def test_a_workbook_is_looked_at_and_imported(ada: Client) -> None:
+    row = made(CePolicy, policy_id=7, description="Cards.")
+    data = bundle_of(form="xlsx", tables=["ce_policy"])
+    CePolicy.objects.update(description="None.")
+    shown = look(ada, name="some.xlsx", data=data)
+    assert shown.context["counts"] == [("Policies", 0, 1, 0)]
+
+    answered(ada, shown, apply="1", reason="moved")
+    row.refresh_from_db()
+    assert row.description == "Cards."
 
 
 def test_who_may_not_import_sees_the_way_out_only(ben: Client) -> None:

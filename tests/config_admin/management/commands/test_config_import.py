@@ -50,6 +50,16 @@ def test_what_is_printed_is_what_a_file_gets(tmp_path: Path) -> None:
         run("config_export", tmp_path / "none" / "x.yaml")
 
 
+def test_a_workbook_goes_out_and_comes_in(tmp_path: Path) -> None:
+    made(m.CePolicy, policy_id=7)
+    file = tmp_path / "all.xlsx"
+    run("config_export", file)
+    with pytest.raises(CommandError, match="name a FILE"):
+        run("config_export", "--format", "xlsx")
+
+    assert run("config_import", file).splitlines()[0] == "No row differs."
+
+
 def test_without_apply_nothing_is_changed(tmp_path: Path) -> None:
     made(m.CePolicy, policy_id=8, response_text="Never.")
     file, version = file_of(tmp_path, POLICY, {**POLICY, "policy_id": 8}), head.newest()
