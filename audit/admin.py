@@ -84,7 +84,8 @@ class AuditAdmin(ByConversation):
         if row.turn_id is None:
             return "outside of turns"
         place = f"{row.turn_no}.{row.seq}"
-        return link("ce_sessions_ceconversationhistory_changelist", place, query=f"?turn_id={row.turn_id}")
+        query = f"?event={row.seq}#e{row.turn_no}-{row.seq}"
+        return link("audit_ceaudit_turn", place, row.conversation_id, row.turn_no, query=query)
 
     @admin.display(description="payload")
     def payload_beginning(self, row: CeAudit) -> str:

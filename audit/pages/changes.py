@@ -75,10 +75,10 @@ def changes(events: Sequence[Event]) -> Iterator[Change]:
     for before, event in pairwise(events):
         changed = event.payload.get("_meta", {}).get("changed") or _full(event)
         for pointer, value in (changed.get("set") or {}).items():
-            yield Change(event.row.seq, event.step or "", _place(pointer), folding.at(before.state, pointer), value)
+            yield Change(event.row.seq, event.step or "", place_of(pointer), folding.at(before.state, pointer), value)
         for pointer in changed.get("unset") or ():
             was = folding.at(before.state, pointer)
-            yield Change(event.row.seq, event.step or "", _place(pointer), was, None, is_set=False)
+            yield Change(event.row.seq, event.step or "", place_of(pointer), was, None, is_set=False)
 
 
 class OfStep(NamedTuple):
@@ -140,5 +140,6 @@ def _full(event: Event) -> Mapping[str, Json]:
     return (meta.get("changed") or {}) if isinstance(meta, Mapping) else {}
 
 
-def _place(pointer: str) -> str:
+def place_of(pointer: str) -> str:
+    """A pointer as people read it: `context.orderNumber`."""
     return pointer.strip("/").replace("~1", "/").replace("~0", "~").replace("/", ".")

@@ -7,7 +7,7 @@ from itertools import islice, zip_longest
 from typing import Any, NamedTuple, TypeVar
 
 from audit.expand import Event
-from audit.pages.changes import short
+from audit.pages.changes import place_of, short
 from audit.replay import comparable
 from convengine.domain.stages import Stage
 from convengine.domain.text import match_text
@@ -142,7 +142,18 @@ def _told(event: Event | None) -> Json:
     """What an event says of its turn: without times, without names of the turn, and with what changed there."""
     if event is None:
         return None
-    said = {key: value for key, value in event.payload.items() if key not in _OWN}
+    said = dict(event.payload)
     stored = event.row.payload_json.get("_meta")
     changed = stored.get("changed") if isinstance(stored, Mapping) else None
-    return comparable(said | ({"changed": changed} if changed else {}))
+    if isinstance(changed, Mapping):
+        set_to = {f"session: {place_of(pointer)}": value for pointer, value in (changed.get("set") or {}).items()}
+        taken_out = {f"session: {place_of(pointer)}": "taken out" for pointer in changed.get("unset") or ()}
+        said |= set_to | taken_out
+    return comparable(_without_names(said))
+
+
+def _without_names(value: Json) -> Json:
+    """A value without names of the turn, at whatever depth they stand."""
+    if isinstance(value, Mapping):
+        return {key: _without_names(one) for key, one in value.items() if key.rpartition(".")[2] not in _OWN}
+    return [_without_names(one) for one in value] if isinstance(value, list) else value

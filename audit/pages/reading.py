@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.http import Http404
 
@@ -42,13 +43,22 @@ def read_turn(conversation_id: uuid.UUID, turn_no: int) -> Reading:
     return Reading(record, list(expanded(whole_turns(conversation_id, [turn_no]))))
 
 
-def neighbours(conversation_id: uuid.UUID, turn_no: int) -> tuple[int | None, int | None]:
-    """The numbers of the turns in front of one and behind it; one query."""
-    found = CeConversationHistory.objects.filter(
-        conversation_id=conversation_id, turn_no__in=(turn_no - 1, turn_no + 1)
-    )
-    there = set(found.values_list("turn_no", flat=True))
-    return tuple(number if number in there else None for number in (turn_no - 1, turn_no + 1))  # type: ignore[return-value]
+class Neighbours(NamedTuple):
+    """The numbers of the turns in front of one and behind it, null where there is none."""
+
+    before: int | None
+    behind: int | None
+    #: The release that the one in front ran on.
+    release: int | None
+
+
+def neighbours(conversation_id: uuid.UUID, turn_no: int) -> Neighbours:
+    """The turns beside one; one query."""
+    wanted = (turn_no - 1, turn_no + 1)
+    found = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__in=wanted)
+    releases = dict(found.values_list("turn_no", "config_version"))
+    before, behind = (number if number in releases else None for number in wanted)
+    return Neighbours(before, behind, releases.get(turn_no - 1))
 
 
 def model_calls(reading: Reading) -> list[CeLlmCallLog]:

@@ -18,6 +18,7 @@ from audit.pages import addresses
 from audit.pages.changes import Change, by_step, changes, lasting, short
 from audit.pages.decided import ALL, SHOWN, Decision, decided
 from audit.pages.events import lines, opened
+from audit.pages.progress import progress
 from audit.pages.reading import Reading, model_calls, neighbours, read_turn
 from audit.pages.steps import waterfall
 from audit.pages.wanted import FAMILIES, Wanted
@@ -37,7 +38,7 @@ class Piece:
 
     text: str
     url: str = ""
-    is_fact: bool = False
+    is_name: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def show(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, tur
     context = details(reading, request)
     if part == "details":
         return TemplateResponse(request, "audit/turn_details.html", context)
-    before, behind = neighbours(conversation_id, turn_no)
+    before, behind, release = neighbours(conversation_id, turn_no)
     context |= {
         **model_admin.admin_site.each_context(request),
         "title": f"Turn {turn_no}",
@@ -71,7 +72,9 @@ def show(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, tur
         "before_url": before and addresses.turn_url(conversation_id, before),
         "behind_url": behind and addresses.turn_url(conversation_id, behind),
         "compare_url": before and addresses.compare_url(f"{conversation_id}.{before}", f"{conversation_id}.{turn_no}"),
-        "between_url": before and addresses.between_url(conversation_id, turn_no, before),
+        "between_url": before
+        and release != reading.record.config_version
+        and addresses.between_url(conversation_id, turn_no, before),
     }
     return TemplateResponse(request, "audit/turn.html", context)
 
@@ -97,6 +100,7 @@ def details(reading: Reading, request: HttpRequest) -> dict[str, Any]:
         "lost": _lost(reading),
         "calls": model_calls(reading),
         "tools": list(_tools(events)),
+        "progress": progress(record) if request.GET.get("progress") else None,
         "lines": list(lines(events, wanted)),
         "opened": opened(events, request),
         "turn_url": addresses.turn_url(record.conversation_id, record.turn_no),
@@ -108,10 +112,15 @@ def _told(record: Any, sentences: Iterable[Sentence], wanted: Wanted) -> Iterabl
     for sentence in sentences:
         if wanted.admits(sentence.family, sentence.text, sentence.kind):
             pieces = [
-                Piece(part) if isinstance(part, str) else Piece(part.text, _row_url(record, part), is_fact=True)
+                Piece(part) if isinstance(part, str) else Piece(part.text, _row_url(record, part), _is_name(part))
                 for part in sentence.parts
             ]
             yield Told(sentence.tone.value, sentence.family, pieces, sentence.seqs)
+
+
+def _is_name(fact: Fact) -> bool:
+    """True for what an event names; false for words that a code of it is told with."""
+    return fact.row is not None or not isinstance(fact.value, str) or fact.value in fact.text
 
 
 def _row_url(record: Any, fact: Fact) -> str:

@@ -9,11 +9,12 @@ from convengine.domain.stages import Stage
 
 
 def chosen(template: str) -> Maker:
-    """Tells of a decision that chose a row; of one that chose none, nothing."""
+    """Tells of a decision that chose a row, once; of one that chose none, nothing."""
 
     def tell(scene: Scene, place: int) -> Iterator[Sentence]:
         event = scene.events[place]
-        if parts := told(event, template):
+        again = scene.before(place, event.name, kind=event.payload["kind"], winner=event.payload.get("winner"))
+        if not again and (parts := told(event, template)):
             yield sentence(event, parts)
 
     return tell

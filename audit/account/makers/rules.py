@@ -7,8 +7,10 @@ from audit.account.making import Maker, Say, Scene, sentence, told
 from audit.account.sentence import Fact, Parts, Sentence, Tone
 from audit.account.wording import plain, said
 from audit.expand import Event
+from convengine.domain import rows
 from convengine.domain.scope import ANY
 from convengine.domain.stages import Stage
+from convengine.domain.text import code
 from convengine.rules.path_words import comparison_words, noun
 
 Json = Any
@@ -54,6 +56,16 @@ def applied(scene: Scene, place: int) -> Iterator[Sentence]:
         return
     if parts := told(event, f"{_RULE} did {{action}}[ with {{actionValue}}]"):
         yield sentence(event, (*_first_upper(parts), *_because(scene, place, event), "."))
+
+
+def allowed(scene: Scene, place: int) -> Iterator[Sentence]:
+    """A move that edges of the graph allow; where an intent has none, every move is allowed, and nothing is said."""
+    event = scene.events[place]
+    intents = {code(edge.intent_code) for edge in scene.snapshot.enabled(rows.StateEdge)}
+    if intents & {code(str(event.payload.get("intent"))), ANY} and (
+        parts := told(event, "The state graph allows the move from {fromState} to {toState}.")
+    ):
+        yield sentence(event, parts)
 
 
 def _because(scene: Scene, place: int, event: Event) -> Parts:
@@ -129,7 +141,7 @@ MAKERS: Mapping[str, Maker] = {
         Say("Stopped the rules after {passes} passes: they went on changing intent or state.", tone=Tone.WARNING),
     ),
     **dict.fromkeys(_DID, did),
-    Stage.STATE_GRAPH_VALID: (Say("The state graph allows the move from {fromState} to {toState}."),),
+    Stage.STATE_GRAPH_VALID: allowed,
     Stage.STATE_GRAPH_VIOLATION: (
         Say("The state graph does not allow the move from {fromState} to {toState}[ ({reason})].", tone=Tone.WARNING),
     ),

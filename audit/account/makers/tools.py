@@ -47,5 +47,5 @@ MAKERS: Mapping[str, Maker] = {
         Say("Stopped the planner without an answer: {reason:phrase planner_end}[ ({limit})].", tone=Tone.WARNING),
     ),
     Stage.MCP_USER_FEEDBACK: (Say("The user gave feedback: {feedback_type}."),),
-    Stage.KB_UNAVAILABLE: (Say("The knowledge base {knowledgeBase} was left out[: {reason}]", tone=Tone.WARNING),),
+    Stage.KB_UNAVAILABLE: (Say("The knowledge base {knowledgeBase} was left out[: {reason}].", tone=Tone.WARNING),),
 }

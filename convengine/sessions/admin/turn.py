@@ -78,10 +78,11 @@ class TurnAdmin(ByConversation):
 
     @admin.display(description="trail")
     def trail(self, row: CeConversationHistory) -> SafeString:
-        """Where the events of the turn, the rows that decided it and its model calls are listed."""
+        """Where the turn is told, and where its events, the rows that decided it and its model calls are listed."""
         of_turn = f"?conversation_id={row.conversation_id}&turn_no={row.turn_no}"
         return format_html(
-            "{} · {} · {}",
+            "{} · {} · {} · {}",
+            link("audit_ceaudit_turn", "How it went", row.conversation_id, row.turn_no),
             link("audit_ceaudit_changelist", "Audit events", query=of_turn),
             link("audit_ceturnrow_changelist", "Deciding rows", query=f"?turn_id={row.turn_id}"),
             link("audit_cellmcalllog_changelist", "Model calls", query=of_turn),

@@ -1,0 +1,116 @@
+"""Two turns, or two conversations, side by side."""
+
+import uuid
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from audit.models import CeAccessLog
+from audit.pages.addresses import compare_page, compare_url
+from audit.pages.comparing import Place, aligned, places
+from tests.api import Caller
+from tests.audit.pages.conftest import long_conversation
+from tests.worlds import desk
+
+Words = Callable[[str], str]
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def two() -> tuple[Caller, Caller]:
+    """Two conversations that begin alike; in the second the customer is a VIP."""
+    desk()
+    one, other = Caller(), Caller()
+    one.say("hours please")
+    other.say("hours please", inputParams={"vip": True})
+    one.say("fees please")
+    other.say("fees, please!")
+    other.say("my cvv is 1")
+    return one, other
+
+
+def test_steps_are_aligned_and_differences_named(two: tuple[Caller, Caller], reader: Client, words: Words) -> None:
+    one, other = two
+    address = compare_url(f"{one.conversation_id}.1", f"{other.conversation_id}.1")
+
+    steps = {step.step: step for step in reader.get(address).context["steps"]}
+    text = words(address)
+
+    assert not steps["GuardrailStep"].differs
+    rules = {(pair.stage, pair.left is None) for pair in steps["RulesStep"].differing}
+    assert ("SET_STATE", True) in rules
+    (output,) = [pair for pair in steps["ResponseResolutionStep"].differing if pair.stage == "ASSISTANT_OUTPUT"]
+    assert Place("output", "Nine to five.", "For you: always.") in output.places
+    assert "only in the other" in text
+    assert "GuardrailStep" not in text
+    assert "GuardrailStep" in words(f"{address}&all=1")
+
+
+def test_a_turn_and_one_that_went_the_same_way_differ_in_nothing(reader: Client, words: Words) -> None:
+    desk()
+    one, other = Caller(), Caller()
+    one.say("hours please")
+    other.say("hours please")
+    picks = f"{one.conversation_id}.1", f"{other.conversation_id}.1"
+
+    assert "Every step went the same way" in words(compare_url(*picks))
+    assert "Every step went the same way" in words(compare_url(picks[0], picks[0]))
+    assert CeAccessLog.objects.filter(kind="COMPARE").count() == 3
+
+
+def test_conversations_are_aligned_by_what_was_said(two: tuple[Caller, Caller], reader: Client, words: Words) -> None:
+    one, other = two
+    address = compare_url(one.conversation_id, other.conversation_id)
+
+    pairs = reader.get(f"{address}&all=1").context["pairs"]
+
+    assert [(pair.left.get("turn_no"), pair.right.get("turn_no")) for pair in pairs] == [(1, 1), (2, 2), (None, 3)]
+    assert [pair.differs for pair in pairs] == [["answered", "stands"], ["said"], ["only on one side"]]
+    assert "3 of 3 turns differ" in words(address)
+    assert "Step by step of turns 1 and 1" in words(address)
+
+
+def test_long_conversations_are_compared_page_by_page(reader: Client, words: Words) -> None:
+    one, other = long_conversation(130), long_conversation(120)
+    address = compare_url(str(one.pk), str(other.pk)) + "&all=1"
+
+    assert len(reader.get(address).context["pairs"]) == 100
+    assert "The turns behind these" in words(address)
+    behind = reader.get(f"{address}&behind=100&behind=100").context["pairs"]
+    assert [pair.left["turn_no"] for pair in behind] == list(range(101, 131))
+
+
+@pytest.mark.parametrize(
+    ("picks", "says"),
+    [
+        ([], "Two turns, or two conversations."),
+        (["x"], "That is no turn and no conversation"),
+        ([str(uuid.uuid4())], "Pick two; 1 was picked."),
+        ([f"{uuid.uuid4()}.1"] * 3, "Pick two; 3 were picked."),
+        ([str(uuid.uuid4()), f"{uuid.uuid4()}.1"], "Pick two turns, or two conversations."),
+        ([f"{uuid.UUID(int=1)}.1"] * 2, "00000000-0000-0000-0000-000000000001.1 is not there."),
+        (["-" * 36] * 2, "That is no turn and no conversation"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(words: Words, picks: list[str], says: str) -> None:
+    assert says in words(compare_url(*picks) if picks else compare_page())
+
+
+def test_places_of_two_values() -> None:
+    left = {"a": 1, "b": [1, 2], "c": {"d": None}, "e": "x", "f": True}
+    right = {"a": 1, "b": [1, 3, 4], "c": {"d": "y"}, "f": 1}
+
+    assert list(places(left, left)) == []
+    assert list(places(left, right)) == [
+        Place("b[1]", "2", "3"),
+        Place("b[2]", "", "4"),
+        Place("c.d", "null", "y"),
+        Place("e", "x", ""),
+        Place("f", "true", "1"),
+    ]
+
+
+def test_what_only_one_side_has_stands_alone_unless_places_count() -> None:
+    assert list(aligned("abc", "axc", "abc", "axc")) == [("a", "a"), ("b", None), (None, "x"), ("c", "c")]
+    assert list(aligned("abc", "axc", "abc", "axc", by_place=True)) == [("a", "a"), ("b", "x"), ("c", "c")]
