@@ -1,9 +1,12 @@
 """Configuration out of and into the API: bundles, judged first (R76)."""
 
 from base64 import b64decode
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from functools import partial
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -15,11 +18,13 @@ from config_admin.releases.queries import NoSuchRelease
 from config_admin.transfer.applying import ImportFailed, ImportRefused, bring
 from config_admin.transfer.document import Document, FileRefused
 from config_admin.transfer.files import CONTENT_TYPES, CSV, JSON, XLSX, bundle_of, read_bytes
-from config_admin.transfer.planning import plan
+from config_admin.transfer.following import NDJSON, Broke, News, followed
+from config_admin.transfer.planning import Plan, Progress, plan, silent
 from config_admin.transfer.telling import plan_as_json
 from convengine import conf
 from convengine.api.authentication import KeyThrottle
-from convengine.api.parsers import OrjsonParser
+from convengine.api.errors import envelope, error_body
+from convengine.api.parsers import OrjsonParser, OrjsonRenderer
 from convengine.api.serializers import FailureSerializer
 from convengine.codec import dumps
 from convengine.domain.rows import ROW_TYPE_OF
@@ -40,6 +45,13 @@ class ImportParser(OrjsonParser):
         """Bytes."""
         found: int = conf.get("MAX_IMPORT_BYTES")
         return found
+
+
+class LinesRenderer(OrjsonRenderer):
+    """JSON documents line by line, for callers who want to see how far an import is."""
+
+    media_type = NDJSON
+    format = "ndjson"
 
 
 class BundleView(APIView):
@@ -86,6 +98,7 @@ class ImportView(APIView):
     scope = "config"
     throttle_classes = [KeyThrottle]
     parser_classes = [ImportParser]
+    renderer_classes = [OrjsonRenderer, LinesRenderer]
 
     @extend_schema(
         operation_id="import_config",
@@ -96,29 +109,56 @@ class ImportView(APIView):
             **_FAILURES,
         },
     )
-    def post(self, request: Request) -> Response:
-        """Judge a bundle, seed SQL or a file of any form; with `apply`, import it as one release, or not at all."""
+    def post(self, request: Request) -> Response | StreamingHttpResponse:
+        """Judge a bundle, seed SQL or a file of any form; with `apply`, import it as one release, or not at all.
+
+        With `Accept: application/x-ndjson` the answer tells how far it is, line by line, and last `status` and
+        `result`: what the answer would be otherwise.
+        """
         serializer = ImportSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         given = serializer.validated_data
         try:
             document = _document(given)
-            if not given["apply"]:
-                return Response({**plan_as_json(plan(document, rest=given["rest"])), "applied": False, "release": None})
-            done = bring(
-                document,
-                author=f"API key {request.auth}",
-                reason=given["reason"] or "Import through the API",
-                rest=given["rest"],
-            )
         except FileRefused as error:
             raise RequestInvalid(fields={next(name for name in _FILES if name in given): [str(error)]}) from None
-        except ImportRefused as error:
-            return Response({**plan_as_json(error.plan), "applied": False, "release": None}, status=422)
-        except ImportFailed as error:
-            raise RequestInvalid(str(error)) from None
-        number = done.release.config_version if done.release else None
-        return Response({**plan_as_json(done.plan), "applied": True, "release": number})
+        work = partial(_outcome, document, given, f"API key {request.auth}")
+        if isinstance(request.accepted_renderer, LinesRenderer):
+            return StreamingHttpResponse(_lines(work), content_type=NDJSON, headers={"X-Accel-Buffering": "no"})
+        status, body = work(silent)
+        return Response(body, status)
+
+
+def _outcome(document: Document, given: dict[str, Any], author: str, progress: Progress) -> tuple[int, dict[str, Any]]:
+    """Judge the rows, import them where it is wanted; the status and body of the answer."""
+    rest, reason = given["rest"], given["reason"] or "Import through the API"
+    try:
+        if not given["apply"]:
+            return 200, _told(plan(document, rest=rest, progress=progress))
+        done = bring(document, author=author, reason=reason, rest=rest, progress=progress)
+    except ImportRefused as error:
+        return 422, _told(error.plan)
+    except ImportFailed as error:
+        return 400, error_body(RequestInvalid(str(error)))
+    return 200, _told(done.plan, applied=True, release=done.release.config_version if done.release else None)
+
+
+def _told(found: Plan, *, applied: bool = False, release: int | None = None) -> dict[str, Any]:
+    return {**plan_as_json(found), "applied": applied, "release": release}
+
+
+def _lines(work: Callable[[Progress], tuple[int, dict[str, Any]]]) -> Iterator[bytes]:
+    """`{"progress": …}` while the work goes on, then `{"status", "result"}`."""
+    try:
+        for news in followed(work):
+            told = {"progress": asdict(news)} if isinstance(news, News) else _last(*news.result)
+            yield dumps(told).encode() + b"\n"
+    except Broke as error:
+        yield dumps(_last(500, envelope("INTERNAL_ERROR", str(error)))).encode() + b"\n"
+
+
+def _last(status: int, result: dict[str, Any]) -> dict[str, Any]:
+    return {"status": status, "result": result}
 
 
 def _document(given: dict[str, Any]) -> Document:

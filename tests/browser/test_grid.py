@@ -50,7 +50,7 @@ def with_rows(visitor: Visitor, count: int) -> None:
     expect(button.or_(page.get_by_text("is as the file says already"))).to_be_visible()
     if button.count():
         button.click()
-        page.wait_for_url("**/change/")
+        expect(page.get_by_role("link", name="What it changed")).to_be_visible()
 
 
 @SCREENS

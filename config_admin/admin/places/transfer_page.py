@@ -3,12 +3,15 @@
 import base64
 import binascii
 import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
 
@@ -16,14 +19,19 @@ from config_admin.admin.comparison.comparing import ChangedRow, changed_row, tab
 from config_admin.admin.links import release_url
 from config_admin.admin.saving import reasons
 from config_admin.releases.queries import NoSuchRelease
-from config_admin.transfer.applying import ImportFailed, ImportRefused, bring
+from config_admin.transfer.applying import Imported, ImportFailed, ImportRefused, bring
 from config_admin.transfer.document import Document, FileRefused, Mode
 from config_admin.transfer.files import CONTENT_TYPES, CSV, FORMS, YAML, bundle_of, read_bytes
-from config_admin.transfer.planning import Plan, Told, plan
+from config_admin.transfer.following import NDJSON, Broke, News, followed
+from config_admin.transfer.planning import Plan, Progress, Told, plan, silent
 from convengine import conf
+from convengine.codec import dumps
 from convengine.domain.rows import ROW_TYPES
 
 RIGHT = "config_admin.import_configuration"
+#: An import that was made, one that was judged, or why there is none.
+Outcome = Imported | Plan | str
+Work = Callable[[Progress], Outcome]
 #: Rows, findings and notes that the page spells out.
 SHOWN = 50
 _MODES = [
@@ -89,12 +97,40 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponse:
         reasons.need(request, consent=("apply",))
         context["form"] = form = FileForm(request.POST, request.FILES)
         if form.is_valid():
-            done = _judged(request, form, context)
-            if done is not None:
-                return done
+            work = partial(_outcome, form, request.user, reasons.given(request), "apply" in request.POST)
+            if NDJSON in request.headers.get("Accept", ""):
+                return _followed(model_admin, request, context, work)
+            outcome = work(silent)
+            if isinstance(outcome, Imported):
+                return _on(request, outcome)
+            context |= _judged(request, form, outcome)
+    return _page(model_admin, request, context)
+
+
+def _page(model_admin: Any, request: HttpRequest, context: dict[str, Any]) -> TemplateResponse:
     tables = [(row_type.table, table_title(row_type.table)) for row_type in ROW_TYPES]
     context |= {**model_admin.admin_site.each_context(request), "title": "In and out", "opts": model_admin.opts}
     return TemplateResponse(request, "config_admin/transfer.html", {**context, "tables": tables, "forms": FORMS})
+
+
+def _followed(model_admin: Any, request: HttpRequest, context: dict[str, Any], work: Work) -> StreamingHttpResponse:
+    """How far the work is, line by line; last the page that follows, or what was imported and where that is shown."""
+
+    def lines() -> Iterator[bytes]:
+        try:
+            for news in followed(work):
+                yield dumps(asdict(news) if isinstance(news, News) else last(news.result)).encode() + b"\n"
+        except Broke as error:
+            yield dumps({"problem": str(error)}).encode() + b"\n"
+
+    def last(outcome: Outcome) -> dict[str, str]:
+        if isinstance(outcome, Imported):
+            return {"told": _told(outcome), "url": release_url(outcome.release.pk) if outcome.release else ""}
+        page = _page(model_admin, request, context | _judged(request, context["form"], outcome))
+        return {"page": page.render().content.decode()}
+
+    headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+    return StreamingHttpResponse(lines(), content_type=NDJSON, headers=headers)
 
 
 def export(model_admin: Any, request: HttpRequest) -> HttpResponse:
@@ -116,44 +152,48 @@ def export(model_admin: Any, request: HttpRequest) -> HttpResponse:
     )
 
 
-def _judged(request: HttpRequest, form: FileForm, context: dict[str, Any]) -> HttpResponse | None:
-    """What importing the file would do, into the context; or the way on, when it was imported."""
+def _outcome(form: FileForm, user: Any, reason: str, apply: bool, progress: Progress) -> Outcome:
+    """Look at the file, and, where it is wanted and may be, import it."""
     rest = form.cleaned_data["rest"]
     try:
         document = form.document()
-        if "apply" in request.POST:
-            user: Any = request.user
-            done = bring(document, author=user, reason=reasons.given(request), rest=rest)
-            return _on(request, done.plan, done.release)
-        found = plan(document, rest=rest)
-    except FileRefused as error:
-        form.add_error("file", str(error))
-        return None
+        if apply:
+            return bring(document, author=user, reason=reason, rest=rest, progress=progress)
+        return plan(document, rest=rest, progress=progress)
     except ImportRefused as error:
-        found = error.plan
-    except ImportFailed as error:
-        form.add_error("file", str(error))
-        return None
-    context |= _report(found)
-    context |= {
+        return error.plan
+    except (FileRefused, ImportFailed) as error:
+        return str(error)
+
+
+def _judged(request: HttpRequest, form: FileForm, outcome: Plan | str) -> dict[str, Any]:
+    """What the page says of a file that was not imported."""
+    if isinstance(outcome, str):
+        form.add_error("file", outcome)
+        return {}
+    return {
+        **_report(outcome),
         "packed": base64.b64encode(zlib.compress(form.cleaned_data["data"])).decode(),
         "name": form.cleaned_data["name"],
         "reason": reasons.given(request) or f"Import of {form.cleaned_data['name']}",
         "reason_missing": reasons.told(request),
     }
-    return None
 
 
-def _on(request: HttpRequest, found: Plan, release: Any) -> HttpResponse:
-    if release is None:
-        messages.info(request, "Nothing is different, so there is no new release.")
+def _on(request: HttpRequest, done: Imported) -> HttpResponse:
+    if done.release is None:
+        messages.info(request, _told(done))
         return HttpResponseRedirect(request.path)
-    out = len(found.left_out)
+    messages.success(request, _told(done))
+    return HttpResponseRedirect(release_url(done.release.pk))
+
+
+def _told(done: Imported) -> str:
+    if done.release is None:
+        return "Nothing is different, so there is no new release."
+    out = len(done.plan.left_out)
     left = f" {out} finding{pluralize(out)} kept rows out." if out else ""
-    messages.success(
-        request, f"Imported as release {release.pk}: the next message of every conversation uses it.{left}"
-    )
-    return HttpResponseRedirect(release_url(release.pk))
+    return f"Imported as release {done.release.pk}: the next message of every conversation uses it.{left}"
 
 
 def _report(found: Plan) -> dict[str, Any]:

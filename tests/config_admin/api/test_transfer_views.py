@@ -88,8 +88,8 @@ def test_seeds_come_in_the_same_way(caller: Caller) -> None:
 @pytest.mark.parametrize(
     ("body", "field", "message"),
     [
-        ({}, "bundle", "Send either a bundle or sql"),
-        ({"bundle": {}, "sql": "x"}, "bundle", "Send either"),
+        ({}, "bundle", "Send one of bundle, sql and file"),
+        ({"bundle": {}, "sql": "x"}, "bundle", "Send one of"),
         ({"bundle": []}, "bundle", "must be a map of tables"),
         ({"bundle": {"ce_x": []}}, "bundle", "ce_x: is no table"),
         ({"bundle": {}, "mode": "all"}, "mode", "not a valid choice"),
@@ -107,3 +107,18 @@ def test_only_keys_of_the_scope_may(settings: Any) -> None:
     assert (send(other, bundle={}).status_code, fetch(other).status_code) == (403, 403)
     settings.CONVENGINE = {**getattr(settings, "CONVENGINE", {}), "MAX_IMPORT_BYTES": 50}
     assert send(Caller(make_key(scopes=["config"])), bundle={"ce_policy": [POLICY]}).status_code == 413
+
+
+@pytest.mark.django_db(transaction=True)
+def test_callers_who_ask_for_lines_are_told_how_far_it_is(caller: Caller) -> None:
+    headers = {"Authorization": f"Api-Key {caller.secret}", "Accept": "application/x-ndjson"}
+
+    def lines(**body: Any) -> list[dict[str, Any]]:
+        told = caller.client.post("/api/v1/config/import", json.dumps(body), "application/json", headers=headers)
+        return [json.loads(line) for line in told.getvalue().splitlines()]
+
+    found = lines(bundle={"ce_policy": [POLICY]}, apply=True)
+    assert found[0] == {"progress": {"stage": "read", "done": 1, "of": 1}}
+    assert (found[-1]["status"], found[-1]["result"]["applied"]) == (200, True)
+    found = lines(bundle={"ce_policy": [{**POLICY, "rule_type": "X"}]}, apply=True)
+    assert (found[-1]["status"], found[-1]["result"]["refused"]) == (422, True)

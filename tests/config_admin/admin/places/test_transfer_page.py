@@ -110,6 +110,26 @@ def test_a_workbook_is_looked_at_and_imported(ada: Client) -> None:
     assert row.description == "Cards."
 
 
+@pytest.mark.django_db(transaction=True)
+def test_whoever_waits_is_told_how_far_it_is(ada: Client) -> None:
+    rows = [{**POLICY, "policy_id": number, "pattern": f"cvv {number}"} for number in range(1, 151)]
+    asked = {"headers": {"Accept": "application/x-ndjson"}}
+    given = SimpleUploadedFile("some.json", json.dumps({"ce_policy": rows}).encode())
+    lines = [json.loads(line) for line in ada.post(page(), {"file": given}, **asked).getvalue().splitlines()]
+    assert [(line["stage"], line["done"]) for line in lines[:-1]] == [("read", 150), ("judged", 100), ("judged", 150)]
+    assert "Import some.json?" in lines[-1]["page"]
+
+    given.seek(0)
+    sent = {"file": given, "apply": "1", "reason": "moved"}
+    lines = [json.loads(line) for line in ada.post(page(), sent, **asked).getvalue().splitlines()]
+    assert [line["stage"] for line in lines[:-1]][-2:] == ["written", "written"]
+    assert lines[-1]["told"].startswith(f"Imported as release {newest().pk}")
+    assert CePolicy.objects.count() == 150
+
+    given = SimpleUploadedFile("some.json", b"{")
+    assert "no JSON" in json.loads(ada.post(page(), {"file": given}, **asked).getvalue())["page"]
+
+
 def test_who_may_not_import_sees_the_way_out_only(ben: Client) -> None:
     text = ben.get(page()).content.decode()
     assert "Download YAML" in text
