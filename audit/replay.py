@@ -4,17 +4,19 @@ Nothing is called and nothing is written: every port answers from the tape.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 from audit.filters import AuditFilter
 from audit.implied import running, whole
+from audit.models import CeAudit
 from audit.queries import whole_turns
-from audit.rows import audit_rows, masked
+from audit.rows import AuditRow, audit_rows, masked
 from convengine import conf, wiring
 from convengine.codec import loads, plain
 from convengine.domain.conversation import Loaded
-from convengine.domain.recording import Playback
+from convengine.domain.recording import Playback, Reuse, Tape
 from convengine.domain.stages import AFTER_THE_ANSWER
 from convengine.domain.trail import Trail
 from convengine.domain.turn import Turn
@@ -42,6 +44,8 @@ class Difference:
     seq: int
     recorded: tuple[str, Json] | None
     replayed: tuple[str, Json] | None
+    #: The calls that the recording has no answer to, and the recorded ones that were not made.
+    calls: tuple[str, ...] = ()
 
 
 @dataclass
@@ -58,30 +62,78 @@ class RecordedConversations:
         """Nothing is written."""
 
 
+@dataclass(frozen=True)
+class Run:
+    """A turn as it is recorded, and as it went when it was run again."""
+
+    #: The events; those of the run are nowhere stored.
+    stored: list[CeAudit]
+    replayed: list[CeAudit]
+    #: Null on a side where the turn failed.
+    answers: tuple[Json, Json]
+    #: Asked for and not recorded; recorded and not asked for.
+    missing: tuple[str, ...]
+    unasked: tuple[str, ...]
+    #: Answered from the recording of another question.
+    stretched: tuple[str, ...] = ()
+
+
 def replay(record: CeConversationHistory) -> Difference | None:
     """Null when the turn, run again, leaves the same events. Raises NotReplayable."""
+    return first_difference(run(record))
+
+
+def first_difference(found: Run) -> Difference | None:
+    """Where a run on the turn's own release differs first: in an event, the answer, or the calls; null for nowhere."""
+    calls = (*found.missing, *(f"Recorded and not asked for: {call}." for call in found.unasked))
+    difference = _first_difference(_told(found.stored), _told(found.replayed))
+    if difference is None and found.answers[0] != found.answers[1]:
+        difference = Difference(len(found.stored), ("answer", found.answers[0]), ("answer", found.answers[1]))
+    if difference is None and calls:
+        difference = Difference(len(found.stored), None, None)
+    return replace(difference, calls=calls) if difference else None
+
+
+def run(record: CeConversationHistory, config_version: int | None = None) -> Run:
+    """Run a turn again, on its own release or on another one; nothing outside is called. Raises NotReplayable."""
     recorded = _recorded(record)
-    turn = _turn(recorded)
+    own = config_version in (None, recorded.config_version)
+    tape = Playback(recorded.tape) if own else Reuse(recorded.tape)
+    turn = _turn(recorded if config_version is None else replace(recorded, config_version=config_version), tape)
     outcome = wiring.engine().run(turn)
     rows = audit_rows(turn)
     payloads = loads(masked(rows, AuditFilter.of(turn.snapshot).redact_keys))
-    replayed = _told((row.stage, payload) for row, payload in zip(rows, payloads, strict=True))
-    stored = _told(
-        (row.stage, row.payload_json)
-        for row in whole_turns(record.conversation_id, [record.turn_no])
-        if row.stage not in AFTER_THE_ANSWER
+    told = whole_turns(record.conversation_id, [record.turn_no])
+    return Run(
+        [row for row in told if row.stage not in AFTER_THE_ANSWER],
+        [_unstored(record, turn, row, payload) for row, payload in zip(rows, payloads, strict=True)],
+        (
+            comparable(record.assistant_output),
+            comparable(None if outcome.error else plain(outcome.session.last_assistant)),
+        ),
+        tuple(tape.missing),
+        tuple(tape.unasked),
+        tuple(tape.stretched) if isinstance(tape, Reuse) else (),
     )
-    difference = _first_difference(stored, replayed)
-    if difference is None and not outcome.error:
-        answers = record.assistant_output, plain(outcome.session.last_assistant)
-        if comparable(answers[0]) != comparable(answers[1]):
-            return Difference(len(stored), ("answer", answers[0]), ("answer", answers[1]))
-    return difference
+
+
+def _unstored(record: CeConversationHistory, turn: Turn, row: AuditRow, payload: Json) -> CeAudit:
+    return CeAudit(
+        conversation_id=record.conversation_id,
+        turn_id=record.turn_id,
+        turn_no=record.turn_no,
+        config_version=turn.snapshot.config_version,
+        seq=row.seq,
+        stage=row.stage,
+        payload_json=payload,
+        created_at=turn.ports.clock.now() + timedelta(milliseconds=row.at_ms),
+    )
 
 
 def rerun(record: CeConversationHistory) -> Turn:
     """The turn, run again: its trail holds the session of every moment. Raises NotReplayable."""
-    turn = _turn(_recorded(record))
+    recorded = _recorded(record)
+    turn = _turn(recorded, Playback(recorded.tape))
     wiring.engine().run(turn)
     return turn
 
@@ -94,21 +146,22 @@ def _recorded(record: CeConversationHistory) -> Recorded:
     return restore(record.recording)
 
 
-def _turn(recorded: Recorded) -> Turn:
-    clock, tape = TurnClock(recorded.now), Playback(recorded.tape)
+def _turn(recorded: Recorded, tape: Tape) -> Turn:
+    clock = TurnClock(recorded.now)
     snapshot = conf.load("SNAPSHOT").at(recorded.config_version)
     ports = wiring.ports(clock, RecordedConversations(recorded.loaded), tape, snapshot)
     return Turn(recorded.turn_id, recorded.turn_no, recorded.request, snapshot, ports, Trail(clock.elapsed_ms))
 
 
-def _told(events: Iterable[tuple[str, Mapping[str, Json]]]) -> list[tuple[str, Json]]:
+def _told(rows: Iterable[CeAudit]) -> list[tuple[str, Json]]:
     """Stage and payload of events as they are compared, with what follows from the rest."""
     told: list[tuple[str, Json]] = []
     step: str | None = None
-    for stage, payload in events:
+    for row in rows:
+        payload = row.payload_json
         meta = payload.get("_meta")
-        step = running(stage, payload, meta if isinstance(meta, Mapping) else {}, step)
-        told.append((stage, comparable(whole(stage, payload, step))))
+        step = running(row.stage, payload, meta if isinstance(meta, Mapping) else {}, step)
+        told.append((row.stage, comparable(whole(row.stage, payload, step))))
     return told
 
 

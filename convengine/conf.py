@@ -19,6 +19,8 @@ DEFAULTS: Mapping[str, Any] = {
     "REPLAY": "audit.replay.replay",
     # Runs a stored turn again and gives it with its trail; a ValueError says why it cannot.
     "RERUN": "audit.replay.rerun",
+    # What differs between two releases, by table: (before, after) -> {table: added, removed, changed}; 0 is empty.
+    "RELEASES": "config_admin.releases.diff.diff",
     # How often rows decided turns lately, as forms and lists show it.
     "FIRED": "audit.fired.fired",
     # The trace of some turns of a conversation as graphs: (conversation id, turn numbers) -> {turn_no: {nodes, edges}}.

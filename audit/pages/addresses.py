@@ -6,8 +6,9 @@ from typing import Any
 from django.urls import reverse
 from django.utils.http import urlencode
 
-TIMELINE, TURN, ROW, COMPARE, BETWEEN = (
-    f"audit_ceaudit_{name}" for name in ("timeline", "turn", "row", "compare", "between")
+TIMELINE, TURN, ROW, COMPARE, BETWEEN, REPLAY, REPLAYS, SCENARIO = (
+    f"audit_ceaudit_{name}"
+    for name in ("timeline", "turn", "row", "compare", "between", "replay", "replays", "scenario")
 )
 
 
@@ -41,3 +42,10 @@ def between_url(conversation_id: uuid.UUID, turn_no: int, since: int) -> str:
 def compare_page() -> str:
     """Where two are compared, without saying which."""
     return reverse(f"admin:{COMPARE}")
+
+
+def replay_url(conversation_id: uuid.UUID, turn_no: int | None = None) -> str:
+    """Where a turn is run again, or every turn of a conversation."""
+    if turn_no is None:
+        return reverse(f"admin:{REPLAYS}", args=[conversation_id])
+    return reverse(f"admin:{REPLAY}", args=[conversation_id, turn_no])

@@ -6,7 +6,7 @@ from typing import Any
 from django.urls import path
 from django.views.decorators.http import require_GET
 
-from audit.pages import addresses, compare, row, timeline, turn
+from audit.pages import addresses, compare, replaying, row, saving, timeline, turn
 
 _OF_A_TURN = "<uuid:conversation_id>/turn/<int:turn_no>/"
 _PAGES = (
@@ -15,6 +15,9 @@ _PAGES = (
     (_OF_A_TURN, turn.show, addresses.TURN),
     (f"{_OF_A_TURN}row/", row.show, addresses.ROW),
     (f"{_OF_A_TURN}between/", row.between, addresses.BETWEEN),
+    (f"{_OF_A_TURN}replay/", replaying.turn, addresses.REPLAY),
+    ("<uuid:conversation_id>/replay/", replaying.conversation, addresses.REPLAYS),
+    ("<uuid:conversation_id>/scenario/", saving.save, addresses.SCENARIO),
 )
 
 

@@ -30,7 +30,7 @@ from convengine.tools.scripted import Stub
 
 Json = Any
 T = TypeVar("T")
-_WORLD = ("settings", "tables", "state_graph", "conversation", "llm", "tasks", "tools", "containers")
+_WORLD = ("settings", "tables", "state_graph", "conversation", "model", "llm", "tasks", "tools", "containers")
 _PART = re.compile(r"(\d+)(ms|s|m|h|d)\b")
 _UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _EDITS = ("insert", "update", "delete")
@@ -64,6 +64,7 @@ def load(file: Path) -> Scenario:
         tables=_tables(given.get("tables", {})),
         edges=(*(Edge(start, end) for start, end in settings.transitions), *_each(given, "state_graph", _edge)),
         start=_start(given["conversation"]) if "conversation" in given else None,
+        model=given.get("model", True).flag(),
         llm=_each(given, "llm", _line),
         tasks=_each(given, "tasks", _task),
         tools=_each(given, "tools", _tool),
@@ -116,7 +117,7 @@ def _line(node: Node) -> Line:
         given["error"].text() if "error" in given else None,
         when.get("contains", []).one_or_more_texts(),
         when.get("prompt_contains", []).one_or_more_texts(),
-        given["times"].whole(1) if "times" in given else None,
+        _times(given),
     )
 
 
@@ -129,7 +130,7 @@ def _reply(node: Node) -> str:
 
 
 def _task(node: Node) -> TaskStub:
-    given = node.fields(("bean", "method"), ("returns", "raises", "sets_context"))
+    given = node.fields(("bean", "method"), ("returns", "raises", "sets_context", "times"))
     given.exactly_one("returns", "raises", node)
     return TaskStub(
         given["bean"].text(),
@@ -137,6 +138,7 @@ def _task(node: Node) -> TaskStub:
         given.get("returns").value,
         given["raises"].text() if "raises" in given else None,
         given.get("sets_context", {}).document(),
+        _times(given),
     )
 
 
@@ -151,12 +153,12 @@ def _tool(node: Node) -> Stub:
         given.get("when_args", {}).document(),
         given.get("result").value,
         given["error"].text() if "error" in given else None,
-        given["times"].whole(1) if "times" in given else None,
+        _times(given),
     )
 
 
 def _container(node: Node) -> ContainerStub:
-    given = node.fields(("page_id", "section_id", "container_id"), ("result", "error"))
+    given = node.fields(("page_id", "section_id", "container_id"), ("result", "error", "times"))
     given.exactly_one("result", "error", node)
     return ContainerStub(
         given["page_id"].whole(),
@@ -164,7 +166,12 @@ def _container(node: Node) -> ContainerStub:
         given["container_id"].whole(),
         given.get("result").value,
         given["error"].text() if "error" in given else None,
+        _times(given),
     )
+
+
+def _times(given: Fields) -> int | None:
+    return given["times"].whole(1) if "times" in given else None
 
 
 def _turn(node: Node) -> Turn:

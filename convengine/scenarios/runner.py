@@ -2,7 +2,7 @@
 
 import logging
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,10 +29,10 @@ Json = Any
 #: What scenarios may require (R25).
 CAPABILITIES = frozenset({"force_beats_collection"})
 #: When worlds begin whose turns say `at`.
-_BEGINNING = datetime(2026, 1, 1, 12, tzinfo=UTC)
+BEGINNING = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 #: What a deployment adds in code stays in force; everything else is as built in.
-_KEPT = ("STEPS", "HOOKS", "EXTENSIONS", "SNAPSHOT", "AUDIT_WRITER", "REPLAY", "TRACE_GRAPHS")
+_KEPT = ("STEPS", "HOOKS", "EXTENSIONS", "SNAPSHOT", "AUDIT_WRITER", "REPLAY", "TRACE_GRAPHS", "RELEASES")
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,13 @@ def run(file: Path, *, replay: bool = False) -> Report:
     return report
 
 
-def play(scenario: Scenario, *, replay: bool = False) -> Iterator[Failure]:
-    """Everything in which the product differs from what a scenario says."""
+def play(
+    scenario: Scenario, *, replay: bool = False, afterwards: Callable[[Mapping[str, uuid.UUID]], None] | None = None
+) -> Iterator[Failure]:
+    """Everything in which the product differs from what a scenario says.
+
+    `afterwards` is called with the conversations by name while the world still stands.
+    """
     stubs = stage(scenario)
     with _worlds_own_settings(scenario), wiring.using(stubs.outside), watching() as watch:
         database.empty()
@@ -87,6 +92,8 @@ def play(scenario: Scenario, *, replay: bool = False) -> Iterator[Failure]:
         theatre = _Theatre(ids, stubs, watch)
         for number, turn in enumerate(scenario.turns, start=1):
             yield from theatre.play(number, turn, replay)
+        if afterwards:
+            afterwards(ids)
 
 
 @dataclass
@@ -103,7 +110,7 @@ class _Theatre:
 
     def play(self, number: int, turn: Turn, replay: bool) -> Iterator[Failure]:
         """One turn: the edits before it, the request, and what it misses."""
-        self.at = self.at if turn.at is None else _BEGINNING + turn.at
+        self.at = self.at if turn.at is None else BEGINNING + turn.at
         try:
             world.edit(turn.before)
         except ScenarioFileError as error:

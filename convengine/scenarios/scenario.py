@@ -43,6 +43,8 @@ class TaskStub:
     #: The text of an exception instead of a result.
     raises: str | None = None
     sets_context: Mapping[str, Json] = field(default_factory=dict)
+    #: How many calls it answers; null for any number.
+    times: int | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ class ContainerStub:
     result: Json = None
     #: The text of an exception instead of a result.
     error: str | None = None
+    #: How many fetches it answers; null for any number.
+    times: int | None = None
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,8 @@ class Scenario:
     tables: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     edges: Sequence[Edge] = ()
     start: Start | None = None
+    #: False: a world without any model.
+    model: bool = True
     llm: Sequence[Line] = ()
     tasks: Sequence[TaskStub] = ()
     tools: Sequence[Stub] = ()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from convengine.domain.ports import ContainerRequest
 from convengine.extensions.registry import Registry, TaskEntry
@@ -13,6 +13,7 @@ from convengine.tools.scripted import ScriptedServers, ScriptedTools
 from convengine.wiring import Outside
 
 Json = Any
+S = TypeVar("S", TaskStub, ContainerStub)
 
 
 class ScriptedFailure(Exception):
@@ -49,20 +50,44 @@ class Stage:
 
 def stage(scenario: Scenario) -> Stage:
     """The stubs of a scenario, none of them called yet."""
-    made = Stage(Registry(), ScriptedModel(scenario.llm), ScriptedTools(scenario.tools))
+    made = Stage(Registry(), ScriptedModel(scenario.llm, configured=scenario.model), ScriptedTools(scenario.tools))
     for bean in dict.fromkeys(stub.bean for stub in scenario.tasks):
         made.registry.add_task(bean, _entry([stub for stub in scenario.tasks if stub.bean == bean], made.task_calls))
-    for stub in reversed(scenario.containers):
-        made.registry.providers[stub.page_id, stub.section_id, stub.container_id] = _provider(stub)
+    for address in dict.fromkeys(_address(stub) for stub in scenario.containers):
+        there = _Queue([stub for stub in scenario.containers if _address(stub) == address])
+        made.registry.providers[address] = _provider(there)
     return made
 
 
+class _Queue(Generic[S]):
+    """Stubs of one thing: the first that is not used up answers."""
+
+    def __init__(self, stubs: Sequence[S]) -> None:
+        self._left: list[list[Any]] = [[stub, stub.times] for stub in stubs]
+
+    def next(self) -> S:
+        """The stub that answers this call. Raises ScriptedFailure when all are used up."""
+        for entry in self._left:
+            stub, times = entry
+            if times != 0:
+                entry[1] = None if times is None else times - 1
+                found: S = stub
+                return found
+        raise ScriptedFailure("The script has no answer left to this call.")
+
+
+def _address(stub: ContainerStub) -> tuple[int, int, int]:
+    return stub.page_id, stub.section_id, stub.container_id
+
+
 def _entry(stubs: Sequence[TaskStub], calls: list[tuple[str, str]]) -> TaskEntry:
-    return TaskEntry({stub.method: _method(stub, calls) for stub in reversed(stubs)}, allow_from_context=True)
+    methods = {stub.method: _Queue([one for one in stubs if one.method == stub.method]) for stub in stubs}
+    return TaskEntry({name: _method(queue, calls) for name, queue in methods.items()}, allow_from_context=True)
 
 
-def _method(stub: TaskStub, calls: list[tuple[str, str]]) -> Callable[[TaskCall], Json]:
+def _method(stubs: _Queue[TaskStub], calls: list[tuple[str, str]]) -> Callable[[TaskCall], Json]:
     def run(call: TaskCall) -> Json:
+        stub = stubs.next()
         calls.append((stub.bean, stub.method))
         for key, value in stub.sets_context.items():
             call.set_context(key, value)
@@ -73,8 +98,9 @@ def _method(stub: TaskStub, calls: list[tuple[str, str]]) -> Callable[[TaskCall]
     return run
 
 
-def _provider(stub: ContainerStub) -> Callable[[ContainerRequest, Json], Json]:
+def _provider(stubs: _Queue[ContainerStub]) -> Callable[[ContainerRequest, Json], Json]:
     def fetch(request: ContainerRequest, session: Json) -> Json:
+        stub = stubs.next()
         if stub.error is not None:
             raise ScriptedFailure(stub.error)
         return stub.result

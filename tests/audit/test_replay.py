@@ -10,8 +10,10 @@ from django.db.models import QuerySet
 from audit.models import CeAudit
 from audit.replay import NotReplayable, replay
 from config_admin.models import CeConfig, CeResponse, CeRule
+from convengine.codec import dumps, packed, unpacked
 from convengine.extensions.registry import TaskEntry, registry
 from convengine.extensions.tasks import TaskCall
+from convengine.sessions import recording
 from convengine.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.database import unsealed
@@ -146,3 +148,39 @@ def test_numbers_that_a_database_writes_in_its_own_way_are_no_difference(caller:
     caller.say("fees", inputParams={"list": [{"n": number}]})
 
     assert [replay(record) for record in CeConversationHistory.objects.all()] == [None, None]
+
+
+def without_the_answer_of(port: str) -> None:
+    """Take one recorded answer away, as a bug or a hand could."""
+    turn = record()
+    document = unpacked(turn.recording, recording._WORDS)
+    document["tape"] = [entry for entry in document["tape"] if entry[0] != port]
+    CeConversationHistory.objects.filter(pk=turn.pk).update(recording=packed(dumps(document), recording._WORDS))
+
+
+@pytest.mark.parametrize("port", ["model.configured", "transform"])
+def test_with_one_recorded_answer_taken_away_it_fails_and_names_it(caller: Caller, port: str) -> None:
+    caller.say("hours")
+    without_the_answer_of(port)
+
+    difference = replay(record())
+
+    assert difference is not None
+    assert f"of the turn asks {port}" in difference.calls[0]
+    said = StringIO()
+    with pytest.raises(CommandError):
+        call_command("replay", caller.conversation_id, 1, stdout=said)
+    assert difference.calls[0] in said.getvalue()
+
+
+def test_a_recorded_call_that_is_not_made_is_a_difference_too(caller: Caller) -> None:
+    caller.say("hours")
+    turn = record()
+    document = unpacked(turn.recording, recording._WORDS)
+    document["tape"].append(["tool", {"tool": "order.status", "group": "", "args": {}}, {"result": 1}])
+    CeConversationHistory.objects.filter(pk=turn.pk).update(recording=packed(dumps(document), recording._WORDS))
+
+    difference = replay(record())
+
+    assert difference is not None
+    assert "Recorded and not asked for: tool for" in difference.calls[0]

@@ -30,6 +30,7 @@ TAKES = {
         (
             *("changelist", "change", "history", "workspace", "effective", "compare", "map", "map_of", "health"),
             *("transfer", "transfer_export", "grid", "grid_rows", "timeline", "turn", "row", "between"),
+            *("replay", "replays", "scenario"),
         ),
         ("view", "change"),
     ),

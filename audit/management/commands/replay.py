@@ -36,4 +36,6 @@ class Command(BaseCommand):
         self.stdout.write(f"event {difference.seq} differs")
         self.stdout.write(f"  recorded: {json.dumps(difference.recorded, ensure_ascii=False)}")
         self.stdout.write(f"  replayed: {json.dumps(difference.replayed, ensure_ascii=False)}")
+        for call in difference.calls:
+            self.stdout.write(f"  {call}")
         raise CommandError("The replay differs from the record.")

@@ -1,0 +1,49 @@
+"""`manage.py save_scenario CONVERSATION`: a conversation, or some of its turns, as a scenario file."""
+
+import re
+import uuid
+from argparse import ArgumentParser, ArgumentTypeError
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from audit.saving.recorded import NotSavable
+from audit.saving.save import name, scenario, text
+from convengine.sessions.models import CeConversation
+
+_RANGE = re.compile(r"^(\d{1,9})(?:-(\d{1,9}))?$")
+
+
+def turns(given: str) -> tuple[int, int]:
+    """A turn, or a range of turns such as `3-7`. Raises ArgumentTypeError."""
+    match = _RANGE.match(given)
+    if match is None:
+        raise ArgumentTypeError(f"{given!r} is neither a turn nor a range of turns such as 3-7.")
+    return int(match[1]), int(match[2] or match[1])
+
+
+class Command(BaseCommand):
+    """Writes the file that `manage.py scenarios FILE` plays, and says where."""
+
+    help = "Save a conversation, or some of its turns, as a scenario file with the recorded answers and configuration."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Which turns, and where to."""
+        parser.add_argument("conversation", type=uuid.UUID)
+        parser.add_argument("--turns", type=turns, default=(None, None), help="One, or a range such as 3-7.")
+        parser.add_argument("-o", "--output", type=Path, help="The file; its name becomes the scenario's id.")
+
+    def handle(self, *args: Any, conversation: uuid.UUID, output: Path | None, **options: Any) -> None:
+        """Save. Raises CommandError."""
+        found = CeConversation.objects.filter(pk=conversation).first()
+        if found is None:
+            raise CommandError(f"There is no conversation {conversation}.")
+        first, last = options["turns"]
+        file = output or Path(f"{name(found, first, last)}.yaml")
+        try:
+            document = scenario(found, first, last, named=file.stem)
+        except NotSavable as error:
+            raise CommandError(str(error)) from error
+        file.write_text(text(document), encoding="utf-8")
+        self.stdout.write(f"{file}: {len(document['turns'])} turns")

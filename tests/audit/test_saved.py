@@ -1,0 +1,108 @@
+"""What was played is saved as a scenario file, and the file plays again."""
+
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from audit.saving.recorded import NotSavable
+from audit.saving.save import scenario, text
+from config_admin.models import CeResponse
+from convengine.scenarios import database
+from convengine.scenarios.loading import files, load
+from convengine.scenarios.runner import play, run
+from convengine.scenarios.telling import line
+from convengine.sessions.models import CeConversation, CeConversationHistory
+from tests.api import Caller
+from tests.scenarios.test_scenarios import FOLDER
+from tests.worlds import desk
+
+SHARED = [file for file in files([FOLDER]) if file.stem[:2].isdecimal()]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("file", SHARED, ids=lambda file: file.stem)
+def test_the_conversations_of_a_shared_world_are_saved_and_play_again(file: Path, tmp_path: Path) -> None:
+    saved: list[Path] = []
+
+    def save(ids: Mapping[str, uuid.UUID]) -> None:
+        for name, key in ids.items():
+            if found := CeConversation.objects.filter(pk=key).first():
+                saved.append(tmp_path / f"{file.stem}-{name}.yaml")
+                saved[-1].write_text(text(scenario(found, named=saved[-1].stem)), encoding="utf-8")
+
+    with database.disposable():
+        assert list(play(load(file), afterwards=save)) == []
+        reports = [run(one, replay=True) for one in saved]
+
+    assert reports
+    assert [line(report) for report in reports if report.outcome != "passed"] == []
+
+
+@pytest.fixture
+def caller(transactional_db: None) -> Caller:
+    desk()
+    return Caller()
+
+
+def played(file: Path) -> str:
+    with database.disposable():
+        return line(run(file))
+
+
+def test_turns_of_an_installation_without_a_model_and_with_edits_between_them_play_again(
+    caller: Caller, tmp_path: Path
+) -> None:
+    caller.say("hours", inputParams={"vip": True})
+    response = CeResponse.objects.get(intent_code="FEES")
+    response.exact_text = "Ten."
+    response.save()
+    CeResponse.objects.filter(intent_code="HOURS", state_code="VIP").delete()
+    caller.say("what fees are there")
+    caller.say("hours")
+    caller.say("/reset")
+    caller.say("my cvv")
+    file = tmp_path / "a-talk.yaml"
+
+    call_command("save_scenario", caller.conversation_id, output=file)
+
+    document = yaml.safe_load(file.read_text())
+    assert document["model"] is False
+    edits = [
+        (kind, one["where"]) for one in document["turns"][1]["before"] for kind in ("update", "delete") if kind in one
+    ]
+    assert [kind for kind, _ in edits] == ["delete", "update"]
+    assert document["turns"][1]["expect"]["response"] == {"type": "TEXT", "equals": "Ten."}
+    assert played(file).startswith("passed")
+
+
+def test_a_range_begins_where_the_conversation_stood(caller: Caller, tmp_path: Path) -> None:
+    caller.say("hours", inputParams={"vip": True})
+    caller.say("fees")
+    caller.say("hours")
+    file = tmp_path / "two.yaml"
+
+    call_command("save_scenario", caller.conversation_id, turns=(2, 3), output=file)
+
+    document = yaml.safe_load(file.read_text())
+    assert [turn["user"] for turn in document["turns"]] == ["fees", "hours"]
+    assert document["conversation"]["intent_code"] == "HOURS"
+    assert document["conversation"]["history"] == [{"user": "hours", "assistant": "For you: always."}]
+    assert played(file).startswith("passed")
+
+
+def test_what_cannot_be_played_again_is_named(caller: Caller, tmp_path: Path) -> None:
+    caller.say("hours")
+    CeConversationHistory.objects.update(replayable=False, replay_note="REDACT_KEYS masked a part.")
+    found = CeConversation.objects.get()
+
+    with pytest.raises(NotSavable, match="Turn 1 cannot be played again: REDACT_KEYS masked a part"):
+        scenario(found)
+    with pytest.raises(CommandError, match="There is no such turn"):
+        call_command("save_scenario", caller.conversation_id, turns=(7, 9), output=tmp_path / "x.yaml")
+    with pytest.raises(CommandError, match="There is no conversation"):
+        call_command("save_scenario", str(uuid.uuid4()))
