@@ -7,7 +7,10 @@ from django.db import connections
 from django.db.models.signals import post_migrate
 
 #: Written once; their rows leave by retention, so taking them out stays possible.
-_SEALED = ("ce_audit", "ce_turn_row", "ce_llm_call_log", "ce_access_log")
+_SEALED = (
+    *("ce_audit", "ce_turn_row", "ce_llm_call_log"),
+    *("ce_access_log", "ce_chain_link", "ce_chain_cut", "ce_erasure"),
+)
 
 
 def _ensure_partitions(**kwargs: Any) -> None:

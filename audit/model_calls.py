@@ -1,5 +1,6 @@
 """Model calls to rows of the call log, inside the turn's own commit (R60, pipeline-2 15.2; tables 6.4)."""
 
+import uuid
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -7,9 +8,10 @@ from typing import Any
 import structlog
 from django.db import DataError, transaction
 
+from audit.chain.pieces import of_calls
 from audit.keeping import Keeping
 from audit.models import CeLlmCallLog
-from convengine.codec import dumps
+from convengine.codec import dumps, loads
 from convengine.domain.ports import LlmAnswer, ModelCall
 from convengine.domain.scope import UNKNOWN
 from convengine.domain.text import blank
@@ -52,19 +54,23 @@ def waiting(turn: Turn) -> bool:
     return len(turn.model_calls) > turn.model_calls_stored
 
 
-def stored(turn: Turn) -> Write:
-    """One statement for all calls that are not stored yet."""
+def stored(turn: Turn) -> tuple[Write, list[bytes]]:
+    """One statement for all calls that are not stored yet, and their pieces of the seal."""
     return _write(turn, turn.model_calls[turn.model_calls_stored :])
 
 
-def store_with_care(turn: Turn) -> None:
+def store_with_care(turn: Turn) -> list[bytes]:
     """Store the same one by one. A row that the database refuses is told in the log and never fails the turn."""
+    pieces = []
     for call in turn.model_calls[turn.model_calls_stored :]:
+        write, piece = _write(turn, [call])
         try:
             with transaction.atomic():
-                execute(_write(turn, [call]))
+                execute(write)
+            pieces += piece
         except DataError as refused:
             log.error("model call not logged", turn_id=turn.turn_id, purpose=call.request.purpose, error=str(refused))
+    return pieces
 
 
 def spent(conversation_id: str) -> float:
@@ -79,15 +85,22 @@ def asked_for(turn_id: str, conversation_id: str, purposes: Sequence[str]) -> bo
     return calls.exists()
 
 
-def _write(turn: Turn, calls: Sequence[ModelCall]) -> Write:
+def _write(turn: Turn, calls: Sequence[ModelCall]) -> tuple[Write, list[bytes]]:
     here, keeps = dialect(), Keeping.of(turn.snapshot)
-    ids = [here.uuid(turn.request.conversation_id), here.uuid(turn.turn_id), turn.turn_no, turn.snapshot.config_version]
+    ids = {
+        "conversation_id": uuid.UUID(turn.request.conversation_id),
+        "turn_id": uuid.UUID(turn.turn_id),
+        "turn_no": turn.turn_no,
+        "config_version": turn.snapshot.config_version,
+    }
     started = turn.ports.clock.now()
-    rows = [
-        {"created_at": here.time(started + timedelta(milliseconds=int(call.at_ms))), **_row(call, keeps)}
-        for call in calls
-    ]
-    return Write(_INTO + (_FROM_RECORDS if here.vendor == "postgresql" else _FROM_JSON), [*ids, dumps(rows)])
+    times = [started + timedelta(milliseconds=int(call.at_ms)) for call in calls]
+    rows = [_row(call, keeps) for call in calls]
+    text = dumps([{"created_at": here.time(at), **row} for at, row in zip(times, rows, strict=True)])
+    told = zip(times, loads(text), strict=True)
+    params = [here.uuid(value) if isinstance(value, uuid.UUID) else value for value in ids.values()]
+    write = Write(_INTO + (_FROM_RECORDS if here.vendor == "postgresql" else _FROM_JSON), [*params, text])
+    return write, of_calls({**row, **ids, "created_at": at} for at, row in told)
 
 
 def _row(call: ModelCall, keeps: Keeping) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from audit.filters import AuditFilter
 from audit.implied import repeats_text, shortened, whole
-from convengine.codec import dumps, loads
+from convengine.codec import in_order, loads
 from convengine.domain import folding
 from convengine.domain.redaction import mentions, redacted
 from convengine.domain.session import Session
@@ -70,13 +70,23 @@ def audit_rows(turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool
     return rows
 
 
-def masked(rows: Sequence[AuditRow], keys: Set[str]) -> str:
-    """The payloads of all rows as one JSON text, a list, without the values of `keys` (lower case)."""
-    text = dumps([row.payload for row in rows])
+def texts(rows: Sequence[AuditRow], keys: Set[str]) -> tuple[Sequence[bytes], Sequence[bytes]]:
+    """The payloads of rows as JSON texts without the values of `keys` (lower case): as stored, and as hashed."""
+    stored, hashed = in_order([row.payload for row in rows])
     # Nearly always there is nothing to mask: one look at everything is cheaper than one at each row.
-    if not mentions(text, keys):
-        return text
-    return dumps([redacted(payload, keys, STRUCTURE) for payload in loads(text)])
+    if not mentions(b"\n".join(stored).decode(), keys):
+        return stored, hashed
+    return in_order([redacted(loads(text), keys, STRUCTURE) for text in stored])
+
+
+def masked(rows: Sequence[AuditRow], keys: Set[str]) -> str:
+    """The same as one JSON text, a list."""
+    return listed(texts(rows, keys)[0])
+
+
+def listed(payloads: Sequence[bytes]) -> str:
+    """JSON texts as one, a list."""
+    return f"[{b','.join(payloads).decode()}]"
 
 
 def _admitted(event: AuditEvent, turn: Turn, wanted: AuditFilter, admits: Callable[[str, str], bool] | None) -> bool:

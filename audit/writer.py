@@ -8,11 +8,14 @@ from typing import Any
 from django.db import DataError, transaction
 
 from audit import model_calls
+from audit.chain import links, stored
+from audit.chain.pieces import microseconds, of_deciding, of_events
 from audit.filters import AuditFilter
 from audit.models import CeAudit
 from audit.rate_limit import limiter
-from audit.rows import AuditRow, audit_rows, masked
+from audit.rows import AuditRow, audit_rows, listed, texts
 from convengine.codec import dumps, loads
+from convengine.domain.chain import CALLS, DECIDED, Batch, Pieces
 from convengine.domain.stages import Stage
 from convengine.domain.turn import Turn
 from convengine.sessions.sql import dialect
@@ -22,7 +25,7 @@ from convengine.sessions.writes import Write, execute
 SEPARATOR = "\x01"
 _INTO = """INSERT INTO ce_audit
     (conversation_id, turn_id, turn_no, config_version, stage, payload_json, created_at, seq) SELECT %s, %s, %s, %s, """
-_DECIDED = "INSERT INTO ce_turn_row (turn_id, created_at, table_name, row_pk, role) SELECT %s, "
+_DECIDED = "INSERT INTO ce_turn_row (turn_id, created_at, table_name, row_pk, role) SELECT %s, %s, "
 
 
 def _texts(count: int) -> str:
@@ -38,18 +41,8 @@ _FROM_TEXTS = f"""{_INTO}stage, payload, %s + at_ms * interval '1 millisecond', 
 FROM ROWS FROM (jsonb_array_elements(%s::jsonb), unnest({_texts(1)}, %s::int[], %s::int[]))
     AS event(payload, stage, seq, at_ms)"""
 _FROM_JSON = f"{_INTO}{_parts(4)} FROM json_each(%s)"
-_DECIDED_FROM_TEXTS = f"* FROM unnest({_texts(3)})"
-_DECIDED_FROM_JSON = f"{_parts(3)} FROM json_each(%s)"
-#: Numbered behind the last event outside of turns, in the order in which they are told.
-_OUTSIDE = """INSERT INTO ce_audit (config_version, created_at, conversation_id, stage, payload_json, seq)
-SELECT %s, %s, event.key, event.stage, event.payload,
-       COALESCE((SELECT max(a.seq) FROM ce_audit a WHERE a.conversation_id = event.key AND a.turn_no IS NULL), 0)
-       + row_number() OVER (PARTITION BY event.key ORDER BY event.place)
-  FROM """
-_OUTSIDE_FROM_TEXTS = f"""{_OUTSIDE}(SELECT key::uuid, stage, payload::jsonb, place
-  FROM unnest({_texts(3)}) WITH ORDINALITY AS told(key, stage, payload, place)) AS event"""
-_OUTSIDE_FROM_JSON = f"""{_OUTSIDE}(SELECT json_extract(value, '$[0]') AS key, json_extract(value, '$[1]') AS stage,
-  json_extract(value, '$[2]') AS payload, key AS place FROM json_each(%s)) AS event"""
+_DECIDED_FROM_TEXTS = f"{_DECIDED}* FROM unnest({_texts(3)})"
+_DECIDED_FROM_JSON = f"{_DECIDED}{_parts(3)} FROM json_each(%s)"
 
 
 def writes(turn: Turn, after_seq: int = 0) -> list[Write]:
@@ -59,9 +52,14 @@ def writes(turn: Turn, after_seq: int = 0) -> list[Write]:
 
 def events(turn: Turn, after_seq: int = 0) -> list[Write]:
     """The events of a turn beyond `after_seq`, and the model calls that are not stored yet."""
+    _begin_again(turn, after_seq)
     rows = _rows(turn, after_seq)
     found = [_stored(turn, rows)] if rows else []
-    return [*found, model_calls.stored(turn)] if model_calls.waiting(turn) else found
+    if model_calls.waiting(turn):
+        write, pieces = model_calls.stored(turn)
+        found.append(write)
+        _note(turn, 0, {CALLS: pieces})
+    return found
 
 
 def write_with_care(turn: Turn, after_seq: int = 0) -> int:
@@ -70,13 +68,16 @@ def write_with_care(turn: Turn, after_seq: int = 0) -> int:
     What the database refuses is replaced by AUDIT_EVENT_LOST. A caller asks for it after the plain way was refused, so
     that ordinary turns pay nothing for it.
     """
+    _begin_again(turn, after_seq)
     lost = 0
     for row in _rows(turn, after_seq):
+        noted = len(turn.batches)
         try:
             with transaction.atomic():
                 execute(_stored(turn, [row]))
         except DataError as refused:
             lost += 1
+            del turn.batches[noted:]
             marker = {
                 "stage": row.stage,
                 "reason": str(refused).split("\n")[0],
@@ -85,8 +86,23 @@ def write_with_care(turn: Turn, after_seq: int = 0) -> int:
             execute(_stored(turn, [AuditRow(row.seq, Stage.AUDIT_EVENT_LOST.value, marker, row.at_ms)]))
     for write in _deciding_rows(turn):
         execute(write)
-    model_calls.store_with_care(turn)
+    _note(turn, 0, {CALLS: model_calls.store_with_care(turn)})
     return lost
+
+
+def added(turn: Turn, after_seq: int) -> None:
+    """Store the events beyond `after_seq` and the model calls of a turn that has its record already, or that never
+    gets one. Needs an open transaction.
+    """
+    turn.batches = []
+    for write in events(turn, after_seq):
+        execute(write)
+    links.extend(turn, after_seq)
+
+
+def pieces(conversation_id: str, turn_id: uuid.UUID, turn_no: int) -> tuple[int, Pieces]:
+    """What is stored of a turn that nobody runs any more, as its seal sees it, and the number of its last event."""
+    return stored.of_turn(uuid.UUID(conversation_id), turn_id, turn_no)
 
 
 def spent(conversation_id: str) -> float:
@@ -95,32 +111,27 @@ def spent(conversation_id: str) -> float:
 
 
 def append(
-    conversation_id: str,
+    conversation_id: str | uuid.UUID,
     turn_id: uuid.UUID | None,
     turn_no: int | None,
     config_version: int | None,
     now: datetime,
     events: Sequence[tuple[Stage, dict[str, Any]]],
 ) -> None:
-    """Add events to a turn that nobody runs any more, behind those that it has. Needs an open transaction."""
+    """Add events to a turn that nobody runs any more, or outside of turns, behind those that there are.
+
+    Needs an open transaction. A turn that has no record yet gets its seal with it.
+    """
     before = CeAudit.objects.filter(conversation_id=conversation_id, turn_no=turn_no)
-    last = last_seq(conversation_id, turn_no)
-    has_input = last and before.filter(stage=Stage.USER_INPUT).exists()
-    CeAudit.objects.bulk_create(
-        CeAudit(
-            conversation_id=conversation_id,
-            turn_id=turn_id,
-            turn_no=turn_no,
-            config_version=config_version,
-            created_at=now,
-            seq=last + place,
-            stage=stage.value,
-            payload_json=loads(dumps(payload)),
-        )
-        for place, (stage, payload) in enumerate(
-            (event for event in events if not (has_input and event[0] == Stage.USER_INPUT)), start=1
-        )
-    )
+    of_dead_turn = turn_no is not None and not links.has_record(turn_id)
+    has_input = of_dead_turn and before.filter(stage=Stage.USER_INPUT).exists()
+    key = uuid.UUID(str(conversation_id))
+    told = [
+        links.Told(key, stage.value, payload, turn_id, turn_no)
+        for stage, payload in events
+        if not (has_input and stage == Stage.USER_INPUT)
+    ]
+    links.add(told, now, config_version, sealed=not of_dead_turn)
 
 
 def last_seq(conversation_id: str, turn_no: int | None) -> int:
@@ -129,14 +140,13 @@ def last_seq(conversation_id: str, turn_no: int | None) -> int:
     return events.order_by("-seq").values_list("seq", flat=True).first() or 0
 
 
-def outside(events: Sequence[tuple[str, Stage, Mapping[str, Any]]], now: datetime, config_version: int | None) -> Write:
-    """Events (conversation, stage, payload) that belong to no turn, each behind those that its conversation has."""
-    here = dialect()
-    rows = [(str(here.uuid(key)), stage.value, dumps(payload)) for key, stage, payload in events]
-    params: list[Any] = [config_version, here.time(now)]
-    if here.vendor == "postgresql":
-        return Write(_OUTSIDE_FROM_TEXTS, [*params, *(SEPARATOR.join(column) for column in zip(*rows, strict=True))])
-    return Write(_OUTSIDE_FROM_JSON, [*params, dumps(rows)])
+def outside(events: Sequence[tuple[str, Stage, Mapping[str, Any]]], now: datetime, config_version: int | None) -> None:
+    """Store events (conversation, stage, payload) that belong to no turn, each behind those that its conversation has.
+
+    Needs an open transaction.
+    """
+    told = [links.Told(uuid.UUID(str(key)), stage.value, payload) for key, stage, payload in events]
+    links.add(told, now, config_version)
 
 
 def asked_for(turn_id: str, conversation_id: str, purposes: Sequence[str]) -> bool:
@@ -148,6 +158,17 @@ def _rows(turn: Turn, after_seq: int) -> list[AuditRow]:
     return audit_rows(turn, after_seq, limiter.admits if limiter.on else None)
 
 
+def _begin_again(turn: Turn, after_seq: int) -> None:
+    """What is stored anew is sealed as it is stored then."""
+    if turn.batches:
+        turn.batches = [batch for batch in turn.batches if batch.after < after_seq + turn.model_calls_stored]
+
+
+def _note(turn: Turn, last_seq: int, sealed: Pieces) -> None:
+    before = turn.flush_step.stored if turn.flush_step else 0
+    turn.batches.append(Batch(before + turn.model_calls_stored, last_seq, sealed))
+
+
 def _stored(turn: Turn, rows: Sequence[AuditRow]) -> Write:
     """One statement for all rows, which go as a few texts: what a row costs is its place in the indexes."""
     here = dialect()
@@ -157,23 +178,26 @@ def _stored(turn: Turn, rows: Sequence[AuditRow]) -> Write:
         turn.turn_no,
         turn.snapshot.config_version,
     ]
-    now, payloads = turn.ports.clock.now(), masked(rows, AuditFilter.of(turn.snapshot).redact_keys)
+    now = turn.ports.clock.now()
+    payloads, hashed = texts(rows, AuditFilter.of(turn.snapshot).redact_keys)
+    _note(turn, rows[-1].seq, of_events(rows, hashed, microseconds(now)))
     if here.vendor == "postgresql":
         seqs, stages, _, at_ms = zip(*rows, strict=True)
         numbers = [f"{{{str(list(one))[1:-1]}}}" for one in (seqs, at_ms)]
-        return Write(_FROM_TEXTS, [*same, now, payloads, SEPARATOR.join(stages), *numbers])
+        return Write(_FROM_TEXTS, [*same, now, listed(payloads), SEPARATOR.join(stages), *numbers])
     times = {at_ms: here.time(now + timedelta(milliseconds=at_ms)) for at_ms in {row.at_ms for row in rows}}
-    told = zip(rows, loads(payloads), strict=True)
+    told = zip(rows, map(loads, payloads), strict=True)
     return Write(_FROM_JSON, [*same, dumps([(row.stage, each, times[row.at_ms], row.seq) for row, each in told])])
 
 
 def _deciding_rows(turn: Turn) -> list[Write]:
     if not turn.decided_rows:
         return []
-    here = dialect()
-    into, turn_id = f"{_DECIDED}{here.now()}, ", here.uuid(turn.turn_id)
+    here, now = dialect(), turn.ports.clock.now()
     rows = [(row.table, row.row_pk, row.role) for row in turn.decided_rows]
+    _note(turn, 0, {DECIDED: of_deciding((*row, now) for row in rows)})
+    same = [here.uuid(turn.turn_id), here.time(now)]
     if here.vendor == "postgresql":
         columns = [SEPARATOR.join(column) for column in zip(*rows, strict=True)]
-        return [Write(into + _DECIDED_FROM_TEXTS, [turn_id, *columns])]
-    return [Write(into + _DECIDED_FROM_JSON, [turn_id, dumps(rows)])]
+        return [Write(_DECIDED_FROM_TEXTS, [*same, *columns])]
+    return [Write(_DECIDED_FROM_JSON, [*same, dumps(rows)])]

@@ -1,7 +1,9 @@
 """JSON for storage and the wire: fast, and never refused by a database for what a text holds."""
 
 import json
+import re
 import zlib
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -16,6 +18,11 @@ from convengine.domain.text import storable
 MAX_DEPTH = 64
 TOO_DEEP = f"Lists and objects are nested more than {MAX_DEPTH} deep."
 _OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_SUBCLASS
+_IN_ORDER = _OPTIONS | orjson.OPT_SORT_KEYS
+#: A number that a database may give back as another text: a minus before zero, a whole one with an exponent that fits
+#: into 64 bits. The first are looked for everywhere, which is cheap, and only then the second.
+_MAYBE_ODD = (b"-0.0", b"e+1")
+_ODD = re.compile(rb"(?:-0\.0|\de\+1[6-9])[,\]}]")
 
 
 def _known(value: Any) -> Any:
@@ -66,6 +73,43 @@ def dumps(value: Any) -> str:
     except TypeError:
         # Lone surrogates, and whole numbers beyond 64 bits, which orjson does not take.
         return json.dumps(_cleaned(value), default=_plain, separators=(",", ":"), ensure_ascii=False)
+
+
+def in_order(values: Sequence[Any]) -> tuple[Sequence[bytes], Sequence[bytes]]:
+    """JSON texts of objects with the keys in order, as `dumps` otherwise: to be stored, and to be hashed.
+
+    Both are the same but for numbers of which databases change the text.
+    """
+    try:
+        texts = [orjson.dumps(value, default=_plain, option=_IN_ORDER) for value in values]
+    except TypeError:
+        texts = []
+    whole = b"\n".join(texts)
+    if not texts or b"\\u0000" in whole:
+        texts = [_slowly(value) for value in values]
+        return texts, list(map(_as_read_back, texts))
+    if any(sign in whole for sign in _MAYBE_ODD) and _ODD.search(whole):
+        return texts, list(map(_as_read_back, texts))
+    return texts, texts
+
+
+def _slowly(value: Any) -> bytes:
+    return json.dumps(json.loads(dumps(value)), sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _as_read_back(text: bytes) -> bytes:
+    return orjson.dumps(_settled(orjson.loads(text)), option=orjson.OPT_SORT_KEYS)
+
+
+def _settled(value: Any) -> Any:
+    """The value with numbers as every database tells them."""
+    if isinstance(value, float):
+        if value == 0:
+            return 0.0
+        return int(value) if 1e16 <= abs(value) < (2**64 if value > 0 else 2**63) else value
+    if isinstance(value, dict):
+        return {key: _settled(item) for key, item in value.items()}
+    return [_settled(item) for item in value] if isinstance(value, list) else value
 
 
 def loads(text: str | bytes) -> Any:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from convengine.domain import rows, settings
+from convengine.domain.chain import Batch
 from convengine.domain.enums import DecisionKind
 from convengine.domain.fault import Fault
 from convengine.domain.ports import ModelCall, Ports
@@ -122,6 +123,8 @@ class Turn:
     ended: Callable[[], None] | None = None
     #: Whether the audit takes an event, by its number.
     admitted: dict[int, bool] = field(default_factory=dict)
+    #: What was stored of it so far, as its seal sees it.
+    batches: list[Batch] = field(default_factory=list)
     _told: set[tuple[str, str]] = field(default_factory=set)
 
     @property

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import structlog
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 
 from convengine import conf, wiring
 from convengine.codec import dumps
@@ -68,14 +68,15 @@ def _write(turn: Turn, row: Conversation, session: Session) -> None:
     try:
         if after is not session:
             try:
-                kept = [_conversation(turn, row, after), *remembered(turn, row, after)]
-                together([*kept, *writer.events(turn, stored)])
+                with transaction.atomic():
+                    together([_conversation(turn, row, after), *remembered(turn, row, after)])
+                    writer.added(turn, stored)
                 return
             except Refused:
                 message = "A newer turn began before this was written; it is written after one of the next."
                 turn.audit(session, Stage.MEMORY_LLM_ERROR, errorCode=NEWER_TURN, message=message)
-        if events := writer.events(turn, stored):
-            together(events)
+        with transaction.atomic():
+            writer.added(turn, stored)
     except (DatabaseError, Refused) as error:
         log.warning("summary not stored", turn_id=turn.turn_id, error=str(error))
 

@@ -77,13 +77,9 @@ def record_external(
     note = "The turn was handled elsewhere."
     record = store.TurnRecord(TurnStatus.OK, session, None, replayable=False, replay_note=note, source=_EXTERNAL)
     try:
-        together(
-            [
-                store.conversation_written(lease, session),
-                *conf.load("AUDIT_WRITER").writes(turn),
-                store.recorded(turn, record),
-            ]
-        )
+        events = conf.load("AUDIT_WRITER").writes(turn)
+        written, head = store.recorded(turn, record, lease.chain_head)
+        together([store.conversation_written(lease, session, head), *events, written])
     except Refused:
         raise TurnConflict() from None
     return session_of(session_id, workspace_id)

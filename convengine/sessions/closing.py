@@ -24,7 +24,6 @@ from convengine.domain.stages import Stage
 from convengine.sessions.clock import database_time
 from convengine.sessions.failed import bury
 from convengine.sessions.sql import dialect
-from convengine.sessions.writes import execute
 
 #: Sessions of one transaction: a message for one of them waits for that long, on SQLite every turn does.
 BATCHES = {"postgresql": 50, "sqlite": 20}
@@ -160,7 +159,7 @@ def _end(ending: Sequence[_Found], reason: str, now: datetime, config_version: i
         moved = [by_key[uuid.UUID(str(key))] for (key,) in cursor.fetchall()]
         if moved:
             told = [(one.conversation_id, Stage.SESSION_LIFECYCLE, _told(one, reason)) for one in moved]
-            execute(conf.load("AUDIT_WRITER").outside(told, now, config_version))
+            conf.load("AUDIT_WRITER").outside(told, now, config_version)
     return len(moved)
 
 

@@ -1,7 +1,7 @@
 """A turn's one commit, or the record of one that failed: all or nothing (sessions 7, R2)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db import DataError, transaction
 
@@ -63,8 +63,8 @@ def commit(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Record
         return "The conversation was deleted while the turn ran, which a replay does not repeat."
 
     _write(
-        _Ending(turn, outcome, tape, TurnStatus.BLOCKED if outcome.stopped else TurnStatus.OK),
-        store.conversation_written(lease, outcome.session, whatever_came=turn.uninterruptible),
+        _Ending(turn, outcome, tape, TurnStatus.BLOCKED if outcome.stopped else TurnStatus.OK, lease.chain_head),
+        lambda head: store.conversation_written(lease, outcome.session, head, whatever_came=turn.uninterruptible),
         [*memory.remembered(turn, lease.conversation, outcome.session), *committed(outcome.session), *kept],
         anew,
     )
@@ -89,7 +89,9 @@ def _commit_in_next_session(
             lost = 0
         except DataError:
             lost = writer.write_with_care(turn)
-        execute(_Ending(turn, outcome, tape, TurnStatus.OK).record(None, lost))
+        record, head = _Ending(turn, outcome, tape, TurnStatus.OK, None).record(None, lost)
+        execute(record)
+        execute(store.headed(session.conversation_id, head))
 
 
 def record_failure(
@@ -105,8 +107,8 @@ def record_failure(
     if status is TurnStatus.INTERRUPTED or (turn.interrupted and is_interrupted(lease.token)):
         # A session whose turn runs counts as RUNNING, whatever its row says (R29).
         stepped(outcome.session.evolve(lifecycle=RUNNING.value), turn, INTERRUPTED, "interrupted")
-    ending = _Ending(turn, outcome, tape, status, note)
-    _write(ending, store.released(lease, outcome.session), cleared(outcome.session), lost)
+    ending = _Ending(turn, outcome, tape, status, lease.chain_head, note)
+    _write(ending, lambda head: store.released(lease, outcome.session, head), cleared(outcome.session), lost)
 
 
 @dataclass(frozen=True)
@@ -117,11 +119,16 @@ class _Ending:
     outcome: EngineOutcome
     tape: Recording
     status: TurnStatus
+    #: The hash of the seal before this one; null for the first of a conversation.
+    previous: bytes | None
     #: Why the turn cannot be replayed, if that is known by now.
     note: str | None = None
 
-    def record(self, note: str | None = None, lost_events: int = 0) -> Write:
-        """The turn record. `note` says why the turn cannot be replayed, if it cannot."""
+    def record(self, note: str | None = None, lost_events: int = 0) -> tuple[Write, bytes]:
+        """The turn record, over all that is stored of the turn by now, and the hash of its seal.
+
+        `note` says why the turn cannot be replayed, if it cannot.
+        """
         note = note or self.note
         redact = frozenset(map(str.lower, settings.read(self.turn.snapshot, catalogue.REDACT_KEYS).value))
         data, masked = record(self.turn, self.tape, redact)
@@ -141,22 +148,32 @@ class _Ending:
                 error=self.outcome.error,
                 audit_incomplete=bool(lost_events),
             ),
+            self.previous,
         )
 
 
-def _write(ending: _Ending, conversation: Write, more: Sequence[Write], missed: Callable[[], str]) -> None:
+def _write(
+    ending: _Ending, conversation: Callable[[bytes], Write], more: Sequence[Write], missed: Callable[[], str]
+) -> None:
     """Write all or nothing. What is refused is tried once more, event by event (R2).
 
-    `missed` is called when the conversation's row was not met; it says why the turn cannot be replayed, or raises.
+    `conversation` makes the write of its row from the hash of the turn's seal. `missed` is called when that row was not
+    met; it says why the turn cannot be replayed, or raises.
     """
     writer, turn = conf.load("AUDIT_WRITER"), ending.turn
     already = turn.flush_step.stored if turn.flush_step else 0
+    events = writer.writes(turn, already)
+    record, head = ending.record()
     try:
-        together([conversation, *more, *writer.writes(turn, already), ending.record()])
+        together([conversation(head), *more, *events, record])
     except Refused:
         with transaction.atomic():
-            note = None if execute(conversation) else missed()
+            note = None
+            if not execute(conversation(head)):
+                note, ending = missed(), replace(ending, previous=None)
             # Another call with this key committed meanwhile, in another conversation: this one must not count.
             if not all(execute(write) or not write.must for write in more):
                 raise TurnConflict() from None
-            execute(ending.record(note, writer.write_with_care(turn, already)))
+            record, head = ending.record(note, writer.write_with_care(turn, already))
+            execute(record)
+            execute(store.headed(ending.outcome.session.conversation_id, head))

@@ -5,7 +5,7 @@ The row of the session says for which version it was done: done again, nothing c
 done anew.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -25,13 +25,13 @@ from convengine.domain.job import Counts, Every, Job
 from convengine.domain.session import Session
 from convengine.domain.snapshot import Snapshot
 from convengine.domain.stages import Stage
+from convengine.domain.turn import Turn
 from convengine.memory.context_summary import Told, written
 from convengine.memory.rewriting import folded
 from convengine.sessions.again import behind, put_together
 from convengine.sessions.clock import database_time
 from convengine.sessions.models import CeConversation, CeConversationHistory, CeMemory, CeSessionUnit
 from convengine.sessions.sql import dialect
-from convengine.sessions.writes import Write, execute
 
 log = structlog.get_logger(__name__)
 Json = Any
@@ -125,7 +125,9 @@ class _Told:
     """What a model made of a session, and the events and calls of its making."""
 
     text: str | None = None
-    events: Sequence[Write] = ()
+    #: The turn that tells of the making, and how many of its events are stored already.
+    turn: Turn | None = None
+    stored: int = 0
 
 
 def _told_by_model(row: CeConversation, snapshot: Snapshot) -> _Told:
@@ -136,7 +138,7 @@ def _told_by_model(row: CeConversation, snapshot: Snapshot) -> _Told:
     if not turn.ports.model.configured:
         return _Told()
     text = behind(turn, lambda shadow: folded(again.session, shadow, _built(row)))
-    return _Told(text, conf.load("AUDIT_WRITER").events(turn, stored))
+    return _Told(text, turn, stored)
 
 
 def _built(row: CeConversation) -> str:
@@ -154,10 +156,10 @@ def _store(row: CeConversation, snapshot: Snapshot, told: _Told, *, done: bool) 
             return False
         _remember(row, told.text, now)
         _trim(row, settings.read(snapshot, EXPLAINABILITY_TURNS).value)
-        for write in told.events:
-            execute(write)
+        if told.turn:
+            conf.load("AUDIT_WRITER").added(told.turn, told.stored)
         if events := [(str(row.pk), Stage.PENDING_ACTION_LIFECYCLE, one) for one in expired]:
-            execute(conf.load("AUDIT_WRITER").outside(events, now, snapshot.config_version))
+            conf.load("AUDIT_WRITER").outside(events, now, snapshot.config_version)
     return True
 
 

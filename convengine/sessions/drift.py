@@ -21,7 +21,6 @@ from convengine.llm.ask import Question, ask
 from convengine.llm.confidence import confidence_of
 from convengine.sessions.clock import TurnClock
 from convengine.sessions.models import CeConversation
-from convengine.sessions.writes import execute
 
 _ASKED = (
     "Decide whether the user's message is about another topic than the conversation so far. A follow-up, a correction "
@@ -66,8 +65,7 @@ def is_another_topic(snapshot: Snapshot, session_id: str, message: str | None) -
     told = f"Conversation so far:\n{row.context_summary}\n\nMessage:\n{message}"
     reply = ask(session, turn, Question("DRIFT", _ASKED, told, json_schema=_SCHEMA, strict=True))
     with transaction.atomic():
-        for write in conf.load("AUDIT_WRITER").events(turn):
-            execute(write)
+        conf.load("AUDIT_WRITER").added(turn, 0)
     value = reply.value if isinstance(reply.value, Mapping) else {}
     sure = confidence_of(value.get("confidence")) or 0.0
     return value.get("otherTopic") is True and sure >= settings.read(snapshot, DRIFT_MIN_CONFIDENCE).value

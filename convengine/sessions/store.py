@@ -1,13 +1,13 @@
 """Reading and writing a conversation around its turn, in few statements (R78)."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import connection
 
-from convengine.codec import dumps, loaded
+from convengine.codec import dumps, in_order, loaded
 from convengine.domain import settings
 from convengine.domain.catalogue.memory import ENABLED as MEMORY_ENABLED
 from convengine.domain.catalogue.memory import HISTORY_MAX_TURNS
@@ -21,9 +21,12 @@ from convengine.domain.turn import Turn, TurnRequest
 from convengine.errors import ConvEngineError
 from convengine.sessions.lease import Lease
 from convengine.sessions.memory import recall
+from convengine.sessions.sealing import sealed_turn
 from convengine.sessions.sql import dialect
 from convengine.sessions.writes import Write
 
+#: Columns of a turn record whose values stand in the statement.
+_LITERAL = frozenset({"status", "source", "audit_incomplete", "replayable"})
 #: The newest committed turns of an epoch.
 _HISTORY = """
     SELECT user_input, assistant_output FROM ce_conversation_history
@@ -98,8 +101,8 @@ class TurnRecord:
     source: str = "TURN"
 
 
-def conversation_written(lease: Lease, session: Session, *, whatever_came: bool = False) -> Write:
-    """The conversation row after the turn; it gives the lease back.
+def conversation_written(lease: Lease, session: Session, head: bytes, *, whatever_came: bool = False) -> Write:
+    """The conversation row after the turn; it gives the lease back. `head` is the hash of the turn's seal.
 
     It meets no row when the lease was lost, the row changed under the turn or was deleted, or a newer message
     interrupted the turn; with `whatever_came` that does not count (R29).
@@ -118,7 +121,7 @@ def conversation_written(lease: Lease, session: Session, *, whatever_came: bool 
         f"""UPDATE ce_conversation
 SET intent_code = %s, state_code = %s, context_json = {here.json}, input_params_json = {here.json}, last_user_text = %s,
     last_assistant_json = {here.json}, context_epoch = %s, context_summary = %s, {"".join(f"{one}, " for one in rare)}
-    updated_at = {here.now()}, version = version + 1, turn_count = turn_count + 1,
+    updated_at = {here.now()}, version = version + 1, turn_count = turn_count + 1, chain_head = %s,
     lease_token = NULL, lease_expires_at = NULL, lease_info = NULL, lease_interrupted_by = NULL
 WHERE conversation_id = %s AND lease_token = %s AND version = %s{unless}""",
         [
@@ -131,6 +134,7 @@ WHERE conversation_id = %s AND lease_token = %s AND version = %s{unless}""",
             session.epoch,
             session.context_summary,
             *rare.values(),
+            head,
             here.uuid(session.conversation_id),
             here.uuid(lease.token),
             before.version,
@@ -139,7 +143,7 @@ WHERE conversation_id = %s AND lease_token = %s AND version = %s{unless}""",
     )
 
 
-def released(lease: Lease, session: Session) -> Write:
+def released(lease: Lease, session: Session, head: bytes) -> Write:
     """The lease given back after a failed turn; it meets no row when the lease was lost.
 
     The conversation stays as it was, but for a reset: the user asked to be freed from the old state (RST-7).
@@ -155,22 +159,31 @@ def released(lease: Lease, session: Session) -> Write:
         )
         params.append(session.epoch)
     return Write(
-        f"UPDATE ce_conversation SET {reset}lease_token = NULL, lease_expires_at = NULL, lease_info = NULL, "
-        "lease_interrupted_by = NULL "
+        f"UPDATE ce_conversation SET {reset}chain_head = %s, lease_token = NULL, lease_expires_at = NULL, "
+        "lease_info = NULL, lease_interrupted_by = NULL "
         "WHERE conversation_id = %s AND lease_token = %s",
-        [*params, here.uuid(session.conversation_id), here.uuid(lease.token)],
+        [*params, head, here.uuid(session.conversation_id), here.uuid(lease.token)],
         must=True,
     )
 
 
-def recorded(turn: Turn, record: TurnRecord) -> Write:
-    """The turn record, which is also the history row (R17)."""
+def headed(conversation_id: str, head: bytes) -> Write:
+    """The row with the hash of its newest seal, where that was not known when the rest was written."""
+    here = dialect()
+    sql = "UPDATE ce_conversation SET chain_head = %s WHERE conversation_id = %s"
+    return Write(sql, [head, here.uuid(conversation_id)], must=True)
+
+
+def recorded(turn: Turn, record: TurnRecord, previous: bytes | None) -> tuple[Write, bytes]:
+    """The turn record, which is also the history row (R17), and the hash of its seal, which holds `previous`."""
     here, session = dialect(), record.session
-    values: Mapping[str, Any] = {
-        "conversation_id": here.uuid(session.conversation_id),
+    error, now = record.error, turn.ports.clock.now()
+    answer = None if error else session.last_assistant
+    values: dict[str, Any] = {
+        "conversation_id": uuid.UUID(session.conversation_id),
         "user_input": session.user_text,
-        "created_at": here.time(turn.ports.clock.now()),
-        "turn_id": here.uuid(turn.turn_id),
+        "created_at": now,
+        "turn_id": uuid.UUID(turn.turn_id),
         "turn_no": turn.turn_no,
         "context_epoch": session.epoch,
         "intent_code": session.intent or "UNKNOWN",
@@ -178,12 +191,24 @@ def recorded(turn: Turn, record: TurnRecord) -> Write:
         "config_version": turn.snapshot.config_version,
         "duration_ms": int(turn.ports.clock.elapsed_ms()),
         "recording": record.recording,
-        **({"error_code": record.error.code, "error_message": record.error.message} if record.error else {}),
-        **({"replay_note": record.replay_note} if record.replay_note else {}),
+        "error_code": error.code if error else None,
+        "error_message": error.message if error else None,
+        "replay_note": record.replay_note,
+        "status": record.status.value,
+        "source": record.source,
+        "audit_incomplete": record.audit_incomplete,
+        "replayable": record.replayable,
     }
-    documents = {"facts": dumps(facts_of_turn(session.input_params))}
-    if not record.error:
-        documents["assistant_output"] = dumps(session.last_assistant)
+    (spoken_as, facts), hashed = in_order([answer, facts_of_turn(session.input_params)])
+    seal = sealed_turn(previous, values, hashed, turn.batches)
+    params = {
+        **{name: value for name, value in values.items() if value is not None and name not in _LITERAL},
+        "conversation_id": here.uuid(values["conversation_id"]),
+        "created_at": here.time(now),
+        "turn_id": here.uuid(values["turn_id"]),
+        "chain": seal.data,
+    }
+    documents = {"facts": facts.decode(), **({} if error else {"assistant_output": spoken_as.decode()})}
     said = {
         "status": f"'{record.status.value}'",
         "source": f"'{record.source}'",
@@ -191,11 +216,12 @@ def recorded(turn: Turn, record: TurnRecord) -> Write:
         "audit_incomplete": here.flag(record.audit_incomplete),
         "replayable": here.flag(record.replayable),
     }
-    places = [*["%s"] * len(values), *[here.json] * len(documents), *said.values()]
-    return Write(
-        f"INSERT INTO ce_conversation_history ({', '.join([*values, *documents, *said])}) VALUES ({', '.join(places)})",
-        [*values.values(), *documents.values()],
+    places = [*["%s"] * len(params), *[here.json] * len(documents), *said.values()]
+    insert = Write(
+        f"INSERT INTO ce_conversation_history ({', '.join([*params, *documents, *said])}) VALUES ({', '.join(places)})",
+        [*params.values(), *documents.values()],
     )
+    return insert, seal.hash
 
 
 def new_id() -> str:

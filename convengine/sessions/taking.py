@@ -53,6 +53,8 @@ class Lease:
     past: Sequence[tuple[str | None, Any]] = ()
     past_limit: int = 0
     created: bool = False
+    #: The hash of the newest seal of the conversation's record.
+    chain_head: bytes | None = None
 
 
 class Condition(Protocol):
@@ -125,7 +127,7 @@ def take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
         row = cursor.fetchone()
     if row is None:
         return None
-    *columns, turn_no, now, pinned, facts, past, _ = row
+    *columns, head, turn_no, now, pinned, facts, past, _ = row
     return Lease(
         str(token),
         claim.turn_id,
@@ -137,6 +139,7 @@ def take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
         loaded(past) or (),
         limit,
         created=turn_no == 1,
+        chain_head=head and bytes(head),
     )
 
 
@@ -162,7 +165,7 @@ def _taking(
                               AND t.expires_at > {now} AND t.id < %s)
            {unanswered if keyed else ""}
            {f"AND {condition}" if condition else ""}
-        RETURNING {_READ}, last_turn_no, last_message_at, {head},
+        RETURNING {_READ}, chain_head, last_turn_no, last_message_at, {head},
                   (SELECT h.facts FROM ce_conversation_history h
                     WHERE h.conversation_id = ce_conversation.conversation_id AND h.status IN ('OK', 'BLOCKED')
                     ORDER BY h.turn_no DESC LIMIT 1),

@@ -45,6 +45,7 @@ class CeConversation(models.Model):
     compacted_version = models.IntegerField(
         db_default=-1, help_text="The version for which the ended session was compacted."
     )
+    chain_head = models.BinaryField(null=True, help_text="The hash of the seal of the newest turn record.")
 
     class Meta:
         db_table = "ce_conversation"
@@ -137,6 +138,9 @@ class CeConversationHistory(models.Model):
     )
     replayable = models.BooleanField(default=True)
     replay_note = models.TextField(null=True)
+    chain = models.BinaryField(
+        null=True, help_text="The seal over the turn: the hash before it, a salt, digests of what the turn left."
+    )
 
     class Meta:
         db_table = "ce_conversation_history"

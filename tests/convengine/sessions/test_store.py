@@ -125,7 +125,7 @@ def test_P2_11_V1_a_turn_without_an_answer_changes_only_number_and_time(
     after = row_of(conversation_id)
     assert answer.error is not None
     assert answer.error.code == "PIPELINE_NO_RESPONSE_PAYLOAD"
-    assert {name for name in after if after[name] != before[name]} == {"last_turn_no", "last_message_at"}
+    assert {name for name in after if after[name] != before[name]} == {"last_turn_no", "last_message_at", "chain_head"}
 
 
 def test_P2_11_V2_a_context_that_is_no_object_is_stored_as_if_it_had_been_empty(conversation_id: str) -> None:
@@ -179,7 +179,7 @@ def test_P2_11_V6_a_state_that_a_rule_set_is_gone_with_the_turn_that_failed_afte
     assert answer.error is not None
     assert answer.session.state == "VIP"
     assert after["state_code"] == before["state_code"] == "IDLE"
-    assert {name for name in after if after[name] != before[name]} == {"last_turn_no", "last_message_at"}
+    assert {name for name in after if after[name] != before[name]} == {"last_turn_no", "last_message_at", "chain_head"}
     assert CeConversationHistory.objects.get(turn_no=2).status == "FAILED"
     assert CeAudit.objects.filter(turn_no=2, stage="RULE_APPLIED (RulesStep)").exists()
 

@@ -1,0 +1,80 @@
+"""What the chain over the record needs beside the seals of turn records."""
+
+from django.db import models
+from django.utils import timezone
+
+from audit.models.sealed import AppendOnly
+
+
+class CeChainLink(AppendOnly):
+    """The seal over events and model calls that came outside of turns, or to a turn that had its record already.
+
+    Those of a conversation are a chain of their own.
+    """
+
+    link_id = models.BigAutoField(primary_key=True)
+    conversation_id = models.UUIDField()
+    number = models.IntegerField(help_text="1, 2, 3 … within the conversation.")
+    created_at = models.DateTimeField(default=timezone.now)
+    turn_id = models.UUIDField(null=True, help_text="The turn that something was added to; null outside of turns.")
+    turn_no = models.IntegerField(null=True, help_text="Its number.")
+    first_seq = models.IntegerField(help_text="The first event that is sealed; the seal says which is the last.")
+    chain = models.BinaryField(help_text="The seal.")
+
+    class Meta:
+        db_table = "ce_chain_link"
+        verbose_name = "seal of additions"
+        verbose_name_plural = "seals of additions"
+        constraints = [
+            models.UniqueConstraint(fields=["conversation_id", "number"], name="ce_chain_link_number"),
+        ]
+
+    def __str__(self) -> str:
+        return f"addition {self.number} of {self.conversation_id}"
+
+
+class CeChainCut(AppendOnly):
+    """Something that was taken out of the record by rule: by age, by kind, or because a person's data was erased.
+
+    What is missing and stands here is no damage. Of retention there is one row for each run that took something.
+    """
+
+    class Kind(models.TextChoices):
+        """What was taken out."""
+
+        BEGIN = "BEGIN", "Turns before this had no seals"
+        TURNS = "TURNS", "Turn records and sessions"
+        EVENTS = "EVENTS", "Events and deciding rows"
+        STEPS = "STEPS", "Events of steps"
+        PROMPTS = "PROMPTS", "Prompts and answers of models"
+        CALLS = "CALLS", "Model calls"
+
+    cut_id = models.BigAutoField(primary_key=True)
+    kind = models.TextField(help_text="What was taken out.")
+    before = models.DateTimeField(help_text="What is older was taken out.")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        db_table = "ce_chain_cut"
+        verbose_name = "cut of the record"
+        verbose_name_plural = "cuts of the record"
+
+    def __str__(self) -> str:
+        return f"{self.kind} before {self.before:%Y-%m-%d %H:%M}"
+
+
+class CeChainBase(models.Model):
+    """Where the chain of a conversation begins since its older turns were removed: the seal that the next one holds."""
+
+    conversation_id = models.UUIDField(primary_key=True)
+    turn_no = models.IntegerField(help_text="The last turn that was removed.")
+    hash = models.BinaryField(help_text="The hash of its seal.")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        db_table = "ce_chain_base"
+        verbose_name = "beginning of a chain"
+        verbose_name_plural = "beginnings of chains"
+
+    def __str__(self) -> str:
+        return f"{self.conversation_id} from turn {self.turn_no + 1}"
