@@ -6,6 +6,7 @@ Key functions are module-level: the snapshot keeps one index per table and pair 
 import json
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cache
+from itertools import product
 from typing import Any, TypeVar
 
 from convengine.domain import rows
@@ -65,8 +66,13 @@ def same_scope(snapshot: Snapshot, row: R) -> tuple[R, ...]:
 
 def sharing_scope(snapshot: Snapshot, row_type: type[R], intent: str, state: str) -> Iterator[R]:
     """The enabled rows that can meet a session which (intent, state) admits as well."""
-    for (row_intent, row_state), members in snapshot.index(row_type, scope_key, rank).items():
-        if scope_fits(row_intent, code(intent)) and scope_fits(row_state, code(state)):
+    found, wanted = snapshot.index(row_type, scope_key, rank), (code(intent), code(state))
+    if ANY not in wanted:
+        for key in dict.fromkeys(product((wanted[0], ANY), (wanted[1], ANY))):
+            yield from found.get(key, ())
+        return
+    for (row_intent, row_state), members in found.items():
+        if scope_fits(row_intent, wanted[0]) and scope_fits(row_state, wanted[1]):
             yield from members
 
 

@@ -12,6 +12,7 @@ from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
 
@@ -86,7 +87,7 @@ def _unpacked(text: str, limit: int) -> bytes:
         raise ValidationError("The file got lost on its way. Choose it again.") from None
 
 
-def show(model_admin: Any, request: HttpRequest) -> HttpResponse:
+def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:
     """The page: what there is to take along, and the question which file to import."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied

@@ -12,6 +12,7 @@ from config_admin.validation.findings import Finding
 from convengine.domain import rows
 from convengine.domain.enums import RuleType
 from convengine.domain.scope import ANY, INTENT_COLLISION
+from convengine.domain.snapshot import Snapshot
 from convengine.domain.text import code
 from convengine.rules.json_path import PathError
 from convengine.rules.json_path.nodes import Compare, Condition, Every, Literal, Path, Where, written
@@ -35,15 +36,17 @@ def _mover_key(rule: Any) -> tuple[str, str, str] | None:
     return (code(rule.phase), action, code(getattr(rule, _MOVES[action][0]))) if action in _MOVES else None
 
 
+def _mover_beside_key(rule: Any) -> tuple[str, str, str, str] | None:
+    key = _mover_key(rule)
+    return (*key, code(getattr(rule, _MOVES[key[1]][1]))) if key else None
+
+
 def flip_flop(draft: Rule) -> Iterator[Finding]:
     """Another rule of the phase can move back what this one moves, as often as passes allow."""
     rule = draft.row
     if not moves(rule):
         return
-    by_start = draft.snapshot.index(rows.Rule, _mover_key, relations.rank)
-    starts = dict.fromkeys((code(rule.action_value), ANY))
-    others = chain.from_iterable(by_start.get((code(rule.phase), code(rule.action), start), ()) for start in starts)
-    for other in draft.others(others):
+    for other in draft.others(_beginning_at(draft.snapshot, rule, code(rule.action_value))):
         if _move_back_and_forth(rule, other):
             yield draft.warning(
                 "RULE_FLIP_FLOP",
@@ -51,6 +54,20 @@ def flip_flop(draft: Rule) -> Iterator[Finding]:
                 f"Together with rule {other.pk} this can go back and forth; it stops after 5 passes.",
             )
             return
+
+
+def _beginning_at(snapshot: Snapshot, rule: rows.Rule, place: str) -> Iterator[rows.Rule]:
+    """The movers of the same phase that begin at a place, and may hold where the rule does."""
+    phase, action = code(rule.phase), code(rule.action)
+    beside, starts = code(getattr(rule, _MOVES[action][1])), dict.fromkeys((place, ANY))
+    if beside == ANY:
+        found = snapshot.index(rows.Rule, _mover_key, relations.rank)
+        yield from chain.from_iterable(found.get((phase, action, start), ()) for start in starts)
+        return
+    within = snapshot.index(rows.Rule, _mover_beside_key, relations.rank)
+    for start in starts:
+        for where in (beside, ANY):
+            yield from within.get((phase, action, start, where), ())
 
 
 def _move_back_and_forth(one: rows.Rule, other: rows.Rule) -> bool:
