@@ -180,13 +180,17 @@ PLACES: Sequence[Place] = (
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    """Home, and the places with pages that this user may see; the place that is open lists its pages."""
+    """Home, and the places with pages that this user may see; the place that is open lists its pages.
+
+    A view whose page belongs elsewhere than its address says names that address as the request's `ce_place`.
+    """
     places = [_place(place, found) for place in PLACES if (found := [e for e in place.entries if _visible(e, request)])]
     if not places:
         return []
     home = {"title": "Home", "icon": "home", "link": reverse("admin:index"), "items": []}
     links = [page["link"] for place in places for page in place["items"]]
-    here = max((link for link in links if request.path.startswith(link)), key=len, default=request.path)
+    path = getattr(request, "ce_place", request.path)
+    here = max((link for link in links if path.startswith(link)), key=len, default=path)
     for item in (home, *places):
         for page in item["items"]:
             page["active"] = page["link"] == here

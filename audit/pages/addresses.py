@@ -3,6 +3,8 @@
 import uuid
 from typing import Any
 
+from django.db.models import Model
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.http import urlencode
 
@@ -10,6 +12,13 @@ TIMELINE, TURN, ROW, COMPARE, BETWEEN, REPLAY, REPLAYS, SCENARIO = (
     f"audit_ceaudit_{name}"
     for name in ("timeline", "turn", "row", "compare", "between", "replay", "replays", "scenario")
 )
+
+
+def placed(model_admin: Any, request: HttpRequest, model: type[Model]) -> dict[str, Any]:
+    """What every page of the admin is given; it stands among the pages of a model."""
+    opts = model._meta
+    request.ce_place = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")  # type: ignore[attr-defined]
+    return {**model_admin.admin_site.each_context(request), "opts": opts}
 
 
 def timeline_url(conversation_id: uuid.UUID, turn_no: int | None = None) -> str:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import compress, groupby, pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 
 from audit.expand import Event
 from convengine.domain import folding
+from convengine.domain.stages import Stage
 from convengine.domain.text import excerpt
 from convengine.record_columns import as_json
 
@@ -71,14 +72,19 @@ class Change:
 
 
 def changes(events: Sequence[Event]) -> Iterator[Change]:
-    """What changed since the first event, which tells where the turn began, in order."""
-    for before, event in pairwise(events):
+    """What changed since the turn knew where the conversation stood, in order."""
+    for before, event in pairwise(events[_began(events) :]):
         changed = event.payload.get("_meta", {}).get("changed") or _full(event)
         for pointer, value in (changed.get("set") or {}).items():
             yield Change(event.row.seq, event.step or "", place_of(pointer), folding.at(before.state, pointer), value)
         for pointer in changed.get("unset") or ():
             was = folding.at(before.state, pointer)
             yield Change(event.row.seq, event.step or "", place_of(pointer), was, None, is_set=False)
+
+
+def _began(events: Sequence[Event]) -> int:
+    """The place of the event that tells where the conversation stood; the first one where none does."""
+    return next((place for place, event in enumerate(events) if event.name == Stage.CONVERSATION_LOADED), 0)
 
 
 class OfStep(NamedTuple):
@@ -99,20 +105,18 @@ class OfStep(NamedTuple):
 
 def by_step(found: Iterable[Change]) -> list[OfStep]:
     """Changes by the step that made them, in order; a place that changed more than once in a step stands once."""
-    return [
-        OfStep(
-            step,
-            [change for change in once if not change.place.startswith(_BOOK_KEEPING)],
-            [change for change in once if change.place.startswith(_BOOK_KEEPING)],
-        )
-        for step, group in groupby(found, attrgetter("step"))
-        if (once := once_each(group))
-    ]
+    return [_parted(step, once) for step, group in groupby(found, attrgetter("step")) if (once := once_each(group))]
 
 
-def lasting(events: Sequence[Event]) -> list[Change]:
+def lasting(events: Sequence[Event]) -> OfStep:
     """Each place that a turn leaves different from what it found: what a turn that failed did not save."""
-    return once_each(changes(events))
+    return _parted("", once_each(changes(events)))
+
+
+def _parted(step: str, found: Sequence[Change]) -> OfStep:
+    kept = [change.place.startswith(_BOOK_KEEPING) for change in found]
+    telling = [change for change, is_kept in zip(found, kept, strict=True) if not is_kept]
+    return OfStep(step, telling, list(compress(found, kept)))
 
 
 def once_each(found: Iterable[Change]) -> list[Change]:

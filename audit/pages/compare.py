@@ -63,9 +63,8 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponse:
     given = [text.strip() for text in request.GET.getlist("pick") if text.strip()]
     picked = [found for text in given if (found := _picked(text))]
     context: dict[str, Any] = {
-        **model_admin.admin_site.each_context(request),
+        **addresses.placed(model_admin, request, CeConversation),
         "title": "Compare",
-        "opts": model_admin.opts,
         "given": [*given, "", ""][: max(2, min(len(given), 2))],
         "wrong": _wrong(given, picked),
         "all": request.GET.get("all") == "1",
@@ -94,8 +93,10 @@ def _wrong(given: Sequence[str], picked: Sequence[Picked]) -> str:
         return ""
     if len(picked) < len(given):
         return "That is no turn and no conversation: a turn is the id of its conversation, a point, and its number."
+    if len(picked) == 1:
+        return "Say with which other one."
     if len(picked) != 2:
-        return f"Pick two; {len(picked)} {'was' if len(picked) == 1 else 'were'} picked."
+        return f"Pick two; {len(picked)} were picked."
     if (picked[0].turn_no is None) != (picked[1].turn_no is None):
         return "Pick two turns, or two conversations."
     gone = [str(one) for one in picked if not _is_there(one)]

@@ -75,8 +75,7 @@ def _record(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, 
 
 def _context(model_admin: Any, request: HttpRequest, record: CeConversationHistory) -> dict[str, Any]:
     return {
-        **model_admin.admin_site.each_context(request),
-        "opts": model_admin.opts,
+        **addresses.placed(model_admin, request, CeConversationHistory),
         "record": record,
         "turn_url": addresses.turn_url(record.conversation_id, record.turn_no),
     }

@@ -33,9 +33,8 @@ def show(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> 
     look, wrong = _look(conversation_id, request)
     lifecycle = Lifecycle.read(conversation.lifecycle)
     context = {
-        **model_admin.admin_site.each_context(request),
+        **addresses.placed(model_admin, request, CeConversation),
         "title": f"Timeline of {conversation_id}",
-        "opts": model_admin.opts,
         "conversation": conversation,
         "lifecycle": lifecycle.label if lifecycle else conversation.lifecycle,
         "look": look_of(conversation.lifecycle),

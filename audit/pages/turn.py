@@ -15,7 +15,7 @@ from audit.account import Fact, Sentence, account
 from audit.expand import Event
 from audit.models import CeAccessLog
 from audit.pages import addresses
-from audit.pages.changes import Change, by_step, changes, lasting, short
+from audit.pages.changes import Change, OfStep, by_step, changes, lasting, short
 from audit.pages.decided import ALL, SHOWN, Decision, decided
 from audit.pages.events import lines, opened
 from audit.pages.progress import progress
@@ -27,6 +27,7 @@ from audit.stage_names import family_of
 from convengine.domain.enums import TurnStatus
 from convengine.domain.stages import Stage
 from convengine.record_columns import look_of, release_link, spoken
+from convengine.sessions.models import CeConversationHistory
 
 #: Of a turn that ended so nothing was stored but its record.
 NOT_STORED = (TurnStatus.FAILED.value, TurnStatus.INTERRUPTED.value)
@@ -65,9 +66,8 @@ def show(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, tur
         return TemplateResponse(request, "audit/turn_details.html", context)
     before, behind, release = neighbours(conversation_id, turn_no)
     context |= {
-        **model_admin.admin_site.each_context(request),
+        **addresses.placed(model_admin, request, CeConversationHistory),
         "title": f"Turn {turn_no}",
-        "opts": model_admin.opts,
         "timeline_url": addresses.timeline_url(conversation_id, turn_no),
         "before_url": before and addresses.turn_url(conversation_id, before),
         "behind_url": behind and addresses.turn_url(conversation_id, behind),
@@ -145,8 +145,8 @@ def _change_fits(change: Change, events: Sequence[Event], wanted: Wanted) -> boo
     return wanted.admits(family_of(event.row.stage), change.place, change.step, change.before_short, change.after_short)
 
 
-def _lost(reading: Reading) -> list[Change]:
-    return [] if reading.record.status not in NOT_STORED else lasting(reading.events)
+def _lost(reading: Reading) -> OfStep | None:
+    return lasting(reading.events) if reading.record.status in NOT_STORED else None
 
 
 def _tools(events: Sequence[Event]) -> Iterable[tuple[Event, str]]:

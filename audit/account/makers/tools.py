@@ -6,8 +6,6 @@ from audit.account.making import Maker, Say
 from audit.account.sentence import Tone
 from convengine.domain.stages import Stage
 
-#: Why the planner was not asked, where that is worth a sentence; elsewhere there is nothing to plan.
-_HELD_BACK = frozenset({"GUARDRAIL", "LLM_NOT_CONFIGURED"})
 _LEFT_OUT = frozenset({"SKIPPED_SCOPE_MISMATCH", "SKIPPED_BY_GUARDRAIL"})
 
 MAKERS: Mapping[str, Maker] = {
@@ -19,8 +17,10 @@ MAKERS: Mapping[str, Maker] = {
         Say("The tool {tool_code} gave {result}.", tone=Tone.GOOD),
     ),
     Stage.TOOL_ORCHESTRATION_ERROR: (Say("The tool {tool_code} failed: {error}.", tone=Tone.ERROR),),
+    # Where there is nothing to plan, that is not worth a sentence.
     Stage.MCP_SKIPPED: (
-        Say("Did not ask the planner, because {reason:phrase planner}.", {"reason": _HELD_BACK}, Tone.WARNING),
+        Say("Did not ask the planner, because {reason:phrase planner}.", {"reason": "GUARDRAIL"}, Tone.WARNING),
+        Say("Did not ask the planner, because {reason:phrase planner}.", {"reason": "LLM_NOT_CONFIGURED"}),
     ),
     Stage.MCP_SKIPPED_PENDING_CLARIFICATION: (),
     Stage.MCP_SKIPPED_SCHEMA_INCOMPLETE: (),

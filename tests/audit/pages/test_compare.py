@@ -86,7 +86,7 @@ def test_long_conversations_are_compared_page_by_page(reader: Client, words: Wor
     [
         ([], "Two turns, or two conversations."),
         (["x"], "That is no turn and no conversation"),
-        ([str(uuid.uuid4())], "Pick two; 1 was picked."),
+        ([str(uuid.uuid4())], "Say with which other one."),
         ([f"{uuid.uuid4()}.1"] * 3, "Pick two; 3 were picked."),
         ([str(uuid.uuid4()), f"{uuid.uuid4()}.1"], "Pick two turns, or two conversations."),
         ([f"{uuid.UUID(int=1)}.1"] * 2, "00000000-0000-0000-0000-000000000001.1 is not there."),
