@@ -6,9 +6,10 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 HOST ?= 127.0.0.1
 PATHS ?= tests/scenarios
+ROWS ?= 10000000
 export PYTHONDONTWRITEBYTECODE ?= 1
 
-.PHONY: help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo talk serve scenarios check test bench lock assets
+.PHONY: help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo talk serve scenarios check test bench bench-audit lock assets
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -66,6 +67,9 @@ test: $(VENV)/develop setup-browser  ## Everything that must hold: check, then a
 
 bench: $(VENV)/develop  ## Speed, as ratios of one run, beside the goals.
 	@CE_DEBUG=true $(BIN)/python -m bench
+
+bench-audit: $(VENV)/develop  ## How fast a record of 10 million audit rows is read (ROWS=… for fewer).
+	@CE_DEBUG=true $(BIN)/python -m bench.reading --rows $(ROWS)
 
 lock: $(VENV)/develop  ## Compile the locks from pyproject.toml.
 	@$(BIN)/python -m tests.lock --write

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 from django.apps import apps
 from django.contrib.admin import display
@@ -49,6 +50,16 @@ def link(name: str, label: Any, *args: Any, query: str = "") -> SafeString:
     except NoReverseMatch:
         return format_html("{}", label)
     return format_html('<a class="ce-link" href="{}{}">{}</a>', address, query, label)
+
+
+def turns_url(user: Any, **asked: Any) -> str:
+    """Where the turns are listed that fit what is asked; blank for whoever may not read turns."""
+    if not user.has_perm("ce_sessions.view_ceconversationhistory"):
+        return ""
+    try:
+        return f"{reverse('admin:audit_ceaudit_find')}?{urlencode(asked)}"
+    except NoReverseMatch:
+        return ""
 
 
 def conversation_link(conversation_id: Any) -> SafeString:

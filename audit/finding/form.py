@@ -11,23 +11,11 @@ from django.utils.timezone import get_current_timezone_name, localtime
 
 from audit.finding.search import CONVERSATIONS, TURNS, Search
 from audit.finding.words import NotWords, Wanted
+from convengine.domain.deciders import DECIDERS
 from convengine.domain.enums import TurnStatus
 from convengine.domain.stages import Stage
 from convengine.domain.text import code, storable
 
-#: Tables whose rows decide turns, and what one calls such a row.
-TABLES: Mapping[str, str] = {
-    "ce_rule": "Rule",
-    "ce_response": "Response",
-    "ce_intent_classifier": "Classifier",
-    "ce_policy": "Policy",
-    "ce_output_schema": "Output schema",
-    "ce_prompt_template": "Prompt template",
-    "ce_container_config": "Container data",
-    "ce_pending_action": "Pending action",
-    "ce_tool": "Direct tool call",
-    "ce_mcp_tool": "Tool",
-}
 _EVERYWHERE = (Stage.STEP_ENTER, Stage.STEP_EXIT)
 _ANY = ("", "Any")
 _LONGEST = 200
@@ -65,7 +53,7 @@ class FindForm(forms.Form):
         label="Reached stage",
         choices=[_ANY, *((one.value, one.value) for one in sorted(Stage) if one not in _EVERYWHERE)],
     )
-    table = forms.ChoiceField(label="Decided by a", choices=[_ANY, *TABLES.items()])
+    table = forms.ChoiceField(label="Decided by a", choices=[_ANY, *DECIDERS.items()])
     row = forms.CharField(label="with the number or code", max_length=_LONGEST)
     release = forms.IntegerField(label="Release", min_value=0, max_value=2**63 - 1)
     ms = forms.IntegerField(label="Took at least (ms)", min_value=0, max_value=2**31 - 1)

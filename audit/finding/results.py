@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from audit.finding.walk import Match
 from audit.finding.words import Wanted
 from audit.models import CeLlmCallLog
+from audit.pages.addresses import timeline_url, turn_url
 from convengine.record_columns import look_of, shortened, spoken
 from convengine.sessions.models import CeConversationHistory
 
@@ -35,6 +36,9 @@ class Line(NamedTuple):
     #: What its model calls cost; blank where none has a price.
     cost: str
     look: str
+    #: Its page, and its place in the timeline of its conversation.
+    page: str
+    timeline: str
 
 
 def turns_of(matches: Iterable[Match]) -> list[CeConversationHistory]:
@@ -72,6 +76,8 @@ def _line(turn: Any, cost: Decimal | None, wanted: Wanted | None) -> Line:
         "" if talks.channel == "api" else talks.remote_jid,
         "" if cost is None else f"{cost.normalize():f}",
         look_of(turn.status),
+        turn_url(turn.conversation_id, turn.turn_no),
+        timeline_url(turn.conversation_id, turn.turn_no),
     )
 
 

@@ -11,7 +11,7 @@ from heapq import merge
 from itertools import islice
 from typing import Any, NamedTuple, Protocol, Self
 
-from django.db.models import BooleanField, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import BooleanField, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.expressions import RawSQL
 
 from audit.models import CeAudit, CeTurnRow
@@ -20,8 +20,8 @@ from convengine.sessions.models import CeConversationHistory
 
 #: Beyond so many candidates a source counts as one of many.
 MANY = 1_000
-#: A turn is stored later than it began, by as much at most.
-SLACK = timedelta(hours=1)
+#: A turn is stored later than it began, by so much at most; one that took longer may be missed at the edge of a time.
+SLACK = timedelta(minutes=10)
 #: With fewer turns nobody needs to find where in them a time stands.
 _SPAN = 20_000
 
@@ -79,10 +79,12 @@ class Ordered:
     key: str
     #: Narrows the rows to a time.
     narrow: Callable[[QuerySet[Any], datetime | None, datetime | None], QuerySet[Any]] = field(repr=False)
+    #: Leaves of several rows of one turn the last; not asked where rows are only counted.
+    once: Any = field(default=None, repr=False)
 
     def few(self) -> int:
         """Counted in the order of the index, so that no other way is taken."""
-        return len(self._in_order(None, newer=False).values_list("pk")[:MANY])
+        return len(self.rows.order_by(*(f"-{name}" for name in self.order)).values_list("pk")[:MANY])
 
     def within(self, since: datetime | None, until: datetime | None) -> Self:
         """Asked for the source that was chosen only."""
@@ -100,7 +102,7 @@ class Ordered:
         return [(at, Candidate(pk, key)) for at, pk, key in found]
 
     def _in_order(self, place: int | None, newer: bool) -> QuerySet[Any]:
-        rows = self.rows
+        rows = self.rows if self.once is None else self.rows.filter(self.once)
         if place is not None:
             rows = rows.filter(self._behind(place, "gt" if newer else "lt"))
         return rows.order_by(*(name if newer else f"-{name}" for name in self.order))
@@ -121,7 +123,7 @@ def of_turns(code: str, where: Q | RawSQL | None = None) -> Ordered:
     """Turns by what stands in their own record."""
     rows = CeConversationHistory.objects.all()
     return Ordered(
-        code, "history_id", rows if where is None else rows.filter(where), ("history_id",), "history_id", between
+        code, "history_id", rows if where is None else rows.filter(where), ("history_id",), "history_id", _of_time
     )
 
 
@@ -144,7 +146,7 @@ def of_row(table: str, pk: str) -> Ordered:
     """The turns that a configuration row decided; each once, however often it did."""
     mine = CeTurnRow.objects.filter(table_name=table, row_pk=pk)
     again = mine.filter(turn_id=OuterRef("turn_id"), id__gt=OuterRef("id"))
-    return Ordered("r", "turn_id", mine.filter(~Exists(again)), ("created_at", "id"), "turn_id", _stored_between)
+    return Ordered("r", "turn_id", mine, ("created_at", "id"), "turn_id", _stored_between, ~Exists(again))
 
 
 @dataclass(frozen=True)
@@ -181,13 +183,12 @@ def of_stage(name: str) -> OfStage:
         stage__in=names,
         seq__gt=OuterRef("seq"),
     )
-    return OfStage(
-        [
-            Ordered("s", "turn_id", told.filter(~Exists(again), stage=one), ("created_at", "audit_id"), "turn_id",
-                    _stored_between)
-            for one in names
-        ]
-    )  # fmt: skip
+    order = ("created_at", "audit_id")
+    parts = [
+        Ordered("s", "turn_id", told.filter(stage=one), order, "turn_id", _stored_between, ~Exists(again))
+        for one in names
+    ]
+    return OfStage(parts)
 
 
 def _stored_between(rows: QuerySet[Any], since: datetime | None, until: datetime | None) -> QuerySet[Any]:
@@ -203,25 +204,29 @@ def _began_between(rows: QuerySet[Any], since: datetime | None, until: datetime 
     return rows.filter(created_at__lte=until) if until else rows
 
 
+def _of_time(rows: QuerySet[Any], since: datetime | None, until: datetime | None) -> QuerySet[Any]:
+    return between(_began_between(rows, since, until), since, until)
+
+
 def between(rows: QuerySet[Any], since: datetime | None, until: datetime | None) -> QuerySet[Any]:
-    """By numbers, which rise with time but for turns that run at the same moment."""
+    """By numbers too, which rise with time but for turns that run at the same moment: no index has the times."""
     every = CeConversationHistory.objects.order_by("history_id").values_list("history_id", flat=True)
     first, last = every.first(), every.last()
     if first is None or last is None or last - first < _SPAN:
         return rows
     if since:
-        rows = rows.filter(history_id__gte=_number_at(since - SLACK, first, last))
-    return rows.filter(history_id__lte=_number_at(until + SLACK, first, last) + _SPAN) if until else rows
+        rows = rows.filter(history_id__gte=_around(since - SLACK, first, last)[0])
+    return rows.filter(history_id__lte=_around(until + SLACK, first, last)[1]) if until else rows
 
 
-def _number_at(at: datetime, first: int, last: int) -> int:
-    """About the number of the first turn that began at a time: below it, never above, by a few hundred."""
-    every = CeConversationHistory.objects.order_by("history_id").annotate(began=F("created_at"))
+def _around(at: datetime, first: int, last: int) -> tuple[int, int]:
+    """The numbers of two turns, a few hundred apart, between which a time stands."""
+    every = CeConversationHistory.objects.order_by("history_id").values_list("created_at", flat=True)
     while last - first > _SPAN // 40:
         middle = (first + last) // 2
-        began = every.filter(history_id__gte=middle).values_list("began", flat=True).first()
+        began = every.filter(history_id__gte=middle).first()
         if began is not None and began < at:
             first = middle
         else:
             last = middle
-    return first
+    return first, last

@@ -51,10 +51,11 @@ class Budget:
     """How much one page may look at: turns, and seconds after which no other batch is begun."""
 
     turns: int = 20_000
-    seconds: float = 0.15
-    #: The largest batch; where each turn costs more than a look at its record, a smaller one.
-    batch: int = 4_096
-    dear: int = 512
+    seconds: float = 0.1
+    #: The largest batch, where only the records of turns are looked at, where their texts or calls are, their events.
+    records: int = 2_048
+    texts: int = 512
+    events: int = 128
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class _Walk:
         self.exhausted = False
         deadline = time.monotonic() + self.budget.seconds
         place = self.cursor.place if self.cursor else None
-        size, most = self.size + 1, self.budget.dear if self._dear() else self.budget.batch
+        size, most = self.size + 1, self._largest()
         while self.looked < self.budget.turns and time.monotonic() < deadline:
             batch = self.source.batch(place, self.newer, size)
             self.looked += len(batch.candidates)
@@ -131,9 +132,10 @@ class _Walk:
                 return
             size = min(size * 4, most)
 
-    def _dear(self) -> bool:
-        """True where a look at a turn reads its events or its texts, or sums its calls."""
-        return bool(self.search.stage or self.search.text or self.search.cost is not None)
+    def _largest(self) -> int:
+        if self.search.stage and self.source.code != "s":
+            return self.budget.events
+        return self.budget.texts if self.search.text or self.search.cost is not None else self.budget.records
 
     def _fitting(self, batch: Sequence[Candidate]) -> list[Match]:
         """Those of the candidates that fit, in their order."""
@@ -174,7 +176,7 @@ class _Walk:
         later = CeConversationHistory.objects.filter(
             conversation_id__in=keys, history_id__gt=min(match.history_id for match in matches)
         ).order_by("history_id")
-        numbers = list(later.values_list("history_id", flat=True)[: self.budget.dear * 4])
+        numbers = list(later.values_list("history_id", flat=True)[: self.budget.records])
         last: dict[UUID, int] = {}
         for _, number, conversation, *_ in self._judged(CeConversationHistory.objects.filter(pk__in=numbers)):
             last[conversation] = max(number, last.get(conversation, 0))

@@ -27,9 +27,10 @@ from config_admin.admin.saving.changing import ChangingAdmin
 from config_admin.admin.saving.gone import GoneAdmin
 from config_admin.admin.saving.returning import ReturningAdmin, way_back, workspace_url
 from config_admin.snapshot.active import snapshots
+from convengine.domain.deciders import DECIDERS
 from convengine.domain.rows import ROW_TYPE_OF
 from convengine.domain.scope import ANY, UNKNOWN
-from convengine.record_columns import json_column, labelled
+from convengine.record_columns import json_column, labelled, turns_url
 from convengine.rules.explain import fault_of
 
 #: A title, and fields; those in brackets stand on one line.
@@ -126,6 +127,8 @@ class RowAdmin(ChangingAdmin, HistoryAdmin, JudgingAdmin, GoneAdmin, GridAdmin, 
         page.context_data["questions"] = self.questions(request, context.get("original"))
         if (stored := context.get("original")) is not None:
             page.context_data["is_favourite"] = opened(request.user, self.opts.db_table, stored.pk)
+            if (table := self.opts.db_table) in DECIDERS:
+                page.context_data["decided_url"] = turns_url(request.user, table=table, row=stored.pk)
         page.context_data["workspace_url"] = way_back(request) or (workspace_url(intent) if intent else "")
         return page
 

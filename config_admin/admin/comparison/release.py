@@ -29,7 +29,7 @@ from config_admin.releases.roll_back import roll_back
 from config_admin.releases.tree import Difference
 from config_admin.validation.restoring import Wanted, would_restore
 from convengine.read_only import ReadOnlyAdmin
-from convengine.record_columns import beginning, labelled
+from convengine.record_columns import beginning, labelled, turns_url
 
 T = TypeVar("T")
 ORIGIN_LOOKS = dict.fromkeys(Origin.values, "default") | {
@@ -98,6 +98,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
             "comparison": compared(request, found),
             "is_newest": release is not None and release.pk == in_force,
             "to_newest_url": compare_page.compare_url(release.pk, in_force) if release else "",
+            "turns_url": turns_url(request.user, release=release.pk) if release else "",
             "may_go_back": self.has_roll_back_permission(request),
         }
         return super().change_view(request, object_id, form_url, context | (extra_context or {}))

@@ -1,0 +1,166 @@
+"""Finding turns for programs: the same search as the page's, within the caller's workspace."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from audit.finding.form import FindForm
+from audit.finding.results import costs, turns_of
+from audit.finding.search import Search
+from audit.finding.walk import Cursor, Found, find
+from audit.parameters import whole_number
+from convengine.api.models import CeApiKey
+from convengine.api.serializers import FailureSerializer
+from convengine.errors import RequestInvalid
+
+PAGE, MOST = 50, 200
+_PAGING = {"cursor", "limit"}
+_KINDS: Mapping[str, Any] = {
+    "since": OpenApiTypes.DATETIME,
+    "until": OpenApiTypes.DATETIME,
+    "id": OpenApiTypes.UUID,
+    "release": {"type": "integer", "minimum": 0},
+    "ms": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1},
+    "cost": {"type": "number", "minimum": 0},
+}
+
+
+class FoundTurnSerializer(serializers.Serializer[Any]):
+    """One turn."""
+
+    turnId = serializers.UUIDField()
+    turnNo = serializers.IntegerField()
+    conversationId = serializers.UUIDField()
+    channel = serializers.CharField()
+    participant = serializers.CharField()
+    startedAt = serializers.DateTimeField()
+    status = serializers.CharField()
+    errorCode = serializers.CharField(allow_null=True)
+    intent = serializers.CharField()
+    state = serializers.CharField()
+    configVersion = serializers.IntegerField()
+    durationMs = serializers.IntegerField(allow_null=True)
+    cost = serializers.DecimalField(max_digits=18, decimal_places=9, allow_null=True)
+    userText = serializers.CharField(allow_null=True)
+    answer = serializers.JSONField(allow_null=True)
+
+
+class FoundPageSerializer(serializers.Serializer[Any]):
+    """A page, newest first; `lookedBackTo` is when a page ended that could not look at everything at once."""
+
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    lookedBackTo = serializers.DateTimeField(allow_null=True)
+    results = FoundTurnSerializer(many=True)
+
+
+def _parameters() -> list[OpenApiParameter]:
+    asked = [
+        OpenApiParameter(name, _KINDS.get(name, OpenApiTypes.STR), description=_about(field), enum=_choices(field))
+        for name, field in FindForm.base_fields.items()
+    ]
+    cursor = OpenApiParameter("cursor", str, description="From `next` or `previous` of a page.")
+    limit = OpenApiParameter(
+        "limit", {"type": "integer", "minimum": 1, "maximum": MOST}, description="Turns of a page."
+    )
+    return [*asked, cursor, limit]
+
+
+def _choices(field: Any) -> list[str] | None:
+    return [str(value) for value, _ in field.choices if value] if hasattr(field, "choices") else None
+
+
+def _about(field: Any) -> str:
+    return f"{field.label}. {field.help_text}".strip()
+
+
+class FindView(APIView):
+    """`GET /api/v1/audit/turns`."""
+
+    scope = "audit"
+
+    @extend_schema(
+        operation_id="find_turns",
+        parameters=_parameters(),
+        responses={200: FoundPageSerializer, **dict.fromkeys((400, 401, 403, 429), FailureSerializer)},
+    )
+    def get(self, request: Request) -> Response:
+        """Turns by everything that is known of them; all that is given must hold.
+
+        A page that looked at as many turns as one may, and is not full, has `lookedBackTo`, and `next` goes on from
+        there.
+        """
+        found = find(_asked(request), _cursor(request), _limit(request))
+        on = found.newer if found.paused and not found.older else found.older
+        turns = turns_of(found.matches)
+        spent = costs(turns)
+        return Response(
+            {
+                "next": str(on) if on else None,
+                "previous": _previous(found),
+                "lookedBackTo": found.paused,
+                "results": [_told(turn, spent.get(turn.turn_id)) for turn in turns],
+            }
+        )
+
+
+def _asked(request: Request) -> Search:
+    """Raises RequestInvalid."""
+    assert isinstance(request.auth, CeApiKey)  # HasScope saw to it.
+    given = request.query_params
+    if unknown := sorted(set(given) - set(FindForm.base_fields) - _PAGING):
+        names = ", ".join((*FindForm.base_fields, *sorted(_PAGING)))
+        raise RequestInvalid(fields={name: [f"Nothing is called so here. There are {names}."] for name in unknown})
+    form = FindForm(given)
+    if not form.is_valid():
+        raise RequestInvalid(fields={name: [str(one) for one in told] for name, told in form.errors.items()})
+    return form.search(request.auth.workspace_id)
+
+
+def _cursor(request: Request) -> Cursor | None:
+    """Raises RequestInvalid for a text that no page gave out."""
+    text = request.query_params.get("cursor")
+    if not text:
+        return None
+    cursor = Cursor.read(text)
+    if cursor is None:
+        raise RequestInvalid(fields={"cursor": [f"{text!r} is no cursor of this endpoint; take it from a page."]})
+    return cursor
+
+
+def _limit(request: Request) -> int:
+    """Raises RequestInvalid."""
+    limit = whole_number(request, "limit") or PAGE
+    if limit > MOST:
+        raise RequestInvalid(fields={"limit": [f"{limit} is more than a page has: at most {MOST}."]})
+    return limit
+
+
+def _previous(found: Found) -> str | None:
+    return str(found.newer) if found.newer and found.newer.newer else None
+
+
+def _told(turn: Any, cost: Any) -> dict[str, Any]:
+    return {
+        "turnId": str(turn.turn_id),
+        "turnNo": turn.turn_no,
+        "conversationId": str(turn.conversation_id),
+        "channel": turn.conversation.channel,
+        "participant": turn.conversation.remote_jid,
+        "startedAt": turn.created_at.isoformat(),
+        "status": turn.status,
+        "errorCode": turn.error_code,
+        "intent": turn.intent_code,
+        "state": turn.state_code,
+        "configVersion": turn.config_version,
+        "durationMs": turn.duration_ms,
+        "cost": None if cost is None else f"{cost:f}",
+        "userText": turn.user_input,
+        "answer": turn.assistant_output,
+    }

@@ -1,0 +1,211 @@
+"""A record of any size, made by the database out of a few real turns.
+
+Among ordinary conversations of eight turns, eight of them at once, there are one of thousands of turns and one
+participant with thousands of conversations, each spread over the whole year. Everything that is looked for has its
+commonest value and its rarest, which one turn in the middle has.
+"""
+
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from audit.finding.text_index import index_new
+from audit.partitions import ensure
+from bench.reading.templates import Templates
+
+LONG, MANY = 5_000, 10_000
+LONGEST = uuid.UUID("11111111-1111-4111-8111-111111111111")
+BUSIEST, RAREST_NAME = "+49170000000", "+49199999999"
+RARE, RARE_ROW, RARE_WORD, RARE_ERROR, RARE_STAGE = "RAREST", "424242", "zanzibar", "LLM_TIMEOUT", "POLICY_BLOCK"
+#: Events of one INSERT, less than the partitions that stand ready can hold.
+_CHUNK = 2_000_000
+#: Indexes of the largest tables are made when the rows are there.
+_LARGE = ("ce_audit", "ce_conversation_history", "ce_turn_row")
+_PLAN = """
+CREATE UNLOGGED TABLE plan AS
+WITH told AS (
+    SELECT i,
+           CASE WHEN i %% %(long)s = 0 THEN %(longest)s::uuid
+                WHEN i %% %(busy)s = 1 THEN md5('busiest' || i / %(busy)s)::uuid
+                ELSE md5('one of eight ' || i / 64 || '.' || i %% 8)::uuid END AS conversation_id,
+           CASE WHEN i %% %(long)s = 0 THEN 'long' WHEN i %% %(busy)s = 1 THEN 'busy' ELSE 'plain' END AS kind
+      FROM generate_series(1, %(turns)s) AS i)
+SELECT i, conversation_id, kind, gen_random_uuid() AS turn_id,
+       row_number() OVER (PARTITION BY conversation_id ORDER BY i)::int AS turn_no,
+       CASE WHEN i %% 100 = 99 THEN (%(failed)s::bigint[])[1 + i %% 4] ELSE (%(answered)s::bigint[])[1 + i %% 4] END
+           AS template,
+       i %% 100 = 99 AS fails,
+       now() - (%(turns)s - i) * (interval '365 days' / %(turns)s) AS at,
+       (%(releases)s::bigint[])[1 + i * %(release_count)s / (%(turns)s + 1)] AS version,
+       i = %(middle)s AS rare
+  FROM told ORDER BY i"""
+_SESSIONS = """
+INSERT INTO ce_conversation ({columns}, conversation_id, channel, remote_jid, created_at, updated_at, last_message_at,
+                             last_turn_no, turn_count, lifecycle)
+SELECT {columns_of_c}, p.conversation_id,
+       CASE WHEN p.kind = 'busy' OR p.channel < '4' THEN 'whatsapp' ELSE 'api' END,
+       CASE WHEN p.kind = 'busy' THEN '{busiest}' WHEN p.rare THEN '{rarest}'
+            WHEN p.channel < '4' THEN '+49160' || substr(md5(p.conversation_id::text), 1, 6)
+            ELSE p.conversation_id::text END,
+       p.first, p.last, p.last, p.turns, p.turns, 'COMPLETE'
+  FROM (SELECT conversation_id, min(kind) AS kind, min(at) AS first, max(at) AS last, count(*)::int AS turns,
+               bool_or(rare) AS rare,
+               CASE WHEN bool_or(rare) THEN '0' ELSE substr(conversation_id::text, 1, 1) END AS channel
+          FROM plan GROUP BY conversation_id ORDER BY min(i)) AS p, ce_conversation c
+ WHERE c.conversation_id = (SELECT conversation_id FROM ce_conversation_history WHERE history_id = %s)"""
+_RECORDS = """
+INSERT INTO ce_conversation_history ({columns}, conversation_id, turn_id, turn_no, created_at, modified_at,
+                                     config_version, user_input, intent_code, state_code, error_code, duration_ms)
+SELECT {columns_of_t}, p.conversation_id, p.turn_id, p.turn_no, p.at, p.at, p.version,
+       t.user_input || ' My number is ' || p.i || CASE WHEN p.rare THEN '. Greetings from {word}' ELSE '' END,
+       CASE WHEN p.rare THEN '{rare}' WHEN p.i %% 3 = 0 THEN 'TOPIC_' || p.i %% 200 ELSE t.intent_code END,
+       CASE WHEN p.rare THEN '{rare}' WHEN p.i %% 5 = 0 THEN 'STATE_' || p.i %% 50 ELSE t.state_code END,
+       CASE WHEN p.rare THEN '{error}' ELSE t.error_code END,
+       (10 + p.i %% 90 + CASE WHEN p.i %% 1000 = 0 THEN 5000 ELSE 0 END)::int
+  FROM plan p CROSS JOIN LATERAL (
+       SELECT * FROM ce_conversation_history h WHERE h.history_id = p.template OFFSET 0) AS t"""
+_EVENTS = """
+INSERT INTO ce_audit (conversation_id, stage, payload_json, created_at, turn_id, turn_no, seq, config_version)
+SELECT p.conversation_id, e.stage, e.payload_json, p.at + e.since, p.turn_id, p.turn_no, e.seq, p.version
+  FROM plan p CROSS JOIN LATERAL (
+       SELECT * FROM sample WHERE sample.template = p.template ORDER BY seq) AS e
+ WHERE p.i > %s AND p.i <= %s"""
+_ROWS = """
+INSERT INTO ce_turn_row (turn_id, created_at, table_name, row_pk, role)
+SELECT p.turn_id, p.at, r.table_name, r.row_pk, r.role
+  FROM plan p JOIN ce_conversation_history t ON t.history_id = p.template JOIN ce_turn_row r ON r.turn_id = t.turn_id
+ ORDER BY p.i"""
+_RARE_ROW = """
+INSERT INTO ce_turn_row (turn_id, created_at, table_name, row_pk, role)
+SELECT turn_id, at, 'ce_rule', %s, 'RULE' FROM plan WHERE rare"""
+_RARE_EVENT = """
+INSERT INTO ce_audit (conversation_id, stage, payload_json, created_at, turn_id, turn_no, seq, config_version)
+SELECT conversation_id, %s, '{}', at, turn_id, turn_no, 900, version FROM plan WHERE rare"""
+_CALLS = """
+INSERT INTO ce_llm_call_log (conversation_id, intent_code, state_code, provider, model, prompt_text, user_context,
+                             response_text, success, created_at, turn_id, turn_no, purpose, attempt, latency_ms,
+                             input_tokens, output_tokens, cost, config_version)
+SELECT conversation_id, 'DELIVERY', 'IDLE', 'bench', 'none', repeat('You are asked what the customer wants. ', 50),
+       '{}', '{"intent": "DELIVERY", "confidence": 0.9}', true, at, turn_id, turn_no, 'INTENT_AGENT', 1, 400,
+       900, 12, 0.0004, version
+  FROM plan WHERE i %% 3 = 0 ORDER BY i"""
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Record:
+    """What was made."""
+
+    turns: int
+    events: int
+    #: The number of the long conversation's turns, and of the busiest participant's conversations.
+    long: int
+    many: int
+
+
+def made(templates: Templates, rows: int, say: Say) -> Record:
+    """A record of about so many audit rows."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) / 4 FROM ce_audit a JOIN ce_conversation_history h USING (turn_id) "
+                       "WHERE h.history_id = ANY(%s)", [templates.answered])  # fmt: skip
+        events = int(cursor.fetchone()[0])
+        turns = rows // events
+        long, busy = max(turns // LONG, 4), max(turns // MANY, 6)
+        _plan(cursor, templates, turns, long, busy)
+        say(f"{turns:,} turns of about {events} events, from {len(templates.answered + templates.failed)} real ones")
+        with _without_indexes(cursor, say):
+            _records(cursor, templates)
+            say("events")
+            _events(cursor, turns, events)
+            say("rows that decided, model calls")
+            cursor.execute(_ROWS)
+            cursor.execute(_RARE_ROW, [RARE_ROW])
+            cursor.execute(_RARE_EVENT, [RARE_STAGE])
+            cursor.execute(_CALLS, [])
+        say("words of turns, as the job indexes them")
+        done = sum(count for one in index_new() for count in one.values())
+        assert done >= turns, done
+        say("vacuum")
+        cursor.execute("VACUUM ANALYZE")
+        cursor.execute("SELECT count(*) FROM ce_audit")
+        return Record(turns, int(cursor.fetchone()[0]), turns // long, (turns - 1) // busy + 1)
+
+
+def _plan(cursor: Any, templates: Templates, turns: int, long: int, busy: int) -> None:
+    cursor.execute(
+        _PLAN,
+        {
+            "turns": turns, "long": long, "busy": busy, "longest": str(LONGEST), "failed": templates.failed,
+            "answered": templates.answered, "releases": templates.releases, "release_count": len(templates.releases),
+            # A plain turn that is answered, on neither of the long ways.
+            "middle": next(i for i in range(turns // 2, turns) if i % long and i % busy != 1 and i % 100 != 99),
+        },
+    )  # fmt: skip
+    cursor.execute("ANALYZE plan")
+
+
+def _records(cursor: Any, templates: Templates) -> None:
+    theirs = ("conversation_id", "channel", "remote_jid", "created_at", "updated_at", "last_message_at", "last_turn_no",
+              "turn_count", "lifecycle")  # fmt: skip
+    columns = _columns(cursor, "ce_conversation", theirs)
+    cursor.execute(
+        _SESSIONS.format(columns=", ".join(columns), columns_of_c=", ".join(f"c.{one}" for one in columns),
+                         busiest=BUSIEST, rarest=RAREST_NAME),
+        [templates.answered[0]],
+    )  # fmt: skip
+    cursor.execute(
+        "INSERT INTO ce_thread (workspace_id, channel, remote_jid, created_at) "
+        "SELECT DISTINCT workspace_id, channel, remote_jid, now() FROM ce_conversation WHERE channel <> 'api'"
+    )
+    theirs = ("history_id", "conversation_id", "turn_id", "turn_no", "created_at", "modified_at", "config_version",
+              "user_input", "intent_code", "state_code", "error_code", "duration_ms")  # fmt: skip
+    columns = _columns(cursor, "ce_conversation_history", theirs)
+    cursor.execute(
+        _RECORDS.format(columns=", ".join(columns), columns_of_t=", ".join(f"t.{one}" for one in columns),
+                        word=RARE_WORD, rare=RARE, error=RARE_ERROR),
+        [],
+    )  # fmt: skip
+
+
+def _events(cursor: Any, turns: int, events: int) -> None:
+    cursor.execute(
+        "CREATE UNLOGGED TABLE sample AS SELECT h.history_id AS template, a.seq, a.stage, a.payload_json, "
+        "a.created_at - h.created_at AS since FROM ce_audit a JOIN ce_conversation_history h USING (turn_id) "
+        "WHERE h.history_id IN (SELECT DISTINCT template FROM plan) ORDER BY 1, 2"
+    )
+    cursor.execute("CREATE INDEX ON sample (template, seq)")
+    cursor.execute("ANALYZE sample")
+    step = _CHUNK // events
+    for first in range(0, turns, step):
+        ensure()
+        cursor.execute(_EVENTS, [first, first + step])
+
+
+@contextmanager
+def _without_indexes(cursor: Any, say: Say) -> Iterator[None]:
+    """What is not a key comes back behind the rows."""
+    cursor.execute(
+        "SELECT i.indexrelid::regclass::text, pg_get_indexdef(i.indexrelid) FROM pg_index i "
+        "WHERE i.indrelid = ANY(%s::regclass[]) AND NOT i.indisunique",
+        [list(_LARGE)],
+    )
+    indexes = cursor.fetchall()
+    for name, _ in indexes:
+        cursor.execute(f"DROP INDEX {name}")
+    # Rows come in the order in which turns would leave them, without a sort of everything.
+    cursor.execute("SET enable_hashjoin = off; SET enable_mergejoin = off; SET maintenance_work_mem = '512MB'")
+    yield
+    cursor.execute("RESET ALL")
+    cursor.execute("SET maintenance_work_mem = '512MB'")
+    say("indexes")
+    for _, definition in indexes:
+        cursor.execute(definition.replace(" ON ONLY ", " ON "))
+
+
+def _columns(cursor: Any, table: str, without: tuple[str, ...]) -> list[str]:
+    cursor.execute("SELECT column_name FROM information_schema.columns WHERE table_name = %s ORDER BY 1", [table])
+    return [name for (name,) in cursor.fetchall() if name not in without]
