@@ -2,7 +2,12 @@
 
 import os
 
+import hypothesis
 import pytest
+
+# An example takes as long as its process waits for a processor: what must be quick is held by counted work.
+hypothesis.settings.register_profile("suite", deadline=None)
+hypothesis.settings.load_profile("suite")
 
 _DATABASE_FIXTURES = {"db", "transactional_db", "django_db_reset_sequences", "django_db_setup", "live_server"}
 

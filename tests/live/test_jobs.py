@@ -151,7 +151,8 @@ def test_serve_starts_what_is_needed_says_so_keeps_it_running_and_ends_it_all(tr
         os.kill(before[0], signal.SIGKILL)
         wait_for(lambda: bool(children(serving, "worker")) and children(serving, "worker") != before, serving)
         everything = children(serving, "")
-        assert len(everything) == 4
+        # Server, worker, beat, broker, and who serves the event streams.
+        assert len(everything) == 5
         os.kill(serving.pid, signal.SIGTERM)
         assert serving.process.wait(40) == 0
         assert [pid for pid in everything if Path(f"/proc/{pid}").exists()] == []

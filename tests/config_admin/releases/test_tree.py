@@ -28,7 +28,7 @@ contents = st.dictionaries(keys, st.sampled_from("abc"), max_size=400)
 changes = st.dictionaries(keys, st.one_of(st.none(), st.sampled_from("abcd")), max_size=60)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(contents, changes)
 def test_patching_gives_the_tree_that_building_would(before, change):
     blobs = Blobs()
@@ -40,7 +40,7 @@ def test_patching_gives_the_tree_that_building_would(before, change):
     assert {d.pk for d in found} == {pk for pk in before | change if before.get(pk) != after.get(pk)}
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.dictionaries(st.text("ABC_", min_size=1, max_size=6), st.sampled_from("abc"), max_size=200))
 def test_keys_may_be_texts(codes):
     blobs = Blobs()

@@ -32,7 +32,7 @@ MOVES = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(MOVES)
 def test_an_action_runs_once_for_each_opening_and_only_when_it_was_confirmed(moves: list[dict[str, Any]]) -> None:
     talk = Talk(ROWS)
@@ -65,7 +65,7 @@ def test_an_action_runs_once_for_each_opening_and_only_when_it_was_confirmed(mov
             done.add(identity)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(1, 6), st.sampled_from([WELL, BADLY]))
 def test_however_often_its_turn_is_lost_it_runs_once_and_ends_as_it_did(losses: int, answer: TaskAnswer) -> None:
     talk = Talk(ROWS, tasks=RecordingTasks({"billing:refund": answer}))

@@ -27,7 +27,7 @@ def test_every_answer_fits_the_description(live_server: Any) -> None:
     for operation in operations:
 
         @given(case=operation.as_strategy())
-        @settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=15, derandomize=True, suppress_health_check=list(HealthCheck))
         def check(case: Any) -> None:
             # Two examples of one key with two bodies are refused, as they should be.
             if "Idempotency-Key" in (case.headers or {}):

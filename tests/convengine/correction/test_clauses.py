@@ -39,7 +39,7 @@ def test_a_field_has_at_most_sixty_characters() -> None:
     assert edit_clauses(f"set {'a' * 61} to 5") == ()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(st.sampled_from([*"ab, .=:?!", "set ", "change ", " to ", " and ", "amount "]), max_size=40).map("".join)
 )

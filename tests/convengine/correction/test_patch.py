@@ -121,7 +121,7 @@ PARTS = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.sampled_from(PARTS), max_size=14).map("".join))
 def test_what_is_applied_fits_the_schema(text: str) -> None:
     for change in patch_of(text, FORM, HELD).changes:

@@ -56,7 +56,7 @@ def test_one_follow_up_may_stand_alone() -> None:
 
 
 @given(ANSWERS, st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_whatever_a_model_says_the_turn_goes_on_in_a_state_that_makes_sense(said: dict[str, Any], asked: bool) -> None:
     question = Clarification("Faq or billing?", "AGENT", from_previous_turn=True) if asked else None
     state = "INTENT_COLLISION" if asked else "IDLE"

@@ -95,7 +95,7 @@ def check(summary: str, turns: int) -> None:
     assert lines[-1] == f"TURNS: {turns}"
 
 
-@trying(max_examples=150, deadline=None)
+@trying(max_examples=150)
 @given(TURNS)
 def test_a_conversation_always_has_its_summary(turns: list[Said]) -> None:
     summary, before = "", "UNKNOWN"

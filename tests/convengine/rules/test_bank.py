@@ -131,7 +131,7 @@ def one(kind: str, pattern: str, text: str) -> bool:
     }[kind]()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(KINDS, TEXTS), max_size=8), TEXTS)
 def test_many_at_once_say_what_each_says_alone(rows: list[tuple[str, str]], text: str) -> None:
     bank = TextBank([(n, kind, pattern) for n, (kind, pattern) in enumerate(rows)], blank_texts=True)

@@ -15,7 +15,7 @@ RULES = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(RULES, CODES, STATES)
 def test_the_counts_of_a_turn_are_those_of_the_rows_one_by_one(rules: list[object], intent: str, state: str) -> None:
     snapshot = make_snapshot(make_intent("LOAN"), make_intent("CLAIM"), make_intent("OFF", enabled=False), *rules)
@@ -27,7 +27,7 @@ def test_the_counts_of_a_turn_are_those_of_the_rows_one_by_one(rules: list[objec
     assert in_scope == len(snapshot.rules(phase, intent, state))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(RULES, CODES, STATES)
 def test_the_counts_of_a_scoped_table_are_those_of_its_rows_too(rules: list[Rule], intent: str, state: str) -> None:
     snapshot = make_snapshot(make_intent("LOAN"), make_intent("CLAIM"), make_intent("OFF", enabled=False), *rules)

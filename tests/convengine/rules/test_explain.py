@@ -119,7 +119,7 @@ def evaluated(snapshot: Snapshot, session: Any) -> dict[int, tuple[bool, str | N
     return found
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(rule_rows(), min_size=1, max_size=10), CODES, STATES, st.sampled_from(["go", " GO ", "stop", "", None]))
 def test_derived_reasons_are_what_evaluating_every_row_says(
     rules: list[rows.Rule], intent: str, state: str, text: str | None

@@ -167,7 +167,7 @@ def test_a_doubled_backslash_is_noticed(pattern: str, doubled: bool) -> None:
     assert double_backslash(pattern) is doubled
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(alphabet=r"ab\w.[]()?*+{}12,|^$-:i<>=!Q", max_size=14), st.text(max_size=12))
 def test_a_pattern_either_works_or_is_refused(pattern: str, text: str) -> None:
     with contextlib.suppress(PatternError):

@@ -93,7 +93,7 @@ def _compiled(pattern: str) -> Pattern | None:
         return None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(_PATTERNS, _PATTERNS, st.one_of(st.none(), _PATTERNS))
 def test_the_search_finds_a_text_whenever_trying_all_short_ones_does(one: str, other: str, not_: str | None) -> None:
     wanted = [pattern for pattern in (_compiled(one), _compiled(other)) if pattern]

@@ -161,20 +161,20 @@ def read_comparison(left: Any, op: str, right: Any) -> bool:
     return {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[op]
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(PATHS, DOCUMENTS)
 def test_the_compiled_path_finds_what_the_reference_finds(path: Any, document: Any) -> None:
     assert compile_path(text_of_path(path)).find(document) == read_path(path, None, document)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(CONDITIONS, DOCUMENTS)
 def test_a_condition_holds_where_the_reference_says_so(condition: Any, document: Any) -> None:
     found = compile_path(f"$[?({text_of_condition(condition)})]").find(document)
     assert found == ([document] if read_condition(condition, document, document) else [])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(PATHS, DOCUMENTS)
 def test_the_verdict_follows_from_what_was_found(path: Any, document: Any) -> None:
     found = read_path(path, None, document)

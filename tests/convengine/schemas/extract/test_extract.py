@@ -182,7 +182,7 @@ ASKED = st.lists(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(MESSAGES, ASKED)
 def test_any_message_can_be_read_and_what_is_read_fits_the_schema(message: str, asked: list[str]) -> None:
     found = extract(FORM, message, asked=asked)
@@ -222,7 +222,7 @@ SCHEMAS = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.dictionaries(st.sampled_from(["a", "fromCity", "toCity", "amount", "", "ä_b2"]), SCHEMAS, min_size=1), MESSAGES
 )
