@@ -55,6 +55,21 @@ class HealthSerializer(serializers.Serializer[Any]):
     findings = DiagnosisSerializer(many=True)
 
 
+class ProgressSerializer(serializers.Serializer[Any]):
+    """How far a check is: what it looks at, how many parts are done, and of how many."""
+
+    part = serializers.CharField()
+    done = serializers.IntegerField()
+    of = serializers.IntegerField()
+
+
+class RunningSerializer(serializers.Serializer[Any]):
+    """The check of the configuration in force goes on."""
+
+    configVersion = serializers.IntegerField()
+    progress = ProgressSerializer()
+
+
 class RowsSerializer(serializers.Serializer[Any]):
     """Some rows of a table of the release in force; `next` is `after` of the next page, null at the end."""
 

@@ -10,9 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from config_admin.api.serializers import HealthSerializer, RowsSerializer, TablesSerializer
-from config_admin.health.check import health_of
+from config_admin.api.serializers import HealthSerializer, RowsSerializer, RunningSerializer, TablesSerializer
 from config_admin.health.report import report
+from config_admin.health.running import runs
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.installation import installed
 from convengine.api.authentication import KeyThrottle
@@ -20,9 +20,12 @@ from convengine.api.serializers import FailureSerializer
 from convengine.domain.rows import ROW_TYPE_OF, ROW_TYPES, Row
 from convengine.domain.text import code
 from convengine.errors import RequestInvalid
+from convengine.pipeline.engine import InternalError
 
 _PAGE, _MOST = 50, 500
 _FAILURES = dict.fromkeys((400, 401, 403, 404, 429), FailureSerializer)
+#: Seconds for which a caller waits for the check; then that it asks again.
+WAITED, _AGAIN = 30.0, {"Retry-After": "2"}
 _TEXTS = ("intent", "state", "after")
 
 
@@ -52,15 +55,21 @@ class HealthView(APIView):
             OpenApiParameter("table", str, description="Only findings about this table."),
             OpenApiParameter("code", str, description="Only findings of this code."),
         ],
-        responses={200: HealthSerializer, **_FAILURES},
+        responses={200: HealthSerializer, 202: RunningSerializer, **_FAILURES},
     )
     def get(self, request: Request) -> Response:
-        """Check the release in force: in full, once for each release."""
+        """Check the release in force: in full, once for each release. 202 while that goes on: ask again."""
         table, wanted = (request.query_params.get(name) for name in ("table", "code"))
         if table and table not in ROW_TYPE_OF:
             raise NotFound(f"There is no table {table}; GET /api/v1/config lists them.")
         snapshot = snapshots.current()
-        health = health_of(snapshot, installed())
+        run = runs.of(snapshot, installed())
+        health = run.wait(WAITED)
+        if run.failed:
+            raise InternalError
+        if health is None:
+            told = {"part": run.part, "done": run.done, "of": run.parts}
+            return Response({"configVersion": snapshot.config_version, "progress": told}, 202, headers=_AGAIN)
         chosen = [one for one in health.findings if table in (None, "", one.table) and code(wanted) in ("", one.code)]
         return Response(report(health, chosen, snapshot))
 

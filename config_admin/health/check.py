@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import NamedTuple
 
 from config_admin.health.checks import classifiers, collisions, loops, never, patterns, saved, states, whole
@@ -15,8 +14,8 @@ from convengine.domain import rows
 from convengine.domain.rows import Row
 from convengine.domain.snapshot import Snapshot
 
-#: Seconds that searches may take: of everything, of everything while a caller waits, and of what was touched.
-IN_FULL, IN_REQUEST, OF_TOUCHED = 60.0, 15.0, 0.4
+#: Seconds that searches may take: of everything, and of what was touched.
+IN_FULL, OF_TOUCHED = 60.0, 0.4
 
 
 class Check(NamedTuple):
@@ -80,12 +79,6 @@ def check_all(
 ) -> Health:
     """Everything that is wrong, or may be, with a configuration."""
     return _checked(Survey(snapshot, world, None, time.monotonic, time.monotonic() + seconds), progress)
-
-
-def health_of(snapshot: Snapshot, world: World) -> Health:
-    """The same for a caller who waits, kept for as long as configuration and installation stay as they are."""
-    kept: Health = snapshot.memo.get(("health", repr(world)), partial(check_all, snapshot, world, seconds=IN_REQUEST))
-    return kept
 
 
 def check_touched(

@@ -1,7 +1,10 @@
-"""The full check in the background of a process: begun when somebody asks, kept for its release, with its progress."""
+"""The full check in the background of a process: begun when somebody asks, kept for its release, with its progress.
+
+The page shows how far it is; a caller of the API waits for it.
+"""
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 from django.db import connections
@@ -25,6 +28,12 @@ class Run:
     parts: int = 1
     health: Health | None = None
     failed: bool = False
+    ended: threading.Event = field(default_factory=threading.Event, repr=False)
+
+    def wait(self, seconds: float) -> Health | None:
+        """What the check found; null when it does not end in time, or failed."""
+        self.ended.wait(seconds)
+        return self.health
 
 
 class Runs:
@@ -55,6 +64,7 @@ def _checked(run: Run) -> None:
         run.failed = True
         log.exception("health check failed", config_version=run.snapshot.config_version)
     finally:
+        run.ended.set()
         connections.close_all()
 
 

@@ -4,7 +4,7 @@
 
 (() => {
     const SVG = "http://www.w3.org/2000/svg";
-    const STEP = 60;
+    const STEP = 60, GAP = 36, READABLE = 2.5;
     const frame = document.querySelector(".ce-map");
     if (!frame) return;
     const drawing = JSON.parse(document.getElementById("ce-drawing").textContent);
@@ -30,7 +30,40 @@
     const subtitle = (place) => place.marks.map((mark) => drawing.words[mark][0]).join(" · ");
     const width = (place) => Math.max(96, 28 + 8.2 * Math.max(place.name.length, subtitle(place).length * 0.8));
     const boxes = drawing.places.map((place) => ({key: place.key, place, width: width(place), height: subtitle(place) ? 50 : 36}));
-    const laid = ceLayout(boxes, drawing.moves.map((move) => ({start: move.start, end: move.end, move})));
+    const ends = drawing.moves.map((move) => ({start: move.start, end: move.end, move}));
+    const laid = drawing.places.some((place) => place.group) ? inGroups() : {...ceLayout(boxes, ends), frames: []};
+
+    // Each group laid out by itself, the groups in rows about as wide as the frame is, and the arrows between them straight.
+    function inGroups() {
+        const found = {width: 0, height: 0, boxes: [], arrows: [], frames: []};
+        const groupOf = new Map(boxes.map((one) => [one.key, one.place.group]));
+        const within = Map.groupBy(ends.filter((one) => groupOf.get(one.start) === groupOf.get(one.end)), (one) => groupOf.get(one.start));
+        const parts = [...Map.groupBy(boxes, (one) => one.place.group)].map(([name, own]) => ({name, ...ceLayout(own, within.get(name) || [])}));
+        const area = parts.reduce((sum, part) => sum + (part.width + GAP) * (part.height + GAP), 0);
+        const most = Math.max(Math.sqrt((area * frame.clientWidth) / Math.max(frame.clientHeight, 1)), ...parts.map((part) => part.width));
+        let x = 0, y = 0, high = 0;
+        for (const part of parts) {
+            if (x && x + part.width > most) [x, y, high] = [0, y + high + GAP, 0];
+            const moved = (point) => ({...point, x: point.x + x, y: point.y + y});
+            found.frames.push({x, y, width: part.width, height: part.height});
+            found.boxes.push(...part.boxes.map(moved));
+            found.arrows.push(...part.arrows.map((one) => ({...one, points: one.points.map(moved)})));
+            [x, high] = [x + part.width + GAP, Math.max(high, part.height)];
+            found.width = Math.max(found.width, x - GAP);
+            found.height = y + high;
+        }
+        const at = new Map(found.boxes.map((one) => [one.key, one]));
+        const between = ends.filter((one) => groupOf.get(one.start) !== groupOf.get(one.end));
+        found.arrows.push(...between.map((one) => ({...one, points: [edge(at.get(one.start), at.get(one.end)), edge(at.get(one.end), at.get(one.start))]})));
+        return found;
+    }
+
+    // Where a straight line from the middle of a box to another leaves the box.
+    function edge(from, to) {
+        const [x, y] = [to.x - from.x, to.y - from.y];
+        const part = Math.min(1, from.width / 2 / Math.abs(x || 1), from.height / 2 / Math.abs(y || 1));
+        return {x: from.x + x * part, y: from.y + y * part};
+    }
 
     // --- drawing ----------------------------------------------------------------------------------------------------
 
@@ -73,20 +106,20 @@
         const under = subtitle(place);
         const bad = ["UNREACHABLE", "NO_ANSWER"].some((mark) => marked(place, mark));
         const look = `ce-box-${place.kind.toLowerCase()}${bad ? " ce-box-bad" : ""}`;
-        const label = `${place.name}. ${place.told.join(" ")}`;
+        const label = `${place.called}. ${place.told.join(" ")}`;
         const group = made("g", {class: `ce-mapbox ${look}`, transform: `translate(${(x - width / 2).toFixed(1)},${(y - height / 2).toFixed(1)})`},
             made("title", {}, document.createTextNode(label)),
             made("rect", {width, height, rx: place.kind === "STATE" ? 8 : height / 2}),
             made("text", {class: "ce-box-name", x: width / 2, y: under ? 21 : height / 2 + 4.5}, document.createTextNode(place.name)));
         if (under) group.append(made("text", {class: "ce-box-under", x: width / 2, y: 38}, document.createTextNode(under)));
-        return opens(group, label, () => show(place.name, place, "", place.url));
+        return opens(group, label, () => show(place.called, place, "", place.url));
     }
 
     const head = (id) => made("marker", {id, viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 12, markerHeight: 12, markerUnits: "userSpaceOnUse", orient: "auto"}, made("path", {d: "M0,0 L10,5 L0,10 z"}));
     const arrows = laid.arrows.map((one) => ({words: `${one.move.from} ${one.move.to} ${one.move.rows.map((row) => `${row.name} ${row.text}`).join(" ")}`, element: arrow(one)}));
-    const drawn = laid.boxes.map((one) => ({words: `${one.place.name} ${one.place.rows.map((row) => `${row.name} ${row.text}`).join(" ")}`, element: box(one)}));
+    const drawn = laid.boxes.map((one) => ({words: `${one.place.called} ${one.place.rows.map((row) => `${row.name} ${row.text}`).join(" ")}`, element: box(one)}));
     const svg = made("svg", {width: "100%", height: "100%", class: "ce-drawn"}, made("defs", {}, head("ce-head"), head("ce-head-bad")),
-        ...arrows.map((one) => one.element), ...drawn.map((one) => one.element));
+        ...laid.frames.map(({x, y, width, height}) => made("rect", {class: "ce-map-frame", x, y, width, height, rx: 10})), ...arrows.map((one) => one.element), ...drawn.map((one) => one.element));
     frame.append(svg);
 
     // --- rows of what is chosen -------------------------------------------------------------------------------------
@@ -207,5 +240,12 @@
     document.querySelector("[data-save=svg]").addEventListener("click", () => hand(alone(), "svg"));
     document.querySelector("[data-save=png]").addEventListener("click", picture);
     document.querySelector("[data-print]").addEventListener("click", () => { fit(); print(); });
-    fit();
+    // A very large drawing begins at its beginning, at a size at which it can be read.
+    function begin() {
+        fit();
+        const wide = frame.clientWidth * READABLE;
+        if (view.width > wide) view = {x: 0, y: 0, width: wide, height: (view.height * wide) / view.width};
+        look();
+    }
+    begin();
 })();

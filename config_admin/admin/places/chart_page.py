@@ -16,6 +16,7 @@ from config_admin.admin.links import row_name, row_url
 from config_admin.admin.places.concerning import UNCOUNTED, told
 from config_admin.admin.saving.returning import workspace_url
 from config_admin.chart.graph import WORDS, Chart, Kind, Mark, Move, Place, chart_of, chart_of_all
+from config_admin.chart.whole import chart_of_states
 from config_admin.models import CeIntent, CeRule
 from config_admin.releases.content import control_plane
 from convengine import conf
@@ -28,6 +29,7 @@ from convengine.domain.text import code
 DAYS = 7
 #: How many rows a box or an arrow spells out.
 SPELLED = 30
+_TITLES = {False: "Map of all intents", True: "Map of all states"}
 _NAMES = {Kind.START: "A message", Kind.ANYWHERE: "Any state"}
 
 
@@ -46,18 +48,24 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
     stored = snapshot.row(rows.Intent, intent) if intent else None
     if intent and not _is_there(snapshot, intent):
         raise Http404(f"There is no intent {intent}.")
-    found = chart_of(snapshot, intent) if intent else chart_of_all(snapshot)
+    by_state, rest = not intent and "states" in request.GET, ""
+    if by_state:
+        found, rest = chart_of_states(snapshot, request.GET.get("from", ""))
+    else:
+        found = chart_of(snapshot, intent) if intent else chart_of_all(snapshot)
     fired = _fired(found)
-    places = [_place(request, place, snapshot) for place in found.places]
-    names = {place["key"]: place["name"] for place in places}
+    places = [_place(request, place, snapshot, is_grouped=by_state) for place in found.places]
+    names = {place["key"]: place["called"] for place in places}
     moves = [_move(request, move, names, fired) for move in found.moves]
     context = {
         **admin.site.each_context(request),
-        "title": f"Map of {stored.name if stored else intent}" if intent else "Map of all intents",
+        "title": f"Map of {stored.name if stored else intent}" if intent else _TITLES[by_state],
         "opts": CeIntent._meta,
         "code": intent,
         "workspace_url": workspace_url(intent) if intent else "",
         "every_url": chart_url(),
+        "by_state": by_state,
+        "rest": rest,
         "intents": sorted(str(row.pk) for row in snapshot.rows(rows.Intent)),
         "places": places,
         "moves": moves,
@@ -85,13 +93,16 @@ def _is_there(snapshot: Snapshot, intent: str) -> bool:
     return intent in (ANY, UNKNOWN) or snapshot.row(rows.Intent, intent) is not None
 
 
-def _place(request: HttpRequest, place: Place, snapshot: Snapshot) -> dict[str, Any]:
+def _place(request: HttpRequest, place: Place, snapshot: Snapshot, *, is_grouped: bool) -> dict[str, Any]:
     has_map = place.kind is Kind.INTENT and _is_there(snapshot, place.intent)
     url = chart_url(place.intent) if has_map else ""
+    name = _NAMES.get(place.kind) or place.state or place.intent
     return {
         "key": place.key,
         "kind": place.kind.value,
-        "name": _NAMES.get(place.kind) or place.state or place.intent,
+        "group": place.intent if is_grouped else "",
+        "name": name,
+        "called": f"{place.intent} / {name}" if is_grouped and place.kind is not Kind.INTENT else name,
         "url": url,
         "marks": [mark.value for mark in place.marks],
         "told": [WORDS[mark][1] for mark in place.marks],

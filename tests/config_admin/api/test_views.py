@@ -1,7 +1,10 @@
+import threading
 from typing import Any
 
 import pytest
 
+from config_admin.api import views
+from config_admin.health import running
 from config_admin.models import CeRule
 from tests.api import Caller, make_key
 from tests.worlds import desk
@@ -83,3 +86,17 @@ def test_the_health_of_the_configuration_is_told_with_inputs_and_fingerprints(re
     chosen = read(reader, "-health", code="rule_collision", table="ce_rule").json()
     assert chosen["findings"] == collisions
     assert read(reader, "-health", table="ce_none").status_code == 404
+
+
+def test_who_asks_while_the_check_goes_on_is_told_how_far_it_is(
+    reader: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+    monkeypatch.setattr(views, "WAITED", 0.01)
+    monkeypatch.setattr(views, "runs", running.Runs())
+    monkeypatch.setattr(running, "check_all", lambda *of, **options: go_on.wait(20))
+    told = read(reader, "-health")
+    go_on.set()
+
+    assert (told.status_code, told["Retry-After"]) == (202, "2")
+    assert told.json()["progress"].keys() == {"part", "done", "of"}

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from config_admin.health.check import CHECKS, check_all, check_touched, health_of
+from config_admin.health.check import CHECKS, check_all, check_touched
 from config_admin.health.diagnosis import RowKey
 from convengine.domain import rows
 from tests.builders import make_classifier, make_intent, make_response, make_rule, make_snapshot
@@ -70,10 +70,3 @@ def test_a_fingerprint_stays_until_one_of_the_rows_changes() -> None:
 
     assert fingerprint(*rules, make_response("Else.", intent_code="LOAN")) == first
     assert fingerprint(rules[0], replace(rules[1], description="new")) != first
-
-
-def test_the_health_of_a_release_is_found_once() -> None:
-    snapshot = make_snapshot(LOAN, ANSWER)
-
-    assert health_of(snapshot, WORLD) is health_of(snapshot, WORLD)
-    assert health_of(snapshot, replace(WORLD, model_configured=False)) is not health_of(snapshot, WORLD)

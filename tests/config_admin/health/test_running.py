@@ -30,6 +30,14 @@ def test_a_configuration_is_checked_once_with_progress() -> None:
     assert runs.of(SNAPSHOT, World(model_configured=True)) is not first
 
 
+def test_who_waits_gets_what_it_finds() -> None:
+    runs = running.Runs()
+    health = runs.of(SNAPSHOT, World()).wait(20)
+
+    assert health is not None
+    assert runs.of(SNAPSHOT, World()).wait(0) is health
+
+
 def test_a_check_that_failed_is_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: Any, **kwargs: Any) -> None:
         raise RuntimeError("no")

@@ -86,3 +86,14 @@ def test_who_may_not_see_rules_sees_no_map(somebody: Any) -> None:
     made(m.CeIntent)
     assert somebody("olga", "operator").get(chart_url("LOAN")).status_code == 403
     assert somebody("quinn", "qa").get(chart_url("LOAN")).status_code == 200
+
+
+def test_all_states_of_all_intents_stand_in_one_drawing(ada: Client) -> None:
+    made(m.CeIntent)
+    states(2)
+    found = drawing(ada, f"{chart_url()}?states=1")
+
+    assert {(place["group"], place["name"]) for place in found["places"]} >= {("LOAN", "S0"), ("LOAN", "S2")}
+    assert [move["from"] for move in found["moves"]] == ["LOAN / S0", "LOAN / S1"]
+    assert "LOAN / S1" in ada.get(f"{chart_url()}?states=1").content.decode()
+    assert drawing(ada, f"{chart_url()}?states=1&from=Z") == {}
