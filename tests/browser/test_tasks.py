@@ -1,28 +1,23 @@
 """Four tasks for somebody who has never seen the product, played as the manual tells them, which shows the pictures."""
 
-import os
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Visitor
+from tests.browser.pictures import ROOT, WRITES, picture
 
 pytestmark = pytest.mark.browser
 
-ROOT = Path(__file__).resolve().parents[2]
 MANUAL = ROOT / "docs" / "tasks.md"
-PICTURES = ROOT / "static" / "docs" / "tasks"
 TASKS = {
     "collect": "Make an intent that collects two fields and confirms",
     "why": "Find out why a sentence went to the wrong intent",
     "swap": "Swap the priority of two rules",
     "undo": "Undo yesterday's change",
 }
-#: `CE_WRITE_MANUAL=true` takes the pictures of the manual anew.
-WRITES = os.environ.get("CE_WRITE_MANUAL") == "true"
 
 
 class Guide:
@@ -35,17 +30,10 @@ class Guide:
 
     def did(self, words: str, shows: Locator | None = None) -> None:
         """End a step, with `shows` in sight."""
-        if shows is not None:
-            shows.scroll_into_view_if_needed()
         number = len(self.steps) + 1
-        picture = PICTURES / f"{self.task}-{number}.jpg"
-        taken = self.page.screenshot(type="jpeg", quality=60)
-        if WRITES:
-            PICTURES.mkdir(parents=True, exist_ok=True)
-            picture.write_bytes(taken)
-        assert picture.stat().st_size > 5_000
+        file = picture(self.page, f"tasks/{self.task}-{number}", shows)
         shown = re.sub(r"[*`]", "", words)
-        self.steps.append(f"{number}. {words}\n\n   ![{shown}](../static/docs/tasks/{picture.name})\n\n")
+        self.steps.append(f"{number}. {words}\n\n   ![{shown}](../static/docs/tasks/{file.name})\n\n")
 
     def finished(self) -> None:
         """The manual tells these steps under the heading of the task, and no others."""

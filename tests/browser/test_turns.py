@@ -1,0 +1,184 @@
+"""Reading past turns as a QA person does: by mouse with the manual's pictures, by keyboard, and without a script."""
+
+import json
+import re
+import urllib.request
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.axe import no_violations
+from tests.browser.conftest import SCREENS, Server, Visitor
+from tests.browser.pictures import picture
+
+pytestmark = pytest.mark.browser
+SAID = ("Hello", "cancel my order", "48392", "no", "how long does the delivery take", "my cvv is 123")
+RTL = "مرحبا، أريد إلغاء طلبي من فضلك"
+LONG = "x" * 600
+
+
+@pytest.fixture(scope="module")
+def conversation(server: Server) -> str:
+    """A conversation with a form, a refusal, a block, a word without end and one from right to left."""
+    key = say(server, None, SAID[0])["conversationId"]
+    for text in (*SAID[1:], RTL, LONG):
+        say(server, key, text)
+    return str(key)
+
+
+def say(server: Server, conversation: str | None, text: str) -> Any:
+    body = {"message": text, **({"conversationId": conversation} if conversation else {})}
+    request = urllib.request.Request(
+        f"{server.url}/api/v1/conversation/message",
+        json.dumps(body).encode(),
+        {"Authorization": f"Api-Key {server.api_key}", "Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=30) as response:
+        return json.loads(response.read())
+
+
+@pytest.fixture
+def quinn(somebody: Callable[[], Visitor]) -> Visitor:
+    return somebody().log_in("qa")
+
+
+def timeline(conversation: str) -> str:
+    return f"/admin/audit/ceaudit/{conversation}/timeline/"
+
+
+def test_from_a_timeline_to_the_reason_and_to_the_row_as_it_was(
+    server: Server, somebody: Callable[[], Visitor], quinn: Visitor
+) -> None:
+    key = say(server, None, SAID[0])["conversationId"]
+    for text in SAID[1:]:
+        say(server, key, text)
+    edited(somebody().log_in("analyst"), "two to four working days", "one to nine working days")
+    say(server, key, "how long does the delivery take")
+    tab = quinn.page
+    tab.set_viewport_size({"width": 1360, "height": 850})
+
+    quinn.go(timeline(key))
+    card = tab.locator("#turn-2")
+    expect(card).to_contain_text("GREETING / IDLE → CANCEL_ORDER / COLLECT")
+    picture(tab, "reading/timeline")
+    card.get_by_text("What happened").click()
+    told = card.locator(".ce-account")
+    expect(told).to_contain_text(
+        re.compile(r"Understood as CANCEL_ORDER, because the message matches /.+/ \(classifier")
+    )
+    expect(told).to_contain_text(re.compile(r"Asked for orderNumber, because it was missing \(schema \d+\)"))
+    picture(tab, "reading/opened", told)
+    no_violations(tab)
+
+    card.get_by_role("link", name="Turn 2", exact=True).click()
+    decision = tab.locator("details.ce-decision").filter(has_text="What the user wants")
+    decision.locator("summary").click()
+    expect(decision.locator(".ce-won")).to_contain_text("won")
+    picture(tab, "reading/decision", decision)
+    tab.get_by_label("Part").select_option("RULE")
+    with tab.expect_navigation():
+        tab.get_by_role("button", name="Show", exact=True).click()
+    events = tab.locator(".ce-events tbody tr")
+    first = events.first
+    expect(first).to_contain_text("RULE_")
+    first.get_by_role("link").click()
+    expect(tab.locator(".ce-opened")).to_contain_text("As it is stored")
+    no_violations(tab)
+
+    # The row that answered turn 5, which was edited since.
+    quinn.go(f"/admin/audit/ceaudit/{key}/turn/5/")
+    tab.locator(".ce-account").get_by_role("link", name=re.compile("response")).click()
+    expect(tab.get_by_text("changed since")).to_be_visible()
+    expect(tab.locator("del").first).to_be_visible()
+    picture(tab, "reading/row")
+    no_violations(tab)
+
+    quinn.go(timeline(key))
+    tab.get_by_role("link", name=re.compile("The configuration changed")).click()
+    expect(tab.get_by_role("heading", name="What changed between turn 6 and turn 7")).to_be_visible()
+    expect(tab.locator("ins").first).to_contain_text("one")
+    picture(tab, "reading/between")
+    no_violations(tab)
+
+    quinn.go(timeline(key))
+    for number in (5, 7):
+        tab.get_by_label(f"compare turn {number}", exact=True).check()
+    tab.get_by_role("button", name="Compare the two turns picked").click()
+    expect(tab.get_by_role("heading", name=re.compile(r"\d+ of \d+ steps differ"))).to_be_visible()
+    expect(tab.get_by_role("row").filter(has_text="one to nine").first).to_be_visible()
+    picture(tab, "reading/compare")
+    no_violations(tab)
+
+
+def edited(analyst: Visitor, old: str, new: str) -> None:
+    """An analyst changes what is answered."""
+    analyst.open_response(old)
+    text = analyst.page.locator("#id_exact_text")
+    said = text.input_value()
+    assert old in said
+    text.fill(said.replace(old, new))
+    analyst.save()
+
+
+@SCREENS
+def test_a_turn_is_opened_narrowed_and_left_by_keyboard(
+    quinn: Visitor, conversation: str, width: int, scheme: str
+) -> None:
+    tab = quinn.at(width, scheme).page
+    quinn.go(timeline(conversation))
+    summary = tab.locator("#turn-3 summary").first
+    tab.get_by_role("link", name="Turn 3", exact=True).focus()
+    quinn.tab_to(summary)
+    tab.keyboard.press("Enter")
+    told = tab.locator("#turn-3 .ce-account")
+    expect(told).to_contain_text("The user wrote “48392”")
+    inside = tab.locator("#turn-3 .ce-in-turn")
+    inside.get_by_label("Text").fill("CONFIRM")
+    tab.keyboard.press("Enter")
+    expect(told.first).not_to_contain_text("The user wrote")
+    expect(inside.get_by_label("Text")).to_be_focused()
+    assert fits(quinn)
+    no_violations(tab)
+
+    tab.get_by_label("Turn", exact=True).fill("6")
+    with tab.expect_navigation():
+        tab.keyboard.press("Enter")
+    expect(tab.locator("#turn-6")).to_contain_text("Blocked by a policy")
+    expect(tab.locator("#turn-7 .ce-user .ce-text")).to_have_css("direction", "rtl")
+    assert fits(quinn)
+    tab.get_by_role("link", name="Turn 8", exact=True).focus()
+    with tab.expect_navigation():
+        tab.keyboard.press("Enter")
+    expect(tab.get_by_role("heading", name="Turn 8")).to_be_visible()
+    assert fits(quinn)
+    no_violations(tab)
+    quinn.at(500, scheme)
+    assert fits(quinn)
+
+
+def fits(visitor: Visitor) -> bool:
+    """True when nothing hangs over the edge of the page."""
+    return bool(visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+@pytest.fixture
+def plain(server: Server, browser: Browser) -> Iterator[Visitor]:
+    """A member of the quality assurance whose browser runs no script."""
+    visitor = Visitor(server, browser.new_context(java_script_enabled=False).new_page())
+    yield visitor.log_in("qa")
+    visitor.page.context.close()
+    assert visitor.troubles == []
+
+
+def test_everything_is_reached_without_a_script(plain: Visitor, conversation: str) -> None:
+    tab = plain.go(timeline(conversation)).page
+    tab.locator("#turn-4 summary").click()
+    tab.get_by_role("link", name="Open turn 4 on a page of its own").click()
+    expect(tab.locator(".ce-account")).to_contain_text("The user wrote “no”")
+    tab.locator(".ce-account .ce-seqs a").first.click()
+    expect(tab.locator(".ce-opened")).to_contain_text("As readers see it")
+    tab.get_by_label("Text").fill("GUARDRAIL")
+    tab.get_by_role("button", name="Show", exact=True).click()
+    expect(tab.get_by_role("heading", name=re.compile(r"stored: \d+ that fit"))).to_be_visible()
