@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import DropdownFilter
 
 from audit.access.admin import AccessLogAdmin
+from audit.feedback.admin import FeedbackAdmin
 from audit.finding.page import find_page
 from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
 from audit.pages.urls import turn_pages
@@ -29,7 +30,7 @@ from convengine.record_columns import (
 )
 
 #: Pages that stand with what they are about.
-__all__ = ["AccessLogAdmin", "AuditAdmin", "ModelCallAdmin", "TurnRowAdmin"]
+__all__ = ["AccessLogAdmin", "AuditAdmin", "FeedbackAdmin", "ModelCallAdmin", "TurnRowAdmin"]
 
 
 class StageFilter(DropdownFilter):

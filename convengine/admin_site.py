@@ -148,6 +148,8 @@ PLACES: Sequence[Place] = (
             Entry("ce_sessions.CeThread", "Threads", "Who writes on which channel."),
             Entry("ce_sessions.CeConversationHistory", "Turns", "What was said and answered."),
             Entry("audit.CeAudit", "Audit events", "Every stage that a turn reached."),
+            Entry("audit.CeMcpUserFeedback", "Feedback", "What people thought of answers."),
+            Entry("audit.CeMcpUserFeedback", "Rated rows", "Which rows' answers people dislike.", "rated"),
             Entry("audit.CeTurnRow", "Deciding rows", "Which rows decided which turns."),
             Entry("audit.CeLlmCallLog", "Model calls", "What models were asked and said."),
             Entry("ce_sessions.CePendingActionExecution", "Action runs", "Actions that were claimed."),

@@ -23,6 +23,8 @@ DEFAULTS: Mapping[str, Any] = {
     "RELEASES": "config_admin.releases.diff.diff",
     # How often rows decided turns lately, as forms and lists show it.
     "FIRED": "audit.fired.fired",
+    # What people thought of a row's answers, as its form shows it: (table, key) -> ups, downs; null for nothing.
+    "RATED": "audit.feedback.counting.of_row",
     # The trace of some turns of a conversation as graphs: (conversation id, turn numbers) -> {turn_no: {nodes, edges}}.
     "TRACE_GRAPHS": "audit.graph.graphs",
     # How a session moved in some of its turns, and which rows decided those: `moves`, `deciders`.

@@ -28,7 +28,11 @@ GROUPS = (
     Group(
         CONFIG_ADMIN, "Configuration administrators", "They do what analysts do, and what touches everything at once."
     ),
-    Group(QA, "Quality assurance", "They read conversations and the reasons of each turn, and change nothing."),
+    Group(
+        QA,
+        "Quality assurance",
+        "They read conversations and the reasons of each turn, say what they think of answers, and change nothing.",
+    ),
     Group(INTEGRATOR, "Integrators", "They connect other systems: keys of their own, and the description of the API."),
     Group(OPERATOR, "Operators", "They keep the installation running: jobs, what waits, what was claimed."),
 )
@@ -81,6 +85,12 @@ TASKS = (
         "Read conversations, turns, their events, model calls and the rows that decided",
         (ANALYST, CONFIG_ADMIN, QA),
         _see("ce_sessions", _SESSIONS) | _see("audit", _AUDIT),
+    ),
+    Task("Read what people thought of answers", (ANALYST, CONFIG_ADMIN, QA), _see("audit", ["cemcpuserfeedback"])),
+    Task(
+        "Rate answers: thumbs, comments, corrections",
+        (ANALYST, CONFIG_ADMIN, QA),
+        frozenset({"audit.add_cemcpuserfeedback"}),
     ),
     Task("See who read which conversations", (CONFIG_ADMIN,), _see("audit", ["ceaccesslog"])),
     Task(

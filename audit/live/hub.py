@@ -88,6 +88,8 @@ class Hub:
 
     def __init__(self) -> None:
         self.channels: dict[str, Channel] = {}
+        #: This process answers calls for streams.
+        self.served = False
         #: Called with the conversations that are watched, when there is a new one and now and again.
         self.announce: Callable[[list[str]], None] | None = None
         #: Seconds between two looks at the database, while nobody tells what happens.

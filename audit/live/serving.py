@@ -30,6 +30,8 @@ _PATIENCE = 30.0
 #: What a reader waits before it comes again, in milliseconds.
 _RETRY = b"retry: 2000\n\n"
 _people: Counter[int] = Counter()
+# Whoever loads this serves it, and pages of the same process may lead here.
+hub.served = True
 
 
 async def streams(scope: Mapping[str, Any], receive: Any, send: Any) -> None:

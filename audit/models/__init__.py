@@ -1,8 +1,9 @@
-"""What is kept of every turn, append-only (tables 6.3, 6.4; R58, R84), and of who reads it; what finding needs."""
+"""What is kept of every turn, append-only (tables 6.3, 6.4; R58, R84), of who reads it and what is thought of it."""
 
 from audit.models.access import CeAccessLog
 from audit.models.chain import CeChainBase, CeChainCut, CeChainLink
 from audit.models.erasure import CeErasure
+from audit.models.feedback import CeMcpUserFeedback
 from audit.models.finding import CeSavedSearch, CeTurnText
 from audit.models.sealed import AppendOnly
 from audit.models.trail import CeAudit, CeLlmCallLog, CeTurnRow
@@ -16,6 +17,7 @@ __all__ = [
     "CeChainLink",
     "CeErasure",
     "CeLlmCallLog",
+    "CeMcpUserFeedback",
     "CeSavedSearch",
     "CeTurnRow",
     "CeTurnText",

@@ -11,6 +11,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
 
 from audit.access.noting import noted
+from audit.live.shown import shown
 from audit.models import CeAccessLog
 from audit.pages import addresses
 from audit.pages.cards import Look, around, items, newest, turn_at
@@ -50,6 +51,7 @@ def show(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> 
         "wrong": wrong,
         "compare_page": addresses.compare_page(),
         "lease": conversation.lease_info if conversation.lease_token else None,
+        **shown(conversation_id, look.turns),
     }
     return TemplateResponse(request, "audit/timeline.html", context)
 

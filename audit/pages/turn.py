@@ -13,6 +13,7 @@ from django.template.response import TemplateResponse
 from audit.access.noting import noted
 from audit.account import Fact, Sentence, account
 from audit.expand import Event
+from audit.feedback.shown import shown
 from audit.models import CeAccessLog
 from audit.pages import addresses
 from audit.pages.changes import Change, OfStep, by_step, changes, lasting, short
@@ -67,6 +68,7 @@ def show(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, tur
     before, behind, release = neighbours(conversation_id, turn_no)
     context |= {
         **addresses.placed(model_admin, request, CeConversationHistory),
+        **shown(request, reading.record.turn_id),
         "title": f"Turn {turn_no}",
         "timeline_url": addresses.timeline_url(conversation_id, turn_no),
         "before_url": before and addresses.turn_url(conversation_id, before),

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.contrib import admin
+from django.http import HttpRequest
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from config_admin.admin.base import SCOPE, ScopedAdmin, any_last
@@ -15,6 +16,7 @@ from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import scope_key
 from config_admin.validation.world import World
+from convengine import conf
 from convengine.domain import rows
 from convengine.domain.enums import OutputFormat, ResponseType
 from convengine.domain.scope import UNKNOWN
@@ -45,6 +47,14 @@ class ResponseAdmin(ScopedAdmin):
     def answer(self, row: CeResponse) -> str:
         """The beginning of the text, or of what the model is to keep in mind."""
         return f"{row.pk} · {shortened(row.exact_text or row.derivation_hint or row.description, 60)}"
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
+        """The form of a stored row leads to what people thought of its answers."""
+        page = super().render_change_form(request, context, *args, **options)
+        stored = context.get("original")
+        if stored is not None and request.user.has_perm("audit.view_cemcpuserfeedback"):
+            page.context_data["rated"] = conf.load("RATED")("ce_response", stored.pk)
+        return page
 
     def check_together(self, snapshot: Snapshot, leaving: Collection[Any]) -> Sequence[Finding]:
         """The last answers for UNKNOWN / UNKNOWN do not leave together either."""

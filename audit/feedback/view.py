@@ -1,0 +1,140 @@
+"""`POST /api/v1/conversation/feedback`: what the user of a conversation thinks of an answer (api-and-audit 5)."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from audit.feedback.giving import PARTICIPANT, Given, give
+from audit.models import CeMcpUserFeedback
+from convengine import conf
+from convengine.api.models import CeApiKey
+from convengine.api.serializers import (
+    FailureSerializer,
+    StrictObjectField,
+    StrictTextField,
+    StrictUuidField,
+    shown,
+    unknown_field,
+)
+from convengine.codec import TOO_DEEP, dumps, too_deep
+from convengine.errors import InputParamsTooLarge, MessageTooLarge
+
+_TYPES = tuple(CeMcpUserFeedback.Type)
+_TEXTS = ("assistantResponse", "comment", "correction")
+
+
+class FeedbackSerializer(serializers.Serializer[Any]):
+    """A thumb, and what goes with it."""
+
+    conversationId = StrictUuidField(required=False, help_text="Which conversation.")
+    feedbackType = serializers.CharField(required=False, help_text="THUMBS_UP or THUMBS_DOWN.")
+    messageId = StrictTextField(required=False, help_text="The `turnId` of the answer; absent: the last turn.")
+    assistantResponse = StrictTextField(
+        required=False, help_text="The answer as it was shown; absent: as it is stored."
+    )
+    comment = StrictTextField(required=False, help_text="What was said about the answer.")
+    correction = StrictTextField(required=False, help_text="What should have been answered.")
+    metadata = StrictObjectField(required=False, help_text="Anything else; `reason`, `root_cause`, `correct_sql` …")
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """Raises ValidationError naming every field that is wrong, missing or unknown."""
+        if not isinstance(data, dict):
+            raise serializers.ValidationError({"body": [f"Must be a JSON object, not {shown(data)}."]})
+        if unknown := sorted(data.keys() - self.fields.keys()):
+            raise serializers.ValidationError(
+                {name: [unknown_field(name, data[name], self.fields)] for name in unknown}
+            )
+        kind, wrong = data.get("feedbackType"), {}
+        if not data.get("conversationId"):
+            wrong["conversationId"] = ["Say which conversation this feedback is for (conversationId)."]
+        if kind not in _TYPES:
+            wrong["feedbackType"] = [f"Unknown feedbackType {kind}; use THUMBS_UP or THUMBS_DOWN."]
+        if wrong:
+            raise serializers.ValidationError(wrong)
+        return dict(super().to_internal_value(data))
+
+    def validate_messageId(self, value: str | None) -> str | None:
+        """Raises ValidationError beyond 128 characters."""
+        if value is not None and len(value) > 128:
+            raise serializers.ValidationError(f"{len(value)} characters received; send at most 128.")
+        return value
+
+    def validate_metadata(self, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Raises InputParamsTooLarge, and ValidationError for what is nested too deep."""
+        if value is None:
+            return None
+        if too_deep(value):
+            raise serializers.ValidationError(TOO_DEEP)
+        limit = conf.get("MAX_INPUT_PARAMS_BYTES")
+        if (size := len(dumps(value).encode())) > limit:
+            raise InputParamsTooLarge.of("metadata", size, limit, "JSON")
+        return value
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Raises MessageTooLarge for a text beyond MAX_MESSAGE_BYTES."""
+        limit = conf.get("MAX_MESSAGE_BYTES")
+        for name in _TEXTS:
+            if (size := len((attrs.get(name) or "").encode())) > limit:
+                raise MessageTooLarge.of(name, size, limit, "UTF-8")
+        return attrs
+
+
+class FeedbackAnswerSerializer(serializers.Serializer[Any]):
+    """What was kept."""
+
+    success = serializers.BooleanField()
+    feedbackId = serializers.IntegerField()
+    capturedQueryKnowledgeCount = serializers.IntegerField()
+    capturedUserQueryKnowledgeCount = serializers.IntegerField()
+    embeddedUserQueryKnowledgeCount = serializers.IntegerField()
+    message = serializers.CharField()
+
+
+class FeedbackView(APIView):
+    """`POST /api/v1/conversation/feedback`."""
+
+    scope = "turns"
+
+    @extend_schema(
+        operation_id="give_feedback",
+        request=FeedbackSerializer,
+        parameters=[
+            OpenApiParameter(
+                "X-ConvEngine-Compat",
+                str,
+                OpenApiParameter.HEADER,
+                description="1: status 200, and any messageId, as the original.",
+            )
+        ],
+        responses={201: FeedbackAnswerSerializer, **dict.fromkeys((400, 401, 403, 404, 413, 429), FailureSerializer)},
+    )
+    def post(self, request: Request) -> Response:
+        """Rate an answer: a thumb, with a comment and a correction where there are. A second one replaces the first."""
+        owner = request.auth
+        assert isinstance(owner, CeApiKey)  # HasScope saw to it.
+        compat = request.headers.get("X-ConvEngine-Compat") == "1"
+        sent = FeedbackSerializer().run_validation(request.data)
+        given = Given(
+            sent["feedbackType"],
+            sent.get("messageId") or None,
+            sent.get("assistantResponse"),
+            sent.get("comment") or "",
+            sent.get("correction") or "",
+            sent.get("metadata"),
+        )
+        kept = give(sent["conversationId"], owner.workspace_id, PARTICIPANT, given, any_id=compat)
+        return Response(
+            {
+                "success": True,
+                "feedbackId": kept.pk,
+                "capturedQueryKnowledgeCount": 0,
+                "capturedUserQueryKnowledgeCount": 0,
+                "embeddedUserQueryKnowledgeCount": 0,
+                "message": "Feedback kept.",
+            },
+            status=200 if compat else 201,
+        )
