@@ -25,9 +25,8 @@ def turn(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, tur
     noted(request, CeAccessLog.Kind.REPLAY, conversation_id, turn_no)
     found, context = _run(record, request)
     context |= {
-        **model_admin.admin_site.each_context(request),
+        **addresses.placed(model_admin, request, CeConversationHistory),
         "title": f"Turn {turn_no} again",
-        "opts": model_admin.opts,
         "record": record,
         "found": found,
         "answers": _answers(found),
@@ -55,9 +54,8 @@ def conversation(model_admin: Any, request: HttpRequest, conversation_id: uuid.U
             address = addresses.replay_url(conversation_id, record.turn_no)
             lines.append((found, f"{address}?release={context['asked']}" if context["asked"] else address))
     context |= {
-        **model_admin.admin_site.each_context(request),
+        **addresses.placed(model_admin, request, CeConversationHistory),
         "title": "The conversation again",
-        "opts": model_admin.opts,
         "lines": lines,
         "equal": sum(found.equal for found, _ in lines),
         "more": records[MOST - 1].turn_no if len(records) > MOST else None,

@@ -28,9 +28,8 @@ def save(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> 
         document = scenario(conversation, first, last)
     except NotSavable as refused:
         context = {
-            **model_admin.admin_site.each_context(request),
+            **addresses.placed(model_admin, request, CeConversation),
             "title": "Save as a scenario file",
-            "opts": model_admin.opts,
             "wrong": str(refused),
             "timeline_url": addresses.timeline_url(conversation_id),
             "given": request.GET,
