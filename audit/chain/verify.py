@@ -17,6 +17,7 @@ FIRST, LAST = uuid.UUID(int=0), uuid.UUID(int=2**128 - 1)
 _TRIES = 3
 #: So many findings are kept of one walk.
 MOST = 1000
+_COUNTS = ("conversations", "turns", "erased", "unsealed")
 
 
 @dataclass
@@ -47,9 +48,31 @@ class Report:
 
     def merge(self, other: "Report") -> None:
         """Another report's."""
-        for name in ("conversations", "turns", "erased", "unsealed", "damaged"):
+        for name in (*_COUNTS, "damaged"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.findings += other.findings[: MOST - len(self.findings)]
+
+    def hold(self, findings: Iterator[Finding]) -> None:
+        """What an anchor differs in."""
+        for one in findings:
+            self.damaged += 1
+            if len(self.findings) < MOST:
+                self.findings.append(one)
+
+    def told(self) -> dict[str, Any]:
+        """As JSON."""
+        counts = {name: getattr(self, name) for name in (*_COUNTS, "damaged")}
+        return {"intact": self.intact, **counts, "findings": [one.told() for one in self.findings]}
+
+    def sentence(self) -> str:
+        """For people."""
+        looked = f"{self.turns:,} turns of {self.conversations:,} conversations"
+        beside = ((self.erased, "erased"), (self.unsealed, "without seals"))
+        joined = ", ".join(f"{count:,} {what}" for count, what in beside if count)
+        told = f"{looked}{f' ({joined})' if joined else ''}"
+        if self.intact:
+            return f"Intact: {told}."
+        return f"NOT INTACT: {told}; {self.damaged:,} conversations differ from what was written."
 
 
 def one(conversation_id: uuid.UUID) -> Report:
