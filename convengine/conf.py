@@ -78,6 +78,7 @@ DEFAULTS: Mapping[str, Any] = {
         "convengine.sessions.retention.TURNS",
         "audit.retention.JOB",
         "audit.partitions.JOB",
+        "audit.erasing.erase.JOB",
         "audit.finding.text_index.JOB",
         "convengine.jobs.old_runs.JOB",
     ],

@@ -41,7 +41,7 @@ class PurgedQuerySet(SealedQuerySet):
 
     def purge(self) -> int:
         """Take these rows out for ever; how many. For retention jobs and for erasing a person's data, nothing else."""
-        return int(self._raw_delete(self.db))
+        return int(self._raw_delete(self.db) or 0)
 
     purge.alters_data = True  # type: ignore[attr-defined]
     purge.queryset_only = True  # type: ignore[attr-defined]

@@ -167,5 +167,6 @@ HELP: Mapping[Stage, str] = {
     Stage.SESSION_UNITS_LLM_OUTPUT: "What the model noted.",
     Stage.SESSION_UNITS_LLM_ERROR: "The model could not note anything; what the engine noted stays.",
     Stage.SESSION_LIFECYCLE: "The session went from one standing to another, and why.",
+    Stage.DATA_ERASED: "What the conversation held was erased: by whom, and why.",
     Stage.MESSAGE_INTENT_CLASSIFIED: "What the message means to its session: an answer, a change, a new task, the end.",
 }
