@@ -23,7 +23,6 @@ class AuditFilter:
     include_intents: Sequence[str]
     exclude_intents: Sequence[str]
     persist_meta: bool
-    redact_keys: frozenset[str]
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> "AuditFilter":
@@ -40,7 +39,6 @@ class AuditFilter:
                 _upper(value(catalogue.INCLUDE_INTENTS)),
                 _upper(value(catalogue.EXCLUDE_INTENTS)),
                 value(catalogue.PERSIST_META),
-                frozenset(key.lower() for key in value(catalogue.REDACT_KEYS)),
             )
 
         return snapshot.memo.get("audit filter", build)

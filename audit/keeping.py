@@ -10,11 +10,12 @@ import structlog
 
 from convengine.codec import dumps
 from convengine.domain import settings
-from convengine.domain.catalogue import audit, llm
+from convengine.domain.catalogue import llm
 from convengine.domain.redaction import MASK, mentions, redacted
 from convengine.domain.snapshot import Snapshot
 from convengine.domain.text import excerpt
 from convengine.rules.patterns import Pattern, PatternError, compile_pattern
+from convengine.rules.redacting import Redaction
 
 log = structlog.get_logger(__name__)
 
@@ -40,10 +41,11 @@ class Keeping:
 
     @classmethod
     def _read(cls, snapshot: Snapshot) -> "Keeping":
+        rules = Redaction.of(snapshot)
         return cls(
             settings.read(snapshot, llm.LOG_PROMPTS).value,
-            frozenset(key.lower() for key in settings.read(snapshot, audit.REDACT_KEYS).value),
-            tuple(_compiled(settings.read(snapshot, llm.REDACT_PATTERNS).value)),
+            rules.keys,
+            (*rules.patterns, *_compiled(settings.read(snapshot, llm.REDACT_PATTERNS).value)),
         )
 
     def text(self, text: str) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from audit.filters import AuditFilter
 from audit.implied import running, whole
 from audit.models import CeAudit
 from audit.queries import whole_turns
@@ -20,6 +19,7 @@ from convengine.domain.recording import Playback, Reuse, Tape
 from convengine.domain.stages import AFTER_THE_ANSWER
 from convengine.domain.trail import Trail
 from convengine.domain.turn import Turn
+from convengine.rules.redacting import Redaction
 from convengine.sessions.clock import TurnClock
 from convengine.sessions.models import CeConversationHistory
 from convengine.sessions.recording import Recorded, restore
@@ -102,7 +102,7 @@ def run(record: CeConversationHistory, config_version: int | None = None) -> Run
     turn = _turn(recorded if config_version is None else replace(recorded, config_version=config_version), tape)
     outcome = wiring.engine().run(turn)
     rows = audit_rows(turn)
-    payloads = loads(masked(rows, AuditFilter.of(turn.snapshot).redact_keys))
+    payloads = loads(masked(rows, Redaction.of(turn.snapshot)))
     told = whole_turns(record.conversation_id, [record.turn_no])
     return Run(
         [row for row in told if row.stage not in AFTER_THE_ANSWER],

@@ -1,6 +1,6 @@
 """A trail as rows: of the session only what changed, without what follows from the rest, keys masked (R16, R33)."""
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -8,11 +8,11 @@ from audit.filters import AuditFilter
 from audit.implied import repeats_text, shortened, whole
 from convengine.codec import in_order, loads
 from convengine.domain import folding
-from convengine.domain.redaction import mentions, redacted
 from convengine.domain.session import Session
 from convengine.domain.stages import Stage
 from convengine.domain.trail import FOLDED, FOLDED_KEYS, AuditEvent
 from convengine.domain.turn import Turn
+from convengine.rules.redacting import Redaction
 
 #: Names of the trail itself, at the top of a payload: a key to be redacted may be called so too, further down.
 STRUCTURE = frozenset({"_meta", "changed", "set", "unset", "stepList", "candidates", "operands", "key"})
@@ -70,18 +70,18 @@ def audit_rows(turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool
     return rows
 
 
-def texts(rows: Sequence[AuditRow], keys: Set[str]) -> tuple[Sequence[bytes], Sequence[bytes]]:
-    """The payloads of rows as JSON texts without the values of `keys` (lower case): as stored, and as hashed."""
+def texts(rows: Sequence[AuditRow], redaction: Redaction) -> tuple[Sequence[bytes], Sequence[bytes]]:
+    """The payloads of rows as JSON texts without what must not be written: as stored, and as hashed."""
     stored, hashed = in_order([row.payload for row in rows])
     # Nearly always there is nothing to mask: one look at everything is cheaper than one at each row.
-    if not mentions(b"\n".join(stored).decode(), keys):
+    if not redaction.touches(b"\n".join(stored).decode()):
         return stored, hashed
-    return in_order([redacted(loads(text), keys, STRUCTURE) for text in stored])
+    return in_order([redaction.document(loads(text), STRUCTURE) for text in stored])
 
 
-def masked(rows: Sequence[AuditRow], keys: Set[str]) -> str:
+def masked(rows: Sequence[AuditRow], redaction: Redaction) -> str:
     """The same as one JSON text, a list."""
-    return listed(texts(rows, keys)[0])
+    return listed(texts(rows, redaction)[0])
 
 
 def listed(payloads: Sequence[bytes]) -> str:

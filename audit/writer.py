@@ -8,16 +8,16 @@ from typing import Any
 from django.db import DataError, transaction
 
 from audit import model_calls
-from audit.chain import links, stored
+from audit.chain import cuts, links, stored
 from audit.chain.pieces import microseconds, of_deciding, of_events
-from audit.filters import AuditFilter
-from audit.models import CeAudit
+from audit.models import CeAudit, CeChainCut
 from audit.rate_limit import limiter
 from audit.rows import AuditRow, audit_rows, listed, texts
 from convengine.codec import dumps, loads
 from convengine.domain.chain import CALLS, DECIDED, Batch, Pieces
 from convengine.domain.stages import Stage
 from convengine.domain.turn import Turn
+from convengine.rules.redacting import Redaction
 from convengine.sessions.sql import dialect
 from convengine.sessions.writes import Write, execute
 
@@ -105,6 +105,16 @@ def pieces(conversation_id: str, turn_id: uuid.UUID, turn_no: int) -> tuple[int,
     return stored.of_turn(uuid.UUID(conversation_id), turn_id, turn_no)
 
 
+def turns_removed_before(before: datetime) -> None:
+    """Note that turns and sessions that are older are taken out."""
+    cuts.noted(CeChainCut.Kind.TURNS, before)
+
+
+def turns_leave(keys: Sequence[int]) -> None:
+    """Told of turn records, by their keys, right before they are removed. Needs an open transaction."""
+    cuts.turns_leave(keys)
+
+
 def spent(conversation_id: str) -> float:
     """What the logged model calls of a conversation have cost, as far back as the log is kept."""
     return model_calls.spent(conversation_id)
@@ -179,7 +189,7 @@ def _stored(turn: Turn, rows: Sequence[AuditRow]) -> Write:
         turn.snapshot.config_version,
     ]
     now = turn.ports.clock.now()
-    payloads, hashed = texts(rows, AuditFilter.of(turn.snapshot).redact_keys)
+    payloads, hashed = texts(rows, Redaction.of(turn.snapshot))
     _note(turn, rows[-1].seq, of_events(rows, hashed, microseconds(now)))
     if here.vendor == "postgresql":
         seqs, stages, _, at_ms = zip(*rows, strict=True)

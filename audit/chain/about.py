@@ -5,8 +5,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db.models import Max
-
+from audit.chain.reading import outside
+from audit.chain.stored import Piece
 from audit.models import CeChainBase, CeChainCut, CeChainLink, CeErasure
 from convengine.domain.chain import CALLS, DECIDED, EVENTS, PROMPTS, STEPS
 from convengine.sessions.models import CeConversation
@@ -38,6 +38,8 @@ class About:
     erased_turns: int = 0
     erased_links: int = 0
     links: list[CeChainLink] = field(default_factory=list)
+    #: Events outside of turns.
+    outside: list[Piece] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,14 @@ class Cuts:
     @classmethod
     def read(cls) -> "Cuts":
         """All that were noted."""
-        found = CeChainCut.objects.values("kind").annotate(last=Max("before"))
-        return cls({row["kind"]: row["last"] for row in found})
+        until: dict[str, datetime] = {}
+        for cut in CeChainCut.objects.order_by("before"):
+            if cut.kind == CeChainCut.Kind.BEGIN:
+                # The first one counts: one that was put in later would excuse what lost its seal since.
+                until.setdefault(cut.kind, cut.before)
+            elif cut.is_genuine():
+                until[cut.kind] = cut.before
+        return cls(until)
 
     def took(self, group: str, at: datetime) -> bool:
         """True when what is missing of a group may have been taken out by rule."""
@@ -76,7 +84,8 @@ def about(first: uuid.UUID, last: uuid.UUID) -> dict[uuid.UUID, About]:
         found[pk] = About(True, bytes(head) if head else None, last_no, running)
     between = {"conversation_id__gte": first, "conversation_id__lte": last}
     for base in CeChainBase.objects.filter(**between):
-        found[base.conversation_id].base = base.turn_no, bytes(base.hash)
+        if base.is_genuine():
+            found[base.conversation_id].base = base.turn_no, bytes(base.hash)
     for erasure in CeErasure.objects.filter(**between):
         one = found[erasure.conversation_id]
         if erasure.is_genuine():
@@ -84,4 +93,6 @@ def about(first: uuid.UUID, last: uuid.UUID) -> dict[uuid.UUID, About]:
             one.erased_links = max(one.erased_links, erasure.last_link)
     for link in CeChainLink.objects.filter(**between).order_by("conversation_id", "number"):
         found[link.conversation_id].links.append(link)
+    for key, events in outside(list(found)).items():
+        found[key].outside = events
     return found

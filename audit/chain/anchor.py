@@ -150,7 +150,7 @@ def _removed(gone: list[End], cuts: Cuts) -> set[End]:
     """Those that were removed by rule: with their session, or as old turns of one that goes on."""
     keys = [one.conversation_id for one in gone]
     there = set(CeConversation.objects.filter(pk__in=keys).values_list("pk", flat=True))
-    bases = dict(CeChainBase.objects.filter(pk__in=keys).values_list("pk", "turn_no"))
+    bases = {base.pk: base.turn_no for base in CeChainBase.objects.filter(pk__in=keys) if base.is_genuine()}
     return {
         one
         for one in gone

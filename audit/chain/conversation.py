@@ -78,9 +78,7 @@ class Walk:
             return
         if is_there and head != self.about.head:
             self._cut_end()
-        if is_there or self.about.links:
-            for _, _, piece in one_by_one(self.key, None):
-                self.extras[None, None].append(piece)
+        self.extras[None, None] += self.about.outside
         self._additions()
         self._unknown(is_there)
 
@@ -151,7 +149,7 @@ class Walk:
         if any(not _fits(seal, salt, group, found.get(group, ())) for group in OF_EVENTS):
             events = events or (self._own(record, seal) if own else [])
             told = differences(seal.marks, events, range(1, seal.last_seq + 1))
-            self._events(turn_no, told, self._gone(at), sure=bool(own))
+            self._events(turn_no, told, at, sure=bool(own))
         deciding, calls = beside
         count = len(seal.marks.get(CALLS, ()))
         self.calls[record["turn_id"]] += calls[count:]
@@ -176,11 +174,8 @@ class Walk:
             events.append(piece)
         return events
 
-    def _gone(self, at: Any) -> bool:
-        return any(self.cuts.took(group, at) for group in OF_EVENTS)
-
-    def _events(self, turn_no: int | None, told: Differences, gone: bool, *, sure: bool = True) -> None:
-        """Say what is wrong with events. What is missing may have been taken out by rule."""
+    def _events(self, turn_no: int | None, told: Differences, at: datetime, *, sure: bool = True) -> None:
+        """Say what is wrong with events. What is missing of a group may have been taken out by rule."""
         for one in told.changed:
             self._found("EVENT_CHANGED", "It is not as it was written.", turn_no, one)
         for one, other in told.swapped:
@@ -188,12 +183,12 @@ class Walk:
             self._found("EVENTS_SWAPPED", text, turn_no, one)
         for one in told.added:
             self._found("EVENT_ADDED", "It is not among what was sealed.", turn_no, one)
-        if told.missing and not gone:
-            numbers = [seq for seq in told.missing if seq is not None]
-            for seq in numbers[:20]:
-                self.findings.append(Finding("EVENT_MISSING", self.key, "It was taken out.", turn_no, seq))
-            if others := len(told.missing) - len(numbers[:20]):
-                self._found("EVENT_MISSING", f"{others} events were taken out.", turn_no=turn_no)
+        missing = [seq for group, seq in told.missing if not self.cuts.took(group, at)]
+        numbers = [seq for seq in missing if seq is not None][:20]
+        for seq in numbers:
+            self.findings.append(Finding("EVENT_MISSING", self.key, "It was taken out.", turn_no, seq))
+        if others := len(missing) - len(numbers):
+            self._found("EVENT_MISSING", f"{others} events were taken out.", turn_no=turn_no)
         if not told and sure:
             self._found("EVENT_CHANGED", "One of the events is not as it was written.", turn_no=turn_no)
 
@@ -236,7 +231,7 @@ class Walk:
         found = by_group(own)
         if any(not _fits(seal, seal.salt, group, found[group]) for group in OF_EVENTS):
             told = differences(seal.marks, own, range(link.first_seq, seal.last_seq + 1))
-            self._events(link.turn_no, told, self._gone(link.created_at))
+            self._events(link.turn_no, told, link.created_at)
         count = len(seal.marks.get(CALLS, ()))
         calls = self.calls[link.turn_id]
         self._group(link.turn_no, seal, CALLS, calls[:count], link.created_at)

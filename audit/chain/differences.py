@@ -22,8 +22,8 @@ class Differences:
 
     changed: list[Piece] = field(default_factory=list)
     swapped: list[tuple[Piece, Piece]] = field(default_factory=list)
-    #: Numbers; null where several could be meant.
-    missing: list[int | None] = field(default_factory=list)
+    #: Groups and numbers; the number is null where several could be meant.
+    missing: list[tuple[str, int | None]] = field(default_factory=list)
     added: list[Piece] = field(default_factory=list)
 
     def __bool__(self) -> bool:
@@ -50,16 +50,18 @@ def differences(marks: Mapping[str, Sequence[int]], events: Sequence[Piece], num
     found = Differences()
     #: What was sealed of an event that differs, by its number.
     sealed: dict[int, int] = {}
+    groups: dict[int, str] = {}
     for run in runs:
         numbered = run.numbered(absent, there)
-        found.missing += [None] * (len(run.marks) if numbered is None else 0)
+        found.missing += [(run.group, None)] * (len(run.marks) if numbered is None else 0)
         sealed |= numbered or {}
+        groups |= dict.fromkeys(numbered or (), run.group)
     for one, other in combinations(sorted(sealed.keys() & there.keys())[:_MOST_SWAPPED], 2):
         if one in sealed and other in sealed and _were_swapped(there[one], there[other], sealed[one], sealed[other]):
             found.swapped.append((there.pop(one), there.pop(other)))
             del sealed[one], sealed[other]
     found.changed = [there[seq] for seq in sorted(sealed.keys() & there.keys())]
-    found.missing += sorted(sealed.keys() - there.keys())
+    found.missing += [(groups[seq], seq) for seq in sorted(sealed.keys() - there.keys())]
     found.added = [there[seq] for seq in sorted(there.keys() - sealed.keys())]
     return found
 

@@ -5,18 +5,24 @@ import uuid
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
+from typing import TYPE_CHECKING
 
 import django
-from django.db import connection
 
-from audit.chain.verify import LAST, Report, between
+if TYPE_CHECKING:
+    # A new process imports this before Django is set up there.
+    from audit.chain.verify import Report
 
 #: Parts that the conversations are taken apart into, by their ids, which are spread evenly.
 _PARTS = 32
 
 
-def verified(workers: int | None = None, say: Callable[[Report], None] = lambda report: None) -> Report:
+def verified(workers: int | None = None, say: "Callable[[Report], None]" = lambda report: None) -> "Report":
     """Look at everything. `say` is told how far it is."""
+    from django.db import connection
+
+    from audit.chain.verify import Report, between
+
     count = workers or os.cpu_count() or 1
     report = Report()
     # Another process sees nothing of a transaction that is open here.
@@ -41,7 +47,9 @@ def _begin(name: str) -> None:
     django.setup()
 
 
-def _part(place: int) -> Report:
+def _part(place: int) -> "Report":
+    from audit.chain.verify import LAST, Report, between
+
     width = 2**128 // _PARTS
     first = uuid.UUID(int=place * width - 1) if place else None
     last = LAST if place == _PARTS - 1 else uuid.UUID(int=(place + 1) * width - 1)

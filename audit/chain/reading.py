@@ -76,25 +76,35 @@ def chunks(first: uuid.UUID | None, last: uuid.UUID, only: bool = False) -> Iter
         place = end
 
 
-def one_by_one(conversation_id: uuid.UUID, turn_no: int | None) -> list[tuple[uuid.UUID | None, int | None, Piece]]:
-    """The events of a turn, or of those outside of turns, as (turn id, configuration, piece), in order."""
-    at = "turn_no IS NULL" if turn_no is None else "turn_no = %s"
-    here, pg = dialect(), connection.vendor == "postgresql"
-    payload = "payload_json::text" if pg else "payload_json"
-    params = [here.uuid(conversation_id), *([] if turn_no is None else [turn_no])]
-    found = []
-    for turn_id, version, seq, stage, at_us, text in _rows(
-        f"SELECT turn_id, config_version, seq, stage, {_microseconds()}, {payload} FROM ce_audit "
-        f"WHERE conversation_id = %s AND {at} ORDER BY seq, audit_id",
+def one_by_one(conversation_id: uuid.UUID, turn_no: int) -> list[tuple[uuid.UUID | None, int | None, Piece]]:
+    """The events of a turn as (turn id, configuration, piece), in order."""
+    found = _pieces("conversation_id = %s AND turn_no = %s", [dialect().uuid(conversation_id), turn_no])
+    return [(turn_id, version, piece) for _, turn_id, version, piece in found]
+
+
+def outside(conversations: Sequence[uuid.UUID]) -> dict[uuid.UUID, list[Piece]]:
+    """The events outside of turns of these conversations, in order."""
+    found = defaultdict[uuid.UUID, list[Piece]](list)
+    if conversations:
+        places = ", ".join(["%s"] * len(conversations))
+        keys = [dialect().uuid(key) for key in conversations]
+        for key, _, _, piece in _pieces(f"conversation_id IN ({places}) AND turn_no IS NULL", keys):
+            found[key].append(piece)
+    return found
+
+
+def _pieces(condition: str, params: Sequence[Any]) -> Iterator[tuple[uuid.UUID, uuid.UUID | None, int | None, Piece]]:
+    payload = "payload_json::text" if connection.vendor == "postgresql" else "payload_json"
+    for key, turn_id, version, seq, stage, at, text in _rows(
+        f"SELECT conversation_id, turn_id, config_version, seq, stage, {_microseconds()}, {payload} FROM ce_audit "
+        f"WHERE {condition} ORDER BY seq, audit_id",
         params,
     ):
         try:
-            payload_bytes = in_order([orjson.loads(text)])[1][0]
+            hashed = in_order([orjson.loads(text)])[1][0]
         except orjson.JSONDecodeError:
-            payload_bytes = str(text).encode()
-        piece = Piece(seq, str(stage), group_of(str(stage)), int(at_us or 0), payload_bytes)
-        found.append((_uuid(turn_id), version, piece))
-    return found
+            hashed = str(text).encode()
+        yield _known(key), _uuid(turn_id), version, Piece(seq, str(stage), group_of(str(stage)), int(at or 0), hashed)
 
 
 def _records(after: Place, last: uuid.UUID) -> list[dict[str, Any]]:

@@ -139,7 +139,8 @@ def declare(key: uuid.UUID, who: Who) -> None:
             last_link=last_link,
         )
         erasure.counts = counts
-        erasure.proven().save()
+        erasure.proven()
+        erasure.save()
         version = conf.load("SNAPSHOT").latest.config_version
         told = {"by": who.by, "reason": who.reason, "turnNo": last_turn, **counts}
         links.add([links.Told(key, Stage.DATA_ERASED.value, told)], now, version)

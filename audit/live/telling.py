@@ -8,7 +8,6 @@ from uuid import UUID
 import structlog
 
 from audit.expand import expanded
-from audit.filters import AuditFilter
 from audit.live.relay import relay
 from audit.live.told import VERBOSE, News, audit_data, verbose_data
 from audit.models import CeAudit
@@ -20,6 +19,7 @@ from convengine.domain.stages import AFTER_THE_ANSWER, Stage
 from convengine.domain.trail import AuditEvent
 from convengine.domain.turn import Turn
 from convengine.domain.verbose import VerboseLine
+from convengine.rules.redacting import Redaction
 
 log = structlog.get_logger(__name__)
 
@@ -74,14 +74,10 @@ class _Teller:
         try:
             rows = audit_rows(self.turn, self._seen, limiter.admits if limiter.on else None)
             self._seen = event.seq
-            for row, payload in zip(rows, loads(masked(rows, self._keys)), strict=True):
+            for row, payload in zip(rows, loads(masked(rows, Redaction.of(self.turn.snapshot))), strict=True):
                 self._tell(row, payload)
         except Exception as fault:
             log.warning("event not told to viewers", error=str(fault), exc_info=fault)
-
-    @property
-    def _keys(self) -> frozenset[str]:
-        return AuditFilter.of(self.turn.snapshot).redact_keys
 
     def _tell(self, row: AuditRow, payload: dict[str, object]) -> None:
         turn = self.turn

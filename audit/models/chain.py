@@ -1,8 +1,11 @@
 """What the chain over the record needs beside the seals of turn records."""
 
+from datetime import UTC
+
 from django.db import models
 from django.utils import timezone
 
+from audit.models.proof import Proven
 from audit.models.sealed import AppendOnly
 
 
@@ -33,7 +36,7 @@ class CeChainLink(AppendOnly):
         return f"addition {self.number} of {self.conversation_id}"
 
 
-class CeChainCut(AppendOnly):
+class CeChainCut(Proven, AppendOnly):
     """Something that was taken out of the record by rule: by age, by kind, or because a person's data was erased.
 
     What is missing and stands here is no damage. Of retention there is one row for each run that took something.
@@ -52,6 +55,7 @@ class CeChainCut(AppendOnly):
     cut_id = models.BigAutoField(primary_key=True)
     kind = models.TextField(help_text="What was taken out.")
     before = models.DateTimeField(help_text="What is older was taken out.")
+    looked_to = models.BigIntegerField(default=0, help_text="The last event that was looked at, where that counts.")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -62,8 +66,12 @@ class CeChainCut(AppendOnly):
     def __str__(self) -> str:
         return f"{self.kind} before {self.before:%Y-%m-%d %H:%M}"
 
+    def claim(self) -> str:
+        """What is proven."""
+        return f"{self.kind} {self.before.astimezone(UTC).isoformat()}"
 
-class CeChainBase(models.Model):
+
+class CeChainBase(Proven):
     """Where the chain of a conversation begins since its older turns were removed: the seal that the next one holds."""
 
     conversation_id = models.UUIDField(primary_key=True)
@@ -78,3 +86,7 @@ class CeChainBase(models.Model):
 
     def __str__(self) -> str:
         return f"{self.conversation_id} from turn {self.turn_no + 1}"
+
+    def claim(self) -> str:
+        """What is proven."""
+        return f"{self.conversation_id} {self.turn_no} {bytes(self.hash).hex()}"

@@ -1,21 +1,14 @@
 """That a person's data was erased: of which conversation, by whom, why."""
 
-from django.conf import settings
 from django.db import models
 from django.utils import timezone
-from django.utils.crypto import constant_time_compare, salted_hmac
 
+from audit.models.proof import Proven
 from audit.models.sealed import AppendOnly
 
-_PURPOSE = "convengine erasure"
 
-
-class CeErasure(AppendOnly):
-    """One conversation whose contents were erased.
-
-    Each carries a proof that the product wrote it: a keyed hash with the deployment's secret, which the database does
-    not know.
-    """
+class CeErasure(Proven, AppendOnly):
+    """One conversation whose contents were erased."""
 
     erasure_id = models.BigAutoField(primary_key=True)
     conversation_id = models.UUIDField()
@@ -25,7 +18,6 @@ class CeErasure(AppendOnly):
     last_turn_no = models.IntegerField(help_text="Turns up to this were erased.")
     last_link = models.IntegerField(help_text="Additions up to this were erased.")
     counts = models.JSONField(default=dict, help_text="How much was taken out, by table.")
-    proof = models.TextField(help_text="That this was written by the product.")
 
     class Meta:
         db_table = "ce_erasure"
@@ -35,16 +27,6 @@ class CeErasure(AppendOnly):
     def __str__(self) -> str:
         return f"erasure of {self.conversation_id}"
 
-    def proven(self) -> "CeErasure":
-        """The same with its proof."""
-        self.proof = self._proof(settings.SECRET_KEY)
-        return self
-
-    def is_genuine(self) -> bool:
-        """True when the product wrote it, with the secret of today or an earlier one that is still named."""
-        keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-        return any(constant_time_compare(self.proof, self._proof(key)) for key in keys)
-
-    def _proof(self, secret: str | bytes) -> str:
-        told = f"{self.conversation_id} {self.last_turn_no} {self.last_link} {self.by}\n{self.reason}"
-        return salted_hmac(_PURPOSE, told, secret=secret, algorithm="sha256").hexdigest()
+    def claim(self) -> str:
+        """What is proven."""
+        return f"{self.conversation_id} {self.last_turn_no} {self.last_link} {self.by}\n{self.reason}"

@@ -18,6 +18,7 @@ from convengine.domain.turn import Turn, TurnRequest
 from convengine.errors import ConversationClosed, ConversationNotFound, TurnConflict, TurnInProgress
 from convengine.memory.known import context_summary
 from convengine.memory.recall import reminded
+from convengine.rules.redacting import Redaction
 from convengine.sessions import lease as leases
 from convengine.sessions import store, turns
 from convengine.sessions.clock import database_time
@@ -73,7 +74,7 @@ def record_external(
     request = TurnRequest(session_id, user_message, channel=row.channel, workspace_id=workspace_id)
     lease = leases.take(request)
     turn, _ = turns.opened(request, lease)
-    session = _after(turn, user_message, answer, action_type)
+    session = Redaction.of(turn.snapshot).session(_after(turn, user_message, answer, action_type))
     note = "The turn was handled elsewhere."
     record = store.TurnRecord(TurnStatus.OK, session, None, replayable=False, replay_note=note, source=_EXTERNAL)
     try:

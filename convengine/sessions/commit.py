@@ -7,13 +7,12 @@ from django.db import DataError, transaction
 
 from convengine import conf
 from convengine.continuity.lifecycle import INTERRUPTED, RUNNING, stepped
-from convengine.domain import settings
-from convengine.domain.catalogue import audit as catalogue
 from convengine.domain.enums import TurnStatus
 from convengine.domain.recording import Recording
 from convengine.domain.turn import Left, Turn
 from convengine.errors import TurnConflict, TurnInterrupted, TurnTimeout
 from convengine.pipeline.engine import EngineOutcome
+from convengine.rules.redacting import Redaction
 from convengine.sessions import lease as leases
 from convengine.sessions import making, memory, store
 from convengine.sessions.interrupting import is_interrupted
@@ -51,7 +50,7 @@ def commit(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Record
 
     Raises TurnConflict, and TurnInterrupted when a newer message came in time to stop the turn (R29).
     """
-
+    outcome = replace(outcome, session=Redaction.of(turn.snapshot).session(outcome.session))
     if turn.left:
         _commit_in_next_session(turn, turn.left, lease, outcome, tape, kept)
         return
@@ -107,6 +106,7 @@ def record_failure(
     if status is TurnStatus.INTERRUPTED or (turn.interrupted and is_interrupted(lease.token)):
         # A session whose turn runs counts as RUNNING, whatever its row says (R29).
         stepped(outcome.session.evolve(lifecycle=RUNNING.value), turn, INTERRUPTED, "interrupted")
+    outcome = replace(outcome, session=Redaction.of(turn.snapshot).session(outcome.session))
     ending = _Ending(turn, outcome, tape, status, lease.chain_head, note)
     _write(ending, lambda head: store.released(lease, outcome.session, head), cleared(outcome.session), lost)
 
@@ -130,8 +130,7 @@ class _Ending:
         `note` says why the turn cannot be replayed, if it cannot.
         """
         note = note or self.note
-        redact = frozenset(map(str.lower, settings.read(self.turn.snapshot, catalogue.REDACT_KEYS).value))
-        data, masked = record(self.turn, self.tape, redact)
+        data, masked = record(self.turn, self.tape, Redaction.of(self.turn.snapshot))
         if isinstance(self.outcome.error, TurnTimeout):
             note = "The turn ended because its time was over, which a replay does not repeat."
         if isinstance(self.outcome.error, TurnInterrupted):

@@ -1,6 +1,5 @@
 """The recording of a turn: everything that it read and was answered, enough to run it again (R32, law 3)."""
 
-from collections.abc import Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -8,9 +7,9 @@ from typing import Any
 from convengine.codec import dumps, loads, packed, unpacked
 from convengine.domain.conversation import Conversation, Loaded
 from convengine.domain.recording import Recording
-from convengine.domain.redaction import mentions, redacted
 from convengine.domain.session import Exchange
 from convengine.domain.turn import Turn, TurnRequest
+from convengine.rules.redacting import Redaction
 
 _FORMAT = 1
 #: What nearly every recording holds. Never changed: a recording is read with the words that it was written with.
@@ -57,7 +56,7 @@ class Recorded:
     tape: list[list[Any]]
 
 
-def record(turn: Turn, tape: Recording, redact_keys: Set[str]) -> tuple[bytes, str | None]:
+def record(turn: Turn, tape: Recording, redaction: Redaction) -> tuple[bytes, str | None]:
     """The turn's recording as compressed bytes, and why it cannot be replayed, if redaction took something."""
     request, turn_no = turn.began
     loaded = turn.ports.conversations.load()
@@ -75,10 +74,10 @@ def record(turn: Turn, tape: Recording, redact_keys: Set[str]) -> tuple[bytes, s
         "tape": tape.entries,
     }
     text = dumps(document)
-    if not mentions(text, redact_keys):
+    if not redaction.touches(text):
         return packed(text, _WORDS), None
-    masked = redacted(loads(text), redact_keys)
-    note = None if masked == loads(text) else "REDACT_KEYS masked a part of what the turn read or was answered."
+    masked = redaction.document(loads(text))
+    note = None if masked == loads(text) else "Redaction masked a part of what the turn read or was answered."
     return packed(dumps(masked), _WORDS), note
 
 

@@ -39,6 +39,7 @@ def remove_old() -> Iterator[Counts]:
     before = cutoff()
     if before is None:
         return
+    conf.load("AUDIT_WRITER").turns_removed_before(before)
     yield from _sessions(before)
     yield from _turns(before)
 
@@ -84,7 +85,9 @@ def _turns(before: datetime) -> Iterator[Counts]:
         if not old:
             return
         gone = [pk for pk, followed in old if followed]
-        CeConversationHistory.objects.filter(pk__in=gone).delete()
+        with transaction.atomic():
+            conf.load("AUDIT_WRITER").turns_leave(gone)
+            CeConversationHistory.objects.filter(pk__in=gone).delete()
         last = rows[-1][0]
         yield {"turns": len(gone)}
 

@@ -19,6 +19,7 @@ from convengine.domain.session import Exchange, Session
 from convengine.domain.snapshot import Snapshot
 from convengine.domain.turn import Turn, TurnRequest
 from convengine.errors import ConvEngineError
+from convengine.rules.redacting import Redaction
 from convengine.sessions.lease import Lease
 from convengine.sessions.memory import recall
 from convengine.sessions.sealing import sealed_turn
@@ -177,7 +178,7 @@ def headed(conversation_id: str, head: bytes) -> Write:
 def recorded(turn: Turn, record: TurnRecord, previous: bytes | None) -> tuple[Write, bytes]:
     """The turn record, which is also the history row (R17), and the hash of its seal, which holds `previous`."""
     here, session = dialect(), record.session
-    error, now = record.error, turn.ports.clock.now()
+    error, now, redaction = record.error, turn.ports.clock.now(), Redaction.of(turn.snapshot)
     answer = None if error else session.last_assistant
     values: dict[str, Any] = {
         "conversation_id": uuid.UUID(session.conversation_id),
@@ -192,14 +193,14 @@ def recorded(turn: Turn, record: TurnRecord, previous: bytes | None) -> tuple[Wr
         "duration_ms": int(turn.ports.clock.elapsed_ms()),
         "recording": record.recording,
         "error_code": error.code if error else None,
-        "error_message": error.message if error else None,
+        "error_message": redaction.text(error.message) if error else None,
         "replay_note": record.replay_note,
         "status": record.status.value,
         "source": record.source,
         "audit_incomplete": record.audit_incomplete,
         "replayable": record.replayable,
     }
-    (spoken_as, facts), hashed = in_order([answer, facts_of_turn(session.input_params)])
+    (spoken_as, facts), hashed = in_order([answer, redaction.values(facts_of_turn(session.input_params))])
     seal = sealed_turn(previous, values, hashed, turn.batches)
     params = {
         **{name: value for name, value in values.items() if value is not None and name not in _LITERAL},

@@ -22,6 +22,7 @@ from convengine.domain.catalogue.memory import HISTORY_MAX_TURNS
 from convengine.domain.catalogue.session import LEASE_SECONDS
 from convengine.domain.conversation import Conversation
 from convengine.domain.turn import TurnRequest
+from convengine.rules.redacting import Redaction
 from convengine.sessions.idempotency import IdempotencyKey
 from convengine.sessions.sql import Dialect, dialect
 
@@ -97,7 +98,7 @@ def take_free(claim: Claim, ticket: int | None = None) -> Lease | None:
     snapshots = conf.load("SNAPSHOT")
     info = {
         "turnId": claim.turn_id,
-        "userText": request.message,
+        "userText": request.message and Redaction.of(snapshots.latest).text(request.message),
         "inputParamNames": sorted(request.input_params),
         "worker": _WORKER,
         **({"call": claim.key.call} if claim.key else {}),

@@ -115,7 +115,7 @@ def test_a_replay_after_the_task_is_gone_is_equal_too(caller: Caller) -> None:
 def test_a_masked_recording_is_not_replayed(caller: Caller) -> None:
     caller.say("hours", inputParams={"token": "secret"})
 
-    with pytest.raises(NotReplayable, match="REDACT_KEYS"):
+    with pytest.raises(NotReplayable, match="Redaction masked"):
         replay(record())
 
 

@@ -1,5 +1,7 @@
 """Settings of the audit trail: what is written, masked, cut and kept (settings 2.11; R2, R24)."""
 
+from dataclasses import replace
+
 from convengine.domain.settings import boolean, declare, integer, one_of, text_list
 
 FAMILY = "AUDIT"
@@ -61,6 +63,15 @@ REDACT_KEYS = declare(
     "Values under these names are masked in the audit.",
     mark="LR",
 )
+REDACT_PATTERNS = declare(
+    FAMILY,
+    "REDACT_PATTERNS",
+    replace(text_list(lines=True), name="patterns"),
+    (),
+    "What must not be written down: regular expressions, one a line. Whatever fits is replaced by *** in events, "
+    "recordings, turn records, what the session says was said last, and the log of model calls.",
+    mark="LR",
+)
 MAX_TEXT_CHARS = declare(FAMILY, "MAX_TEXT_CHARS", integer(1), 20_000, "Longer texts are cut in the audit.", mark="LR")
 RETENTION_DAYS = declare(
     FAMILY,
@@ -68,5 +79,30 @@ RETENTION_DAYS = declare(
     integer(0, 36_500),
     0,
     "Audit and turns older than this many days are deleted at night; 0 = kept.",
+    mark="LR",
+)
+STEP_RETENTION_DAYS = declare(
+    FAMILY,
+    "STEP_RETENTION_DAYS",
+    integer(0, 36_500),
+    0,
+    "Beginnings and ends of steps older than this many days are deleted at night; 0 = kept as long as other events.",
+    mark="LR",
+)
+PROMPT_RETENTION_DAYS = declare(
+    FAMILY,
+    "PROMPT_RETENTION_DAYS",
+    integer(0, 36_500),
+    0,
+    "Events with prompts and answers of models older than this many days are deleted at night; 0 = kept as long as "
+    "other events.",
+    mark="LR",
+)
+ACCESS_RETENTION_DAYS = declare(
+    FAMILY,
+    "ACCESS_RETENTION_DAYS",
+    integer(0, 36_500),
+    0,
+    "Who read what is forgotten after this many days; 0 = kept.",
     mark="LR",
 )

@@ -193,6 +193,10 @@ LISTED: tuple[tuple[str, str, str, Any], ...] = (
     ),
     ("AUDIT/MAX_TEXT_CHARS", "LR", "int", 20_000),
     ("AUDIT/RETENTION_DAYS", "LR", "int", 0),
+    ("AUDIT/STEP_RETENTION_DAYS", "LR", "int", 0),
+    ("AUDIT/PROMPT_RETENTION_DAYS", "LR", "int", 0),
+    ("AUDIT/ACCESS_RETENTION_DAYS", "LR", "int", 0),
+    ("AUDIT/REDACT_PATTERNS", "LR", "patterns", ()),
     # 2.12, with R27 and R38
     ("Session/TIMEOUT_MINUTES", "L", "int", 30),
     ("Session/IDLE_TIMEOUT_HOURS", "L", "int", 24),

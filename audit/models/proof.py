@@ -1,0 +1,32 @@
+"""A proof that the product wrote a row: a keyed hash with the deployment's secret, which the database does not know."""
+
+from django.conf import settings
+from django.db import models
+from django.utils.crypto import constant_time_compare, salted_hmac
+
+
+class Proven(models.Model):
+    """A row that says why something is missing. Without its proof it says nothing."""
+
+    proof = models.TextField(default="", help_text="That this was written by the product.")
+
+    class Meta:
+        abstract = True
+
+    def claim(self) -> str:
+        """What is proven."""
+        raise NotImplementedError
+
+    def proven(self) -> None:
+        """Put the proof on."""
+        self.proof = self._proof(settings.SECRET_KEY)
+
+    def is_genuine(self) -> bool:
+        """True when the product wrote it, with the secret of today or an earlier one that is still named."""
+        keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+        return any(constant_time_compare(self.proof, self._proof(key)) for key in keys)
+
+    def _proof(self, secret: str | bytes) -> str:
+        return salted_hmac(
+            f"convengine {self._meta.db_table}", self.claim(), secret=secret, algorithm="sha256"
+        ).hexdigest()

@@ -1,0 +1,126 @@
+"""How long it takes to verify many turns: `python -m bench.verifying [--turns 100000]`.
+
+The turns are copies of one that was really taken, each sealed in its own conversation's chain.
+"""
+
+import argparse
+import os
+import time
+import uuid
+from typing import Any
+
+from bench.postgres import running
+
+_TURNS_OF_A_CONVERSATION = 10
+
+
+def main() -> int:
+    """0 when the record is intact and was verified in time."""
+    parser = argparse.ArgumentParser(prog="python -m bench.verifying", description=__doc__)
+    parser.add_argument("--turns", type=int, default=100_000)
+    parser.add_argument("--seconds", type=float, default=60.0, help="the time that 100,000 turns may take")
+    options = parser.parse_args()
+    with running() as server:
+        server.create("verifying")
+        os.environ |= {"DATABASE_URL": server.url("verifying"), "CE_DEBUG": "true", "CE_SECRET_KEY": "bench"}
+        os.environ["DJANGO_SETTINGS_MODULE"] = "convengine.settings"
+        import django
+
+        django.setup()
+        events = _fill(options.turns)
+        print(f"{options.turns:,} turns with {events:,} events", flush=True)
+        return _verify(options.turns, options.seconds)
+
+
+def _verify(turns: int, seconds: float) -> int:
+    from audit.chain import everything
+
+    started = time.perf_counter()
+    report = everything.verified()
+    took = time.perf_counter() - started
+    print(report.sentence())
+    for one in report.findings[:5]:
+        print(f"  {one}")
+    limit = seconds * turns / 100_000
+    print(
+        f"{took:.1f} s with {os.cpu_count()} processors ({took / report.turns * 1e6:.0f} µs a turn); goal {limit:.1f} s"
+    )
+    return 0 if report.intact and took <= limit else 1
+
+
+def _fill(turns: int) -> int:
+    """Copy one turn until there are so many; how many events there are."""
+    from django.core.management import call_command
+    from django.db import connection
+
+    call_command("migrate", verbosity=0)
+    template = _one_turn()
+    _copies(template, turns // _TURNS_OF_A_CONVERSATION)
+    with connection.cursor() as cursor:
+        for table, columns in (
+            ("ce_audit", "stage, payload_json, created_at, seq, config_version"),
+            ("ce_turn_row", "created_at, table_name, row_pk, role"),
+        ):
+            which = "conversation_id, turn_no, turn_id, " if table == "ce_audit" else "turn_id, "
+            taken = "h.conversation_id, h.turn_no, h.turn_id, " if table == "ce_audit" else "h.turn_id, "
+            cursor.execute(
+                f"INSERT INTO {table} ({which}{columns}) SELECT {taken}{columns_of('e', columns)} "
+                f"FROM (SELECT * FROM ce_conversation_history WHERE turn_id <> %s ORDER BY history_id) h, "
+                f"LATERAL (SELECT * FROM {table} WHERE turn_id = %s ORDER BY 1) e",
+                [template["turn_id"], template["turn_id"]],
+            )
+        for table in ("ce_audit", "ce_conversation_history", "ce_turn_row", "ce_conversation"):
+            cursor.execute(f"ANALYZE {table}")
+        cursor.execute("SELECT count(*) FROM ce_audit")
+        return int(cursor.fetchone()[0])
+
+
+def columns_of(alias: str, columns: str) -> str:
+    """The columns of a table that goes by another name."""
+    return ", ".join(f"{alias}.{name.strip()}" for name in columns.split(","))
+
+
+def _one_turn() -> dict[str, Any]:
+    """A record of an ordinary turn, taken in a world of rules."""
+    from django.test.utils import setup_test_environment
+
+    from bench import worlds
+    from convengine.sessions.models import CeConversation, CeConversationHistory
+    from tests.api import Caller
+    from tests.performance.counting import say
+
+    setup_test_environment()
+    worlds.load(rules=100, patterns=20)
+    caller = Caller()
+    say(caller, 1)
+    record = CeConversationHistory.objects.values().get()
+    CeConversation.objects.filter(pk=caller.conversation_id).update(status="RUNNING")
+    return record
+
+
+def _copies(template: dict[str, Any], conversations: int) -> None:
+    from convengine.domain.chain import GENESIS, Seal
+    from convengine.sessions.models import CeConversation, CeConversationHistory
+    from convengine.sessions.sealing import frame
+
+    row = CeConversation.objects.values().get()
+    seal = Seal.read(template["chain"])
+    for start in range(0, conversations, 200):
+        rows, records = [], []
+        for _ in range(start, min(start + 200, conversations)):
+            key, previous = uuid.uuid4(), GENESIS
+            for turn_no in range(1, _TURNS_OF_A_CONVERSATION + 1):
+                values = {**template, "conversation_id": key, "turn_no": turn_no, "turn_id": uuid.uuid4()}
+                del values["history_id"]
+                # What is sealed names no conversation: digests and marks of the copies are those of the turn itself.
+                own = Seal(previous, seal.last_seq, seal.digests, seal.salt, seal.marks)
+                values["chain"], previous = own.packed(), own.hash(frame(values))
+                records.append(CeConversationHistory(**values))
+            more = {"conversation_id": key, "remote_jid": str(key), "chain_head": previous}
+            rows.append(CeConversation(**{**row, **more, "last_turn_no": _TURNS_OF_A_CONVERSATION}))
+        CeConversation.objects.bulk_create(rows)
+        CeConversationHistory.objects.bulk_create(records)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
