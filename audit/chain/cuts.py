@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Max
 
@@ -26,12 +27,12 @@ def looked_to(kind: CeChainCut.Kind) -> int:
 
 def turns_leave(keys: Sequence[int]) -> None:
     """Note where the chains begin whose oldest turns are about to be removed. Needs an open transaction."""
-    newest: dict[uuid.UUID, dict[str, object]] = {}
+    newest: dict[uuid.UUID, dict[str, Any]] = {}
     for row in CeConversationHistory.objects.filter(pk__in=keys).order_by("turn_no").values("chain", *FRAME):
         if row["chain"]:
             newest[row["conversation_id"]] = row
     found = [
-        CeChainBase(conversation_id=key, turn_no=row["turn_no"], hash=Seal.read(row["chain"]).hash(frame(row)))  # type: ignore[arg-type]
+        CeChainBase(conversation_id=key, turn_no=row["turn_no"], hash=Seal.read(row["chain"]).hash(frame(row)))
         for key, row in newest.items()
     ]
     for base in found:

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Max, Q, QuerySet
@@ -42,7 +43,7 @@ TURNS = 100
 _ERASED = "erased"
 _LATELY = timedelta(days=30)
 #: What a conversation holds, by how it looks without.
-_EMPTY = {
+_EMPTY: dict[str, Any] = {
     "context_json": {},
     "input_params_json": {},
     "last_user_text": None,
@@ -189,9 +190,8 @@ def _unemptied(key: uuid.UUID, last: int) -> QuerySet[CeConversationHistory]:
     return found.order_by("turn_no").only("history_id", "turn_no", "turn_id", "chain")
 
 
-def _outside(key: uuid.UUID) -> QuerySet[CeAudit]:
-    events: QuerySet[CeAudit] = CeAudit.objects.filter(conversation_id=key).exclude(stage=Stage.DATA_ERASED.value)
-    return events
+def _outside(key: uuid.UUID) -> Any:
+    return CeAudit.objects.filter(conversation_id=key).exclude(stage=Stage.DATA_ERASED.value)
 
 
 def _empty(row: CeConversation) -> None:

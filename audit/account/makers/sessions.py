@@ -27,6 +27,7 @@ MAKERS: Mapping[str, Maker] = {
     Stage.SESSION_LIFECYCLE: (
         Say("The session went from {from:lifecycle} to {to:lifecycle}[: {reason:phrase lifecycle}]."),
     ),
+    Stage.DATA_ERASED: (Say("What the conversation held was erased by {by}[: {reason}].", tone=Tone.WARNING),),
     Stage.MESSAGE_INTENT_CLASSIFIED: (
         Say("To its session the message is {messageIntent:phrase meant}.", {"messageIntent": _TELLING}),
     ),
