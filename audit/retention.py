@@ -11,10 +11,24 @@ from django.db.models import Exists, OuterRef, Q
 
 from audit import partitions
 from audit.chain.cuts import looked_to, noted
-from audit.models import CeAccessLog, CeAudit, CeChainBase, CeChainCut, CeChainLink, CeLlmCallLog, CeTurnRow
+from audit.models import (
+    CeAccessLog,
+    CeAudit,
+    CeChainBase,
+    CeChainCut,
+    CeChainLink,
+    CeLlmCallLog,
+    CeMcpUserFeedback,
+    CeTurnRow,
+)
 from convengine import conf
 from convengine.domain import settings
-from convengine.domain.catalogue.audit import ACCESS_RETENTION_DAYS, PROMPT_RETENTION_DAYS, STEP_RETENTION_DAYS
+from convengine.domain.catalogue.audit import (
+    ACCESS_RETENTION_DAYS,
+    FEEDBACK_RETENTION_DAYS,
+    PROMPT_RETENTION_DAYS,
+    STEP_RETENTION_DAYS,
+)
 from convengine.domain.catalogue.llm import LOG_RETENTION_DAYS
 from convengine.domain.job import Counts, Job, Nightly
 from convengine.domain.stages import Stage
@@ -51,6 +65,8 @@ def remove_old() -> Iterator[Counts]:
     if before := _until(LOG_RETENTION_DAYS):
         noted(Kind.CALLS, before)
         yield from _emptied(CeLlmCallLog, before, "model calls")
+    if before := _until(FEEDBACK_RETENTION_DAYS):
+        yield from _emptied(CeMcpUserFeedback, before, "feedback")
     if before := _until(ACCESS_RETENTION_DAYS):
         yield from _emptied(CeAccessLog, before, "looks")
 
@@ -95,8 +111,11 @@ def _chains_of_nothing(before: datetime) -> Iterator[Counts]:
     there = Exists(CeConversation.objects.filter(pk=OuterRef("conversation_id")))
     for model in (CeChainLink, CeChainBase):
         while keys := list(model.objects.filter(~there, created_at__lt=before).values_list("pk", flat=True)[:BATCH]):
-            found = model.objects.filter(pk__in=keys)
-            yield {"seals": found.purge() if isinstance(found, PurgedQuerySet) else found.delete()[0]}
+            yield {"seals": _taken_out(model.objects.filter(pk__in=keys))}
+
+
+def _taken_out(rows: Any) -> int:
+    return int(rows.purge() if isinstance(rows, PurgedQuerySet) else rows.delete()[0])
 
 
 def _emptied(model: Any, before: datetime, name: str) -> Iterator[Counts]:
@@ -107,7 +126,7 @@ def _emptied(model: Any, before: datetime, name: str) -> Iterator[Counts]:
         old = [pk for pk, at in rows if at < before]
         if not old:
             return
-        removed = model.objects.filter(pk__in=old).purge()
+        removed = _taken_out(model.objects.filter(pk__in=old))
         last = rows[-1][0]
         yield {name: removed}
 

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 
 from audit.chain import links
-from audit.models import CeAccessLog, CeAudit, CeChainLink, CeErasure, CeLlmCallLog
+from audit.models import CeAccessLog, CeAudit, CeChainLink, CeErasure, CeLlmCallLog, CeMcpUserFeedback
 from convengine import conf
 from convengine.domain.chain import Seal
 from convengine.domain.enums import Lifecycle
@@ -205,7 +205,7 @@ def _empty(row: CeConversation) -> None:
     row.version += 1
     row.compacted_version = row.version
     row.save()
-    for model in (CeMemory, CeSessionUnit, CePendingActionExecution):
+    for model in (CeMemory, CeSessionUnit, CePendingActionExecution, CeMcpUserFeedback):
         model.objects.filter(conversation_id=key).delete()
     for table in (CeIdempotency, CeTurnTicket):
         table.objects.filter(conversation_id=key).delete()

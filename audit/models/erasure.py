@@ -14,7 +14,7 @@ class CeErasure(Proven, AppendOnly):
     conversation_id = models.UUIDField()
     created_at = models.DateTimeField(default=timezone.now)
     by = models.TextField(help_text="Who had it erased.")
-    reason = models.TextField(help_text="Why.")
+    reason = models.TextField(help_text="Why it was erased.")
     last_turn_no = models.IntegerField(help_text="Turns up to this were erased.")
     last_link = models.IntegerField(help_text="Additions up to this were erased.")
     counts = models.JSONField(default=dict, help_text="How much was taken out, by table.")

@@ -34,7 +34,8 @@ PARTS: Mapping[str, Sequence[str]] = {
             "extraction",
             "actions",
         ),
-        *("tools", "planner", "prompts", "understanding", "sessions", "reading", "groups", "health", "transfer"),
+        *("tools", "planner", "prompts", "understanding", "sessions", "reading", "trust", "groups"),
+        *("health", "transfer"),
     ),
     "For whoever connects and runs it": (
         *("api", "mcp", "models", "extending", "scenarios", "deployment", "jobs"),

@@ -98,6 +98,14 @@ PROMPT_RETENTION_DAYS = declare(
     "other events.",
     mark="LR",
 )
+FEEDBACK_RETENTION_DAYS = declare(
+    FAMILY,
+    "FEEDBACK_RETENTION_DAYS",
+    integer(0, 36_500),
+    0,
+    "Feedback older than this many days is deleted at night; 0 = kept as long as its conversation.",
+    mark="LR",
+)
 ACCESS_RETENTION_DAYS = declare(
     FAMILY,
     "ACCESS_RETENTION_DAYS",

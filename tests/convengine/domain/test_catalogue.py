@@ -195,6 +195,7 @@ LISTED: tuple[tuple[str, str, str, Any], ...] = (
     ("AUDIT/RETENTION_DAYS", "LR", "int", 0),
     ("AUDIT/STEP_RETENTION_DAYS", "LR", "int", 0),
     ("AUDIT/PROMPT_RETENTION_DAYS", "LR", "int", 0),
+    ("AUDIT/FEEDBACK_RETENTION_DAYS", "LR", "int", 0),
     ("AUDIT/ACCESS_RETENTION_DAYS", "LR", "int", 0),
     ("AUDIT/REDACT_PATTERNS", "LR", "patterns", ()),
     # 2.12, with R27 and R38
