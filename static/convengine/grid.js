@@ -91,7 +91,8 @@
         const one = shown[at.row], found = one ? messages(one, at.column) : [];
         tip.hidden = !found.length || Boolean(editor);
         tip.replaceChildren(...found.map((each) => made("p", {class: `ce-tip-${each.level}`}, each.text)));
-        Object.assign(tip.style, {top: `${(at.row + 2) * HIGH}px`, left: `${left[at.column]}px`});
+        const most = frame.scrollLeft + frame.clientWidth - tip.offsetWidth - 8;
+        Object.assign(tip.style, {top: `${(at.row + 2) * HIGH}px`, left: `${Math.max(frame.scrollLeft, Math.min(left[at.column], most))}px`});
     }
 
     function count() {

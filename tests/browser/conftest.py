@@ -149,6 +149,24 @@ class Visitor:
         if reason.count() and not reason.input_value():
             reason.fill("A test plays")
 
+    def look_at(self, rows: dict[str, list[dict[str, Any]]], *, mode: str = "update") -> "Visitor":
+        """Open the page of what importing some rows would do."""
+        file = {"name": "rows.json", "mimeType": "application/json", "buffer": json.dumps(rows).encode()}
+        self.go("/admin/config_admin/cerelease/transfer/")
+        self.page.locator("#id_file").set_input_files(files=[file])  # type: ignore[list-item]
+        self.page.get_by_label("How rows find their places").select_option(mode)
+        self.page.get_by_role("button", name="Look at the file").click()
+        self.page.get_by_role("heading", name="rows.json").wait_for()
+        return self
+
+    def bring(self, rows: dict[str, list[dict[str, Any]]]) -> "Visitor":
+        """Import some rows, unless they are so already."""
+        button = self.look_at(rows).page.get_by_role("button", name="Import as one release")
+        if button.count():
+            button.click()
+            self.page.get_by_role("link", name="What it changed").wait_for()
+        return self
+
     def make_key(self, name: str) -> str:
         """Make an API key by the form; gives its secret."""
         self.go("/admin/ce_api/ceapikey/add/")

@@ -1,0 +1,75 @@
+"""The pages of the manual's chapters, as somebody sees them who works there: the manual shows their pictures."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import Visitor
+from tests.browser.test_grid import cell, opened
+from tests.browser.test_health import checked, finding, with_rival
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).resolve().parents[2]
+PICTURES = ROOT / "static" / "docs" / "pages"
+#: `CE_WRITE_MANUAL=true` takes the pictures of the manual anew.
+WRITES = os.environ.get("CE_WRITE_MANUAL") == "true"
+
+
+def taken(page: Page, name: str, chapter: str, shows: Locator | None = None) -> None:
+    """Take the picture of the page with `shows` in sight; the chapter shows it."""
+    if shows is not None:
+        shows.scroll_into_view_if_needed()
+    picture, found = PICTURES / f"{name}.jpg", page.screenshot(type="jpeg", quality=60)
+    if WRITES:
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        picture.write_bytes(found)
+    assert picture.stat().st_size > 5_000
+    assert f"](../static/docs/pages/{name}.jpg)" in (ROOT / "docs" / f"{chapter}.md").read_text()
+
+
+def test_every_page_of_a_chapter_has_its_picture(somebody: Callable[[], Visitor]) -> None:
+    ada = somebody().log_in()
+    page = ada.page
+    page.set_viewport_size({"width": 1360, "height": 900})
+    ada.go("/admin/config_admin/ceintent/CANCEL_ORDER/map/")
+    page.get_by_role("button", name="COLLECT to CONFIRM").press("Enter")
+    expect(page.locator(".ce-map-told")).to_contain_text("go to CONFIRM")
+    taken(page, "map", "authoring", page.locator(".ce-map-told"))
+    ada.go("/admin/config_admin/ceintent/map/?states=1")
+    taken(page, "all-states", "authoring")
+
+    ada.go("/admin/config_admin/ceintent/start/")
+    page.get_by_label("Collect and confirm").check()
+    for words in ("BORROW", "Borrow a book", "Somebody wants a book.", "borrow a book"):
+        page.keyboard.press("Tab")
+        page.keyboard.type(words)
+    page.get_by_label("What 1").fill("the title")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="This will be made")).to_be_visible()
+    taken(page, "start", "authoring")
+
+    policy = {"policy_id": 9200, "rule_type": "CONTAINS", "pattern": "sort code", "response_text": "No bank details."}
+    ada.look_at({"ce_policy": [policy, {**policy, "policy_id": 9201, "rule_type": "REGEX", "pattern": "("}]})
+    taken(page, "import", "transfer")
+
+    with_rival(ada, enabled=True)
+    checked(ada).get_by_role("link", name="RULE_COLLISION").click()
+    finding(page).locator("summary").click()
+    taken(page, "health", "health", finding(page))
+    with_rival(ada, enabled=False)
+
+    opened(ada, "/admin/config_admin/cerule/grid/?intent_code=CANCEL_ORDER")
+    cell(page, 0, "Priority").click()
+    page.keyboard.type("soon")
+    page.keyboard.press("Enter")
+    page.keyboard.type("12")
+    page.keyboard.press("Enter")
+    page.get_by_label("Reason for this change").fill("an order that reads better")
+    page.get_by_role("button", name="Save all").click()
+    page.get_by_role("alert").get_by_role("button").first.click()
+    expect(page.locator("#ce-grid-tip")).to_be_visible()
+    taken(page, "grid", "grid", page.locator(".ce-grid"))
