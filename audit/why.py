@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from audit.expand import Event
@@ -49,7 +50,7 @@ def why(events: Sequence[Event], limit: int) -> dict[str, Json]:
     snapshot: Snapshot = conf.load("SNAPSHOT").at(events[0].row.config_version)
     return {
         "configVersion": snapshot.config_version,
-        "decisions": [_shown(decision, snapshot, limit) for decision in decisions(events)],
+        "decisions": [explained(decision, snapshot, limit) for decision in decisions(events)],
     }
 
 
@@ -111,13 +112,16 @@ def _add(decision: Decision, event: Event) -> None:
         )
 
 
-def _shown(decision: Decision, snapshot: Snapshot, limit: int) -> dict[str, Json]:
+def explained(decision: Decision, snapshot: Snapshot, limit: int) -> dict[str, Json]:
+    """One decision with its candidates, at most `limit` of them, the others counted; with 0 no row is looked at."""
     row_type = _TABLES[decision.kind]
     text = decision.event.state.get("userText")
     if decision.payload["key"].get("queryRewritten"):
         text = decision.event.state.get("standaloneQuery")
-    found = explain(snapshot, decision.payload, text)
-    listed = sorted(found, key=lambda one: (not one.matched, one.derived))[:limit]
+    found = explain(snapshot, decision.payload, text) if limit else []
+    tested = [one for one in found if not one.derived]
+    won, lost = ([one for one in tested if one.matched is matched] for matched in (True, False))
+    listed = [*won, *lost, *islice((one for one in found if one.derived), max(limit - len(tested), 0))][:limit]
     rest = Counter(one.reason for one in found) - Counter(one.reason for one in listed)
     return {
         "seq": decision.event.row.seq,

@@ -1,16 +1,17 @@
 """The decisions of a turn for people: what was looked for, what won, what was tested and did not, and the rest."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils.http import urlencode
 
+from audit import why
 from audit.account.wording import row_name
 from audit.expand import Event
 from audit.pages.changes import short
 from audit.reasons import Told, reason_words, subject, told_row
-from audit.why import why
+from audit.why import decisions, explained
 from convengine import conf
 from convengine.domain.enums import DecisionKind
 from convengine.domain.snapshot import Snapshot
@@ -91,27 +92,35 @@ class Decision:
 
 
 def decided(events: Sequence[Event], limit: int = SHOWN) -> list[Decision]:
-    """The decisions of a turn, in order."""
+    """The decisions of a turn, in order.
+
+    Where nothing was tested, rows are only listed with the larger limit: of thousands of rows that were cut the reason
+    of each has to be derived.
+    """
     if not events:
         return []
     snapshot: Snapshot = conf.load("SNAPSHOT").at(events[0].row.config_version)
-    return list(_shown(why(events, limit)["decisions"], snapshot))
+    return [_shown(one, snapshot, limit if limit > SHOWN or _tested(one) else 0) for one in decisions(events)]
 
 
-def _shown(decisions: Sequence[Mapping[str, Json]], snapshot: Snapshot) -> Iterator[Decision]:
-    for one in decisions:
-        told = [_candidate(snapshot, one["table"], candidate) for candidate in one["candidates"]]
-        key = [(name, short(value)) for name, value in one["key"].items() if value not in (None, "", False)]
-        omitted = [(reason_words(code), count) for code, count in one["omitted"].items()]
-        yield Decision(
-            one["seq"],
-            subject(one) + (f", pass {one['pass']}" if (one["pass"] or 1) > 1 else ""),
-            _FAMILIES[one["kind"]].value,
-            key,
-            [candidate for candidate in told if candidate.won],
-            [candidate for candidate in told if not candidate.won],
-            sorted(omitted, key=lambda pair: -pair[1]),
-        )
+def _tested(decision: why.Decision) -> bool:
+    return bool(decision.winners or decision.payload.get("candidates"))
+
+
+def _shown(decision: why.Decision, snapshot: Snapshot, limit: int) -> Decision:
+    one = explained(decision, snapshot, limit)
+    told = [_candidate(snapshot, one["table"], candidate) for candidate in one["candidates"]]
+    key = [(name, short(value)) for name, value in one["key"].items() if value not in (None, "", False)]
+    omitted = [(reason_words(code), count) for code, count in one["omitted"].items()]
+    return Decision(
+        one["seq"],
+        subject(one) + (f", pass {one['pass']}" if (one["pass"] or 1) > 1 else ""),
+        _FAMILIES[one["kind"]].value,
+        key,
+        [candidate for candidate in told if candidate.won],
+        [candidate for candidate in told if not candidate.won],
+        sorted(omitted, key=lambda pair: -pair[1]),
+    )
 
 
 def _candidate(snapshot: Snapshot, table: str, candidate: Mapping[str, Json]) -> Candidate:

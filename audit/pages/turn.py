@@ -96,7 +96,7 @@ def details(reading: Reading, request: HttpRequest) -> dict[str, Any]:
         "wanted": wanted,
         "families": FAMILIES,
         "bars": waterfall(events),
-        "decisions": _decisions(decided(events, ALL if all_rows else SHOWN), wanted),
+        "decisions": _decisions(decided(events, ALL if all_rows else SHOWN), wanted, all_rows),
         "all_rows": all_rows,
         "changes": by_step(change for change in changes(events) if _change_fits(change, events, wanted)),
         "lost": _lost(reading),
@@ -131,12 +131,12 @@ def _row_url(record: Any, fact: Fact) -> str:
     return addresses.row_url(record.conversation_id, record.turn_no, fact.row.table, fact.row.pk)
 
 
-def _decisions(found: Sequence[Decision], wanted: Wanted) -> dict[str, Any]:
-    """Those in which something won or was tested; of the others only what they were about."""
+def _decisions(found: Sequence[Decision], wanted: Wanted, all_rows: bool) -> dict[str, Any]:
+    """Those in which something won or was tested, or all; of the others only what they were about."""
     fitting = [one for one in found if wanted.admits(one.family, one.title, *(row.row.about for row in one.won))]
     return {
-        "shown": [one for one in fitting if one.won or one.tested],
-        "empty": list(dict.fromkeys(one.title for one in fitting if not (one.won or one.tested))),
+        "shown": [one for one in fitting if all_rows or one.won or one.tested],
+        "empty": list(dict.fromkeys(one.title for one in fitting if not (all_rows or one.won or one.tested))),
     }
 
 
