@@ -14,7 +14,7 @@ from tests.browser.conftest import Server, Visitor
 
 pytestmark = pytest.mark.browser
 #: Addresses that answer with no page of their own.
-NO_PAGES = ("", "admin:logout", "admin:jsi18n", "admin:view_on_site")
+NO_PAGES = ("", "admin:logout", "admin:jsi18n", "admin:view_on_site", "admin:audit_ceaudit_scenario")
 #: Pages of rows that look alike in all tables: a new row has the form of the stored one. No MCP server can be stored.
 SAME = ("_add", "_history", "_delete", "_grid")
 #: Stops fading, and marks the texts that are coloured like none on a page before.

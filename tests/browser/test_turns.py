@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.axe import no_violations
+from tests.browser.axe import no_violations, violations
 from tests.browser.conftest import SCREENS, Server, Visitor
 from tests.browser.pictures import picture
 
@@ -141,6 +141,10 @@ def test_a_turn_is_opened_narrowed_and_left_by_keyboard(
     expect(inside.get_by_label("Text")).to_be_focused()
     assert fits(quinn)
     no_violations(tab)
+
+    # As a turn looks that failed.
+    tab.locator("#turn-1").evaluate("one => one.classList.add('ce-undone')")
+    assert not violations(tab, "#turn-1")
 
     tab.get_by_label("Turn", exact=True).fill("6")
     with tab.expect_navigation():
