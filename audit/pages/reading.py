@@ -15,6 +15,9 @@ from convengine.sessions.models import CeConversationHistory
 
 #: Columns that are large and of no use to a reader.
 LARGE = ("recording", "trace_graph")
+_OF_CONVERSATION = tuple(
+    f"conversation__{name}" for name in ("context_json", "input_params_json", "last_assistant_json")
+)
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Reading:
 def read_turn(conversation_id: uuid.UUID, turn_no: int) -> Reading:
     """A turn with its events; two queries. Raises Http404."""
     found = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no=turn_no)
-    record = found.select_related("conversation").defer(*LARGE).first()
+    record = found.select_related("conversation").defer(*LARGE, *_OF_CONVERSATION).first()
     if record is None:
         raise Http404(f"This conversation has no turn {turn_no}.")
     return Reading(record, list(expanded(whole_turns(conversation_id, [turn_no]))))

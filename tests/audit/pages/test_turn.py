@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from audit.models import CeAudit, CeLlmCallLog
-from audit.pages.addresses import turn_url
+from audit.pages.addresses import timeline_url, turn_url
 from config_admin.models import CeIntentClassifier, CeResponse, CeRule, CeVerbose
 from config_admin.releases.change_set import change_set
 from convengine.sessions.models import CeConversationHistory
@@ -146,6 +146,14 @@ def test_a_turn_whose_events_are_gone_or_were_never_written_is_shown_by_its_reco
 
     assert "No event of this turn was written" in text
     assert "answer 1" in text
+
+
+def test_a_turn_that_was_erased_says_so(words: Words) -> None:
+    row = long_conversation(1, lifecycle="ABORTED", lifecycle_detail={"reason": "erased"})
+    CeAudit.objects.filter(conversation_id=row.pk)._raw_delete("default")
+
+    assert "in this turn was erased" in words(turn_url(row.pk, 1))
+    assert "What was said here was erased." in words(timeline_url(row.pk))
 
 
 def test_what_users_write_is_shown_and_never_run(caller: Caller, reader: Client) -> None:
