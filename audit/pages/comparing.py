@@ -38,11 +38,18 @@ class Pair:
     left: Event | None
     right: Event | None
     places: Sequence[Place]
+    #: Those of the places of which no event before said the same: what a turn begins with shows in many of its events.
+    news: Sequence[Place]
+
+    @property
+    def alone(self) -> bool:
+        """True when one side does not have it."""
+        return self.left is None or self.right is None
 
     @property
     def differs(self) -> bool:
         """True unless both say the same."""
-        return self.left is None or self.right is None or bool(self.places)
+        return self.alone or bool(self.places)
 
 
 @dataclass(frozen=True)
@@ -64,14 +71,20 @@ class StepPair:
         """The events that differ."""
         return [pair for pair in self.events if pair.differs]
 
+    @property
+    def new(self) -> bool:
+        """True when it differs in something that no step before said."""
+        return not (self.in_left and self.in_right) or any(pair.alone or pair.news for pair in self.events)
+
 
 def compared(left: Sequence[Event], right: Sequence[Event]) -> list[StepPair]:
     """The steps of two turns, aligned by name, and the events of each step, aligned by stage."""
     ours, theirs = _by_step(left), _by_step(right)
     found = []
+    said: set[Place] = set()
     for one, other in aligned(ours, theirs, [step for step, _ in ours], [step for step, _ in theirs]):
         step = (one or other or ("", []))[0]
-        events = list(_pairs(one[1] if one else [], other[1] if other else []))
+        events = list(_pairs(one[1] if one else [], other[1] if other else [], said))
         found.append(StepPair(step, one is not None, other is not None, events))
     return found
 
@@ -128,14 +141,21 @@ def _by_step(events: Sequence[Event]) -> list[tuple[str, list[Event]]]:
     return found
 
 
-def _pairs(left: Sequence[Event], right: Sequence[Event]) -> Iterator[Pair]:
+def _pairs(left: Sequence[Event], right: Sequence[Event], said: set[Place]) -> Iterator[Pair]:
     keys = [[event.row.stage for event in side] for side in (left, right)]
     for one, other in aligned(left, right, *keys):
         event = one or other
         if event is not None:
             both = one is not None and other is not None
             told = list(islice(places(_told(one), _told(other)), _MOST)) if both else []
-            yield Pair(event.row.stage, one, other, told)
+            news = [place for place in told if _of_session(place) not in said]
+            said.update(_of_session(place) for place in told if "[" not in place.path)
+            yield Pair(event.row.stage, one, other, told, news)
+
+
+def _of_session(place: Place) -> Place:
+    """The same wherever an event tells it: as its own, as the key of a look-up, or as what changed in the session."""
+    return place._replace(path=place.path.removeprefix("session: ").removeprefix("key.").removeprefix("inputParams."))
 
 
 def _told(event: Event | None) -> Json:

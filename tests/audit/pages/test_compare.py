@@ -47,6 +47,21 @@ def test_steps_are_aligned_and_differences_named(two: tuple[Caller, Caller], rea
     assert "GuardrailStep" in words(f"{address}&all=1")
 
 
+def test_a_difference_is_shown_where_it_is_met_first(reader: Client, words: Words) -> None:
+    desk()
+    caller = Caller()
+    caller.say("hours please")
+    caller.say("fees please")
+    address = compare_url(f"{caller.conversation_id}.1", f"{caller.conversation_id}.2")
+
+    steps = reader.get(address).context["steps"]
+    told = [place for step in steps for pair in step.events for place in pair.news]
+
+    assert [place.path for place in told if (place.left, place.right) == ("HOURS", "FEES")].count("intent") == 1
+    assert any(step.differs and not step.new for step in steps)
+    assert 0 < 2 * words(address).count("HOURS FEES") < words(f"{address}&all=1").count("HOURS FEES")
+
+
 def test_a_turn_and_one_that_went_the_same_way_differ_in_nothing(reader: Client, words: Words) -> None:
     desk()
     one, other = Caller(), Caller()
