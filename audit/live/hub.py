@@ -42,10 +42,15 @@ class Reader:
         """Put something in the queue; a queue that is full is given up with everything in it."""
         self._bytes += len(news.data)
         if len(self.queue) >= _MOST or self._bytes > _MOST_BYTES:
-            self.overrun = True
-            self.queue.clear()
+            self.give_up()
         if not self.overrun:
             self.queue.append(news)
+        self.wake.set()
+
+    def give_up(self) -> None:
+        """Keep nothing for it any more: it takes what it is sent too slowly."""
+        self.overrun = True
+        self.queue.clear()
         self.wake.set()
 
     def take(self) -> News | None:

@@ -25,8 +25,8 @@ from convengine.errors import TooManyStreams
 log = structlog.get_logger(__name__)
 Json = Any
 Headers = list[tuple[bytes, bytes]]
-#: Seconds in which a reader must take what it is sent.
-_PATIENCE = 30.0
+#: Seconds in which a reader must take what it is sent; and after which one that did not is given up for good.
+_PATIENCE, _LAST_PATIENCE = 30.0, 600.0
 #: What a reader waits before it comes again, in milliseconds.
 _RETRY = b"retry: 2000\n\n"
 _people: Counter[int] = Counter()
@@ -93,14 +93,19 @@ async def _send_all(stream: Stream, request: ASGIRequest, receive: Any, send: An
 
 
 async def _frames(stream: Stream, send: Any) -> None:
-    await _part(send, _RETRY)
+    await send(_body(_RETRY))
     async for sent in stream.frames():
-        await _part(send, sent)
+        taken = asyncio.ensure_future(send(_body(sent)))
+        if not (await asyncio.wait({taken}, timeout=_PATIENCE))[0]:
+            # Nothing is kept for it any more. When it takes that after all, it is told to come again.
+            stream.reader.give_up()
+            stream.hub.leave(stream.reader)
+            await asyncio.wait_for(taken, _LAST_PATIENCE)
     await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _part(send: Any, body: bytes) -> None:
-    await asyncio.wait_for(send({"type": "http.response.body", "body": body, "more_body": True}), _PATIENCE)
+def _body(content: bytes) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": content, "more_body": True}
 
 
 async def _gone(receive: Any) -> None:

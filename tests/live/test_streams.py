@@ -1,13 +1,19 @@
 """Event streams between real processes: every event once and in order, whatever happens to connections (R75)."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
+from django.conf import settings
+from django.contrib.auth.models import Permission, User
+from django.test import Client
 
-from audit.models import CeAudit
+from audit.models import CeAccessLog, CeAudit
+from convengine.api.models import CeApiKey
 from tests.api import make_key
 from tests.live.client import Talk
 from tests.live.configuration import configure
@@ -85,3 +91,69 @@ def test_over_a_bus_a_turn_is_seen_while_it_runs_and_once(servers: Servers, bus:
     assert watcher.until(lambda: len(watcher.events) >= len(expected))
     watcher.end()
     assert told(watcher) == expected
+
+
+def get(port: int, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    http = HTTPConnection("127.0.0.1", port, timeout=20)
+    try:
+        http.request("GET", f"/api/v1/conversation/stream/{path}", headers=headers)
+        response = http.getresponse()
+        return response.status, {name.lower(): value for name, value in response.getheaders()}, response.read1(400)
+    finally:
+        http.close()
+
+
+def test_streams_are_refused_as_the_audit_endpoints_refuse_and_are_bounded(servers: Servers) -> None:
+    desk()
+    (streams,) = servers(1, asgi=True, CE_MAX_STREAMS="2", CE_STREAM_SECONDS="3600")
+    (turns,) = servers(1, CE_STREAMS_URL=f":{streams.port}")
+    talk = Talk(make_key())
+    talk.say(streams.port, "hours")
+    path, key = talk.conversation_id, {"Authorization": f"Api-Key {talk.secret}"}
+
+    def refused(path: str, **headers: str) -> tuple[int, str]:
+        status, _, body = get(streams.port, path, **headers)
+        return status, json.loads(body)["errorCode"]
+
+    assert refused(path) == (401, "NOT_AUTHENTICATED")
+    assert refused(path, Authorization="Api-Key x.y") == (401, "NOT_AUTHENTICATED")
+    assert refused(path, Authorization=f"Api-Key {make_key(scopes=['turns'])}") == (403, "FORBIDDEN")
+    assert refused(path, Authorization=f"Api-Key {make_key('other')}") == (404, "NOT_FOUND")
+    assert refused("x", **key) == (400, "VALIDATION_ERROR")
+    assert refused(f"{path}?verbose=maybe", **key) == (400, "VALIDATION_ERROR")
+    assert refused(path, **key, **{"Last-Event-ID": "x"}) == (400, "VALIDATION_ERROR")
+    assert refused(path, **key, Host="evil.example") == (400, "VALIDATION_ERROR")
+
+    # Somebody who is signed in and may read events, from a page at the other port.
+    reader, other = signed_in("qa", "view_ceaudit"), signed_in("somebody")
+    origin = f"http://127.0.0.1:{turns.port}"
+    status, headers, _ = get(streams.port, path, Cookie=reader, Origin=origin)
+    assert (status, headers["access-control-allow-origin"]) == (200, origin)
+    assert "access-control-allow-origin" not in get(streams.port, path, Cookie=reader, Origin="http://evil.example")[1]
+    assert refused(path, Cookie=other) == (403, "FORBIDDEN")
+    looks = CeAccessLog.objects.values_list("reader", "kind")
+    assert set(looks) == {("qa", "STREAM")}
+
+    # Whoever asks the server of turns is led there.
+    status, headers, _ = get(turns.port, f"{path}?after=0.0")
+    led = f"http://127.0.0.1:{streams.port}/api/v1/conversation/stream/{path}?after=0.0"
+    assert (status, headers["location"]) == (307, led)
+
+    watchers = [Watcher(streams.port, talk.secret, path).start() for _ in range(2)]
+    assert refused(path, **key) == (429, "TOO_MANY_STREAMS")
+    for watcher in watchers:
+        watcher.end()
+    deadline = time.monotonic() + 10
+    while get(streams.port, path, **key)[0] != 200 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    CeApiKey.objects.filter(prefix=talk.secret.partition(".")[0]).update(revoked=True)
+    assert refused(path, **key) == (401, "NOT_AUTHENTICATED")
+
+
+def signed_in(name: str, right: str = "") -> str:
+    """The cookie of somebody with a right."""
+    user = User.objects.create_user(name, is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename=right))
+    client = Client()
+    client.force_login(user)
+    return f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
