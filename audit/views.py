@@ -1,7 +1,6 @@
 """Reading a conversation's record: raw events, the step timeline, and why each row won or not (api-and-audit 3)."""
 
 import uuid
-from collections.abc import Iterable
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
@@ -10,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from audit import parameters, queries
+from audit import original, parameters, queries
 from audit.account import account
 from audit.expand import Event, expanded
 from audit.models import CeAudit
@@ -24,7 +23,6 @@ from audit.serializers import (
 from audit.timeline import trace
 from audit.why import why
 from convengine.api.serializers import FailureSerializer
-from convengine.codec import dumps
 from convengine.errors import ConversationNotFound
 
 _PAGE = 500
@@ -67,7 +65,8 @@ class EventsView(APIView):
         `payloadJson` as JSON text.
         """
         if _compat(request):
-            return Response(_original(request, conversation_id))
+            found_key = _original(request, conversation_id)
+            return Response(original.raw(found_key) if found_key else [])
         key = parameters.conversation(request, conversation_id).pk
         wanted = parameters.event_filter(request)
         found = queries.events(key, wanted)
@@ -99,7 +98,14 @@ class TraceView(APIView):
         responses={200: TraceSerializer, **_FAILURES},
     )
     def get(self, request: Request, conversation_id: str) -> Response:
-        """The newest turns, oldest first, as steps with their stages; `previous` leads to the turns before."""
+        """The newest turns, oldest first, as steps with their stages; `previous` leads to the turns before.
+
+        `?compat=1` gives the original's document: the steps and stages of the whole conversation.
+        """
+        if _compat(request):
+            found_key = _original(request, conversation_id)
+            nothing = {"conversationId": conversation_id, "steps": [], "stages": []}
+            return Response(original.trace(found_key) if found_key else nothing)
         key = parameters.conversation(request, conversation_id).pk
         turn_no = parameters.whole_number(request, "turn")
         if turn_no is not None:
@@ -197,20 +203,9 @@ def _compat(request: Request) -> bool:
     return request.headers.get("X-ConvEngine-Compat") == "1" or request.query_params.get("compat") == "1"
 
 
-def _original(request: Request, conversation_id: str) -> list[dict[str, Any]]:
-    """The original's answer: an array, empty for an unknown id, payloads as JSON text."""
+def _original(request: Request, conversation_id: str) -> uuid.UUID | None:
+    """The conversation whose rows the original's answer holds; null for one that there is not, which has none."""
     try:
-        key = parameters.conversation(request, conversation_id).pk
+        return parameters.conversation(request, conversation_id).pk
     except ConversationNotFound:
-        return []
-    rows: Iterable[Event] = _whole(key, list(queries.events(key)[:_WHOLE]))
-    return [
-        {
-            "auditId": event.row.audit_id,
-            "conversationId": str(key),
-            "stage": event.row.stage,
-            "payloadJson": dumps(event.payload),
-            "createdAt": event.row.created_at.isoformat(),
-        }
-        for event in rows
-    ]
+        return None

@@ -263,7 +263,7 @@ class TooManyStreams(ConvEngineError):
 class StreamsElsewhere(ConvEngineError):
     """Event streams are not served here; CE_STREAMS_URL names no place."""
 
-    code, status = "STREAMS_NOT_SERVED", 501
+    code, status = "STREAMS_NOT_SERVED", 404
 
 
 # --- replay -----------------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ class StreamView(APIView):
             (200, "text/event-stream"): OpenApiResponse(OpenApiTypes.STR, _STREAM),
             204: OpenApiResponse(description="The session is over, and everything was told: do not come again."),
             307: OpenApiResponse(description="Streams are served at another address."),
-            **dict.fromkeys((400, 401, 403, 404, 429, 501), FailureSerializer),
+            **dict.fromkeys((400, 401, 403, 404, 429), FailureSerializer),
         },
     )
     def get(self, request: Request, conversation_id: str) -> HttpResponse:

@@ -134,6 +134,44 @@ def test_the_original_shape_is_an_array_with_payloads_as_text(caller: Caller) ->
     assert caller.get(compat="1").json() == []
 
 
+def test_the_original_has_every_row_by_time_also_those_outside_of_turns(caller: Caller) -> None:
+    caller.say("hours")
+    caller.say("fees")
+    caller.client.post(
+        "/api/v1/conversation/feedback",
+        data={"conversationId": caller.conversation_id, "feedbackType": "THUMBS_UP"},
+        content_type="application/json",
+        headers={"Authorization": f"Api-Key {caller.secret}"},
+    )
+
+    rows = caller.get(compat="1").json()
+
+    assert len(rows) == CeAudit.objects.count()
+    assert [row["createdAt"] for row in rows] == sorted(row["createdAt"] for row in rows)
+    assert rows[-1]["stage"] == "MCP_USER_FEEDBACK"
+
+
+def test_the_original_trace_has_the_steps_and_stages_of_the_whole_conversation(caller: Caller) -> None:
+    caller.say("hours")
+    CeResponse.objects.filter(intent_code="FEES").delete()
+    caller.say("fees")
+
+    found = caller.get("/trace", compat="1").json()
+
+    assert set(found) == {"conversationId", "steps", "stages"}
+    assert len(found["stages"]) == CeAudit.objects.count()
+    assert set(found["stages"][0]) == {"auditId", "stage", "createdAt", "payload"}
+    step = found["steps"][-1]
+    assert set(step) == {
+        *("step", "stepClass", "sourceFile", "status", "startedAt", "endedAt", "durationMs", "error", "stages"),
+    }
+    assert (step["step"], step["status"]) == ("ResponseResolutionStep", "ERROR")
+    assert set(step["stages"][0]) == {"auditId", "stage", "createdAt", "payload"}
+    assert {one["status"] for one in found["steps"][:-1]} == {"OK"}
+    caller.conversation_id = str(uuid.uuid4())
+    assert caller.get("/trace", compat="1").json()["steps"] == []
+
+
 @pytest.mark.parametrize(
     ("query", "field"),
     [
