@@ -30,8 +30,8 @@ _TEXTS = ("assistantResponse", "comment", "correction")
 class FeedbackSerializer(serializers.Serializer[Any]):
     """A thumb, and what goes with it."""
 
-    conversationId = StrictUuidField(required=False, help_text="Which conversation.")
-    feedbackType = serializers.CharField(required=False, help_text="THUMBS_UP or THUMBS_DOWN.")
+    conversationId = StrictUuidField(help_text="Which conversation.")
+    feedbackType = serializers.ChoiceField(choices=_TYPES, help_text="Which way the thumb points.")
     messageId = StrictTextField(required=False, help_text="The `turnId` of the answer; absent: the last turn.")
     assistantResponse = StrictTextField(
         required=False, help_text="The answer as it was shown; absent: as it is stored."

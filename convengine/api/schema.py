@@ -7,7 +7,10 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from convengine.domain.params import KEY_SHAPE
 
 #: Requests that refuse fields that they do not know, and where parameter names stand in them.
-_CLOSED = ("TurnRequestRequest", "ResolveRequest", "MessageRequest", "ExternalTurnRequest", "CloseRequest")
+_CLOSED = (
+    *("TurnRequestRequest", "ResolveRequest", "MessageRequest", "ExternalTurnRequest", "CloseRequest"),
+    "FeedbackRequest",
+)
 _PARAMS = (("TurnRequestRequest", "inputParams"), ("MessageRequest", "input_params"))
 
 
@@ -35,4 +38,5 @@ def close_turn_request(result: dict[str, Any], generator: Any, request: Any, pub
         schemas[name]["additionalProperties"] = False
     for name, field in _PARAMS:
         schemas[name]["properties"][field]["propertyNames"] = {"pattern": KEY_SHAPE.pattern}
+    schemas["FeedbackRequest"]["properties"]["messageId"]["maxLength"] = 128
     return result
