@@ -46,7 +46,7 @@ def talk(secret: str, count: int, turns: int) -> list[str]:
     for _ in range(count):
         one = str(uuid.uuid4())
         for turn in range(turns):
-            _say(client, secret, one, turn)
+            say(client, secret, one, turn)
         ids.append(one)
     return ids
 
@@ -138,9 +138,9 @@ def statements(secret: str) -> list[str]:
     """The statements of an ordinary turn's whole request (R78)."""
     client, one = Client(SERVER_NAME="127.0.0.1"), str(uuid.uuid4())
     for turn in range(3):
-        _say(client, secret, one, turn)
+        say(client, secret, one, turn)
     with counted() as work:
-        _say(client, secret, one, 3)
+        say(client, secret, one, 3)
     return work.statements
 
 
@@ -175,7 +175,7 @@ def pipeline(secret: str, rounds: int) -> dict[str, float]:
     engine.__class__ = Watched
     client, one = Client(SERVER_NAME="127.0.0.1"), str(uuid.uuid4())
     for number in range(4):
-        _say(client, secret, one, number)
+        say(client, secret, one, number)
     engine.__class__ = Engine
     ours, theirs = [], []
     with _empty_request() as empty:
@@ -217,7 +217,8 @@ def _empty_request() -> Iterator[Callable[[], None]]:
         yield call
 
 
-def _say(client: Client, secret: str, conversation_id: str, turn: int) -> None:
+def say(client: Client, secret: str, conversation_id: str, turn: int) -> None:
+    """Take one turn. Raises RuntimeError with the answer when it fails."""
     body = {"conversationId": conversation_id, "message": worlds.MESSAGES[turn % len(worlds.MESSAGES)]}
     headers = {"Authorization": f"Api-Key {secret}"}
     answer = client.post(PATH, body, content_type="application/json", headers=headers)

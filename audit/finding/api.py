@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from audit.finding.form import FindForm
 from audit.finding.results import costs, turns_of
 from audit.finding.search import Search
-from audit.finding.walk import Cursor, Found, find
+from audit.finding.walk import Cursor, find
 from audit.parameters import whole_number
 from convengine.api.models import CeApiKey
 from convengine.api.serializers import FailureSerializer
@@ -97,13 +97,12 @@ class FindView(APIView):
         there.
         """
         found = find(_asked(request), _cursor(request), _limit(request))
-        on = found.newer if found.paused and not found.older else found.older
         turns = turns_of(found.matches)
         spent = costs(turns)
         return Response(
             {
-                "next": str(on) if on else None,
-                "previous": _previous(found),
+                "next": str(found.older) if found.older else None,
+                "previous": str(found.newer) if found.newer else None,
                 "lookedBackTo": found.paused,
                 "results": [_told(turn, spent.get(turn.turn_id)) for turn in turns],
             }
@@ -140,10 +139,6 @@ def _limit(request: Request) -> int:
     if limit > MOST:
         raise RequestInvalid(fields={"limit": [f"{limit} is more than a page has: at most {MOST}."]})
     return limit
-
-
-def _previous(found: Found) -> str | None:
-    return str(found.newer) if found.newer and found.newer.newer else None
 
 
 def _told(turn: Any, cost: Any) -> dict[str, Any]:

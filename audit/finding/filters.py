@@ -8,9 +8,18 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, Sum
 
 from audit.finding.search import Search
-from audit.finding.sources import Source, literal, of_conversation, of_participant, of_row, of_stage, of_turns
+from audit.finding.sources import (
+    Source,
+    literal,
+    of_conversation,
+    of_feedback,
+    of_participant,
+    of_row,
+    of_stage,
+    of_turns,
+)
 from audit.finding.text_index import OfWords, available
-from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
+from audit.models import CeAudit, CeLlmCallLog, CeMcpUserFeedback, CeTurnRow
 from audit.stage_names import stored_names
 from convengine.sessions.models import CeConversationHistory
 
@@ -63,6 +72,11 @@ def _beside_turns(search: Search) -> Iterator[Filter]:
     if search.row:
         mine = CeTurnRow.objects.filter(turn_id=OuterRef("turn_id"), table_name=search.table, row_pk=search.row)
         yield Filter((Exists(mine),), of_row(search.table, search.row))
+    if search.feedback:
+        given = CeMcpUserFeedback.objects.filter(
+            turn_id=OuterRef("turn_id"), feedback_type=search.feedback, replaced_at=None
+        )
+        yield Filter((Exists(given),), of_feedback(search.feedback))
     if search.text and available():
         yield Filter(source=OfWords(search.text))
     if search.stage:

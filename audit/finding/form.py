@@ -11,6 +11,7 @@ from django.utils.timezone import get_current_timezone_name, localtime
 
 from audit.finding.search import CONVERSATIONS, TURNS, Search
 from audit.finding.words import NotWords, Wanted
+from audit.models import CeMcpUserFeedback
 from convengine.domain.deciders import DECIDERS
 from convengine.domain.enums import TurnStatus
 from convengine.domain.stages import Stage
@@ -53,6 +54,7 @@ class FindForm(forms.Form):
         label="Reached stage",
         choices=[_ANY, *((one.value, one.value) for one in sorted(Stage) if one not in _EVERYWHERE)],
     )
+    feedback = forms.ChoiceField(label="Feedback", choices=[_ANY, *CeMcpUserFeedback.Type.choices])
     table = forms.ChoiceField(label="Decided by a", choices=[_ANY, *DECIDERS.items()])
     row = forms.CharField(label="with the number or code", max_length=_LONGEST)
     release = forms.IntegerField(label="Release", min_value=0, max_value=2**63 - 1)
@@ -149,6 +151,7 @@ class FindForm(forms.Form):
             table=found["table"],
             row=storable(found["row"]),
             error=found["error"],
+            feedback=found["feedback"],
             release=found["release"],
             cost=found["cost"],
             duration=found["ms"],
@@ -161,7 +164,7 @@ class FindForm(forms.Form):
 #: The fields by what they are about.
 GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("What was said, by whom, and where it led", ("q", "participant", "intent", "state", "status")),
-    ("How it ended", ("error", "stage")),
+    ("How it ended", ("error", "stage", "feedback")),
     ("What decided", ("table", "row", "release")),
     ("When and where", ("since", "until", "channel", "id")),
     ("How long and how dear", ("ms", "cost")),

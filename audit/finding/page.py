@@ -83,7 +83,12 @@ def _ways(request: HttpRequest, form: FindForm, found: Found) -> Mapping[str, st
     def there(cursor: Cursor | None) -> str:
         return _address(request, {**form.asked, CURSOR: str(cursor)}) if cursor else ""
 
-    return {"older": there(found.older), "newer": there(found.newer), "newest": _address(request, form.asked)}
+    return {
+        "older": there(found.older),
+        "newer": there(found.newer),
+        "look_further": there(found.further),
+        "newest": _address(request, form.asked),
+    }
 
 
 def _told(form: FindForm, name: str) -> str:

@@ -37,9 +37,13 @@ class SaveForm(forms.Form):
     def save(self) -> CeSavedSearch:
         """Keep it."""
         found = self.cleaned_data
-        return CeSavedSearch.objects.create(
-            name=found["name"], shared=found["shared"], owner=self.user, query=urlencode(self.asked)
+        # Sent twice, it is kept once.
+        kept, _ = CeSavedSearch.objects.get_or_create(
+            name=found["name"],
+            owner=self.user,
+            defaults={"shared": found["shared"], "query": urlencode(self.asked)},
         )
+        return kept
 
 
 def visible(user: Any) -> QuerySet[CeSavedSearch]:

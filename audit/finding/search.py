@@ -30,6 +30,8 @@ class Search:
     row: str = ""
     error: str = ""
     release: int | None = None
+    #: A type of feedback that somebody gave on the turn, and that stands.
+    feedback: str = ""
     #: At least so much for the model calls of the turn.
     cost: Decimal | None = None
     #: At least so many milliseconds.

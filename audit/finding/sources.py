@@ -14,12 +14,12 @@ from typing import Any, NamedTuple, Protocol, Self
 from django.db.models import BooleanField, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.expressions import RawSQL
 
-from audit.models import CeAudit, CeTurnRow
+from audit.models import CeAudit, CeMcpUserFeedback, CeTurnRow
 from audit.stage_names import stored_names
 from convengine.sessions.models import CeConversationHistory
 
 #: Beyond so many candidates a source counts as one of many.
-MANY = 1_000
+MANY = 500
 #: A turn is stored later than it began, by so much at most; one that took longer may be missed at the edge of a time.
 SLACK = timedelta(minutes=10)
 #: With fewer turns nobody needs to find where in them a time stands.
@@ -149,6 +149,14 @@ def of_row(table: str, pk: str) -> Ordered:
     return Ordered("r", "turn_id", mine, ("created_at", "id"), "turn_id", _stored_between, ~Exists(again))
 
 
+def of_feedback(kind: str) -> Ordered:
+    """The turns that were rated so, in the order in which they were; each once, at the newest of its ratings."""
+    given = CeMcpUserFeedback.objects.filter(replaced_at=None, feedback_type=kind)
+    again = given.filter(turn_id=OuterRef("turn_id"), feedback_id__gt=OuterRef("feedback_id"))
+    order = ("created_at", "feedback_id")
+    return Ordered("f", "turn_id", given, order, "turn_id", _given_since, ~Exists(again))
+
+
 @dataclass(frozen=True)
 class OfStage:
     """The turns that reached a stage; each once, at the last event of it. Several sources of a stage are merged."""
@@ -196,6 +204,11 @@ def _stored_between(rows: QuerySet[Any], since: datetime | None, until: datetime
     if since:
         rows = rows.filter(created_at__gte=since)
     return rows.filter(created_at__lte=until + SLACK) if until else rows
+
+
+def _given_since(rows: QuerySet[Any], since: datetime | None, until: datetime | None) -> QuerySet[Any]:
+    """Nobody rates what was not said yet."""
+    return rows.filter(created_at__gte=since) if since else rows
 
 
 def _began_between(rows: QuerySet[Any], since: datetime | None, until: datetime | None) -> QuerySet[Any]:

@@ -53,9 +53,9 @@ class Budget:
     turns: int = 20_000
     seconds: float = 0.1
     #: The largest batch, where only the records of turns are looked at, where their texts or calls are, their events.
-    records: int = 2_048
-    texts: int = 512
-    events: int = 128
+    records: int = 1_024
+    texts: int = 256
+    events: int = 64
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,13 @@ class Found:
     #: When the last turn began that was looked at, where the walk paused before the page was full.
     paused: datetime | None = None
     looked: int = 0
+    #: True where newer turns were walked to.
+    is_newer: bool = False
+
+    @property
+    def further(self) -> Cursor | None:
+        """Where a walk that paused goes on."""
+        return self.newer if self.is_newer else self.older
 
 
 def find(search: Search, cursor: Cursor | None, size: int, budget: Budget | None = None) -> Found:
@@ -112,7 +119,7 @@ class _Walk:
         begin = found[0].place if found else (self.cursor.place if self.cursor else None)
         back = Cursor(not self.newer, self.source.code, begin) if self.cursor and begin is not None else None
         if self.newer:
-            return Found(found[::-1], back, there, paused, self.looked)
+            return Found(found[::-1], back, there, paused, self.looked, is_newer=True)
         return Found(found, there, back, paused, self.looked)
 
     def _batches(self) -> Iterator[list[Candidate]]:

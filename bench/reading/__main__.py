@@ -12,6 +12,8 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from bench import postgres
@@ -26,6 +28,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.reading", description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000, help="audit rows, 10 million unless said otherwise")
     parser.add_argument("--plans", type=Path, metavar="FILE", help="write the plans there, not behind the table")
+    parser.add_argument("--no-seals", action="store_true", help="do not hold turns against their seals at the end")
     options = parser.parse_args()
     free = shutil.disk_usage(tempfile.gettempdir()).free
     if free < options.rows * _BYTES:
@@ -33,28 +36,31 @@ def main() -> int:
               f"{options.rows * _BYTES / 1e9:.1f} GB. Take fewer: --rows.", file=sys.stderr)  # fmt: skip
         return 2
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    with postgres.running() as server, tempfile.TemporaryDirectory(prefix="ceb-var-") as folder:
-        server.create("record")
-        _django(server, folder)
-        return _measure(server, options.rows, options.plans)
+    with postgres.running() as server, with_django(server):
+        return _measure(server, options)
 
 
-def _django(server: Postgres, folder: str) -> None:
-    os.environ |= {
-        "DJANGO_SETTINGS_MODULE": "convengine.settings",
-        "DATABASE_URL": server.url("record"),
-        "CE_SECRET_KEY": "only-for-the-bench",
-        "CE_DEBUG": "false",
-        "CE_VAR_DIR": folder,
-    }
-    import django
+@contextmanager
+def with_django(server: Postgres) -> Iterator[None]:
+    """The product's Django in this process, on a database of its own."""
+    server.create("record")
+    with tempfile.TemporaryDirectory(prefix="ceb-var-") as folder:
+        os.environ |= {
+            "DJANGO_SETTINGS_MODULE": "convengine.settings",
+            "DATABASE_URL": server.url("record"),
+            "CE_SECRET_KEY": "only-for-the-bench",
+            "CE_DEBUG": "false",
+            "CE_VAR_DIR": folder,
+        }
+        import django
 
-    django.setup()
-    # What fails on purpose, and a server that is started anew before each page, would be told of at length.
-    logging.disable(logging.CRITICAL)
+        django.setup()
+        # What fails on purpose, and a server that is started anew before each page, would be told of at length.
+        logging.disable(logging.CRITICAL)
+        yield
 
 
-def _measure(server: Postgres, rows: int, plans: Path | None) -> int:
+def _measure(server: Postgres, options: argparse.Namespace) -> int:
     from django.db import connection
 
     from bench import tasks
@@ -71,7 +77,7 @@ def _measure(server: Postgres, rows: int, plans: Path | None) -> int:
     server.hurry(True)
     say("real turns")
     templates = played(tasks.prepare())
-    record = made(templates, rows, say)
+    record = made(templates, options.rows, say)
     server.hurry(False)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_database_size(current_database())")
@@ -87,13 +93,26 @@ def _measure(server: Postgres, rows: int, plans: Path | None) -> int:
         measured.append(reader.measure(case))
         print(measured[-1].line(), flush=True)
     told = "\n".join(f"\n== {one.case.what}\n" + "\n--\n".join(one.plans) for one in measured)
-    if plans:
-        plans.write_text(told + "\n")
+    if options.plans:
+        options.plans.write_text(told + "\n")
     else:
         print(told)
     failed = [one for one in measured if not one.holds]
     say(f"{len(measured) - len(failed)} of {len(measured)} pages stay below their limits")
-    return bool(failed)
+    return bool(failed) or not (options.no_seals or _verify(say))
+
+
+def _verify(say: Callable[[str], None]) -> bool:
+    """Seal the turns as the product would have, and hold them against their seals."""
+    from bench.reading.measure import VERIFIED, Verified, verified
+    from bench.reading.sealing import seal_all
+
+    say("seals of turns, which the product makes one by one")
+    seal_all()
+    seconds, turns = verified(VERIFIED)
+    verify = Verified(turns, seconds)
+    say(verify.line())
+    return verify.holds
 
 
 if __name__ == "__main__":

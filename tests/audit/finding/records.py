@@ -4,7 +4,7 @@ import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
+from audit.models import CeAudit, CeLlmCallLog, CeMcpUserFeedback, CeTurnRow
 from convengine.sessions.models import CeConversation, CeConversationHistory
 
 BEGIN = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -18,8 +18,8 @@ def conversation(**values: Any) -> CeConversation:
 
 
 def turn(number: int = 0, of: CeConversation | None = None, **values: Any) -> CeConversationHistory:
-    """A turn that began `number` minutes after the first; with `stages`, `rows` and `costs` beside it."""
-    stages, rows, costs = (values.pop(name, ()) for name in ("stages", "rows", "costs"))
+    """A turn that began `number` minutes after the first; with `stages`, `rows`, `costs` and who `rated` beside it."""
+    stages, rows, costs, rated = (values.pop(name, ()) for name in ("stages", "rows", "costs", "rated"))
     session = of or conversation()
     at = BEGIN + timedelta(minutes=number)
     usual = {"turn_no": session.turns.count() + 1, "created_at": at, "config_version": 1, "user_input": "hello"}
@@ -33,4 +33,9 @@ def turn(number: int = 0, of: CeConversation | None = None, **values: Any) -> Ce
         CeTurnRow(turn_id=made.turn_id, created_at=at, table_name=table, row_pk=pk, role="RULE") for table, pk in rows
     )
     CeLlmCallLog.objects.bulk_create(CeLlmCallLog(prompt_text="?", cost=cost, **place) for cost in costs)
+    place.pop("conversation_id")
+    CeMcpUserFeedback.objects.bulk_create(
+        CeMcpUserFeedback(conversation=session, feedback_type=kind, author=f"somebody {who}", **place)
+        for who, kind in enumerate(rated)
+    )
     return made

@@ -46,6 +46,7 @@ def pages(search: Search, size: int, budget: Budget | None = None) -> Iterator[F
         (Search(release=7), {"config_version": 7}, {"config_version": 8}),
         (Search(duration=2000), {"duration_ms": 2000}, {"duration_ms": 1999}),
         (Search(cost=Decimal("0.02")), {"costs": ["0.015", "0.005"]}, {"costs": ["0.015", None]}),
+        (Search(feedback="THUMBS_DOWN"), {"rated": ["THUMBS_DOWN", "THUMBS_DOWN"]}, {"rated": ["THUMBS_UP"]}),
         (Search(table="ce_rule", row="17"), {"rows": [("ce_rule", "17")] * 2}, {"rows": [("ce_response", "17")]}),
         (Search(stage="POLICY_BLOCK"), {"stages": ["POLICY_BLOCK", "POLICY_BLOCK"]}, {"stages": ["USER_INPUT"]}),
         (
@@ -171,6 +172,7 @@ def test_a_walk_that_finds_little_pauses_says_where_and_goes_on() -> None:
     assert first.paused is not None
     assert first.paused > BEGIN
     assert first.looked <= 30
+    assert first.further == first.older
     assert [match.history_id for page in way for match in page.matches] == [slow.pk]
     assert way[-1].paused is None
 
