@@ -68,8 +68,9 @@ test: $(VENV)/develop setup-browser  ## Everything that must hold: check, then a
 bench: $(VENV)/develop  ## Speed, as ratios of one run, beside the goals.
 	@CE_DEBUG=true $(BIN)/python -m bench
 
-bench-audit: $(VENV)/develop  ## How fast a record of 10 million audit rows is read (ROWS=… for fewer).
+bench-audit: $(VENV)/develop  ## How fast a record of 10 million audit rows is read and verified (ROWS=… for fewer).
 	@CE_DEBUG=true $(BIN)/python -m bench.reading --rows $(ROWS)
+	@CE_DEBUG=true $(BIN)/python -m bench.verifying --turns $$(( $(ROWS) / 100 ))
 
 lock: $(VENV)/develop  ## Compile the locks from pyproject.toml.
 	@$(BIN)/python -m tests.lock --write

@@ -12,13 +12,10 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 
-from audit.chain.verify import Report, between
 from bench.postgres import Postgres
 from bench.reading.cases import Case
 
 ROUNDS = 5
-#: So many turns are verified, in so many seconds at most.
-VERIFIED, VERIFY = 100_000, 60
 #: Tables whose statements are told with their plans.
 _LARGE = ("ce_audit", "ce_conversation", "ce_turn_row", "ce_turn_text", "ce_llm_call_log")
 _UNTOLD = ("INSERT", "SAVEPOINT", "RELEASE", "BEGIN")
@@ -46,37 +43,6 @@ class Measured:
         shown = "" if self.turns is None else f"{self.turns:>3} turns{' …' if self.paused else ''}"
         mark = "" if self.holds else "  NOT MET"
         return f"{self.case.what:<58}{self.cold:>7.0f}{self.warm:>7.0f}{self.case.limit:>7}   {shown}{mark}"
-
-
-@dataclass(frozen=True)
-class Verified:
-    """How long it took to hold turns against their seals."""
-
-    turns: int
-    seconds: float
-
-    @property
-    def holds(self) -> bool:
-        """True below a minute for VERIFIED turns; of fewer, as many less."""
-        return self.seconds < VERIFY * self.turns / VERIFIED
-
-    def line(self) -> str:
-        """In words."""
-        limit = VERIFY * self.turns / VERIFIED
-        mark = "" if self.holds else ": NOT MET"
-        return f"{self.turns:,} turns held against their seals in {self.seconds:.0f} s, at most {limit:.0f}{mark}"
-
-
-def verified(turns: int) -> tuple[float, int]:
-    """Hold so many turns with all that is stored of them against their seals, which must fit: seconds, and turns."""
-    start, report = time.perf_counter(), Report()
-    for part in between():
-        report.merge(part)
-        if report.turns >= turns:
-            break
-    if not report.intact:
-        raise RuntimeError(f"{report.damaged} conversations are damaged: {report.findings[:3]}")
-    return time.perf_counter() - start, report.turns
 
 
 class Reader:
