@@ -1,7 +1,7 @@
 """Every event of a turn as one line, and one of them whole: as it is stored, and as readers see it."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,10 @@ from convengine.domain.text import excerpt
 from convengine.record_columns import as_json
 
 _SHOWN = 140
-#: What the beginning and the end of a step say stands in the waterfall.
 _META = "_meta"
+#: Two events of three say that a step begins or ends, with what the waterfall shows: told is what is not as usual.
+_FRAME = frozenset({Stage.STEP_ENTER, Stage.STEP_EXIT})
+_USUAL: Mapping[str, Any] = {"outcome": "Continue", "durationMs": 0}
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def lines(events: Sequence[Event], wanted: Wanted) -> Iterator[Line]:
     for event in events:
         family = family_of(event.row.stage)
         told = {key: value for key, value in event.payload.items() if key != _META}
-        text = json.dumps(told, ensure_ascii=False, default=str) if told else ""
+        text = _text(told)
         if start is not None and wanted.admits(family, event.row.stage, event.step or "", text):
             yield Line(
                 event.row.seq,
@@ -63,10 +65,19 @@ def lines(events: Sequence[Event], wanted: Wanted) -> Iterator[Line]:
                 event.step or "",
                 event.row.stage,
                 HELP[Stage(event.name)] if family else "",
-                excerpt(text, _SHOWN),
+                excerpt(_text(_unusual(told)) if event.name in _FRAME else text, _SHOWN),
                 is_error(event.row.stage),
                 family,
             )
+
+
+def _text(told: Mapping[str, Any]) -> str:
+    return json.dumps(told, ensure_ascii=False, default=str) if told else ""
+
+
+def _unusual(told: Mapping[str, Any]) -> dict[str, Any]:
+    """What the beginning or the end of a step says beyond that it is one."""
+    return {key: value for key, value in told.items() if key in _USUAL and value != _USUAL[key]}
 
 
 def opened(events: Sequence[Event], request: HttpRequest) -> Opened | None:
