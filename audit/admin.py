@@ -17,6 +17,8 @@ from audit.finding.page import find_page
 from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
 from audit.pages.urls import turn_pages
 from audit.talk import talk
+from audit.trust.admin import ErasureAdmin
+from audit.trust.page import trust_pages
 from convengine.domain.stages import Stage, is_error
 from convengine.read_only import ByConversation
 from convengine.record_columns import (
@@ -30,7 +32,7 @@ from convengine.record_columns import (
 )
 
 #: Pages that stand with what they are about.
-__all__ = ["AccessLogAdmin", "AuditAdmin", "FeedbackAdmin", "ModelCallAdmin", "TurnRowAdmin"]
+__all__ = ["AccessLogAdmin", "AuditAdmin", "ErasureAdmin", "FeedbackAdmin", "ModelCallAdmin", "TurnRowAdmin"]
 
 
 class StageFilter(DropdownFilter):
@@ -65,6 +67,7 @@ class AuditAdmin(ByConversation):
             path("talk/", self.admin_site.admin_view(talk), name="audit_ceaudit_talk"),
             path("find/", self.admin_site.admin_view(find_page), name="audit_ceaudit_find"),
             *turn_pages(self),
+            *trust_pages(self),
             *super().get_urls(),
         ]
 

@@ -156,6 +156,7 @@ PLACES: Sequence[Place] = (
             Entry("ce_executors.CeNotification", "Sent messages", "What tools sent, and to whom."),
             Entry("ce_sessions.CeMemory", "Memory", "Summaries beyond the prompt window."),
             Entry("ce_sessions.CeSessionUnit", "Session units", "Facts taken from the turns."),
+            Entry("audit.CeErasure", "Erasures", "Whose data was erased, by whom, why."),
             Entry("audit.CeAccessLog", "Who read what", "Which people opened which conversations."),
             Entry("ce_sessions.CeTurnTicket", "Waiting turns", "Turns that wait for their conversation."),
             Entry("ce_sessions.CeIdempotency", "Stored answers", "Answers to repeated requests."),

@@ -79,6 +79,7 @@ DEFAULTS: Mapping[str, Any] = {
         "audit.retention.JOB",
         "audit.partitions.JOB",
         "audit.erasing.erase.JOB",
+        "audit.trust.job.JOB",
         "audit.finding.text_index.JOB",
         "convengine.jobs.old_runs.JOB",
     ],

@@ -94,6 +94,11 @@ TASKS = (
     ),
     Task("See who read which conversations", (CONFIG_ADMIN,), _see("audit", ["ceaccesslog"])),
     Task(
+        "Erase a person's data, and see what was erased",
+        (CONFIG_ADMIN,),
+        _see("audit", ["ceerasure"]) | {"audit.erase_person"},
+    ),
+    Task(
         "Read what waits, stored answers and runs of actions",
         (ANALYST, CONFIG_ADMIN, QA, OPERATOR),
         _see("ce_sessions", _RUNNING),

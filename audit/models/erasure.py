@@ -22,6 +22,7 @@ class CeErasure(Proven, AppendOnly):
     class Meta:
         db_table = "ce_erasure"
         verbose_name = "erasure"
+        permissions = [("erase_person", "Can erase a person's data")]
         indexes = [models.Index(fields=["conversation_id"], name="ce_erasure_conversation")]
 
     def __str__(self) -> str:

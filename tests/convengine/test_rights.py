@@ -30,7 +30,7 @@ TAKES = {
         (
             *("changelist", "change", "history", "workspace", "effective", "compare", "map", "map_of", "health"),
             *("transfer", "transfer_export", "grid", "grid_rows", "timeline", "turn", "row", "between"),
-            *("replay", "replays", "scenario", "rated"),
+            *("replay", "replays", "scenario", "rated", "trust", "export", "print"),
         ),
         ("view", "change"),
     ),
@@ -50,6 +50,7 @@ OWN = {
     "ce_jobs_run": "ce_jobs.run_job",
     "ce_sessions_execution_settle": "ce_sessions.settle_execution",
     "audit_ceaudit_talk": "ce_sessions.try_conversation",
+    "audit_ceaudit_erase": "audit.erase_person",
     "audit_ceaudit_find": "ce_sessions.view_ceconversationhistory",
     "audit_cemcpuserfeedback_give": "audit.add_cemcpuserfeedback",
     "config_admin_ceintent_start": "config_admin.add_ceintent",
