@@ -10,13 +10,14 @@ same rows.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from math import isfinite
 from typing import Any
 
 import yaml
 
 from config_admin.transfer.document import Document, FileRefused, FileRow
+from config_admin.transfer.json_text import MAX_DIGITS, NoJson, read_json
 from config_admin.transfer.naming import Contents, in_files
 from convengine.codec import MAX_DEPTH, TOO_DEEP
 from convengine.domain.rows import ROW_TYPE_OF
@@ -99,24 +100,11 @@ def _rows(table: str, rows: Json, lines: Mapping[int, int]) -> Iterator[FileRow]
 
 def _from_json(text: str) -> Json:
     try:
-        return json.loads(text, object_pairs_hook=_pairs, parse_constant=_constant)
-    except RecursionError:
-        raise FileRefused("The file", TOO_DEEP) from None
-    except json.JSONDecodeError as error:
-        raise FileRefused(f"Line {error.lineno}, column {error.colno}", f"this is no JSON: {error.msg}.") from None
-
-
-def _pairs(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise FileRefused("The file", f"the key {twice!r} stands twice in one object.")
-    return found
-
-
-def _constant(name: str) -> Json:
-    raise FileRefused("The file", f"{name} is no JSON value.")
+        return read_json(text)
+    except NoJson as error:
+        if error.line is None:
+            raise FileRefused("The file", error.problem) from None
+        raise FileRefused(f"Line {error.line}, column {error.column}", f"this is no JSON: {error.problem}.") from None
 
 
 def _from_yaml(text: str, lines: dict[int, int]) -> Json:
@@ -190,7 +178,14 @@ class _Reading:
             return event.value
         if kind not in ("null", "bool", "int", "float"):
             raise _refused(event, f"the tag {tag} is not read here.")
-        found = self._loader.construct_object(yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark))
+        try:
+            if len(event.value) > MAX_DIGITS:
+                raise ValueError
+            found = self._loader.construct_object(yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark))
+        except (ValueError, KeyError):
+            raise _refused(
+                event, f"{event.value[:20]!r} is no value of the kind {kind}; put a text in quotes."
+            ) from None
         if isinstance(found, float) and not isfinite(found):
             raise _refused(event, f"{event.value} is no JSON value.")
         return found

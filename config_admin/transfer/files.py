@@ -47,7 +47,7 @@ def _read(name: str, data: bytes) -> Document:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileRefused(name, f"is no text in UTF-8 (byte {error.start}).") from None
+        raise FileRefused(name, f"is no text in UTF-8 (byte {error.start}). Save it anew in that encoding.") from None
     if suffix == SQL:
         return seed_sql.read(text)
     return sheets.read_csv(name, text) if suffix == f".{CSV}" else bundle.read(text)

@@ -8,6 +8,7 @@ before it, and so has an empty text beside null; reading takes one away again.
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -47,8 +48,11 @@ def cells_of(contents: Contents, table: str) -> Iterator[list[str]]:
 def read_csv(name: str, text: str) -> Document:
     """The rows of a file that is called like its table. Raises FileRefused."""
     table = Path(name).stem.lower()
-    first = text.partition("\n")[0]
-    delimiter = max(_DELIMITERS, key=first.count)
+    # Some spreadsheets write a line about the delimiter ahead, which is no row.
+    text = re.sub(r"\A\s*sep=[,;\t](?=[\r\n])", "", text)
+    first = re.search(r"[^\r\n]+", text)
+    delimiter = max(_DELIMITERS, key=first.group().count) if first else ","
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         lines = [(reader.line_num, cells) for cells in reader]
@@ -63,7 +67,8 @@ def rows_of(table: str, lines: Iterable[tuple[int, Cells]]) -> list[FileRow]:
         hint = did_you_mean(table, ROW_TYPE_OF)
         raise FileRefused(table, f"is no table; call the file or the sheet like one, for example ce_rule.{hint}")
     ahead = iter(lines)
-    _, names = next(ahead, (1, ()))
+    _, names = next(((line, cells) for line, cells in ahead if any(cells)), (1, ()))
+    names = names[: max((place for place, name in enumerate(names, 1) if name), default=0)]
     _check_names(table, names)
     return [_row(table, names, cells, f"{table} line {line}") for line, cells in ahead if any(cells)]
 

@@ -3,7 +3,6 @@
 SQL knows fewer kinds than our columns, and older systems other words: `'t'`, `'regex'`, `'AGENT_POST_INTENT'`.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
@@ -11,7 +10,8 @@ from typing import Any
 
 from django.db import models
 
-from config_admin.transfer.values import ValueRefused
+from config_admin.transfer.json_text import NoJson, read_json
+from config_admin.transfer.values import ValueRefused, shown
 from convengine.domain.enums import TOOL_GROUP_ALIASES, phase_of
 
 Json = Any
@@ -54,20 +54,17 @@ def _words(column: "models.Field[Any, Any]") -> frozenset[str]:
 
 def _document(text: str) -> Json:
     try:
-        return json.loads(text)
-    except RecursionError:
-        raise ValueRefused("Lists and objects are nested too deep.") from None
-    except json.JSONDecodeError as error:
-        raise ValueRefused(
-            f"This is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}."
-        ) from None
+        return read_json(text)
+    except NoJson as error:
+        place = f" at line {error.line}, column {error.column}" if error.line else ""
+        raise ValueRefused(f"This is not valid JSON: {error.problem.rstrip('.')}{place}.") from None
 
 
 def _truth(text: str) -> bool:
     plain = text.strip().lower()
     if plain in _TRUE or plain in _FALSE:
         return plain in _TRUE
-    raise ValueRefused(f"{text!r} received; this must be true or false.")
+    raise ValueRefused(f"{shown(text)} received; this must be true or false.")
 
 
 def _number(column: "models.Field[Any, Any]", text: str) -> int | float:
@@ -75,12 +72,14 @@ def _number(column: "models.Field[Any, Any]", text: str) -> int | float:
     try:
         return int(text) if whole else float(text)
     except ValueError:
-        raise ValueRefused(f"{text!r} received; this must be {'a whole number' if whole else 'a number'}.") from None
+        raise ValueRefused(
+            f"{shown(text)} received; this must be {'a whole number' if whole else 'a number'}."
+        ) from None
 
 
 def _time(text: str) -> str:
     try:
         found = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise ValueRefused(f"{text!r} received; this must be a time, for example 2026-01-31T12:00:00Z.") from None
+        raise ValueRefused(f"{shown(text)} received; this must be a time, for example 2026-01-31T12:00:00Z.") from None
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).isoformat()

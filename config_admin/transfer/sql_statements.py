@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _DIALECT = "postgres"
 _SHOWN = 60
+_TOO_DEEP = "brackets, signs or casts stand too deep in one another."
 
 
 class _Mark:
@@ -156,6 +157,8 @@ def _row(row: "exp.Tuple", columns: Sequence[str]) -> list[Literal]:
     for column, value in zip(columns, row.expressions, strict=True):
         try:
             found.append(_literal(value))
+        except RecursionError:
+            raise _NotRead(f"{column}: {_TOO_DEEP}") from None
         except _NotRead:
             raise _NotRead(f"{column}: {_short(value.sql(_DIALECT))} is no plain value.") from None
     return found
@@ -202,5 +205,5 @@ def _short(text: str) -> str:
 
 def _first_line(error: BaseException) -> str:
     if isinstance(error, RecursionError):
-        return "brackets stand too deep in one another."
+        return _TOO_DEEP
     return str(error).splitlines()[0]

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -19,6 +20,7 @@ _KINDS: tuple[tuple[type[Any], tuple[type, ...], str], ...] = (
     (models.DecimalField, (int, float), "a number"),
     (models.DateTimeField, (str,), "a time, for example 2026-01-31T12:00:00Z"),
 )
+_NO_TEXT = "The text has characters that no database takes (NUL, or half of a pair)."
 
 
 class ValueRefused(ValueError):
@@ -32,16 +34,18 @@ def kept(column: "models.Field[Any, Any]", value: Json) -> Json:
     if isinstance(column, models.JSONField):
         if too_deep(value):
             raise ValueRefused(TOO_DEEP)
+        if problem := _unfit(value):
+            raise ValueRefused(problem)
         return value
     kinds, wanted = _wanted(column)
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        raise ValueRefused(f"{_shown(value)} received; this must be {wanted}.")
+        raise ValueRefused(f"{shown(value)} received; this must be {wanted}.")
     if isinstance(value, str) and storable(value) != value:
-        raise ValueRefused("The text has characters that no database takes (NUL, or half of a pair).")
+        raise ValueRefused(_NO_TEXT)
     try:
         return as_json(_read(column, value))
     except (ValidationError, ValueError, OverflowError):
-        raise ValueRefused(f"{_shown(value)} received; this must be {wanted}.") from None
+        raise ValueRefused(f"{shown(value)} received; this must be {wanted}.") from None
 
 
 def invalid(column: "models.Field[Any, Any]", value: Json) -> str | None:
@@ -51,13 +55,23 @@ def invalid(column: "models.Field[Any, Any]", value: Json) -> str | None:
     try:
         column.run_validators(column.to_python(str(value)) if isinstance(column, models.DecimalField) else value)
     except ValidationError as error:
-        return f"{_shown(value)} received: {' '.join(error.messages)}"
+        return f"{shown(value)} received: {' '.join(error.messages)}"
     return None
 
 
 def default(column: "models.Field[Any, Any]") -> Json:
     """The value of a column that a new row leaves out."""
     return as_json(column.get_default())
+
+
+def _unfit(value: Json) -> str | None:
+    """Why no database takes a document that is not too deep; null when all do."""
+    if isinstance(value, str):
+        return None if storable(value) == value else _NO_TEXT
+    if isinstance(value, float):
+        return None if isfinite(value) else f"{value} is no JSON value."
+    inner = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return next((problem for one in inner if (problem := _unfit(one))), None)
 
 
 def _wanted(column: "models.Field[Any, Any]") -> tuple[tuple[type, ...], str]:
@@ -76,6 +90,7 @@ def _read(column: "models.Field[Any, Any]", value: Json) -> Any:
     return column.to_python(Decimal(str(value)) if isinstance(column, models.DecimalField) else value)
 
 
-def _shown(value: Json) -> str:
+def shown(value: Json) -> str:
+    """A value as a message names it, shortened."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:79]}…"

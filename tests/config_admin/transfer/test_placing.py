@@ -119,6 +119,13 @@ def test_what_does_not_fit_is_named(rows: list[dict[str, Any]], code: str, field
     assert message in found.errors[0].finding.message
 
 
+@pytest.mark.parametrize("value", ["a\x00", "\ud800"])
+def test_a_document_in_a_column_holds_only_what_every_database_takes(value: str) -> None:
+    for schema in ({"properties": {"a": {"title": [value]}}}, {value: 1}):
+        found = plan(document(ce_output_schema=[{"intent_code": "LOAN", "json_schema": schema}]))
+        assert ("ce_output_schema row 1", "SHAPE_INVALID", "json_schema") in codes(found)
+
+
 def test_one_row_twice_is_refused() -> None:
     given = document(ce_intent=[{"intent_code": "A", "description": "x"}, {"intent_code": "a", "description": "y"}])
     assert codes(plan(given)) == [("ce_intent row 2", "DUPLICATE", "intent_code")]

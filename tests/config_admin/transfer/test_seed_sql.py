@@ -211,3 +211,9 @@ def test_rows_know_their_line_and_number() -> None:
 def test_texts_that_never_end_are_refused() -> None:
     with pytest.raises(FileRefused, match="cannot be told apart"):
         seed_sql.read("INSERT INTO ce_policy (pattern) VALUES ('a);")
+
+
+@pytest.mark.parametrize("value", [f"{'(' * 20_000}1{')' * 20_000}", f"1{'::int' * 5000}"])
+def test_values_that_stand_too_deep_are_refused_by_their_line(value: str) -> None:
+    _, [refused] = read(f"INSERT INTO ce_policy (policy_id) VALUES ({value});")
+    assert "too deep in one another" in refused

@@ -64,6 +64,25 @@ def test_rows_know_their_line_and_blank_ones_are_passed_over() -> None:
     assert found.mode is Mode.UPDATE
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sep=;\r\nintent_code;description\r\nX;a, b\r\n",
+        "\r\n\r\nintent_code;description;;\r\nX;a, b;;\r\n",
+        "intent_code;description\rX;a, b\r",
+    ],
+    ids=["a line about the delimiter", "blank lines and columns", "lines of old"],
+)
+def test_what_spreadsheets_leave_around_a_table_is_passed_over(text: str) -> None:
+    [row] = sheets.read_csv("ce_intent.csv", text).tables["ce_intent"]
+    assert row.values == {"intent_code": "X", "description": "a, b"}
+
+
+def test_a_text_may_be_longer_than_readers_of_csv_take_by_themselves() -> None:
+    [row] = sheets.read_csv("ce_intent.csv", f"intent_code,description\nX,{'d' * 200_000}\n").tables["ce_intent"]
+    assert len(row.values["description"]) == 200_000
+
+
 @pytest.mark.parametrize("delimiter", [";", "\t"])
 def test_other_delimiters_are_read(delimiter: str) -> None:
     text = f"{HEAD}\n7,EXACT,x,y,".replace(",", delimiter)

@@ -1,0 +1,60 @@
+"""JSON texts of files, read strictly: no key twice, no NaN, no number too long, nothing that makes Python raise."""
+
+import json
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any
+
+from convengine.codec import TOO_DEEP
+from convengine.domain.text import storable
+
+Json = Any
+#: Digits of a whole number: what is longer takes time that grows with its square, and no column has it.
+MAX_DIGITS = 1000
+
+
+class NoJson(ValueError):
+    """The text is no JSON, or none that can be stored."""
+
+    def __init__(self, problem: str, line: int | None = None, column: int | None = None) -> None:
+        self.problem, self.line, self.column = problem, line, column
+        super().__init__(problem)
+
+
+def read_json(text: str) -> Json:
+    """The value of a JSON text. Raises NoJson."""
+    try:
+        return json.loads(
+            text, object_pairs_hook=_pairs, parse_constant=_constant, parse_int=_whole, parse_float=_number
+        )
+    except RecursionError:
+        raise NoJson(TOO_DEEP) from None
+    except json.JSONDecodeError as error:
+        raise NoJson(error.msg, error.lineno, error.colno) from None
+
+
+def _whole(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise NoJson(f"{text[:20]}… is a number of more than {MAX_DIGITS} digits.")
+    return int(text)
+
+
+def _number(text: str) -> float:
+    if not isfinite(found := float(text)):
+        _constant(text if len(text) <= 20 else f"{text[:20]}…")
+    return found
+
+
+def _pairs(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise NoJson(f"the key {twice!r} stands twice in one object.")
+    if strange := next((name for name in found if storable(name) != name), None):
+        raise NoJson(f"the key {strange!r} has characters that no database takes (NUL, or half of a pair).")
+    return found
+
+
+def _constant(name: str) -> Json:
+    raise NoJson(f"{name} is no JSON value.")
