@@ -33,14 +33,14 @@ _LOOKS = {"THUMBS_UP": "success", "THUMBS_DOWN": "danger"}
 class FeedbackAdmin(ByConversation):
     """Feedback, the newest first."""
 
-    list_display = ("thumb", "turn", "said", "answered", "comments", "corrected", "row", "author", "created_at")
+    list_display = ("thumb", "turn", "said", "answered", "comments", "corrected", "row", "by", "created_at")
     list_display_links = ("created_at",)
     fields = (
-        *("thumb", "turn", "conversation_page", "author", "created_at", "replaced_at", "user_query"),
+        *("thumb", "turn", "conversation_page", "by", "created_at", "replaced_at", "user_query"),
         *("assistant_response", "comment", "correction", "row", "release", "intent_code", "state_code"),
         *("mcp_tool_code", "message_id", "metadata_json"),
     )
-    readonly_fields = ("thumb", "turn", "conversation_page", "row", "release")
+    readonly_fields = ("thumb", "turn", "conversation_page", "by", "row", "release")
     list_filter = ("feedback_type",)
     ordering = ("-feedback_id",)
     said = beginning("user_query", "user")
@@ -71,6 +71,11 @@ class FeedbackAdmin(ByConversation):
         """The turn that is rated, on its timeline: retention may have taken its record."""
         address = addresses.timeline_url(row.conversation_id, row.turn_no)
         return format_html('<a class="ce-link" href="{}">Turn {}</a>', address, row.turn_no)
+
+    @admin.display(description="by")
+    def by(self, row: CeMcpUserFeedback) -> str:
+        """Who gave it."""
+        return row.who
 
     @admin.display(description="answered by")
     def row(self, row: CeMcpUserFeedback) -> SafeString | str:

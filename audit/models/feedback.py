@@ -56,3 +56,8 @@ class CeMcpUserFeedback(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_feedback_type_display()} on turn {self.turn_no}"
+
+    @property
+    def who(self) -> str:
+        """Who gave it, in words."""
+        return self.author.removeprefix("user:") if self.author.startswith("user:") else "the user of the conversation"

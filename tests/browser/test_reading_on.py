@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 
 from tests.browser.axe import no_violations
 from tests.browser.conftest import SCREENS, Server, Visitor
+from tests.browser.pictures import picture
 from tests.browser.test_sessions import fits
 
 pytestmark = pytest.mark.browser
@@ -51,6 +52,8 @@ def test_a_timeline_follows_its_conversation_and_loses_nothing_while_nobody_look
     tab.evaluate("dispatchEvent(new Event('pageshow'))")
     expect(tab.locator("#turn-4")).to_contain_text("yes")
     expect(tab.locator("#ce-turns [id^=turn-]")).to_have_count(4)
+    if width > 1000:
+        picture(tab, "reading/live", tab.locator("#ce-live"))
     assert fits(ada)
     no_violations(tab)
 
@@ -74,6 +77,8 @@ def test_a_turn_is_run_again_rated_and_taken_along(
     tab.get_by_role("textbox", name="Release").fill("1")
     tab.get_by_role("button", name="Run again").click()
     expect(tab.get_by_role("status")).to_contain_text("steps differ")
+    if width > 1000:
+        picture(tab, "reading/again")
     assert fits(ada)
     no_violations(tab)
 
@@ -83,6 +88,8 @@ def test_a_turn_is_run_again_rated_and_taken_along(
     tab.get_by_role("button", name="Bad answer").click()
     expect(tab.get_by_text("Your feedback is kept.")).to_be_visible()
     expect(tab.get_by_role("region", name="Feedback")).to_contain_text("Should have been: Which of your two orders?")
+    if width > 1000:
+        picture(tab, "reading/feedback", tab.locator("#feedback"))
     no_violations(tab)
     with tab.expect_download() as coming:
         tab.get_by_role("link", name="Save as a scenario file").click()
