@@ -12,7 +12,8 @@ HEALTH_CODES: Mapping[str, str] = {
     "condition that no longer holds once the other has acted.",
     "CLASSIFIER_COLLISION": "Classifiers of two intents hit one message, so that neither decides. Make one of the "
     "patterns narrower, or let priorities decide (COLLISION_BY_PRIORITY).",
-    "PATTERN_EMPTY_TEXT": "The empty text fulfils the pattern, and so does every other. Ask for a character at least.",
+    "PATTERN_EMPTY_TEXT": "The empty text fulfils the pattern, and mostly so does every other. Ask for a "
+    "character at least.",
     "RESPONSE_NEVER_USED": "Wherever this answer could be given, a closer or earlier row answers. Delete it, or those.",
     "STATE_WITHOUT_RESPONSE": "Conversations come to this state, and no row answers there. Add an answer for it.",
     "UNREACHABLE_STATE": "Rows are for a state that nothing leads to. Write what leads there, or delete them.",

@@ -16,6 +16,7 @@ from config_admin.validation.relations import scope_fits, scope_key
 from convengine.domain import rows
 from convengine.domain.enums import RulePhase, phase_of
 from convengine.domain.scope import ANY
+from convengine.domain.session import Session
 from convengine.domain.text import code
 
 #: Rules of one circle, circles that are tried, and moments of each that are played.
@@ -24,16 +25,19 @@ _MOVING = {"SET_STATE": ("state",), "SET_INTENT": ("intent",)}
 
 
 def check(survey: Survey) -> Iterator[Diagnosis]:
-    """Every circle in which the engine was seen to go round."""
+    """Every circle in which the engine was seen to go round, by the rules that it was seen to go by."""
     told: set[frozenset[int]] = set()
     for phase, circle in islice(_circles(survey), MAX_CIRCLES):
-        key = frozenset(rule.rule_id for rule in circle)
-        if key in told or survey.late("circles of rules"):
+        if frozenset(rule.rule_id for rule in circle) in told or survey.late("circles of rules"):
             continue
-        found = _seen(survey, phase, circle)
-        if found is not None:
+        seen = _seen(survey, phase, circle)
+        if seen is None:
+            continue
+        movers, found = seen
+        key = frozenset(rule.rule_id for rule in movers)
+        if key not in told and survey.is_touched(*movers):
             told.add(key)
-            yield _told(circle, found)
+            yield _told(movers, found)
 
 
 def _told(circle: Sequence[rows.Rule], found: Found) -> Diagnosis:
@@ -50,7 +54,8 @@ def _told(circle: Sequence[rows.Rule], found: Found) -> Diagnosis:
     )
 
 
-def _seen(survey: Survey, phase: RulePhase, circle: Sequence[rows.Rule]) -> Found | None:
+def _seen(survey: Survey, phase: RulePhase, circle: Sequence[rows.Rule]) -> tuple[Sequence[rows.Rule], Found] | None:
+    """The rules that moved the conversation when the engine went round, and the moment in which it did."""
     first = circle[0]
     where = [place for place in meeting(survey.stage, phase, first) if _is_before(first, circle[-1], place)]
     wanted = [Wanted(first)]
@@ -59,9 +64,25 @@ def _seen(survey: Survey, phase: RulePhase, circle: Sequence[rows.Rule]) -> Foun
         written = {**written, _MOVING[code(before.action)]: code(before.action_value)}
         wanted.append(Wanted(rule, written=written))
     for found in islice(moments(survey.stage, phase, where, wanted), MAX_PLAYED):
-        if dry.play(found.session, phase, survey.harmless).capped:
-            return found
+        played = dry.play(found.session, phase, survey.harmless)
+        if played.capped and (movers := _movers(survey, played, len(circle))):
+            return movers, found
     return None
+
+
+def _movers(survey: Survey, played: dry.Played, passes: int) -> Sequence[rows.Rule]:
+    """The rules that moved the conversation in the last passes, in the order in which they did."""
+    last = max((step.number for step in played.steps), default=0)
+    moved = (
+        survey.snapshot.row(rows.Rule, step.rule_id)
+        for step in played.steps
+        if step.number > last - passes and _place(step.before) != _place(step.after)
+    )
+    return tuple(dict.fromkeys(rule for rule in moved if rule is not None and code(rule.action) in _MOVING))
+
+
+def _place(session: Session) -> tuple[str | None, str | None]:
+    return session.intent, session.state
 
 
 def _is_before(first: rows.Rule, last: rows.Rule, place: tuple[str, str]) -> bool:

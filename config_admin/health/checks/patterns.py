@@ -1,9 +1,10 @@
-"""Patterns that hold for the empty text, and therefore for every text (tables 1.7)."""
+"""Patterns that hold for the empty text, and most of them therefore for every text (tables 1.7)."""
 
 from collections.abc import Iterator
 
 from config_admin.health.diagnosis import Diagnosis, diagnosis
 from config_admin.health.survey import Survey
+from config_admin.health.texts.wish import Wish, never
 from config_admin.health.witness import Witness
 from config_admin.validation.findings import Severity
 from convengine.domain import rows
@@ -18,6 +19,7 @@ _CONSEQUENCE = {
     rows.Classifier: "Every message means this intent, and collides with every other classifier.",
     rows.Policy: "Every message is blocked, and the customer gets nothing but this text.",
 }
+_OF_NOTHING = "A message without text, such as a button or a file alone, is taken for one that was meant by it."
 
 
 def check(survey: Survey) -> Iterator[Diagnosis]:
@@ -41,12 +43,14 @@ def _judged(row: rows.Row, field: str, pattern: str | None, what: str) -> Iterat
             return
     except PatternError:
         return
+    always = never([], [Wish(REGEX, pattern)])
+    told = f"so it holds {what}" if always else "so it holds where nothing is said"
     yield diagnosis(
         "PATTERN_EMPTY_TEXT",
         Severity.WARNING,
         row,
-        f"The pattern {pattern} is found in the empty text, so it holds {what}. Ask for a character at least.",
-        _CONSEQUENCE[type(row)],
+        f"The pattern {pattern} is found in the empty text, {told}. Ask for a character at least.",
+        _CONSEQUENCE[type(row)] if always else _OF_NOTHING,
         field=field,
         witness=Witness(text=""),
     )

@@ -104,8 +104,9 @@ class _Claims:
             return
         step, rest = steps[0], steps[1:]
         if isinstance(step, Where):
-            # An object is tested itself, of a list the elements: then a list of one is as good as any.
-            for base in dict.fromkeys((keys, (*keys, 0) if keys and keys[-1] != 0 else keys)):
+            # An object is tested itself, of a list the elements: two rules may mean two of them.
+            elements = ((*keys, 0), (*keys, 1)) if keys and keys[-1] not in (0, 1) else ()
+            for base in (keys, *elements):
                 for claims, (more, end) in product(self.of(step.condition, True, base), self._walked(rest, base)):
                     yield (*claims, *more), end
             return

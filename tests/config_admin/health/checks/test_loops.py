@@ -2,7 +2,7 @@ from config_admin.health.checks.loops import check
 from config_admin.health.rules.phases import SOURCES
 from convengine.domain.enums import RulePhase
 from convengine.rules.apply import run_phase
-from tests.builders import make_intent, make_rule, make_session, make_snapshot, make_turn, stages
+from tests.builders import make_classifier, make_intent, make_rule, make_session, make_snapshot, make_turn, stages
 from tests.config_admin.health.look import found
 
 LOAN = make_intent("LOAN")
@@ -64,3 +64,24 @@ def test_of_a_touched_rule_its_circles_are_told_and_no_others() -> None:
     (said,) = found(check, LOAN, *one, *two, touched=two[1])
 
     assert {key.pk for key in said.rows} == {rule.rule_id for rule in two}
+
+
+def test_a_circle_is_told_by_the_rules_that_go_round_and_not_by_one_that_never_acts() -> None:
+    one = make_rule(rule_type="REGEX", match_pattern="hi", action_value="A", priority=1)
+    other = make_rule(action_value="Z", priority=2, stop_processing=True)
+    never = make_rule(rule_type="REGEX", match_pattern="hi", action_value="B", priority=3)
+
+    [said] = found(check, LOAN, one, other, never)
+
+    assert {key.pk for key in said.rows} == {one.rule_id, other.rule_id}
+
+
+def test_a_circle_of_conditions_on_the_state_is_told_whole() -> None:
+    circle = [
+        make_rule(rule_type="JSON_PATH", match_pattern=f"$[?(@.state == '{one}')]", action_value=two)
+        for one, two in (("A", "B"), ("B", "C"), ("C", "A"))
+    ]
+
+    [said] = found(check, LOAN, make_classifier("LOAN", "x", state_code="A"), *circle)
+
+    assert {key.pk for key in said.rows} == {rule.rule_id for rule in circle}

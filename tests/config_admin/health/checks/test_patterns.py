@@ -2,7 +2,7 @@ import pytest
 
 from config_admin.health.checks.patterns import check
 from tests.builders import make_classifier, make_intent, make_policy, make_rule
-from tests.config_admin.health.look import codes
+from tests.config_admin.health.look import codes, found
 
 
 @pytest.mark.parametrize("pattern", ["a*", ".*", "(yes)?", "^", r"\bno\b|", "x{0,3}"])
@@ -14,6 +14,14 @@ def test_a_pattern_that_is_found_in_the_empty_text_is_told(pattern: str) -> None
     said = codes(check, make_intent("LOAN"), rule, classifier, policy)
 
     assert said == [("PATTERN_EMPTY_TEXT", row.pk) for row in (rule, classifier, policy)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "told"), [("a*", "whatever the user text is"), (r"^\s*$", "where nothing is said")]
+)
+def test_only_of_a_pattern_that_every_text_fulfils_that_is_said(pattern: str, told: str) -> None:
+    [said] = found(check, make_rule(rule_type="REGEX", match_pattern=pattern))
+    assert told in said.message
 
 
 @pytest.mark.parametrize("pattern", ["a", "^a*b$", "(", "", r"\w"])
