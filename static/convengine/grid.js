@@ -125,7 +125,9 @@
         body.replaceChildren();
         body.style.height = `${shown.length * HIGH}px`;
         frame.setAttribute("aria-rowcount", shown.length + 1);
-        part("none").hidden = isLoading || shown.length > 0;
+        // A grid without rows has nothing that a keyboard could reach.
+        part("none").hidden = !(frame.hidden = !isLoading && !shown.length);
+        part("none").textContent = cells.rows.length ? "No row is like that." : "There are no rows yet; the list has a button that adds one.";
         render();
         paintAll();
         if (hadFocus) go(at.row, at.column);

@@ -190,3 +190,11 @@ def test_five_thousand_rows_are_gone_through_without_waiting(ada: Visitor) -> No
     print(f"{took:.0f} ms")
     expect(page.locator("[data-grid=status]")).to_contain_text("1 of 5000 rows")
     assert took < 2000
+
+
+def test_a_grid_without_rows_says_so(ada: Visitor) -> None:
+    page = ada.go("/admin/config_admin/cemcpserver/grid/").page
+
+    expect(page.locator("[data-grid=none]")).to_have_text("There are no rows yet; the list has a button that adds one.")
+    expect(page.get_by_role("grid")).to_be_hidden()
+    no_violations(page)
