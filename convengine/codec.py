@@ -21,8 +21,7 @@ _OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_SUBCLASS
 _IN_ORDER = _OPTIONS | orjson.OPT_SORT_KEYS
 #: A number that a database may give back as another text: a minus before zero, a whole one with an exponent that fits
 #: into 64 bits. The first are looked for everywhere, which is cheap, and only then the second.
-_MAYBE_ODD = (b"-0.0", b"e+1")
-_ODD = re.compile(rb"(?:-0\.0|\de\+1[6-9])[,\]}]")
+_MAYBE_ODD = {b"-0.0": re.compile(rb"-0\.0[,\]}]"), b"e+1": re.compile(rb"e\+1[6-9][,\]}]")}
 
 
 def _known(value: Any) -> Any:
@@ -88,7 +87,7 @@ def in_order(values: Sequence[Any]) -> tuple[Sequence[bytes], Sequence[bytes]]:
     if not texts or b"\\u0000" in whole:
         texts = [_slowly(value) for value in values]
         return texts, list(map(_as_read_back, texts))
-    if any(sign in whole for sign in _MAYBE_ODD) and _ODD.search(whole):
+    if any(sign in whole and odd.search(whole) for sign, odd in _MAYBE_ODD.items()):
         return texts, list(map(_as_read_back, texts))
     return texts, texts
 

@@ -1,6 +1,7 @@
 """What somebody changed in the stored record is found, and named; what the product does is no damage."""
 
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,7 +11,11 @@ from django.db.models import QuerySet
 from audit.chain import verify
 from audit.models import CeAudit, CeChainLink, CeTurnRow
 from config_admin.models import CeConfig, CeResponse
+from convengine.domain.chain import Seal
+from convengine.sessions import by_call
+from convengine.sessions.clock import database_time
 from convengine.sessions.models import CeConversation, CeConversationHistory
+from convengine.sessions.sealing import frame
 from tests.api import Caller
 from tests.database import unsealed
 from tests.worlds import desk
@@ -185,3 +190,51 @@ def test_seals_cost_few_bytes(caller: Caller) -> None:
     assert len(bytes(record.chain)) < 350
     assert connection.vendor in ("sqlite", "postgresql")
     assert not CeChainLink.objects.exists()
+
+
+def test_the_record_of_a_turn_that_died_is_sealed_by_whoever_writes_it(caller: Caller) -> None:
+    caller.say("hours")
+    caller.say("hours")
+    CeConversationHistory.objects.filter(turn_no=2).delete()
+    CeTurnRow.objects.exclude(turn_id=CeConversationHistory.objects.get().turn_id).purge()
+    (died,) = set(CeAudit.objects.filter(turn_no=2).values_list("turn_id", flat=True))
+    # As a turn with AUDIT/FLUSH = STEP leaves it whose process died.
+    record = CeConversationHistory.objects.values().get()
+    head = Seal.read(record["chain"]).hash(frame(record))
+    info = {"turnId": str(died), "turnNo": 2, "head": f"{record['config_version']}:0", "userText": "hours"}
+    past = database_time() - timedelta(hours=1)
+    CeConversation.objects.update(lease_token=uuid.uuid4(), lease_expires_at=past, lease_info=info, chain_head=head)
+
+    caller.say("hours")
+
+    assert list(CeConversationHistory.objects.order_by("turn_no").values_list("status", flat=True)) == [
+        "OK",
+        "FAILED",
+        "OK",
+    ]
+    assert found(caller) == []
+    forge(CeAudit.objects.get(turn_no=2, stage="ENGINE_UNKNOWN_FAILURE").pk, payload_json={})
+    assert [code for code, *_ in found(caller)] == ["EVENT_CHANGED"]
+
+
+def test_events_outside_of_turns_are_a_chain_of_their_own(caller: Caller) -> None:
+    caller.say("hours")
+    by_call.close(caller.conversation_id, "default", "done")
+    assert CeChainLink.objects.count() == 1
+    assert found(caller) == []
+
+    row = CeAudit.objects.filter(turn_no=None).first()
+    forge(row.pk, payload_json={**row.payload_json, "reason": "forged"})
+    assert found(caller) == [("EVENT_CHANGED", None, row.seq)]
+    CeAudit.objects.filter(pk=row.pk).purge()
+    assert found(caller) == [("EVENT_MISSING", None, row.seq)]
+
+
+def test_a_turn_handled_elsewhere_is_sealed(caller: Caller) -> None:
+    caller.say("hours")
+    by_call.record_external(caller.conversation_id, "default", "hello", "hi", None)
+    caller.say("hours")
+
+    assert found(caller) == []
+    CeConversationHistory.objects.filter(turn_no=2).update(assistant_output={"type": "TEXT", "value": "no"})
+    assert found(caller) == [("RECORD_CHANGED", 2, None)]
