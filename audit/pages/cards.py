@@ -26,6 +26,8 @@ SIZE = 40
 SILENCE = timedelta(minutes=10)
 #: Rows that decided a turn, of which so many are named.
 _NAMED = 4
+#: Moves that come with nearly every turn: a question is asked, and answered.
+_TO_AND_FRO = frozenset({"question", "response", "continuation"})
 _STORED = (TurnStatus.OK.value, TurnStatus.BLOCKED.value)
 
 
@@ -62,6 +64,8 @@ class Card:
     deciders: Sequence[Decider]
     more: int
     url: str
+    #: Where the turn left the session, where that is worth a word.
+    waits: str = ""
     kind: str = "card"
 
 
@@ -126,9 +130,10 @@ def items(conversation_id: uuid.UUID, look: Look) -> Iterator[Card | Between]:
     stands = _stands(before)
     for turn in look.turns:
         yield from _since(before, turn)
-        card = _card(turn, stands, counts.get(turn.turn_no, {}), rows.get(turn.turn_id, []))
+        moves_here = moved.get(turn.turn_no, [])
+        card = _card(turn, stands, counts.get(turn.turn_no, {}), rows.get(turn.turn_id, []), moves_here)
         yield card
-        yield from _moves(moved.get(turn.turn_no, ()))
+        yield from _moves(moves_here)
         before, stands = turn, card.after if card.stored else stands
     if not look.turns:
         yield from _moves(moved.get(0, ()))
@@ -156,7 +161,7 @@ def _since(before: Any, turn: Any) -> Iterator[Between]:
         yield Between("release", text, url=url)
 
 
-def _card(turn: Any, stands: str, counts: Mapping[str, int], rows: Sequence[Any]) -> Card:
+def _card(turn: Any, stands: str, counts: Mapping[str, int], rows: Sequence[Any], found: Sequence[Move]) -> Card:
     named = [
         Decider(row_name(row.table, row.pk), addresses.row_url(turn.conversation_id, turn.turn_no, row.table, row.pk))
         for row in rows[:_NAMED]
@@ -172,14 +177,16 @@ def _card(turn: Any, stands: str, counts: Mapping[str, int], rows: Sequence[Any]
         named,
         max(len(rows) - _NAMED, 0),
         addresses.turn_url(turn.conversation_id, turn.turn_no),
+        Lifecycle.AWAITING_USER.label.lower() if found and found[-1].end == Lifecycle.AWAITING_USER else "",
     )
 
 
 def _moves(found: Sequence[Move]) -> Iterator[Between]:
-    """The moves behind a turn, in one line."""
-    if found:
-        labels = [Label(_lifecycle(one.end), phrase("lifecycle", one.reason), look_of(one.end)) for one in found]
-        yield Between("move", "", found[-1].at, labels=labels)
+    """The moves behind a turn that change its session for good, in one line; the to and fro of questions is none."""
+    telling = [one for one in found if one.reason not in _TO_AND_FRO]
+    if telling:
+        labels = [Label(_lifecycle(one.end), phrase("lifecycle", one.reason), look_of(one.end)) for one in telling]
+        yield Between("move", "", telling[-1].at, labels=labels)
 
 
 def _lifecycle(word: str) -> str:

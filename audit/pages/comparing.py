@@ -19,6 +19,13 @@ _ABSENT = object()
 _MOST = 40
 #: Names of the turn itself: they differ between any two.
 _OWN = frozenset({"conversationId", "turnNo", "turn_no", "turnId", "executionId", "_meta", "configVersion"})
+#: Steps in which a turn takes its way: what differs there is what somebody looks for.
+_DECIDING = frozenset(
+    {
+        *("PolicyEnforcementStep", "DialogueActStep", "IntentResolutionStep", "PendingActionStep", "RulesStep"),
+        *("ToolOrchestrationStep", "ResponseResolutionStep"),
+    }
+)
 _FRAME = frozenset({Stage.STEP_ENTER, Stage.STEP_EXIT})
 
 
@@ -70,6 +77,16 @@ class StepPair:
     def differing(self) -> Sequence[Pair]:
         """The events that differ."""
         return [pair for pair in self.events if pair.differs]
+
+    @property
+    def decides(self) -> bool:
+        """True for the steps in which a turn takes its way, and for those that only one side has."""
+        return self.step in _DECIDING or not (self.in_left and self.in_right)
+
+    @property
+    def summary(self) -> str:
+        """In one line, the stages that differ in something new."""
+        return ", ".join(dict.fromkeys(pair.stage for pair in self.events if pair.alone or pair.news))
 
     @property
     def new(self) -> bool:

@@ -77,6 +77,20 @@ def test_it_costs_the_same_at_any_length_and_everywhere_in_it(reader: Client) ->
     assert counts.pop() <= 12
 
 
+def test_moves_that_end_or_resume_a_session_stand_between_turns(words: Words) -> None:
+    row = long_conversation(2)
+    for number, (end, reason) in enumerate((("ABORTED", "abandoned"), ("RUNNING", "reopened")), start=1):
+        CeAudit.objects.create(
+            conversation_id=row.pk, turn_no=number, seq=9, stage="SESSION_LIFECYCLE", created_at=BEGAN,
+            payload_json={"from": "RUNNING", "to": end, "reason": reason},
+        )  # fmt: skip
+
+    text = words(timeline_url(row.pk))
+
+    assert "Aborted the user gave it up" in text
+    assert "Running a message came after its end" in text
+
+
 def test_between_turns_stand_days_silences_moves_and_new_releases(words: Words) -> None:
     row = long_conversation(4)
     turns = CeConversationHistory.objects.filter(conversation=row)
@@ -89,7 +103,8 @@ def test_between_turns_stand_days_silences_moves_and_new_releases(words: Words) 
     assert "Tuesday, 3 March 2026" in text
     assert "2 hours, 58 minutes of silence" in text.replace("\xa0", " ")
     assert "The configuration changed: release 1 to 2" in text
-    assert "Awaiting the user a question waits for its answer" in text
+    assert "a question waits" not in text
+    assert text.count("awaiting the user") == 4
 
 
 def test_turns_that_did_not_end_well_are_there_with_what_was_not_saved(reader: Client, words: Words) -> None:
