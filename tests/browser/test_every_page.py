@@ -14,7 +14,7 @@ from tests.browser.conftest import Server, Visitor
 
 pytestmark = pytest.mark.browser
 #: Addresses that answer with no page of their own.
-NO_PAGES = ("", "admin:logout", "admin:jsi18n", "admin:view_on_site", "admin:audit_ceaudit_scenario")
+NO_PAGES = ("", "admin:logout", "admin:jsi18n", "admin:view_on_site")
 #: Pages of rows that look alike in all tables: a new row has the form of the stored one. No MCP server can be stored.
 SAME = ("_add", "_history", "_delete", "_grid")
 #: Stops fading, and marks the texts that are coloured like none on a page before.
@@ -39,7 +39,7 @@ def walked(visitor: Visitor, *starts: str) -> Iterator[str]:
     seen = {*NO_PAGES, *map(kind, ahead)}
     while ahead:
         visitor.go(address := ahead.pop(0))
-        for link in visitor.page.eval_on_selector_all("a[href]", "all => all.map(one => one.href)"):
+        for link in visitor.page.eval_on_selector_all("a[href]:not([download])", "all => all.map(one => one.href)"):
             name = kind(link) if link.startswith(visitor.server.url) else ""
             if name not in seen:
                 seen.add(name)
