@@ -1,22 +1,17 @@
 """What rows a starter makes of what somebody wants, as the document of an import."""
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from config_admin.starters.phrases import pattern
 from convengine.domain.enums import Word
-from convengine.schemas.words import listed
 
 Json = Any
 Values = dict[str, Json]
 
 COLLECT, CONFIRM, DONE = "COLLECT", "CONFIRM", "DONE"
-#: Words of a phrase that anybody says with anything.
-_COMMON = listed("a an the my our i we to of for is it me can could you would like want id please with some do get")
-
-
 #: The names of what is missing, as a template.
 _STILL = (
     "{% for one in names if one in missing_fields %}{{ names[one] }}{% if not loop.last %}, {% endif %}{% endfor %}"
@@ -85,13 +80,6 @@ def document(wanted: Wanted) -> dict[str, list[Values]]:
     for table, row in _FLOWS[wanted.flow](wanted):
         made.setdefault(table, []).append(row)
     return made
-
-
-def pattern(phrase: str) -> str:
-    """A regular expression for the telling words of a phrase, in their order, whatever stands between."""
-    said = re.findall(r"[\w'’-]+", phrase.lower())
-    telling = [word for word in said if word not in _COMMON] or said
-    return ".*".join(rf"\b{re.escape(word)}\b" for word in telling)
 
 
 def _phrases(wanted: Wanted) -> Iterator[Values]:

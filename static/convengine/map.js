@@ -148,6 +148,8 @@
     }
 
     function fit() {
+        // A frame that is not laid out yet has no size to fit into.
+        if (!frame.clientWidth || !frame.clientHeight) return;
         // Small drawings keep their size; large ones are shown whole.
         const scale = Math.max(whole.width / frame.clientWidth, whole.height / frame.clientHeight, 1);
         const wide = frame.clientWidth * scale, high = frame.clientHeight * scale;
@@ -244,7 +246,7 @@
     function begin() {
         fit();
         const wide = frame.clientWidth * READABLE;
-        if (view.width > wide) view = {x: 0, y: 0, width: wide, height: (view.height * wide) / view.width};
+        if (wide && view.width > wide) view = {x: 0, y: 0, width: wide, height: (view.height * wide) / view.width};
         look();
     }
     begin();

@@ -16,6 +16,7 @@ from config_admin.health.running import runs
 from config_admin.health.witness import Witness
 from config_admin.models import CeHealthAcknowledgement, CeRule
 from config_admin.releases.content import control_plane
+from convengine.codec import dumps
 from convengine.domain.enums import phase_of
 from convengine.domain.snapshot import Snapshot
 
@@ -119,4 +120,4 @@ def _said(witness: Witness) -> list[tuple[str, str]]:
 
 
 def _values(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {value!r}" for name, value in values.items())
+    return ", ".join(f"{name} = {dumps(value)}" for name, value in values.items())

@@ -1,7 +1,10 @@
 """Starting a flow: a short form that makes an intent with all it needs, after a look at the rows that it would make."""
 
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, count
 from typing import Any
 
 from django import forms
@@ -168,7 +171,7 @@ def _wanted(form: StartForm, wishes: BaseFormSet) -> Wanted:
         said["name"],
         said["description"],
         tuple(line.strip() for line in said["phrases"].splitlines() if line.strip()),
-        tuple({wish.name: wish for wish in found}.values()),
+        tuple(_apart(found)),
         said["question"],
         said["summary"],
         said["answer"],
@@ -185,11 +188,21 @@ def _wish(said: Mapping[str, Any]) -> Wish:
     )
 
 
+def _apart(wishes: Sequence[Wish]) -> Iterator[Wish]:
+    """The wishes under names of their own: what is asked for twice, or in letters that no name has, is counted."""
+    taken: set[str] = set()
+    for wish in wishes:
+        numbered = (f"{wish.name}{number}" for number in count(2))
+        name = next(name for name in chain([wish.name], numbered) if name not in taken)
+        taken.add(name)
+        yield replace(wish, name=name)
+
+
 def _name(label: str) -> str:
-    """A field's name for what people call it: the number of guests, numberOfGuests."""
-    first, *rest = re.findall(r"[A-Za-z0-9]+", re.sub(r"^(the|a|an|your)\s+", "", label.strip(), flags=re.I)) or [
-        "value"
-    ]
+    """A field's name for what people call it: the number of guests, numberOfGuests; Größe is grosse."""
+    said = re.sub(r"^(the|a|an|your)\s+", "", label.strip(), flags=re.I).replace("ß", "ss")
+    plain = unicodedata.normalize("NFKD", said).encode("ascii", "ignore").decode()
+    first, *rest = re.findall(r"[A-Za-z0-9]+", plain) or ["value"]
     name = first.lower() + "".join(word.capitalize() for word in rest)
     return name if name[0].isalpha() else f"value{name}"
 

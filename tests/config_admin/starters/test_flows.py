@@ -7,7 +7,7 @@ import pytest
 from config_admin.models import CeMcpTool
 from config_admin.releases.change_set import change_set
 from config_admin.snapshot.transfer import load
-from config_admin.starters.flows import Flow, Wanted, Wish, document, pattern
+from config_admin.starters.flows import Flow, Wanted, Wish, document
 from tests.api import Caller
 
 pytestmark = pytest.mark.django_db
@@ -84,16 +84,3 @@ def test_what_a_tool_finds_is_told() -> None:
 
     assert says(caller, "please work out")[0] == "COLLECT"
     assert says(caller, "the sum: 2+3") == ("DONE", "It is 5.")
-
-
-@pytest.mark.parametrize(
-    ("phrase", "expected"),
-    [
-        ("I want to book a table", r"\bbook\b.*\btable\b"),
-        ("What's it?", r"\bwhat's\b"),
-        ("is it you", r"\bis\b.*\bit\b.*\byou\b"),
-        ("c++ (help)", r"\bc\b.*\bhelp\b"),
-    ],
-)
-def test_a_phrase_is_known_by_its_telling_words(phrase: str, expected: str) -> None:
-    assert pattern(phrase) == expected

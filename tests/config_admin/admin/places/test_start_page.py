@@ -7,7 +7,9 @@ from django.test import Client
 from django.urls import reverse
 
 from config_admin import models as m
+from config_admin.admin.places.start_page import _apart, _name
 from config_admin.admin.saving.returning import workspace_url
+from config_admin.starters.flows import Wish
 from tests.config_admin.admin.pages import newest
 from tests.config_admin.builders import made
 
@@ -80,3 +82,14 @@ def test_what_is_missing_is_told_and_nothing_is_lost_or_made(ben: Client, values
 
 def test_who_may_not_add_rows_has_no_such_page(somebody: Any) -> None:
     assert somebody("quinn", "qa").get(reverse("admin:config_admin_ceintent_start")).status_code == 403
+
+
+def test_fields_in_any_letters_keep_names_of_their_own() -> None:
+    labels = ("Größe", "имя", "адрес", "The size", "size")
+    assert [wish.name for wish in _apart([Wish(_name(label), label) for label in labels])] == [
+        "grosse",
+        "value",
+        "value2",
+        "size",
+        "size2",
+    ]
