@@ -92,6 +92,17 @@ def names(value: Json) -> str:
     return " and ".join([", ".join(listed[:-1]), listed[-1]] if len(listed) > 1 else listed)
 
 
+def data(value: Json) -> str:
+    """Fields with their values, of an object or of [{field, value, reason}]: "orderNumber = 48392 and email = x"."""
+    if isinstance(value, Mapping):
+        return names([f"{field} = {plain(one)}" for field, one in value.items()])
+    if not isinstance(value, list) or not all(isinstance(one, Mapping) and "field" in one for one in value):
+        return plain(value)
+    reasons = [f" ({plain(one['reason'])})" if one.get("reason") else "" for one in value]
+    told = [f"{one['field']} = {plain(one.get('value'))}" for one in value]
+    return names([field + reason for field, reason in zip(told, reasons, strict=True)])
+
+
 def _act(value: Json) -> str:
     found = DialogueAct.read(value)
     return found.help[:1].lower() + found.help[1:].rstrip(".") if found else plain(value)
@@ -116,6 +127,7 @@ FORMATS: Mapping[str, Callable[[Json], str]] = {
     "": plain,
     "said": said,
     "names": names,
+    "data": data,
     "act": _act,
     "phase": _phase,
     "lifecycle": _lifecycle,

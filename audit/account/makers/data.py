@@ -38,15 +38,15 @@ MAKERS: Mapping[str, Maker] = {
     Stage.SCHEMA_EXTRACTION_START: (),
     Stage.SCHEMA_EXTRACTION_LLM_INPUT: (),
     Stage.SCHEMA_EXTRACTION_LLM_OUTPUT: (
-        Say("The model read {json} out of the message[; {rejected} was refused]."),
+        Say("The model read {json:data} out of the message[; {rejected:data} was refused]."),
         Say("The model read nothing out of the message."),
     ),
     Stage.SCHEMA_EXTRACTION_LLM_ERROR: (
         Say("The model could not read the message for data[: {message}][ ({errorCode})].", tone=Tone.WARNING),
     ),
     Stage.SCHEMA_EXTRACTION_DETERMINISTIC: (
-        Say("Read {extracted} out of the message[; {rejected} was refused]."),
-        Say("Read nothing out of the message: {rejected} was refused.", tone=Tone.WARNING),
+        Say("Read {extracted:data} out of the message[; {rejected:data} was refused]."),
+        Say("Read nothing out of the message: {rejected:data} was refused.", tone=Tone.WARNING),
         Say("Found no data in the message."),
     ),
     Stage.SCHEMA_STATUS: status,
