@@ -76,11 +76,22 @@ def whole(request: Request) -> bool:
 def whole_number(request: Request, name: str, minimum: int = 1) -> int | None:
     """A number, or null when absent. Raises RequestInvalid."""
     text = request.query_params.get(name)
-    if text is None or text == "":
-        return None
+    return None if text is None or text == "" else number(text, name, minimum)
+
+
+def number(text: str, name: str, minimum: int = 1) -> int:
+    """A number as it stands in an address. Raises RequestInvalid, which calls it by its name."""
     if not text.isdecimal() or len(text) > 10 or not minimum <= int(text) < 2**31:
         raise RequestInvalid(fields={name: [f"{text!r} is not a whole number from {minimum} to {2**31 - 1}."]})
     return int(text)
+
+
+def page_size(request: Request, usual: int, most: int) -> int:
+    """How many a page is to have, by `limit`. Raises RequestInvalid."""
+    limit = whole_number(request, "limit") or usual
+    if limit > most:
+        raise RequestInvalid(fields={"limit": [f"{limit} is more than a page has: at most {most}."]})
+    return limit
 
 
 def required_number(request: Request, name: str) -> int:

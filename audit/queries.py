@@ -11,6 +11,13 @@ from django.db.models import Q, QuerySet
 from audit.models import CeAudit
 from convengine.sessions.models import CeConversation, CeConversationHistory
 
+#: What the record of a turn shows in lists.
+_TURN_COLUMNS = (
+    *("conversation_id", "turn_no", "turn_id", "created_at", "status", "source", "error_code", "error_message"),
+    *("intent_code", "state_code", "config_version", "duration_ms", "user_input", "assistant_output"),
+    *("context_epoch", "replayable", "audit_incomplete"),
+)
+
 
 @dataclass(frozen=True)
 class EventFilter:
@@ -78,6 +85,23 @@ def records(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> dict[int, Ce
     """The turn records by turn number, without their recordings."""
     found = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__in=set(turn_nos))
     return {record.turn_no: record for record in found.defer("recording", "trace_graph", "assistant_output")}
+
+
+def turn_page(
+    conversation_id: uuid.UUID, size: int, before: int | None = None, after: int | None = None
+) -> tuple[list[CeConversationHistory], bool]:
+    """Up to `size` turn records, newest first, and whether there are more that way.
+
+    In front of `before` the newest; behind `after` the oldest. Recordings and the like are not read.
+    """
+    found = CeConversationHistory.objects.filter(conversation_id=conversation_id).only(*_TURN_COLUMNS)
+    if after is not None:
+        rows = list(found.filter(turn_no__gt=after).order_by("turn_no")[: size + 1])
+        return list(reversed(rows[:size])), len(rows) > size
+    if before is not None:
+        found = found.filter(turn_no__lt=before)
+    rows = list(found.order_by("-turn_no")[: size + 1])
+    return rows[:size], len(rows) > size
 
 
 def newest_turns(conversation_id: uuid.UUID, before: int | None, size: int) -> list[int]:

@@ -1,7 +1,8 @@
 """Addresses of the audit endpoints."""
 
-from django.urls import path
+from django.urls import path, re_path
 
+from audit.conversation_views import ConversationView, TurnsView, TurnTraceView
 from audit.feedback.view import FeedbackView
 from audit.finding.api import FindView
 from audit.live.view import StreamView
@@ -15,4 +16,8 @@ urlpatterns = [
     path("conversation/audit/<str:conversation_id>/account", AccountView.as_view(), name="audit-account"),
     path("audit/turns", FindView.as_view(), name="find-turns"),
     path("conversation/audit/<str:conversation_id>/why", WhyView.as_view(), name="audit-why"),
+    # As long as a UUID in any of its spellings: what is shorter is no id but an address that there is not.
+    re_path("^conversation/(?P<conversation_id>[^/]{32,45})$", ConversationView.as_view(), name="conversation"),
+    path("conversation/<str:conversation_id>/turns", TurnsView.as_view(), name="turns"),
+    path("conversation/<str:conversation_id>/turns/<str:turn_no>/trace", TurnTraceView.as_view(), name="turn-trace"),
 ]

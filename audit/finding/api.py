@@ -14,7 +14,8 @@ from audit.finding.form import FindForm
 from audit.finding.results import costs, turns_of
 from audit.finding.search import Search
 from audit.finding.walk import Cursor, find
-from audit.parameters import whole_number
+from audit.parameters import page_size
+from audit.turn_record import TurnSerializer, turn_json
 from convengine.api.models import CeApiKey
 from convengine.api.serializers import FailureSerializer
 from convengine.errors import RequestInvalid
@@ -31,24 +32,12 @@ _KINDS: Mapping[str, Any] = {
 }
 
 
-class FoundTurnSerializer(serializers.Serializer[Any]):
-    """One turn."""
+class FoundTurnSerializer(TurnSerializer):
+    """One turn, and whose it is."""
 
-    turnId = serializers.UUIDField()
-    turnNo = serializers.IntegerField()
     conversationId = serializers.UUIDField()
     channel = serializers.CharField()
     participant = serializers.CharField()
-    startedAt = serializers.DateTimeField()
-    status = serializers.CharField()
-    errorCode = serializers.CharField(allow_null=True)
-    intent = serializers.CharField()
-    state = serializers.CharField()
-    configVersion = serializers.IntegerField()
-    durationMs = serializers.IntegerField(allow_null=True)
-    cost = serializers.DecimalField(max_digits=18, decimal_places=9, allow_null=True)
-    userText = serializers.CharField(allow_null=True)
-    answer = serializers.JSONField(allow_null=True)
 
 
 class FoundPageSerializer(serializers.Serializer[Any]):
@@ -96,7 +85,7 @@ class FindView(APIView):
         A page that looked at as many turns as one may, and is not full, has `lookedBackTo`, and `next` goes on from
         there.
         """
-        found = find(_asked(request), _cursor(request), _limit(request))
+        found = find(_asked(request), _cursor(request), page_size(request, PAGE, MOST))
         turns = turns_of(found.matches)
         spent = costs(turns)
         return Response(
@@ -133,29 +122,10 @@ def _cursor(request: Request) -> Cursor | None:
     return cursor
 
 
-def _limit(request: Request) -> int:
-    """Raises RequestInvalid."""
-    limit = whole_number(request, "limit") or PAGE
-    if limit > MOST:
-        raise RequestInvalid(fields={"limit": [f"{limit} is more than a page has: at most {MOST}."]})
-    return limit
-
-
 def _told(turn: Any, cost: Any) -> dict[str, Any]:
     return {
-        "turnId": str(turn.turn_id),
-        "turnNo": turn.turn_no,
+        **turn_json(turn, cost),
         "conversationId": str(turn.conversation_id),
         "channel": turn.conversation.channel,
         "participant": turn.conversation.remote_jid,
-        "startedAt": turn.created_at.isoformat(),
-        "status": turn.status,
-        "errorCode": turn.error_code,
-        "intent": turn.intent_code,
-        "state": turn.state_code,
-        "configVersion": turn.config_version,
-        "durationMs": turn.duration_ms,
-        "cost": None if cost is None else f"{cost:f}",
-        "userText": turn.user_input,
-        "answer": turn.assistant_output,
     }
