@@ -160,9 +160,10 @@ def _text(sheet: str, number: int, place: int, cell: Any) -> str:
     if value is None:
         return ""
     if cell.data_type in ("f", "e") or not isinstance(value, (str, bool, int, float, datetime, date)):
-        what = f"is an error ({value})" if cell.data_type == "e" else "is a formula"
+        kinds = {"e": f"is an error ({value})", "f": "is a formula"}
+        what = kinds.get(cell.data_type, "is a time of day or a span of time, which no column has")
         place_of = f"{sheet} line {number}, column {place + 1}"
-        raise FileRefused(place_of, f"{what}. Copy the column, and paste it as values.")
+        raise FileRefused(place_of, f"{what}. Copy the column, and paste it as values or text.")
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (datetime, date)):

@@ -91,6 +91,16 @@ def as_json(value: Any) -> Any:
         return UNREADABLE
 
 
+def alike(snapshot: Snapshot, row: R) -> tuple[R, ...]:
+    """The enabled rows of the same table and scope whose plain columns say what this one's say; few, of any number."""
+    return snapshot.index(type(row), _saying, rank).get(_saying(row), ())
+
+
+def _saying(row: Row) -> tuple[object, ...]:
+    plain = (_plain(getattr(row, name)) for name in _telling(row.table))
+    return (*scope_key(row), *(value if isinstance(value, (str, int, float)) else "" for value in plain))
+
+
 def does_the_same(one: Row, other: Row) -> bool:
     """True when two rows of a table differ in nothing that matters but their order."""
     return all(_plain(getattr(one, name)) == _plain(getattr(other, name)) for name in _telling(one.table))

@@ -131,7 +131,7 @@ def duplicate_row(draft: Draft[Any]) -> Iterator[Finding]:
     """Another row of the same scope does exactly the same."""
     if not draft.row.enabled:
         return
-    for other in draft.others(relations.same_scope(draft.snapshot, draft.row)):
+    for other in draft.others(relations.alike(draft.snapshot, draft.row)):
         if relations.does_the_same(draft.row, other):
             yield draft.warning(
                 "DUPLICATE_ROW",

@@ -4,7 +4,7 @@ import io
 import time
 import zipfile
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -120,6 +120,7 @@ def test_what_people_type_into_spreadsheets_means_what_it_shows() -> None:
     [
         (lambda: book_of(HEAD, [1, "EXACT", "=1+1"]), "line 2, column 3: is a formula. Copy the column"),
         (lambda: book_of(HEAD, [1, "EXACT", "='[other.xlsx]S'!A1"]), "is a formula"),
+        (lambda: book_of(HEAD, [1, "EXACT", timedelta(hours=1)]), "line 2, column 3: is a time of day or a span"),
         (lambda: repacked(book_of(HEAD), vbaProject_bin=b"x"), "has macros"),
         (lambda: repacked(book_of(HEAD, [1]), in_sheet("<worksheet", "<!DOCTYPE a><worksheet")), "type"),
         (lambda: repacked(book_of(HEAD), bomb=b"0" * (workbooks.UNPACKED + 1)), "unpacks to more than"),

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from config_admin.validation import relations
 from config_admin.validation.findings import Finding, Severity
 from convengine.domain import rows
+from tests.builders import make_rule, make_snapshot
 from tests.config_admin.validation import shop
 from tests.config_admin.validation.shop import CANCELLED, RULE, codes, findings, said
 
@@ -95,6 +97,12 @@ def test_a_row_that_does_the_same_as_another_is_a_duplicate() -> None:
     assert said(twin) == [
         ("DUPLICATE_ROW", "Row 1 has the same scope, condition and effect. Only the first will matter.")
     ]
+
+
+def test_a_row_is_compared_only_with_those_that_say_the_same_however_many_there_are() -> None:
+    crowd = [make_rule(rule_id=100 + number, match_pattern=f"text {number % 50}") for number in range(500)]
+    found = relations.alike(make_snapshot(*crowd), crowd[7])
+    assert [row.rule_id for row in found] == list(range(107, 600, 50))
 
 
 def test_a_row_that_differs_in_what_it_does_is_no_duplicate() -> None:
