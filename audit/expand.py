@@ -1,6 +1,6 @@
 """Stored events to whole ones: every reader sees what the writer did not repeat (R16, R33)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,9 +8,10 @@ from audit.implied import repeats_text, running, whole
 from audit.models import CeAudit
 from audit.stage_names import base_name
 from convengine.domain import folding
-from convengine.domain.stages import FULL_META
+from convengine.domain.stages import FULL_META, Stage
 
 Json = Any
+_STEP_ENDS = frozenset({Stage.STEP_EXIT, Stage.STEP_ERROR})
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,11 @@ class Event:
         return base_name(self.row.stage)
 
 
-def expanded(rows: Iterable[CeAudit]) -> Iterator[Event]:
-    """Whole events from stored ones, which must come turn by turn, each turn from its first event."""
+def expanded(rows: Iterable[CeAudit], full_meta: bool = False) -> Iterator[Event]:
+    """Whole events from stored ones, which must come turn by turn, each turn from its first event.
+
+    With `full_meta` params, context and session are shown at every event, not only where R16 wants them.
+    """
     turn_no: int | None = None
     state: Mapping[str, Json] = {}
     step: str | None = None
@@ -50,7 +54,7 @@ def expanded(rows: Iterable[CeAudit]) -> Iterator[Event]:
                 payload["key"] = {"userText": state.get("userText"), **payload["key"]}
         payload = {key: _resolved(value, state) for key, value in payload.items()}
         if has_meta:
-            payload["_meta"] = _meta(row, state, step, (meta or {}).get("changed"))
+            payload["_meta"] = _meta(row, state, step, (meta or {}).get("changed"), full_meta)
         yield Event(row, payload, state, step)
 
 
@@ -66,7 +70,22 @@ def _resolved(value: Json, state: Mapping[str, Json]) -> Json:
     return value
 
 
-def _meta(row: CeAudit, state: Mapping[str, Json], step: str | None, changed: Json) -> dict[str, Json]:
+def in_steps(events: Iterable[Event], steps: Collection[str]) -> Iterator[Event]:
+    """The events of some steps, from whole turns; also of turns that were stored without `_meta`."""
+    turn_no: int | None = None
+    entered: str | None = None
+    for event in events:
+        if event.row.turn_no != turn_no:
+            turn_no, entered = event.row.turn_no, None
+        if event.name == Stage.STEP_ENTER:
+            entered = event.payload.get("step")
+        if (event.step or entered) in steps:
+            yield event
+        if event.name in _STEP_ENDS:
+            entered = None
+
+
+def _meta(row: CeAudit, state: Mapping[str, Json], step: str | None, changed: Json, full_meta: bool) -> dict[str, Json]:
     meta = {
         "stage": row.stage,
         "conversationId": str(row.conversation_id),
@@ -79,12 +98,16 @@ def _meta(row: CeAudit, state: Mapping[str, Json], step: str | None, changed: Js
         "configVersion": row.config_version,
         "step": step,
     }
+    told = {"changed": changed} if changed else {}
     if base_name(row.stage) in FULL_META:
-        return {
-            **meta,
-            "inputParams": folding.folded(state, "inputParams"),
-            "userInputParams": state.get("userInputParams") or {},
-            "contextDict": folding.folded(state, "context"),
-            "session": folding.folded(state, "session"),
-        }
-    return {**meta, **({"changed": changed} if changed else {})}
+        return {**meta, **_large_parts(state)}
+    return {**meta, **told, **(_large_parts(state) if full_meta else {})}
+
+
+def _large_parts(state: Mapping[str, Json]) -> dict[str, Json]:
+    return {
+        "inputParams": folding.folded(state, "inputParams"),
+        "userInputParams": state.get("userInputParams") or {},
+        "contextDict": folding.folded(state, "context"),
+        "session": folding.folded(state, "session"),
+    }

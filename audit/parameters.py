@@ -18,6 +18,16 @@ _CURSOR = re.compile(r"^([ab])(\d{1,9})\.(\d{1,9})$")
 
 
 @dataclass(frozen=True)
+class Shown:
+    """What of whole events is shown, beyond what a filter of stored ones can say."""
+
+    #: Class names of steps; none admits all events, those outside of steps too.
+    steps: frozenset[str] = frozenset()
+    #: Params, context and session at every event.
+    full_meta: bool = False
+
+
+@dataclass(frozen=True)
 class Cursor:
     """A place in a conversation's events: after or before (turn, seq)."""
 
@@ -63,6 +73,17 @@ def event_filter(request: Request) -> EventFilter:
         until=_time(request, "to"),
         text=storable(given.get("q", "")),
     )
+
+
+def shown(request: Request) -> Shown:
+    """What `step` and `expand` ask for. Raises RequestInvalid."""
+    given = request.query_params
+    expand = given.get("expand") or ""
+    if expand not in ("", "meta"):
+        raise RequestInvalid(fields={"expand": [f"There is no {expand!r}. Known: meta."]})
+    if expand and whole(request):
+        raise RequestInvalid(fields={"expand": ["Not with ?page=off: take pages, by ?cursor= from `next`."]})
+    return Shown(frozenset(name for name in given.getlist("step") if name), bool(expand))
 
 
 def whole(request: Request) -> bool:

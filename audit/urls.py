@@ -6,6 +6,7 @@ from audit.conversation_views import ConversationView, TurnsView, TurnTraceView
 from audit.feedback.view import FeedbackView
 from audit.finding.api import FindView
 from audit.live.view import StreamView
+from audit.stage_catalogue import StagesView
 from audit.views import AccountView, EventsView, TraceView, WhyView
 
 urlpatterns = [
@@ -15,6 +16,7 @@ urlpatterns = [
     path("conversation/audit/<str:conversation_id>/trace", TraceView.as_view(), name="audit-trace"),
     path("conversation/audit/<str:conversation_id>/account", AccountView.as_view(), name="audit-account"),
     path("audit/turns", FindView.as_view(), name="find-turns"),
+    path("audit/stages", StagesView.as_view(), name="stages"),
     path("conversation/audit/<str:conversation_id>/why", WhyView.as_view(), name="audit-why"),
     # As long as a UUID in any of its spellings: what is shorter is no id but an address that there is not.
     re_path("^conversation/(?P<conversation_id>[^/]{32,45})$", ConversationView.as_view(), name="conversation"),

@@ -11,9 +11,9 @@ from rest_framework.views import APIView
 
 from audit import original, parameters, queries
 from audit.account import account
-from audit.expand import Event, expanded
+from audit.expand import Event, expanded, in_steps
 from audit.models import CeAudit
-from audit.parameters import Cursor
+from audit.parameters import Cursor, Shown
 from audit.serializers import (
     AccountSerializer,
     EventPageSerializer,
@@ -28,6 +28,8 @@ from convengine.errors import ConversationNotFound
 _PAGE = 500
 #: Filtered pages are smaller: each event may need the whole turn in front of it.
 _FILTERED_PAGE = 100
+#: The context of a conversation may be large, and is shown three times at each event.
+_FULL_PAGE = 50
 _WHOLE = 20_000
 _TURNS = 50
 _NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
@@ -48,9 +50,15 @@ class EventsView(APIView):
             _ID,
             _TURN,
             OpenApiParameter("stage", str, many=True, description="Stage names; * stands for any characters."),
+            OpenApiParameter(
+                "step", str, many=True, description="Class names of steps; a page may have few events then."
+            ),
             OpenApiParameter("from", OpenApiTypes.DATETIME, description="Events since."),
             OpenApiParameter("to", OpenApiTypes.DATETIME, description="Events until."),
             OpenApiParameter("q", str, description="Text in the payload."),
+            OpenApiParameter(
+                "expand", str, enum=["meta"], description="meta: params, context and session at every event."
+            ),
             OpenApiParameter("cursor", _CURSOR, description="From `next` or `previous` of a page."),
         ],
         responses={
@@ -68,11 +76,11 @@ class EventsView(APIView):
             found_key = _original(request, conversation_id)
             return Response(original.raw(found_key) if found_key else [])
         key = parameters.conversation(request, conversation_id).pk
-        wanted = parameters.event_filter(request)
+        wanted, shown = parameters.event_filter(request), parameters.shown(request)
         found = queries.events(key, wanted)
         if parameters.whole(request):
-            return Response([_event_json(event) for event in _whole(key, list(found[:_WHOLE]))])
-        size = _FILTERED_PAGE if wanted.selective else _PAGE
+            return Response([_event_json(event) for event in _whole(key, list(found[:_WHOLE]), shown)])
+        size = _FULL_PAGE if shown.full_meta else _FILTERED_PAGE if wanted.selective else _PAGE
         cursor = Cursor.read(request.query_params.get("cursor"))
         if cursor is not None and not cursor.after:
             rows, more = queries.page_before(found, cursor.place, size), True
@@ -82,7 +90,7 @@ class EventsView(APIView):
             {
                 "next": str(Cursor(True, _place(rows[-1]))) if rows and more else None,
                 "previous": str(Cursor(False, _place(rows[0]))) if rows and cursor else None,
-                "results": [_event_json(event) for event in _whole(key, rows)],
+                "results": [_event_json(event) for event in _whole(key, rows, shown)],
             }
         )
 
@@ -173,11 +181,14 @@ class AccountView(APIView):
         )
 
 
-def _whole(conversation_id: uuid.UUID, rows: list[CeAudit]) -> list[Event]:
+def _whole(conversation_id: uuid.UUID, rows: list[CeAudit], shown: Shown) -> list[Event]:
     """The rows as whole events: folding starts with the first event of each turn that they are part of."""
     wanted = {row.audit_id for row in rows}
     turns = queries.whole_turns(conversation_id, [row.turn_no for row in rows if row.turn_no is not None])
-    return [event for event in expanded(turns) if event.row.audit_id in wanted]
+    events = expanded(turns, shown.full_meta)
+    if shown.steps:
+        events = in_steps(events, shown.steps)
+    return [event for event in events if event.row.audit_id in wanted]
 
 
 def _event_json(event: Event) -> dict[str, Any]:

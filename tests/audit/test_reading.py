@@ -181,6 +181,8 @@ def test_the_original_trace_has_the_steps_and_stages_of_the_whole_conversation(c
         ({"cursor": "zz"}, "cursor"),
         ({"cursor": "a" + "9" * 5000 + ".1"}, "cursor"),
         ({"from": "soon"}, "from"),
+        ({"expand": "all"}, "expand"),
+        ({"expand": "meta", "page": "off"}, "expand"),
     ],
 )
 def test_query_parameters_that_are_wrong_are_named(caller: Caller, query: dict[str, str], field: str) -> None:
@@ -189,6 +191,73 @@ def test_query_parameters_that_are_wrong_are_named(caller: Caller, query: dict[s
     response = caller.get(**query)
 
     assert (response.status_code, list(response.json()["fields"])) == (400, [field])
+
+
+@pytest.mark.parametrize("persist_meta", ["true", "false"])
+def test_steps_are_filtered_with_all_that_happened_in_them(caller: Caller, persist_meta: str) -> None:
+    setting("PERSIST_META", persist_meta)
+    caller.say("hours", inputParams={"vip": True})
+    caller.say("hours")
+    (first, second) = caller.get("/trace").json()["turns"]
+
+    found = caller.get(step="RulesStep").json()["results"]
+
+    frames = [next(step for step in turn["steps"] if step["step"] == "RulesStep") for turn in (first, second)]
+    happened = [(stage["turnNo"], stage["seq"]) for frame in frames for stage in frame["stages"]]
+    named = [(one["turnNo"], one["seq"]) for one in found]
+    assert [place for place in named if place in happened] == happened
+    assert {one["stage"] for one in found if (one["turnNo"], one["seq"]) not in happened} == {"STEP_ENTER", "STEP_EXIT"}
+    assert len(named) == len(happened) + 4
+    both = caller.get(step=["RulesStep", "ResponseResolutionStep"], stage="STEP_EXIT", turn=1).json()["results"]
+    assert len(both) == 2
+    assert caller.get(step="RulesStep", page="off").json() == found
+    assert caller.get(step="NoStep").json()["results"] == []
+
+
+def test_steps_are_filtered_over_pages_and_where_their_frames_were_left_out(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setting("LEVEL", "STANDARD")
+    caller.say("hours")
+    caller.say("fees")
+    at_once = caller.get(step="ResponseResolutionStep").json()["results"]
+    monkeypatch.setattr("audit.views._PAGE", 7)
+
+    seen, cursor = [], ""
+    while True:
+        page = caller.get(step="ResponseResolutionStep", cursor=cursor).json()
+        seen += page["results"]
+        cursor = page["next"]
+        if not cursor:
+            break
+
+    assert seen == at_once
+    assert [one["stage"] for one in seen].count("ASSISTANT_OUTPUT") == 2
+
+
+def test_the_large_parts_are_shown_at_every_event_on_demand(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = caller.say("hours", inputParams={"vip": True})
+    usual = caller.get().json()["results"]
+    monkeypatch.setattr("audit.views._FULL_PAGE", 9)
+
+    first = caller.get(expand="meta").json()
+    following = caller.get(expand="meta", cursor=first["next"]).json()
+    monkeypatch.setattr("audit.views._FULL_PAGE", len(usual))
+    shown = caller.get(expand="meta").json()["results"]
+
+    large = {"inputParams", "userInputParams", "contextDict", "session"}
+    assert [*first["results"], *following["results"]] == shown[:18]
+    for plain, whole in zip(usual, shown, strict=True):
+        before, meta = plain["payload"].pop("_meta"), whole["payload"].pop("_meta")
+        assert plain == whole
+        assert meta.keys() == before.keys() | large
+        assert {key: meta[key] for key in before} == before
+        assert meta["session"]["intent"] == meta["intent"]
+        assert plain["payload"].get("context", meta["contextDict"]) == meta["contextDict"]
+    assert meta["contextDict"] == answer["context"]
+    (set_state,) = caller.get(expand="meta", stage="SET_STATE").json()["results"]
+    assert set_state["payload"]["_meta"]["userInputParams"] == {"vip": True}
+    assert set_state["payload"]["_meta"]["session"]["state"] == set_state["payload"]["toState"]
 
 
 @pytest.mark.parametrize("name", ["q", "stage"])
