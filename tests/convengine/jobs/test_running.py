@@ -177,4 +177,4 @@ def test_every_job_of_the_settings_is_told_and_runs_on_an_empty_database() -> No
         assert all((job.title, job.help, job.schedule.told()))
         record = running.run(name, by="alice")
         assert record
-        assert (record.status, record.counts) == ("OK", {}), name
+        assert (record.status, any(record.counts.values())) == ("OK", False), name
