@@ -18,7 +18,7 @@ from audit.timeline import trace
 from audit.turn_record import TurnRecordSerializer, record_json
 from convengine import conf
 from convengine.api.serializers import FailureSerializer
-from convengine.domain.enums import ConversationStatus, Lifecycle
+from convengine.domain.enums import Lifecycle
 from convengine.errors import ConversationNotFound
 from convengine.rules.redacting import Redaction
 from convengine.sessions.models import CeConversation
@@ -33,9 +33,9 @@ class ConversationSerializer(serializers.Serializer[Any]):
     """Where a conversation stands; values that the audit masks are masked."""
 
     conversationId = serializers.UUIDField()
-    status = serializers.ChoiceField(choices=[one.value for one in ConversationStatus])
-    lifecycle = serializers.ChoiceField(choices=[one.value for one in Lifecycle])
-    lifecycleDetail = serializers.JSONField()
+    status = serializers.CharField(help_text="RUNNING, or BLOCKED by a policy.")
+    lifecycle = serializers.ChoiceField(choices=Lifecycle.choices())
+    lifecycleDetail = serializers.DictField(help_text="The open question, the summary, or the reason of the end.")
     intent = serializers.CharField()
     state = serializers.CharField()
     context = serializers.DictField()  # type: ignore[assignment]

@@ -22,7 +22,8 @@ class TurnSerializer(serializers.Serializer[Any]):
     durationMs = serializers.IntegerField(allow_null=True)
     cost = serializers.DecimalField(max_digits=18, decimal_places=9, allow_null=True)
     userText = serializers.CharField(allow_null=True)
-    answer = serializers.JSONField(allow_null=True)
+    # Null too, as any JSON value: with `allow_null` the description would have null fit twice, and so refuse it.
+    answer = serializers.JSONField()
 
 
 class TurnRecordSerializer(TurnSerializer):

@@ -32,7 +32,7 @@ class DiagnosisSerializer(serializers.Serializer[Any]):
     """Something that is wrong, or may be. The fingerprint stays the same until one of the rows changes."""
 
     table = serializers.CharField()
-    row = serializers.JSONField(allow_null=True)
+    row = serializers.JSONField()
     field = serializers.CharField(allow_null=True)
     severity = serializers.CharField()
     code = serializers.CharField()
@@ -40,7 +40,7 @@ class DiagnosisSerializer(serializers.Serializer[Any]):
     consequence = serializers.CharField()
     rows = RowKeySerializer(many=True)
     witness = serializers.JSONField(
-        allow_null=True, help_text="intent, state, phase, userText, dialogueAct, context, inputParams, facts, joined."
+        help_text="intent, state, phase, userText, dialogueAct, context, inputParams, facts, joined."
     )
     fingerprint = serializers.CharField()
 

@@ -198,7 +198,7 @@ class VerboseLineSerializer(serializers.Serializer[Any]):
     determinant = serializers.CharField()
     intent = serializers.CharField(allow_null=True)
     state = serializers.CharField(allow_null=True)
-    ruleId = serializers.JSONField(allow_null=True)
+    ruleId = serializers.JSONField()
     toolCode = serializers.CharField(allow_null=True)
     level = serializers.ChoiceField(choices=["INFO", "ERROR"])
     text = serializers.CharField()

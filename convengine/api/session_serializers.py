@@ -183,7 +183,7 @@ class ExplainedTurnSerializer(serializers.Serializer[Any]):
     preferences = serializers.DictField()
     error = serializers.DictField(allow_null=True)
     response_preview = serializers.CharField(allow_blank=True, help_text="The first 200 characters.")
-    response = serializers.JSONField(allow_null=True)
+    response = serializers.JSONField()
     trace = serializers.DictField(help_text="`nodes`: steps with timings and outcome; `edges`: order, and rules.")
 
 

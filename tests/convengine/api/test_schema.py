@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
+from jsonschema import Draft202012Validator
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
+from config_admin.models import CeResponse
 from tests.api import Caller, make_key
 from tests.worlds import desk
 
@@ -40,6 +42,30 @@ def test_every_answer_fits_the_description(live_server: Any) -> None:
         check()
 
     assert len(operations) >= 4
+
+
+@pytest.mark.django_db
+def test_what_is_read_of_a_real_conversation_fits_the_description() -> None:
+    desk()
+    caller = Caller()
+    caller.say("hours", inputParams={"vip": True})
+    CeResponse.objects.filter(intent_code="FEES").delete()
+    caller.say("fees")
+    document = caller.client.get("/api/schema/?format=json").json()
+    mine = "conversation/{conversation_id}"
+    audit = "conversation/audit/{conversation_id}"
+    asked = {mine: "", f"{mine}/turns": "?limit=1", f"{mine}/turns/{{turn_no}}/trace": "", audit: "?expand=meta"}
+    asked |= {f"{audit}/trace": "", f"{audit}/why": "?turn=1", f"{audit}/account": "?turn=1"}
+
+    for path, query in {**asked, "audit/turns": "", "audit/stages": ""}.items():
+        answer = caller.client.get(
+            f"/api/v1/{path.format(conversation_id=caller.conversation_id, turn_no=2)}{query}",
+            headers={"Authorization": f"Api-Key {caller.secret}"},
+        )
+        told = document["paths"][f"/api/v1/{path}"]["get"]["responses"][str(answer.status_code)]
+        schema = told["content"]["application/json"]["schema"]
+        Draft202012Validator({**schema, "components": document["components"]}).validate(answer.json())
+        assert answer.status_code == 200
 
 
 @pytest.mark.django_db
