@@ -49,7 +49,7 @@ class Walk:
         own = next((one for one in bundles if one.turn_id == turn_id), None)
         if own is not None:
             bundles.remove(own)
-        calls = chunk.calls.pop((self.key, turn_id), [])
+        calls = chunk.calls.pop((self.key, turn_no, turn_id), [])
         seal = self._seal(record)
         if seal is None:
             return
@@ -57,6 +57,7 @@ class Walk:
         self.last, self.last_turn_no = (turn_no, seal.hash(frame(record))), turn_no
         if seal.salt is None:
             self._erased(record, own)
+            self.calls[turn_id] += calls
         else:
             self._contents(record, seal, seal.salt, own, (chunk.deciding.get(turn_id, []), calls))
 
@@ -67,6 +68,11 @@ class Walk:
             for turn_id, _, piece in one_by_one(self.key, turn_no):
                 if turn_id in wanted:
                     self.extras[turn_id, turn_no].append(piece)
+
+    def others(self, turn_no: int | None, turn_id: uuid.UUID | None, calls: Sequence[bytes]) -> None:
+        """Model calls of the conversation that belong to none of its records. They may be kept longer than turns."""
+        if turn_no is None or (self.numbers and turn_no >= min(self.numbers)):
+            self.calls[turn_id] += calls
 
     def end(self, *, is_there: bool) -> None:
         """Nothing more comes: the head, the additions, and what no seal knows."""

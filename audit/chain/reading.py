@@ -25,6 +25,7 @@ TURNS = 400
 LAST = 2**31 - 1
 #: A place in the order of all turns: conversation and turn.
 Place = tuple[uuid.UUID, int]
+OfCalls = tuple[uuid.UUID, int | None, uuid.UUID | None]
 
 
 @dataclass
@@ -65,12 +66,13 @@ class Chunk:
     records: list[dict[str, Any]]
     events: dict[Place, list[Bundle]]
     deciding: dict[uuid.UUID, list[bytes]]
-    calls: dict[tuple[uuid.UUID, uuid.UUID | None], list[bytes]] = field(default_factory=dict)
+    #: By conversation, number and id of the turn.
+    calls: dict[OfCalls, list[bytes]] = field(default_factory=dict)
 
 
 def chunks(first: uuid.UUID | None, last: uuid.UUID, only: bool = False) -> Iterator[Chunk]:
     """The turns of the conversations behind `first` up to `last`; with `only`, of `last` alone."""
-    place: Place = (last, 0) if only else (first or uuid.UUID(int=0), LAST if first else 0)
+    place: Place = (last, -1) if only else (first or uuid.UUID(int=0), LAST if first else 0)
     while True:
         records = _records(place, last)
         end = (records[-1]["conversation_id"], records[-1]["turn_no"]) if len(records) == TURNS else (last, LAST)
@@ -160,7 +162,8 @@ def _events(after: Place, end: Place) -> dict[Place, list[Bundle]]:
             "group_concat(payload_json, char(10))"
         )
     sql = f"""
-        SELECT conversation_id, turn_no, turn_id, {gathered}, count(*), min(config_version), max(config_version)
+        SELECT conversation_id, turn_no, turn_id, {gathered}, count(*),
+               min(COALESCE(config_version, 0)), max(COALESCE(config_version, 0))
           FROM ce_audit
          WHERE (conversation_id, turn_no) > (%s, %s) AND (conversation_id, turn_no) <= (%s, %s)
            AND conversation_id >= %s AND conversation_id <= %s AND turn_no IS NOT NULL
@@ -186,8 +189,8 @@ def _deciding(turns: Sequence[uuid.UUID]) -> dict[uuid.UUID, list[bytes]]:
     return {key: of_deciding(rows) for key, rows in found.items()}
 
 
-def _calls(after: Place, end: Place) -> dict[tuple[uuid.UUID, uuid.UUID | None], list[bytes]]:
-    here, found = dialect(), defaultdict[tuple[uuid.UUID, uuid.UUID | None], list[Any]](list)
+def _calls(after: Place, end: Place) -> dict[OfCalls, list[bytes]]:
+    here, found = dialect(), defaultdict[OfCalls, list[Any]](list)
     for row in _rows(
         f"SELECT {', '.join(CALL)} FROM ce_llm_call_log WHERE (conversation_id, COALESCE(turn_no, 0)) > (%s, %s) "
         "AND (conversation_id, COALESCE(turn_no, 0)) <= (%s, %s) AND conversation_id >= %s AND conversation_id <= %s "
@@ -197,7 +200,7 @@ def _calls(after: Place, end: Place) -> dict[tuple[uuid.UUID, uuid.UUID | None],
         values = dict(zip(CALL, row, strict=True))
         values["conversation_id"], values["turn_id"] = _uuid(values["conversation_id"]), _uuid(values["turn_id"])
         values["created_at"] = here.read_time(values["created_at"])
-        found[values["conversation_id"], values["turn_id"]].append(values)
+        found[values["conversation_id"], values["turn_no"], values["turn_id"]].append(values)
     return {key: of_calls(rows) for key, rows in found.items()}
 
 

@@ -122,6 +122,9 @@ def _walks(after: uuid.UUID | None, last: uuid.UUID, cuts: Cuts, *, only: bool =
         by_key = {walk.key: walk for walk in done}
         for (key, turn_no), bundles in chunk.events.items():
             by_key[key].rest(turn_no, bundles)
+        for (key, number, turn_id), calls in chunk.calls.items():
+            if key in by_key:
+                by_key[key].others(number, turn_id, calls)
         goes_on = done.pop() if full else None
         for walk in done:
             walk.end(is_there=walk.key in known and known[walk.key].there)

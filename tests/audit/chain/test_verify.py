@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from audit.chain import verify
-from audit.models import CeAudit, CeChainLink, CeTurnRow
+from audit.models import CeAudit, CeChainLink, CeLlmCallLog, CeTurnRow
 from config_admin.models import CeConfig, CeResponse
 from convengine.domain.chain import Seal
 from convengine.sessions import by_call
@@ -72,6 +72,7 @@ def test_one_byte_of_one_event_is_found_wherever_it_stands(caller: Caller) -> No
                 {"payload_json": {**row.payload_json, "x": 1}},
                 {"stage": f"{row.stage}x"},
                 {"config_version": 9},
+                {"config_version": None},
             ):
                 QuerySet(CeAudit).filter(pk=row.pk).update(**values)
                 assert found(caller) == [("EVENT_CHANGED", 2, row.seq)], (row.stage, values)
@@ -79,6 +80,17 @@ def test_one_byte_of_one_event_is_found_wherever_it_stands(caller: Caller) -> No
                 QuerySet(CeAudit).filter(pk=row.pk).update(**old)
 
     assert found(caller) == []
+
+
+@pytest.mark.parametrize("turn_no", [None, 2, 99])
+def test_a_model_call_of_no_turn_is_found(caller: Caller, turn_no: int | None) -> None:
+    for _ in range(3):
+        caller.say("hours")
+    CeLlmCallLog.objects.create(
+        conversation_id=caller.conversation_id, turn_id=uuid.uuid4(), turn_no=turn_no, created_at=database_time()
+    )
+
+    assert found(caller) == [("MODEL_CALLS_CHANGED", None, None)]
 
 
 def test_an_event_that_was_taken_out_is_named(caller: Caller) -> None:
