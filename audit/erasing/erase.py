@@ -16,7 +16,14 @@ from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 
 from audit.chain import links
-from audit.models import CeAccessLog, CeAudit, CeChainLink, CeErasure, CeLlmCallLog, CeMcpUserFeedback
+from audit.erasing.searches import searches_for
+from audit.models import (
+    CeAudit,
+    CeChainLink,
+    CeErasure,
+    CeLlmCallLog,
+    CeMcpUserFeedback,
+)
 from convengine import conf
 from convengine.domain.chain import Seal
 from convengine.domain.enums import Lifecycle
@@ -103,7 +110,7 @@ def erase_participant(
         declare(key, who)
         yield {"conversations": 1}
     threads.delete()
-    yield from _searches_for(participant)
+    yield from searches_for(participant, f"[{_ERASED}]")
     for key in keys:
         yield from emptied(key)
 
@@ -150,9 +157,12 @@ def declare(key: uuid.UUID, who: Who) -> None:
 
 def emptied(key: uuid.UUID) -> Iterator[Counts]:
     """Take out what a declared erasure covers, some turns at a time. Done again, it does nothing."""
-    erasure = CeErasure.objects.filter(conversation_id=key).order_by("-erasure_id").first()
+    erasure = _last(key)
     if erasure is None:
         return
+    if _went_on(erasure):
+        declare(key, Who(erasure.by, erasure.reason))
+        erasure = _last(key) or erasure
     while turns := list(_unemptied(key, erasure.last_turn_no)[:TURNS]):
         yield _emptied_turns(key, turns)
     yield _emptied_additions(key, erasure.last_link)
@@ -176,6 +186,22 @@ def _holds(row: CeConversation) -> bool:
         any(getattr(row, name) != value for name, value in _EMPTY.items())
         or row.lifecycle_detail.get("reason") != _ERASED
     )
+
+
+def _last(key: uuid.UUID) -> CeErasure | None:
+    found: CeErasure | None = CeErasure.objects.filter(conversation_id=key).order_by("-erasure_id").first()
+    return found
+
+
+def _went_on(erasure: CeErasure) -> bool:
+    """True when something was told of the conversation since, which is no part of that erasure.
+
+    The first addition behind it says that it was erased.
+    """
+    later = CeChainLink.objects.filter(
+        conversation_id=erasure.conversation_id, number__gt=erasure.last_link + 1
+    ).exists()
+    return later and _left(erasure.conversation_id)
 
 
 def _left(key: uuid.UUID) -> bool:
@@ -227,24 +253,14 @@ def _emptied_additions(key: uuid.UUID, last: int) -> Counts:
     with transaction.atomic():
         events = _outside(key).purge()
         calls = CeLlmCallLog.objects.filter(conversation_id=key).purge()
-        found = list(CeChainLink.objects.filter(conversation_id=key, number__lte=last))
+        # The additions that say what was erased keep their seals, as they keep their events.
+        own = [one + 1 for one in CeErasure.objects.filter(conversation_id=key).values_list("last_link", flat=True)]
+        found = list(CeChainLink.objects.filter(conversation_id=key, number__lte=last).exclude(number__in=own))
         CeChainLink.objects.filter(pk__in=[link.pk for link in found]).purge()
         for link in found:
             link.chain = Seal.read(link.chain).erased().packed()
         CeChainLink.objects.bulk_create(found)
     return {"events": events, "model calls": calls, "additions": len(found)}
-
-
-def _searches_for(participant: str) -> Iterator[Counts]:
-    """What people searched for, where it names the participant. That they searched stays."""
-    found = list(CeAccessLog.objects.filter(search__icontains=participant))
-    with transaction.atomic():
-        CeAccessLog.objects.filter(pk__in=[row.pk for row in found]).purge()
-        for row in found:
-            row.search = f"[{_ERASED}]"
-        CeAccessLog.objects.bulk_create(found)
-    if found:
-        yield {"searches": len(found)}
 
 
 JOB = Job(

@@ -7,14 +7,12 @@ from typing import Any
 
 from django.db import transaction
 
-from audit.models import CeMcpUserFeedback, CeTurnRow
+from audit.models import CeErasure, CeMcpUserFeedback, CeTurnRow
 from convengine import conf
-from convengine.domain import settings
-from convengine.domain.catalogue.audit import REDACT_KEYS
 from convengine.domain.payload import spoken
-from convengine.domain.redaction import redacted
 from convengine.domain.stages import Stage
-from convengine.errors import ConversationNotFound, RequestInvalid
+from convengine.errors import ConversationClosed, ConversationNotFound, RequestInvalid
+from convengine.rules.redacting import Redaction
 from convengine.sessions.clock import database_time
 from convengine.sessions.models import CeConversation, CeConversationHistory
 
@@ -50,7 +48,7 @@ def give(
     """Keep it. One that the same author gave on the turn before is replaced. `workspace_id` null is any.
 
     The turn is the one of the message id, else of `turn_no`, else the last. `any_id`: a message id that is no turn's
-    means the last turn. Raises ConversationNotFound, RequestInvalid.
+    means the last turn. Raises ConversationNotFound, RequestInvalid, ConversationClosed for one that is erased.
     """
     with transaction.atomic():
         # Before the next turn can begin: what is told outside of turns has its place between two of them.
@@ -60,11 +58,13 @@ def give(
         conversation = found.first()
         if conversation is None:
             raise ConversationNotFound()
+        if CeErasure.objects.filter(conversation_id=conversation_id).exists():
+            raise ConversationClosed("What was said here is erased: there is nothing left that could be rated.")
         turn = _numbered(conversation, turn_no) if turn_no else _turn(conversation, given.message_id, any_id)
         now = database_time()
         before = CeMcpUserFeedback.objects.filter(turn_id=turn.turn_id, author=author, replaced_at=None)
         before.update(replaced_at=now)
-        row = _row(turn)
+        row, masking = _row(turn), Redaction.of(conf.load("SNAPSHOT").current())
         kept = CeMcpUserFeedback.objects.create(
             conversation=conversation,
             feedback_type=given.feedback_type,
@@ -75,14 +75,14 @@ def give(
             intent_code=turn.intent_code,
             state_code=turn.state_code,
             user_query=turn.user_input,
-            assistant_response=given.assistant_response or spoken(turn.assistant_output),
+            assistant_response=masking.text(given.assistant_response or spoken(turn.assistant_output)),
             mcp_tool_code=_tool(conversation),
-            comment=given.comment,
-            correction=given.correction,
+            comment=masking.text(given.comment),
+            correction=masking.text(given.correction),
             table_name=row.table_name if row else "",
             row_pk=row.row_pk if row else "",
             config_version=turn.config_version,
-            metadata_json=_masked(given.metadata),
+            metadata_json=given.metadata and masking.document(dict(given.metadata)),
             created_at=now,
         )
         _tell(kept, now)
@@ -128,13 +128,6 @@ def _tool(conversation: CeConversation) -> str | None:
     last = seen[-1] if isinstance(seen, list) and seen else None
     code = last.get("toolCode") or last.get("tool_code") if isinstance(last, dict) else None
     return str(code) if code else None
-
-
-def _masked(metadata: Mapping[str, Json] | None) -> Json:
-    if metadata is None:
-        return None
-    keys = settings.read(conf.load("SNAPSHOT").current(), REDACT_KEYS).value
-    return redacted(dict(metadata), frozenset(key.lower() for key in keys))
 
 
 def _tell(kept: CeMcpUserFeedback, now: Any) -> None:

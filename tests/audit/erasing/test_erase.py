@@ -4,18 +4,23 @@ import uuid
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.apps import apps
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import models
+from django.db import models, transaction
 
-from audit.chain import anchor, verify
+from audit.chain import anchor, links, verify
 from audit.erasing import erase
 from audit.erasing.erase import Who
-from audit.models import CeAccessLog, CeAudit, CeChainLink, CeErasure, CeTurnRow
+from audit.feedback.giving import Given, give
+from audit.models import CeAccessLog, CeAudit, CeChainLink, CeErasure, CeSavedSearch, CeTurnRow
 from convengine.domain.chain import Seal
+from convengine.errors import ConversationClosed
+from convengine.sessions.clock import database_time
 from convengine.sessions.models import CeConversation, CeConversationHistory, CeThread
 from tests.api import Caller
 from tests.worlds import desk
@@ -126,6 +131,45 @@ def test_an_erased_conversation_takes_no_turn(caller: Caller) -> None:
     assert caller.post({"conversationId": caller.conversation_id, "message": "hours"}).json()["errorCode"] == (
         "CONVERSATION_CLOSED"
     )
+
+
+def test_nobody_rates_what_was_erased(caller: Caller) -> None:
+    erased(caller)
+
+    with pytest.raises(ConversationClosed, match="erased"):
+        give(uuid.UUID(caller.conversation_id), None, "participant", Given("THUMBS_UP", comment=SECRET))
+    assert SECRET not in everything_kept()
+
+
+def test_what_is_told_after_an_erasure_is_erased_with_it_and_is_no_damage(caller: Caller) -> None:
+    erased(caller)
+    told = links.Told(uuid.UUID(caller.conversation_id), "MCP_USER_FEEDBACK", {"comment": SECRET})
+    with transaction.atomic():
+        links.add([told], database_time(), 1)
+
+    for _ in erase.finish():
+        pass
+
+    assert SECRET not in everything_kept()
+    assert findings(caller) == []
+    assert erase.unfinished() == []
+    assert [row.reason for row in CeErasure.objects.all()] == ["Article 17, ticket 4711"] * 2
+
+
+def test_searches_go_as_they_stand_in_addresses(caller: Caller) -> None:
+    name = "+49 151/7"
+    CeConversation.objects.filter(pk=caller.conversation_id).update(remote_jid=name)
+    asked, other = urlencode({"participant": name}), urlencode({"participant": "+49 1"})
+    ada = User.objects.create_user("ada")
+    for number, query in enumerate((asked, other)):
+        CeAccessLog.objects.create(reader="ben", kind="SEARCH", search=query)
+        CeSavedSearch.objects.create(name=str(number), owner=ada, query=query)
+
+    for _ in erase.erase_participant(name, ADA):
+        pass
+
+    assert set(CeAccessLog.objects.values_list("search", flat=True)) == {"[erased]", other, f"participant {SECRET}"}
+    assert list(CeSavedSearch.objects.values_list("query", flat=True)) == [other]
 
 
 def test_an_edit_that_looks_like_an_erasure_is_found(caller: Caller) -> None:

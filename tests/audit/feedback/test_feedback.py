@@ -131,6 +131,18 @@ def test_masked_keys_are_masked_in_what_comes_along(caller: Caller) -> None:
     assert CeMcpUserFeedback.objects.get().metadata_json == {"card": "***", "ok": 1}
 
 
+def test_what_fits_a_pattern_is_masked_in_every_text(caller: Caller) -> None:
+    caller.say("hours")
+    CeConfig.objects.create(config_type="AUDIT", config_key="REDACT_PATTERNS", config_value=r"\b\d{16}\b")
+    number = "4111111111111111"
+    texts = dict.fromkeys(("comment", "correction", "assistantResponse"), f"My card {number}")
+    rate(caller, feedbackType="THUMBS_UP", metadata={"reason": number}, **texts)
+
+    kept = CeMcpUserFeedback.objects.values().get()
+    assert number not in str(kept)
+    assert kept["comment"] == "My card ***"
+
+
 @pytest.fixture
 def qa() -> Client:
     user = User.objects.create_user("quentin", is_staff=True)
