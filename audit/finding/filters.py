@@ -21,7 +21,7 @@ from audit.finding.sources import (
 from audit.finding.text_index import OfWords, available
 from audit.models import CeAudit, CeLlmCallLog, CeMcpUserFeedback, CeTurnRow
 from audit.stage_names import stored_names
-from convengine.sessions.models import CeConversationHistory
+from convengine.sessions.models import CeConversation, CeConversationHistory
 
 Condition = Any
 
@@ -60,12 +60,15 @@ def _of_id(key: UUID) -> Filter:
 
 
 def _of_participant(name: str) -> Filter:
-    """Somebody on a channel. On the plain turn API a conversation is its own participant."""
+    """Somebody on a channel, who may have an id for a name. On the plain turn API a conversation is its own one."""
     called = Q(conversation__remote_jid=name)
     try:
-        return Filter((called,), of_conversation(UUID(name)))
+        key = UUID(name)
     except ValueError:
-        return Filter((called & ~Q(conversation__channel="api"),), of_participant(name))
+        key = None
+    if key and CeConversation.objects.filter(pk=key, remote_jid=name).exists():
+        return Filter((called,), of_conversation(key))
+    return Filter((called & ~Q(conversation__channel="api"),), of_participant(name))
 
 
 def _beside_turns(search: Search) -> Iterator[Filter]:

@@ -1,5 +1,6 @@
 """Finding turns: by everything that is known of them, page by page both ways, with bounded work."""
 
+import uuid
 from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
@@ -87,6 +88,13 @@ def test_turns_of_a_participant_stand_session_by_session() -> None:
     assert found(Search(participant="+4912", channel="sms")) == [first]
     once = find(Search(participant="+4912", kind=CONVERSATIONS), None, 9)
     assert [match.conversation_id for match in once.matches] == [newer.pk, older.pk]
+
+
+def test_a_participant_may_have_an_id_for_a_name() -> None:
+    name = str(uuid.uuid4())
+    made = [turn(number, conversation(remote_jid=name, channel="web")).pk for number in range(2)]
+
+    assert found(Search(participant=name)) == made[::-1]
 
 
 def test_an_id_is_of_a_conversation_or_of_a_turn_and_on_the_plain_api_a_participant() -> None:
