@@ -29,6 +29,8 @@ DEFAULTS: Mapping[str, Any] = {
     "TRACE_GRAPHS": "audit.graph.graphs",
     # How a session moved in some of its turns, and which rows decided those: `moves`, `deciders`.
     "SESSION_TRAIL": "audit.session_trail",
+    # Notes that a person reads stored rows in the admin: (request, row, null for a list).
+    "LOOKED": "audit.access.noting.looked",
     # Lets turns be watched while they run: `start` once a process, `join` for each turn.
     "LIVE": "audit.live.telling",
     # The ASGI application that serves event streams.

@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
+from convengine import conf
 from convengine.record_columns import conversation_link
 
 #: The right to open conversations.
@@ -80,6 +81,22 @@ class ReadOnlyAdmin(ModelAdmin):
     show_facets = ShowFacets.NEVER
     sortable_by = ()
     list_filter_submit = True
+    #: Whether the rows are somebody's words or data, so that each look at them is noted.
+    is_of_people = False
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        """The list, which is noted."""
+        found = super().get_changelist_instance(request)
+        if self.is_of_people:
+            conf.load("LOOKED")(request, None)
+        return found
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """A row, which is noted for whoever may see it."""
+        found = super().get_object(request, object_id, from_field)
+        if found is not None and self.is_of_people and self.has_view_permission(request, found):
+            conf.load("LOOKED")(request, found)
+        return found
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         """The list that counts nothing."""
@@ -105,6 +122,7 @@ class ReadOnlyAdmin(ModelAdmin):
 class ByConversation(ReadOnlyAdmin):
     """Rows of conversations. The search box takes an id, which an index finds, and nothing that would need a scan."""
 
+    is_of_people = True
     #: Indexed columns that an id is compared with, in turn.
     search_fields: tuple[str, ...] = ("conversation_id",)
     search_help_text = "Conversation id"

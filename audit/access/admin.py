@@ -12,6 +12,7 @@ from convengine.record_columns import beginning, link
 class AccessLogAdmin(ByConversation):
     """Looks of people into the record, the newest first."""
 
+    is_of_people = False
     list_display = ("reader", "what", "conversation_page", "turn", "search_beginning", "address", "created_at")
     list_display_links = ("created_at",)
     search_fields = ("reader", "conversation_id")

@@ -5,6 +5,7 @@ from typing import Any
 
 from audit.models import CeAccessLog
 from convengine.domain.text import excerpt, storable
+from convengine.sessions.models import CeConversation
 
 #: How much of a search is kept, in characters.
 MAX_SEARCH = 2000
@@ -34,3 +35,17 @@ def noted(
         address=storable(request.META.get("REMOTE_ADDR", "") or ""),
         path=storable(request.path),
     )
+
+
+def looked(request: Any, row: Any) -> None:
+    """Note that a person reads a stored row in the admin; null: a list of them. The page says of which table."""
+    if row is None:
+        noted(request, CeAccessLog.Kind.LIST, search=request.GET.urlencode())
+        return
+    conversation_id = row.pk if isinstance(row, CeConversation) else getattr(row, "conversation_id", None)
+    try:
+        known = uuid.UUID(str(conversation_id))
+    except ValueError:
+        # A thread has many, and a message that was sent may come from none.
+        known = None
+    noted(request, CeAccessLog.Kind.ROW, known, getattr(row, "turn_no", None))

@@ -15,6 +15,8 @@ class CeAccessLog(AppendOnly):
         CONVERSATION = "CONVERSATION", "Timeline of a conversation"
         TURN = "TURN", "A turn"
         EVENTS = "EVENTS", "Events"
+        ROW = "ROW", "A stored row"
+        LIST = "LIST", "A list of stored rows"
         WHY = "WHY", "Why a turn went as it did"
         SEARCH = "SEARCH", "Search"
         COMPARE = "COMPARE", "Comparison"

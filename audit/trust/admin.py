@@ -11,6 +11,7 @@ from convengine.record_columns import beginning, labelled
 class ErasureAdmin(ByConversation):
     """Erasures, the newest first."""
 
+    is_of_people = False
     list_display = ("created_at", "by", "reason_beginning", "conversation_page", "last_turn_no", "standing")
     fields = ("created_at", "by", "reason", "conversation_page", "last_turn_no", "last_link", "standing")
     readonly_fields = ("conversation_page", "standing")

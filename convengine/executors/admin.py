@@ -56,6 +56,7 @@ class NotificationAdmin(ReadOnlyAdmin):
 
     list_display = ("recipient", "channel", "subject", "status", "tool_code", "created_at")
     ordering = ("-notification_id",)
+    is_of_people = True
     fields = (
         *("channel", "recipient", "subject", "text", "status", "error"),
         *("tool_code", "conversation_id", "turn_no", "created_at", "sent_at"),

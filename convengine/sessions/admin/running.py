@@ -29,6 +29,7 @@ class ExecutionAdmin(SettlingAdmin):
 class TicketAdmin(ByConversation):
     """Turns that wait for a conversation's lease."""
 
+    is_of_people = False
     list_display = ("id", "conversation_page", "arrived_at", "expires_at")
     ordering = ("-id",)
 

@@ -27,6 +27,7 @@ class ThreadAdmin(ReadOnlyAdmin):
 
     list_display = ("participant", "channel", "workspace", "since")
     ordering = ("-id",)
+    is_of_people = True
     search_fields = ("remote_jid",)
     search_help_text = "Participant"
 

@@ -10,7 +10,10 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from audit.access.noting import MAX_SEARCH, noted
-from audit.models import CeAccessLog
+from audit.models import CeAccessLog, CeAudit
+from convengine.sessions.models import CeConversationHistory
+from tests.api import Caller
+from tests.worlds import desk
 
 pytestmark = pytest.mark.django_db
 CONVERSATION = uuid.uuid4()
@@ -64,3 +67,34 @@ def test_the_list_finds_a_reader_and_a_conversation() -> None:
     assert len(boss.get(address, {"q": str(CONVERSATION)}).context["cl"].result_list) == 1
     assert len(boss.get(address, {"q": "ada"}).context["cl"].result_list) == 2
     assert not boss.get(address, {"q": "nobody"}).context["cl"].result_list
+
+
+def test_stored_rows_in_the_admin_are_looks_too() -> None:
+    desk()
+    caller, boss = Caller(), Client()
+    caller.say("hours")
+    boss.force_login(User.objects.create_superuser("boss"))
+    turn, event = CeConversationHistory.objects.get(), CeAudit.objects.first()
+    pages = [
+        reverse("admin:ce_sessions_ceconversationhistory_changelist"),
+        reverse("admin:ce_sessions_ceconversationhistory_change", args=[turn.pk]),
+        reverse("admin:ce_sessions_ceconversation_change", args=[turn.conversation_id]),
+        reverse("admin:audit_ceaudit_changelist"),
+        reverse("admin:audit_ceaudit_change", args=[event.pk]),
+    ]
+    for address in pages:
+        assert boss.get(address).status_code == 200
+    looks = list(CeAccessLog.objects.order_by("access_id").values_list("path", "kind", "conversation_id", "turn_no"))
+    of_turn = (turn.conversation_id, 1)
+    assert looks == [
+        (pages[0], "LIST", None, None),
+        (pages[1], "ROW", *of_turn),
+        (pages[2], "ROW", turn.conversation_id, None),
+        (pages[3], "LIST", None, None),
+        (pages[4], "ROW", *of_turn),
+    ]
+
+    nobody = Client()
+    nobody.force_login(User.objects.create_user("eve", is_staff=True))
+    assert [nobody.get(address).status_code for address in pages] == [403] * 5
+    assert not CeAccessLog.objects.filter(reader="eve").exists()
