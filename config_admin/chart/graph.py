@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from config_admin.admin.places.concerning import states_of, unanswered
+from config_admin.health.reach import reaches
 from config_admin.validation import graph
 from config_admin.validation.checks.rule_moves import demands, moves
 from config_admin.validation.relations import of_intent
@@ -140,9 +141,10 @@ class _Drawing:
         found = dict.fromkeys(
             (*states, *(key.removeprefix("state:") for key in self.named() if key.startswith("state:")))
         )
-        reached = self._reached()
-        silent = set(unanswered(self._snapshot, self._intent, found))
-        places = [self._place(state, reached, silent) for state in found]
+        # As the health check has it: nobody writes an answer for where no conversation comes to rest.
+        resting = [state for state in found if state not in BUILT_IN_STATES and self._reaches(state)]
+        silent = set(unanswered(self._snapshot, self._intent, resting))
+        places = [self._place(state, silent) for state in found]
         turned = [
             Place(key, Kind.INTENT, key.removeprefix("intent:"))
             for key in sorted(self.named())
@@ -189,20 +191,13 @@ class _Drawing:
         if value and value != start:
             self.move(ANYWHERE if start == ANY else _state_key(start), end(value), rule)
 
-    def _reached(self) -> set[str]:
-        """What a conversation about the intent can come to. Rules of any state go from wherever it is."""
-        waiting, found = [START, ANYWHERE, *map(_state_key, (UNKNOWN, "IDLE"))], set()
-        while waiting:
-            key = waiting.pop()
-            if key not in found:
-                found.add(key)
-                waiting += [end for start, end in self.moves if start == key]
-        return found
+    def _reaches(self, state: str) -> bool:
+        return reaches(self._snapshot, self._intent, state)
 
-    def _place(self, state: str, reached: set[str], silent: set[str]) -> Place:
+    def _place(self, state: str, silent: set[str]) -> Place:
         key = _state_key(state)
         marks = []
-        if key not in reached and state not in BUILT_IN_STATES:
+        if not self._reaches(state):
             marks.append(Mark.UNREACHABLE)
         if state in silent:
             marks.append(Mark.NO_ANSWER)

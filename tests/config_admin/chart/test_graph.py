@@ -80,6 +80,14 @@ def test_what_nothing_leads_to_and_what_has_no_answer_is_marked() -> None:
     }
 
 
+def test_a_state_where_no_conversation_rests_needs_no_answer() -> None:
+    """As the health check has it, which plays what it says."""
+    idle = make_classifier("REFUND", "x", state_code="IDLE"), *answers("COLLECT")
+    named = goes("GHOST", "COLLECT")
+
+    assert Mark.NO_ANSWER not in {mark for found in marks(drawn(*idle, named)).values() for mark in found}
+
+
 def test_moves_that_go_round_and_moves_that_the_graph_forbids_are_marked() -> None:
     chart = drawn(goes("A", "B"), goes("B", "A"), goes("B", "C"), make_edge("A", "B", intent_code="REFUND"))
 
