@@ -37,15 +37,19 @@ _DID: Mapping[str, str] = {
     Stage.SET_RESPONSE_HINT: "told the model {responseHint:said}",
     Stage.SET_PREFERENCE: "chose {toId} as the {kind} of the conversation",
 }
-#: A state that was set to what it was.
-_STAYS = "set the state to {toState}, which it was"
+#: A state and an intent that were set to what they were.
+_STAYS: Mapping[str, tuple[str, str, str]] = {
+    Stage.SET_STATE: ("fromState", "toState", "set the state to {toState}, which it was"),
+    Stage.SET_INTENT: ("fromIntent", "toIntent", "set the intent to {toIntent}, which it was"),
+}
 
 
 def did(scene: Scene, place: int) -> Iterator[Sentence]:
     """What an action did, and why its rule held."""
     event = scene.events[place]
-    stays = event.name == Stage.SET_STATE and event.payload.get("fromState") == event.payload.get("toState")
-    parts = told(event, f"{_RULE} {_STAYS if stays else _DID[event.name]}") or told(event, f"{_RULE} did what it does")
+    first, last, stays = _STAYS.get(event.name, ("", "", ""))
+    same = bool(stays) and event.payload.get(first) == event.payload.get(last)
+    parts = told(event, f"{_RULE} {stays if same else _DID[event.name]}") or told(event, f"{_RULE} did what it does")
     if parts:
         yield sentence(event, (*_first_upper(parts), *_because(scene, place, event), "."))
 

@@ -14,6 +14,7 @@ MAKERS: Mapping[str, Maker] = {
     ),
     Stage.TOOL_ORCHESTRATION_RESULT: (
         Say("Did not call the tool[ {tool_code}]: {status:phrase status}.", {"status": _LEFT_OUT}, Tone.WARNING),
+        Say("Did not call the tool {tool_code} again: it had given {result} for the same.", {"reused": True}),
         Say("The tool {tool_code} gave {result}.", tone=Tone.GOOD),
     ),
     Stage.TOOL_ORCHESTRATION_ERROR: (Say("The tool {tool_code} failed: {error}.", tone=Tone.ERROR),),

@@ -208,3 +208,18 @@ def test_the_api_gives_the_same_words() -> None:
     assert (answer["turnNo"], answer["conversationId"]) == (1, caller.conversation_id)
     assert caller.get("/account", turn=9).status_code == 404
     assert caller.get("/account").status_code == 400
+
+
+def test_what_was_not_called_again_is_not_told_as_called() -> None:
+    result = {"tool_code": "order.lookup", "status": "SUCCESS", "result": {"found": True}}
+
+    assert told(event("TOOL_ORCHESTRATION_RESULT", **result, reused=True)) == [
+        'Did not call the tool order.lookup again: it had given {"found": true} for the same.'
+    ]
+    assert told(event("TOOL_ORCHESTRATION_RESULT", **result)) == ['The tool order.lookup gave {"found": true}.']
+
+
+def test_an_intent_that_is_set_to_itself_is_told_to_have_stayed() -> None:
+    (said,) = told(event("SET_INTENT", ruleId=61, fromIntent="UNKNOWN", toIntent="UNKNOWN"))
+
+    assert said.startswith("Rule 61 set the intent to UNKNOWN, which it was")
