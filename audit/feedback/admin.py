@@ -54,7 +54,7 @@ class FeedbackAdmin(ByConversation):
         return [
             path("rated/", view(require_GET(self.rated_page)), name="audit_cemcpuserfeedback_rated"),
             path(
-                "<uuid:conversation_id>/<int:turn_no>/give/",
+                "<uuid:conversation_id>/<turn:turn_no>/give/",
                 view(require_POST(self.give_page)),
                 name="audit_cemcpuserfeedback_give",
             ),

@@ -5,13 +5,25 @@ from typing import Any
 
 from django.db.models import Model
 from django.http import HttpRequest
-from django.urls import reverse
+from django.urls import register_converter, reverse
+from django.urls.converters import IntConverter
 from django.utils.http import urlencode
 
 TIMELINE, TURN, ROW, COMPARE, BETWEEN, REPLAY, REPLAYS, SCENARIO = (
     f"audit_ceaudit_{name}"
     for name in ("timeline", "turn", "row", "compare", "between", "replay", "replays", "scenario")
 )
+
+
+class TurnNumber(IntConverter):
+    """The number of a turn in an address. One that no column takes is that of a turn that there is not."""
+
+    def to_python(self, value: str) -> int:
+        """At most the largest number that a column takes."""
+        return min(super().to_python(value), 2**31 - 1)
+
+
+register_converter(TurnNumber, "turn")
 
 
 def placed(model_admin: Any, request: HttpRequest, model: type[Model]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET
 
 from audit.pages import addresses, compare, replaying, row, saving, timeline, turn
 
-_OF_A_TURN = "<uuid:conversation_id>/turn/<int:turn_no>/"
+_OF_A_TURN = "<uuid:conversation_id>/turn/<turn:turn_no>/"
 _PAGES = (
     ("<uuid:conversation_id>/timeline/", timeline.show, addresses.TIMELINE),
     ("compare/", compare.show, addresses.COMPARE),

@@ -164,3 +164,4 @@ def test_what_users_write_is_shown_and_never_run(caller: Caller, reader: Client)
     assert "<script>alert(1)" not in page
     assert "hours &lt;script&gt;" in page
     assert reader.get(page_of(caller, 7)).status_code == 404
+    assert reader.get(page_of(caller, 7).replace("/7/", f"/{10**20}/")).status_code == 404
