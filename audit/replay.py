@@ -16,6 +16,7 @@ from convengine import conf, wiring
 from convengine.codec import loads, plain
 from convengine.domain.conversation import Loaded
 from convengine.domain.recording import Playback, Reuse, Tape
+from convengine.domain.session import Session
 from convengine.domain.stages import AFTER_THE_ANSWER
 from convengine.domain.trail import Trail
 from convengine.domain.turn import Turn
@@ -76,6 +77,9 @@ class Run:
     unasked: tuple[str, ...]
     #: Answered from the recording of another question.
     stretched: tuple[str, ...] = ()
+    #: As the run left it, without what must not be written; null where it failed, and why.
+    ended: Session | None = None
+    error_code: str | None = None
 
 
 def replay(record: CeConversationHistory) -> Difference | None:
@@ -114,6 +118,8 @@ def run(record: CeConversationHistory, config_version: int | None = None) -> Run
         tuple(tape.missing),
         tuple(tape.unasked),
         tuple(tape.stretched) if isinstance(tape, Reuse) else (),
+        None if outcome.error else Redaction.of(turn.snapshot).session(outcome.session),
+        outcome.error.code if outcome.error else None,
     )
 
 

@@ -19,6 +19,7 @@ from audit.models import (
     CeChainLink,
     CeLlmCallLog,
     CeMcpUserFeedback,
+    CeReplayJob,
     CeTurnRow,
 )
 from convengine import conf
@@ -39,6 +40,8 @@ from convengine.sessions.retention import cutoff
 
 #: Rows of one transaction.
 BATCH = 1000
+#: What came of a replay can be had again by asking again.
+REPLAYS_KEPT = timedelta(days=7)
 _STEPS = (Stage.STEP_ENTER.value, Stage.STEP_EXIT.value)
 _PROMPTS = (
     *(stage.value for stage in Stage if stage.value.endswith(("_LLM_INPUT", "_LLM_OUTPUT"))),
@@ -69,6 +72,7 @@ def remove_old() -> Iterator[Counts]:
         yield from _emptied(CeMcpUserFeedback, before, "feedback")
     if before := _until(ACCESS_RETENTION_DAYS):
         yield from _emptied(CeAccessLog, before, "looks")
+    yield from _replays(database_time() - REPLAYS_KEPT)
 
 
 def _until(setting: settings.Setting[int]) -> datetime | None:
@@ -114,6 +118,13 @@ def _chains_of_nothing(before: datetime) -> Iterator[Counts]:
             yield {"seals": _taken_out(model.objects.filter(pk__in=keys))}
 
 
+def _replays(before: datetime) -> Iterator[Counts]:
+    """Found by their index; their keys say nothing of time."""
+    old = CeReplayJob.objects.filter(created_at__lt=before)
+    while keys := list(old.values_list("pk", flat=True)[:BATCH]):
+        yield {"replays": _taken_out(CeReplayJob.objects.filter(pk__in=keys))}
+
+
 def _taken_out(rows: Any) -> int:
     return int(rows.purge() if isinstance(rows, PurgedQuerySet) else rows.delete()[0])
 
@@ -135,7 +146,8 @@ JOB = Job(
     "old_audit",
     "Remove old audit events and model calls",
     "Removes audit events and deciding rows older than AUDIT/RETENTION_DAYS (0 keeps all), events of steps, prompts, "
-    "model calls and looks into the record by days of their own. On PostgreSQL, partitions are dropped whole.",
+    "model calls and looks into the record by days of their own, results of replays after a week. On PostgreSQL, "
+    "partitions are dropped whole.",
     Nightly(2),
     remove_old,
 )

@@ -14,7 +14,7 @@ from convengine.sessions.store import new_id
 from convengine.sessions.turns import TurnAnswer, take_turn
 
 #: What a turn that failed has for its intent and its state.
-_ERROR = "ERROR"
+ERROR = "ERROR"
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,13 @@ def replay(user_messages: Sequence[str], expectations: Sequence[TraceExpectation
         answer = take_turn(TurnRequest(conversation_id, text, new=index == 0))
         assert isinstance(answer, TurnAnswer)  # Without a key nothing is answered from what was stored.
         failed, session = answer.error is not None, answer.session
-        intent, state = (_ERROR, _ERROR) if failed else (session.intent or "", session.state or "")
+        intent, state = (ERROR, ERROR) if failed else (session.intent or "", session.state or "")
         turns.append(TraceTurnResult(index, text, intent, state, dumps(session.context)))
-    return TraceReplayResult(turns, [text for one in expectations for text in _failures(one, turns)])
+    return TraceReplayResult(turns, [text for one in expectations for text in failures(one, turns)])
 
 
-def _failures(expected: TraceExpectation, turns: Sequence[TraceTurnResult]) -> Iterator[str]:
-    """Case does not count."""
+def failures(expected: TraceExpectation, turns: Sequence[TraceTurnResult]) -> Iterator[str]:
+    """What is otherwise than a turn was expected to lead, in words. Case does not count."""
     if not 0 <= expected.turn_index < len(turns):
         yield f"turn {expected.turn_index} is out of range"
         return

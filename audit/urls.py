@@ -6,6 +6,7 @@ from audit.conversation_views import ConversationView, TurnsView, TurnTraceView
 from audit.feedback.view import FeedbackView
 from audit.finding.api import FindView
 from audit.live.view import StreamView
+from audit.replaying.view import ReplayResultView, ReplayView
 from audit.stage_catalogue import StagesView
 from audit.views import AccountView, EventsView, TraceView, WhyView
 
@@ -15,6 +16,8 @@ urlpatterns = [
     path("conversation/audit/<str:conversation_id>", EventsView.as_view(), name="audit"),
     path("conversation/audit/<str:conversation_id>/trace", TraceView.as_view(), name="audit-trace"),
     path("conversation/audit/<str:conversation_id>/account", AccountView.as_view(), name="audit-account"),
+    path("replay", ReplayView.as_view(), name="replay"),
+    path("replay/<str:replay_id>", ReplayResultView.as_view(), name="replay-result"),
     path("audit/turns", FindView.as_view(), name="find-turns"),
     path("audit/stages", StagesView.as_view(), name="stages"),
     path("conversation/audit/<str:conversation_id>/why", WhyView.as_view(), name="audit-why"),

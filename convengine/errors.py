@@ -269,6 +269,18 @@ class StreamsElsewhere(ConvEngineError):
 # --- replay -----------------------------------------------------------------------------------------------------
 
 
+class ReplayNotOffered(RequestInvalid):
+    """Replays of this kind are not run here."""
+
+    code = "REPLAY_NOT_OFFERED"
+
+
+class ReplayBusy(ConvEngineError):
+    """A replay of this caller is under way; come again when it is done."""
+
+    code, status, recoverable = "REPLAY_BUSY", 429, True
+
+
 class ReplayMismatch(ConvEngineError):
     """The replayed turn asked something that the recording does not answer."""
 

@@ -23,6 +23,7 @@ from audit.models import (
     CeErasure,
     CeLlmCallLog,
     CeMcpUserFeedback,
+    CeReplayJob,
 )
 from convengine import conf
 from convengine.domain.chain import Seal
@@ -231,7 +232,7 @@ def _empty(row: CeConversation) -> None:
     row.version += 1
     row.compacted_version = row.version
     row.save()
-    for model in (CeMemory, CeSessionUnit, CePendingActionExecution, CeMcpUserFeedback):
+    for model in (CeMemory, CeSessionUnit, CePendingActionExecution, CeMcpUserFeedback, CeReplayJob):
         model.objects.filter(conversation_id=key).delete()
     for table in (CeIdempotency, CeTurnTicket):
         table.objects.filter(conversation_id=key).delete()

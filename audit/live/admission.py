@@ -10,6 +10,7 @@ from django.conf import settings
 from django.contrib.auth import get_user
 from django.core.handlers.asgi import ASGIRequest
 from django.db import Error
+from django.http import HttpRequest
 from rest_framework.exceptions import APIException, NotAuthenticated, PermissionDenied
 from rest_framework.request import Request
 
@@ -54,8 +55,8 @@ def admit(request: ASGIRequest, conversation_id: str) -> Admitted:
     request.get_host()
     wanted = Wanted(str(_uuid(conversation_id)), _stages(request), _flag(request, "verbose"))
     key = _key(request)
-    user = None if key else _person(request)
-    found = _conversation(wanted.conversation_id, key)
+    user = None if key else person(request)
+    found = conversation_for(wanted.conversation_id, key)
     if user:
         noted(request, CeAccessLog.Kind.STREAM, found.pk)
     named = _named(request)
@@ -72,8 +73,8 @@ def _refused(request: ASGIRequest, conversation_id: str) -> str:
     try:
         key = _key(request)
         if key is None:
-            _person(request)
-        _conversation(conversation_id, key)
+            person(request)
+        conversation_for(conversation_id, key)
     except APIException:
         return "FORBIDDEN"
     except ConvEngineError as error:
@@ -94,7 +95,8 @@ def _key(request: ASGIRequest) -> CeApiKey | None:
     return key
 
 
-def _person(request: ASGIRequest) -> Any:
+def person(request: HttpRequest) -> Any:
+    """Who is signed in and may view audit events. Raises NotAuthenticated, PermissionDenied."""
     engine = import_module(settings.SESSION_ENGINE)
     request.session = engine.SessionStore(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
     user: Any = get_user(request)
@@ -106,8 +108,8 @@ def _person(request: ASGIRequest) -> Any:
     return user
 
 
-def _conversation(conversation_id: str, key: CeApiKey | None) -> CeConversation:
-    """In the key's workspace; people see all."""
+def conversation_for(conversation_id: str, key: CeApiKey | None) -> CeConversation:
+    """In the key's workspace; people see all. Raises ConversationNotFound."""
     wanted = uuid.UUID(conversation_id)
     found = conversation_of(wanted, key.workspace_id) if key else CeConversation.objects.filter(pk=wanted).first()
     if found is None:

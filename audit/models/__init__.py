@@ -5,6 +5,7 @@ from audit.models.chain import CeChainBase, CeChainCut, CeChainLink
 from audit.models.erasure import CeErasure
 from audit.models.feedback import CeMcpUserFeedback
 from audit.models.finding import CeSavedSearch, CeTurnText
+from audit.models.replay_job import CeReplayJob
 from audit.models.sealed import AppendOnly
 from audit.models.trail import CeAudit, CeLlmCallLog, CeTurnRow
 
@@ -18,6 +19,7 @@ __all__ = [
     "CeErasure",
     "CeLlmCallLog",
     "CeMcpUserFeedback",
+    "CeReplayJob",
     "CeSavedSearch",
     "CeTurnRow",
     "CeTurnText",

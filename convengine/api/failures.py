@@ -14,6 +14,8 @@ _ELSEWHERE = (
     errors.InvalidResponseTransformer,
     errors.InvalidMemoryStore,
     errors.ReplayMismatch,
+    errors.ReplayNotOffered,
+    errors.ReplayBusy,
     errors.TooManyStreams,
     errors.StreamsElsewhere,
 )

@@ -9,7 +9,7 @@ from convengine.domain.params import KEY_SHAPE
 #: Requests that refuse fields that they do not know, and where parameter names stand in them.
 _CLOSED = (
     *("TurnRequestRequest", "ResolveRequest", "MessageRequest", "ExternalTurnRequest", "CloseRequest"),
-    "FeedbackRequest",
+    *("FeedbackRequest", "ReplayRequest", "ExpectationRequest"),
 )
 _PARAMS = (("TurnRequestRequest", "inputParams"), ("MessageRequest", "input_params"))
 

@@ -1,0 +1,40 @@
+"""Replays that are asked for by the API."""
+
+import django.db.models.deletion
+import uuid
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('audit', '0013_erasing_rights'),
+        ('ce_sessions', '0009_chain'),
+    ]
+
+    operations = [
+        migrations.CreateModel(
+            name='CeReplayJob',
+            fields=[
+                ('replay_id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('workspace_id', models.TextField(help_text='Only keys of this workspace read it.')),
+                ('owner', models.TextField(help_text='Who asked: `key:` and the id of an API key, or `user:` and the name of a user.')),
+                ('mode', models.TextField(choices=[('RECORDED', 'On the release of each turn, where nothing may differ'), ('WHAT_IF', 'On another release, with the recorded answers')], help_text='On which release it runs.')),
+                ('asked', models.JSONField(help_text='Turns, release and expectations, as they were asked for.')),
+                ('status', models.TextField(choices=[('PENDING', 'Waiting'), ('RUNNING', 'Running'), ('DONE', 'Done'), ('FAILED', 'Failed'), ('LOST', 'Its process died')], default='PENDING', help_text='How far it is.')),
+                ('result', models.JSONField(help_text='Turns, failures and differences; null until it is done.', null=True)),
+                ('error', models.TextField(blank=True, default='', help_text='Why there is no result.')),
+                ('created_at', models.DateTimeField(help_text='When it was asked for.')),
+                ('started_at', models.DateTimeField(help_text='When it began to run.', null=True)),
+                ('finished_at', models.DateTimeField(help_text='When it ended.', null=True)),
+                ('lease_expires_at', models.DateTimeField(help_text='When nobody has heard of its process by then, it is lost.')),
+                ('conversation', models.ForeignKey(help_text='The conversation whose turns run again.', on_delete=django.db.models.deletion.CASCADE, related_name='+', to='ce_sessions.ceconversation')),
+            ],
+            options={
+                'verbose_name': 'replay',
+                'db_table': 'ce_replay_job',
+                'indexes': [models.Index(fields=['created_at'], name='ce_replay_created')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('status__in', ['PENDING', 'RUNNING'])), fields=('owner',), name='ce_replay_one_of_an_owner')],
+            },
+        ),
+    ]

@@ -1,0 +1,56 @@
+"""Runs of recorded turns that somebody asked for by the API, and what came of them (api-and-audit 8.2)."""
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+
+from convengine.sessions.models import CeConversation
+
+
+class CeReplayJob(models.Model):
+    """One run of turns of a conversation again. It goes with the conversation, and after some days by itself."""
+
+    class Mode(models.TextChoices):
+        """On which release."""
+
+        RECORDED = "RECORDED", "On the release of each turn, where nothing may differ"
+        WHAT_IF = "WHAT_IF", "On another release, with the recorded answers"
+
+    class Status(models.TextChoices):
+        """How far it is."""
+
+        PENDING = "PENDING", "Waiting"
+        RUNNING = "RUNNING", "Running"
+        DONE = "DONE", "Done"
+        FAILED = "FAILED", "Failed"
+        LOST = "LOST", "Its process died"
+
+    replay_id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    conversation = models.ForeignKey(
+        CeConversation, models.CASCADE, related_name="+", help_text="The conversation whose turns run again."
+    )
+    workspace_id = models.TextField(help_text="Only keys of this workspace read it.")
+    owner = models.TextField(help_text="Who asked: `key:` and the id of an API key, or `user:` and the name of a user.")
+    mode = models.TextField(choices=Mode.choices, help_text="On which release it runs.")
+    asked = models.JSONField(help_text="Turns, release and expectations, as they were asked for.")
+    status = models.TextField(choices=Status.choices, default=Status.PENDING, help_text="How far it is.")
+    result = models.JSONField(null=True, help_text="Turns, failures and differences; null until it is done.")
+    error = models.TextField(default="", blank=True, help_text="Why there is no result.")
+    created_at = models.DateTimeField(help_text="When it was asked for.")
+    started_at = models.DateTimeField(null=True, help_text="When it began to run.")
+    finished_at = models.DateTimeField(null=True, help_text="When it ended.")
+    lease_expires_at = models.DateTimeField(help_text="When nobody has heard of its process by then, it is lost.")
+
+    class Meta:
+        db_table = "ce_replay_job"
+        verbose_name = "replay"
+        indexes = [models.Index(fields=["created_at"], name="ce_replay_created")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner"], condition=Q(status__in=["PENDING", "RUNNING"]), name="ce_replay_one_of_an_owner"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"replay of {self.conversation_id}"
