@@ -1,11 +1,13 @@
 """Is the record as it was written? One conversation, or all of them, at the cost of reading them once."""
 
-import time
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+
+from django.db import connection
 
 from audit.chain.about import About, Cuts, about
 from audit.chain.conversation import Walk
@@ -13,8 +15,6 @@ from audit.chain.findings import Finding
 from audit.chain.reading import TURNS, Chunk, chunks
 
 FIRST, LAST = uuid.UUID(int=0), uuid.UUID(int=2**128 - 1)
-#: What was written while it was read looks damaged once, never so often.
-_TRIES = 3
 #: So many findings are kept of one walk.
 MOST = 1000
 _COUNTS = ("conversations", "turns", "erased", "unsealed")
@@ -78,7 +78,7 @@ class Report:
 def one(conversation_id: uuid.UUID) -> Report:
     """One conversation."""
     report = Report()
-    report.add(_surely(conversation_id, Cuts.read()))
+    report.add(_surely(conversation_id))
     return report
 
 
@@ -88,18 +88,32 @@ def between(after: uuid.UUID | None = None, last: uuid.UUID = LAST) -> Iterator[
     for walks in _walks(after, last, cuts):
         report = Report()
         for walk in walks:
-            report.add(_surely(walk.key, cuts) if walk.findings else walk)
+            report.add(_surely(walk.key) if walk.findings else walk)
         yield report
 
 
-def _surely(key: uuid.UUID, cuts: Cuts) -> Walk:
-    """One conversation, read again where it looks damaged: a turn may have been committed in the middle of reading."""
-    for left in reversed(range(_TRIES)):
-        (walk,) = [walk for walks in _walks(None, key, cuts, only=True) for walk in walks] or [Walk(key, cuts, About())]
-        if not walk.findings or not left:
-            break
-        time.sleep(0.05)
-    return walk
+def _surely(key: uuid.UUID) -> Walk:
+    """One conversation as it stood at one moment: turns that are committed while it is read look like damage."""
+    with _one_moment():
+        cuts = Cuts.read()
+        found = [walk for walks in _walks(None, key, cuts, only=True) for walk in walks]
+    return found[0] if found else Walk(key, cuts, About())
+
+
+@contextmanager
+def _one_moment() -> Iterator[None]:
+    """Everything is read as it stood at the first statement. Nobody waits for that, and it waits for nobody."""
+    if connection.in_atomic_block:
+        yield
+        return
+    here = connection.vendor == "postgresql"
+    with connection.cursor() as cursor:
+        # Django's own transactions would see each statement's moment, or keep others from writing.
+        cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if here else "BEGIN DEFERRED")
+        try:
+            yield
+        finally:
+            cursor.execute("ROLLBACK")
 
 
 def _walks(after: uuid.UUID | None, last: uuid.UUID, cuts: Cuts, *, only: bool = False) -> Iterator[list[Walk]]:

@@ -1,6 +1,7 @@
 """What somebody changed in the stored record is found, and named; what the product does is no damage."""
 
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -250,3 +251,28 @@ def test_a_turn_handled_elsewhere_is_sealed(caller: Caller) -> None:
     assert found(caller) == []
     CeConversationHistory.objects.filter(turn_no=2).update(assistant_output={"type": "TEXT", "value": "no"})
     assert found(caller) == [("RECORD_CHANGED", 2, None)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_turn_that_is_committed_while_a_conversation_is_read_is_no_damage(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caller.say("hours")
+    read = verify.about
+
+    def late(*between: uuid.UUID) -> Any:
+        with ThreadPoolExecutor(1) as other:
+            other.submit(_say_elsewhere, caller).result()
+        return read(*between)
+
+    monkeypatch.setattr(verify, "about", late)
+
+    assert verify.one(uuid.UUID(caller.conversation_id)).findings == []
+    assert CeConversationHistory.objects.count() == 2
+
+
+def _say_elsewhere(caller: Caller) -> None:
+    try:
+        assert caller.say("hours")["success"]
+    finally:
+        connection.close()
