@@ -5,13 +5,12 @@ Nothing is called and nothing is written: every port answers from the tape.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import Any
 
 from audit.implied import running, whole
 from audit.models import CeAudit
 from audit.queries import whole_turns
-from audit.rows import AuditRow, audit_rows, masked
+from audit.rows import audit_rows, masked, unstored
 from convengine import conf, wiring
 from convengine.codec import loads, plain
 from convengine.domain.conversation import Loaded
@@ -110,7 +109,7 @@ def run(record: CeConversationHistory, config_version: int | None = None) -> Run
     told = whole_turns(record.conversation_id, [record.turn_no])
     return Run(
         [row for row in told if row.stage not in AFTER_THE_ANSWER],
-        [_unstored(record, turn, row, payload) for row, payload in zip(rows, payloads, strict=True)],
+        [unstored(turn, record.conversation_id, row, payload) for row, payload in zip(rows, payloads, strict=True)],
         (
             comparable(record.assistant_output),
             comparable(None if outcome.error else plain(outcome.session.last_assistant)),
@@ -120,19 +119,6 @@ def run(record: CeConversationHistory, config_version: int | None = None) -> Run
         tuple(tape.stretched) if isinstance(tape, Reuse) else (),
         None if outcome.error else Redaction.of(turn.snapshot).session(outcome.session),
         outcome.error.code if outcome.error else None,
-    )
-
-
-def _unstored(record: CeConversationHistory, turn: Turn, row: AuditRow, payload: Json) -> CeAudit:
-    return CeAudit(
-        conversation_id=record.conversation_id,
-        turn_id=record.turn_id,
-        turn_no=record.turn_no,
-        config_version=turn.snapshot.config_version,
-        seq=row.seq,
-        stage=row.stage,
-        payload_json=payload,
-        created_at=turn.ports.clock.now() + timedelta(milliseconds=row.at_ms),
     )
 
 

@@ -1,11 +1,14 @@
 """A trail as rows: of the session only what changed, without what follows from the rest, keys masked (R16, R33)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from functools import cache
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from audit.filters import AuditFilter
 from audit.implied import repeats_text, shortened, whole
+from audit.models import CeAudit
 from convengine.codec import in_order, loads
 from convengine.domain import folding
 from convengine.domain.session import Session
@@ -77,6 +80,20 @@ def texts(rows: Sequence[AuditRow], redaction: Redaction) -> tuple[Sequence[byte
     if not redaction.touches(b"\n".join(stored).decode()):
         return stored, hashed
     return in_order([redaction.document(loads(text), STRUCTURE) for text in stored])
+
+
+def unstored(turn: Turn, conversation_id: UUID, row: AuditRow, payload: Any) -> CeAudit:
+    """The event as readers take it from the table, of a turn that is not stored, or not again. `payload` is masked."""
+    return CeAudit(
+        conversation_id=conversation_id,
+        turn_id=turn.turn_id,
+        turn_no=turn.turn_no,
+        config_version=turn.snapshot.config_version,
+        seq=row.seq,
+        stage=row.stage,
+        payload_json=payload,
+        created_at=turn.ports.clock.now() + timedelta(milliseconds=row.at_ms),
+    )
 
 
 def masked(rows: Sequence[AuditRow], redaction: Redaction) -> str:

@@ -2,7 +2,6 @@
 
 from collections import deque
 from dataclasses import dataclass, field
-from datetime import timedelta
 from uuid import UUID
 
 import structlog
@@ -12,7 +11,7 @@ from audit.live.relay import relay
 from audit.live.told import VERBOSE, News, audit_data, verbose_data
 from audit.models import CeAudit
 from audit.rate_limit import limiter
-from audit.rows import AuditRow, audit_rows, masked
+from audit.rows import AuditRow, audit_rows, masked, unstored
 from audit.stage_names import base_name
 from convengine.codec import loads
 from convengine.domain.stages import AFTER_THE_ANSWER, Stage
@@ -81,18 +80,7 @@ class _Teller:
 
     def _tell(self, row: AuditRow, payload: dict[str, object]) -> None:
         turn = self.turn
-        self._rows.append(
-            CeAudit(
-                conversation_id=UUID(turn.request.conversation_id),
-                turn_id=turn.turn_id,
-                turn_no=turn.turn_no,
-                config_version=turn.snapshot.config_version,
-                seq=row.seq,
-                stage=row.stage,
-                payload_json=payload,
-                created_at=turn.ports.clock.now() + timedelta(milliseconds=row.at_ms),
-            )
-        )
+        self._rows.append(unstored(turn, UUID(turn.request.conversation_id), row, payload))
         data = audit_data(next(self._events))
         if base_name(row.stage) not in AFTER_THE_ANSWER:
             relay.tell(News(turn.request.conversation_id, row.stage, data, turn.turn_no, row.seq, self._told))
