@@ -13,6 +13,7 @@ from audit import parameters, queries
 from audit.expand import expanded
 from audit.finding.results import costs
 from audit.parameters import Cursor
+from audit.reach import OwnToo
 from audit.serializers import TraceSerializer
 from audit.timeline import trace
 from audit.turn_record import TurnRecordSerializer, record_json
@@ -55,10 +56,8 @@ class TurnPageSerializer(serializers.Serializer[Any]):
     results = TurnRecordSerializer(many=True)
 
 
-class ConversationView(APIView):
+class ConversationView(OwnToo, APIView):
     """`GET /api/v1/conversation/{conversationId}`."""
-
-    scope = "audit"
 
     @extend_schema(
         operation_id="read_conversation", parameters=[_ID], responses={200: ConversationSerializer, **_FAILURES}
@@ -72,10 +71,8 @@ class ConversationView(APIView):
         return Response({**_conversation_json(found), "lastTurn": last[0] if last else None})
 
 
-class TurnsView(APIView):
+class TurnsView(OwnToo, APIView):
     """`GET /api/v1/conversation/{conversationId}/turns`."""
-
-    scope = "audit"
 
     @extend_schema(
         operation_id="list_turns",
@@ -113,10 +110,8 @@ class TurnsView(APIView):
         )
 
 
-class TurnTraceView(APIView):
+class TurnTraceView(OwnToo, APIView):
     """`GET /api/v1/conversation/{conversationId}/turns/{turnNo}/trace`."""
-
-    scope = "audit"
 
     @extend_schema(
         operation_id="read_turn_trace",

@@ -8,6 +8,7 @@ from typing import Self
 
 from rest_framework.request import Request
 
+from audit import reach
 from audit.queries import EventFilter, conversation_of
 from convengine.api.models import CeApiKey
 from convengine.domain.text import storable
@@ -49,7 +50,7 @@ class Cursor:
 
 
 def conversation(request: Request, conversation_id: str) -> CeConversation:
-    """The conversation, if the caller's workspace has it. Raises RequestInvalid, ConversationNotFound."""
+    """The conversation, if the key of the call reads it. Raises RequestInvalid, ConversationNotFound."""
     assert isinstance(request.auth, CeApiKey)  # HasScope saw to it.
     try:
         wanted = uuid.UUID(conversation_id)
@@ -58,14 +59,17 @@ def conversation(request: Request, conversation_id: str) -> CeConversation:
             fields={"conversationId": [f"{conversation_id!r} is no UUID; take it from an answer."]}
         ) from None
     found = conversation_of(wanted, request.auth.workspace_id)
-    if found is None:
+    if found is None or not reach.may_read(request.auth, found):
         raise ConversationNotFound()
     return found
 
 
 def event_filter(request: Request) -> EventFilter:
-    """The filter that `turn`, `stage`, `from`, `to` and `q` ask for."""
+    """The filter that `turn`, `stage`, `from`, `to` and `q` ask for. Raises RequestInvalid."""
     given = request.query_params
+    if given.get("q") and not reach.sees_prompts(request):
+        # What is found tells of what is masked.
+        raise RequestInvalid(fields={"q": ["Only for keys with the scope audit."]})
     return EventFilter(
         turn_no=whole_number(request, "turn"),
         stages=tuple(map(storable, given.getlist("stage"))),

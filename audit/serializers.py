@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from audit.account import Tone
+from audit.expand import Event
 
 
 class EventSerializer(serializers.Serializer[Any]):
@@ -19,6 +20,22 @@ class EventSerializer(serializers.Serializer[Any]):
     turnNo = serializers.IntegerField(allow_null=True)
     seq = serializers.IntegerField()
     configVersion = serializers.IntegerField(allow_null=True)
+
+
+def event_json(event: Event) -> dict[str, Any]:
+    """The same of a whole event."""
+    row = event.row
+    return {
+        "auditId": row.audit_id,
+        "conversationId": str(row.conversation_id),
+        "stage": row.stage,
+        "payload": event.payload,
+        "createdAt": row.created_at.isoformat(),
+        "turnId": str(row.turn_id) if row.turn_id else None,
+        "turnNo": row.turn_no,
+        "seq": row.seq,
+        "configVersion": row.config_version,
+    }
 
 
 class EventPageSerializer(serializers.Serializer[Any]):

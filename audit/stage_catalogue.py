@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from audit.reach import OWN, WHOLE
 from audit.stage_names import stored_names
 from convengine.api.serializers import FailureSerializer
 from convengine.domain.stage_help import HELP
@@ -38,7 +39,7 @@ class StagesSerializer(serializers.Serializer[Any]):
 class StagesView(APIView):
     """`GET /api/v1/audit/stages`."""
 
-    scope = "audit"
+    scope = (WHOLE, OWN)
 
     @extend_schema(
         operation_id="list_stages",

@@ -1,10 +1,10 @@
 """Reading a conversation's record: raw events, the step timeline, and why each row won or not (api-and-audit 3)."""
 
 import uuid
-from typing import Any
 
+from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -12,16 +12,21 @@ from rest_framework.views import APIView
 from audit import original, parameters, queries
 from audit.account import account
 from audit.expand import Event, expanded, in_steps
+from audit.exporting.events import NDJSON, LinesRenderer, lines_of
 from audit.models import CeAudit
 from audit.parameters import Cursor, Shown
+from audit.reach import OwnToo
 from audit.serializers import (
     AccountSerializer,
     EventPageSerializer,
+    EventSerializer,
     TraceSerializer,
     WhySerializer,
+    event_json,
 )
 from audit.timeline import trace
 from audit.why import why
+from convengine.api.parsers import OrjsonRenderer
 from convengine.api.serializers import FailureSerializer
 from convengine.errors import ConversationNotFound
 
@@ -39,10 +44,10 @@ _FAILURES = dict.fromkeys((400, 401, 403, 404, 429), FailureSerializer)
 _CURSOR = {"type": "string", "pattern": r"^[ab]\d{1,9}\.\d{1,9}$"}
 
 
-class EventsView(APIView):
+class EventsView(OwnToo, APIView):
     """`GET /api/v1/conversation/audit/{conversationId}`."""
 
-    scope = "audit"
+    renderer_classes = [OrjsonRenderer, LinesRenderer]
 
     @extend_schema(
         operation_id="read_audit",
@@ -62,16 +67,19 @@ class EventsView(APIView):
             OpenApiParameter("cursor", _CURSOR, description="From `next` or `previous` of a page."),
         ],
         responses={
-            200: EventPageSerializer,
+            (200, "application/json"): EventPageSerializer,
+            (200, NDJSON): OpenApiResponse(EventSerializer, "One event a line."),
             **_FAILURES,
         },
     )
-    def get(self, request: Request, conversation_id: str) -> Response:
+    def get(self, request: Request, conversation_id: str) -> Response | StreamingHttpResponse:
         """The stored events in the order in which they happened.
 
         `?page=off` gives all of them at once as an array, at most 20,000; `?compat=1` gives the original's array, with
-        `payloadJson` as JSON text.
+        `payloadJson` as JSON text. With `Accept: application/x-ndjson` all are sent, however many, one a line.
         """
+        if isinstance(request.accepted_renderer, LinesRenderer):
+            return lines_of(request, conversation_id)
         if _compat(request):
             found_key = _original(request, conversation_id)
             return Response(original.raw(found_key) if found_key else [])
@@ -79,7 +87,7 @@ class EventsView(APIView):
         wanted, shown = parameters.event_filter(request), parameters.shown(request)
         found = queries.events(key, wanted)
         if parameters.whole(request):
-            return Response([_event_json(event) for event in _whole(key, list(found[:_WHOLE]), shown)])
+            return Response([event_json(event) for event in _whole(key, list(found[:_WHOLE]), shown)])
         size = _FULL_PAGE if shown.full_meta else _FILTERED_PAGE if wanted.selective else _PAGE
         cursor = Cursor.read(request.query_params.get("cursor"))
         if cursor is not None and not cursor.after:
@@ -90,15 +98,13 @@ class EventsView(APIView):
             {
                 "next": str(Cursor(True, _place(rows[-1]))) if rows and more else None,
                 "previous": str(Cursor(False, _place(rows[0]))) if rows and cursor else None,
-                "results": [_event_json(event) for event in _whole(key, rows, shown)],
+                "results": [event_json(event) for event in _whole(key, rows, shown)],
             }
         )
 
 
-class TraceView(APIView):
+class TraceView(OwnToo, APIView):
     """`GET /api/v1/conversation/audit/{conversationId}/trace`."""
-
-    scope = "audit"
 
     @extend_schema(
         operation_id="read_trace",
@@ -189,21 +195,6 @@ def _whole(conversation_id: uuid.UUID, rows: list[CeAudit], shown: Shown) -> lis
     if shown.steps:
         events = in_steps(events, shown.steps)
     return [event for event in events if event.row.audit_id in wanted]
-
-
-def _event_json(event: Event) -> dict[str, Any]:
-    row = event.row
-    return {
-        "auditId": row.audit_id,
-        "conversationId": str(row.conversation_id),
-        "stage": row.stage,
-        "payload": event.payload,
-        "createdAt": row.created_at.isoformat(),
-        "turnId": str(row.turn_id) if row.turn_id else None,
-        "turnNo": row.turn_no,
-        "seq": row.seq,
-        "configVersion": row.config_version,
-    }
 
 
 def _place(row: CeAudit) -> tuple[int, int]:

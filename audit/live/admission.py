@@ -14,18 +14,18 @@ from django.http import HttpRequest
 from rest_framework.exceptions import APIException, NotAuthenticated, PermissionDenied
 from rest_framework.request import Request
 
+from audit import reach
 from audit.access.noting import noted
 from audit.live import reading
 from audit.live.place import Place
 from audit.live.stream import Wanted
 from audit.models import CeAccessLog
 from audit.queries import conversation_of
-from convengine.api.authentication import ApiKeyAuthentication
+from convengine.api.authentication import ApiKeyAuthentication, need_scope
 from convengine.api.models import CeApiKey
 from convengine.errors import ConvEngineError, ConversationNotFound, RequestInvalid
 from convengine.sessions.models import CeConversation
 
-_SCOPE = "audit"
 #: The right of people, which the pages of the trail ask for too.
 RIGHT = "audit.view_ceaudit"
 _TRUE, _FALSE = frozenset({"", "1", "true", "yes", "on"}), frozenset({"0", "false", "no", "off"})
@@ -53,8 +53,8 @@ def admit(request: ASGIRequest, conversation_id: str) -> Admitted:
     SuspiciousOperation for a host that is not served here.
     """
     request.get_host()
-    wanted = Wanted(str(_uuid(conversation_id)), _stages(request), _flag(request, "verbose"))
     key = _key(request)
+    wanted = Wanted(str(_uuid(conversation_id)), _stages(request), _flag(request, "verbose"), _sees_prompts(key))
     user = None if key else person(request)
     found = conversation_for(wanted.conversation_id, key)
     if user:
@@ -64,17 +64,19 @@ def admit(request: ASGIRequest, conversation_id: str) -> Admitted:
     behind = reading.beyond(str(found.pk), place)
 
     def refused() -> str:
-        return _refused(request, wanted.conversation_id)
+        return _refused(request, wanted)
 
     return Admitted(wanted, place, not named, user.pk if user else None, refused, bool(behind.ended))
 
 
-def _refused(request: ASGIRequest, conversation_id: str) -> str:
+def _refused(request: ASGIRequest, wanted: Wanted) -> str:
     try:
         key = _key(request)
         if key is None:
             person(request)
-        conversation_for(conversation_id, key)
+        conversation_for(wanted.conversation_id, key)
+        if wanted.prompts and not _sees_prompts(key):
+            return "FORBIDDEN"
     except APIException:
         return "FORBIDDEN"
     except ConvEngineError as error:
@@ -90,9 +92,12 @@ def _key(request: ASGIRequest) -> CeApiKey | None:
     if found is None:
         return None
     key = found[1]
-    if _SCOPE not in key.scopes:
-        raise PermissionDenied(f"This API key does not have the scope {_SCOPE}.")
+    need_scope(key, (reach.WHOLE, reach.OWN))
     return key
+
+
+def _sees_prompts(key: CeApiKey | None) -> bool:
+    return key is None or reach.WHOLE in key.scopes
 
 
 def person(request: HttpRequest) -> Any:
@@ -109,10 +114,10 @@ def person(request: HttpRequest) -> Any:
 
 
 def conversation_for(conversation_id: str, key: CeApiKey | None) -> CeConversation:
-    """In the key's workspace; people see all. Raises ConversationNotFound."""
+    """What the key reads; people see all. Raises ConversationNotFound."""
     wanted = uuid.UUID(conversation_id)
     found = conversation_of(wanted, key.workspace_id) if key else CeConversation.objects.filter(pk=wanted).first()
-    if found is None:
+    if found is None or (key and not reach.may_read(key, found)):
         raise ConversationNotFound()
     return found
 

@@ -9,6 +9,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from audit.reach import OWN, WHOLE
 from convengine import conf
 from convengine.api.serializers import FailureSerializer
 from convengine.errors import StreamsElsewhere
@@ -26,7 +27,7 @@ class Elsewhere(HttpResponseRedirectBase):
 class StreamView(APIView):
     """`GET /api/v1/conversation/stream/{conversationId}`."""
 
-    scope = "audit"
+    scope = (WHOLE, OWN)
     # Whoever is led on shows there who they are.
     permission_classes = ()
 

@@ -15,8 +15,10 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminT
 from convengine.api.models import SCOPES, CeApiKey, every_scope_but_config
 from convengine.record_columns import labelled
 
-#: Who may give a key the scope `config`, which reads and writes all of the configuration.
-WHOLE_CONFIGURATION = "config_admin.import_configuration"
+#: Scopes that only those may give to a key who have this right themselves: one reads and writes all of the
+#: configuration, the other reads every conversation of a workspace with what models were asked (R18, R53).
+_RIGHTS = {"config": "config_admin.import_configuration", "audit": "audit.view_ceaudit"}
+_OWN = "own_audit"
 
 
 class ApiKeyForm(forms.ModelForm):
@@ -66,12 +68,16 @@ class ApiKeyAdmin(ModelAdmin):
         return keys if self.has_delete_permission(request) else keys.filter(made_by=request.user.pk)
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
-        """The form, with the scopes that this user may give: all of the configuration is for few to give."""
+        """The form, with the scopes that this user may give."""
         form = super().get_form(request, obj, change, **options)
-        if "scopes" in form.base_fields and not request.user.has_perm(WHOLE_CONFIGURATION):
+        if "scopes" in form.base_fields:
             # The field is the class's own; a copy is this request's.
             narrowed = form.base_fields["scopes"] = deepcopy(form.base_fields["scopes"])
-            narrowed.choices = [(name, label) for name, label in SCOPES if name != "config"]
+            refused = {name for name, right in _RIGHTS.items() if not request.user.has_perm(right)}
+            # What a key has it may keep.
+            kept = set(obj.scopes) if obj else set()
+            narrowed.choices = [(name, label) for name, label in SCOPES if name not in refused - kept]
+            narrowed.initial = [_OWN if name in refused else name for name in every_scope_but_config()]
         return form
 
     @labelled({"revoked": "danger", "late": "warning", "valid": "success"}, "status")

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +69,11 @@ class KeyHolds:
     def params(self) -> tuple[Any, ...]:
         """What the row said."""
         return self.key.pk, self.key.hashed_key, False, self.key.workspace_id, self.key.scopes_text
+
+    @property
+    def opener(self) -> str:
+        """Whose conversation it is that this call begins."""
+        return str(self.key.prefix)
 
     def check(self) -> None:
         """Raises KeyChanged with the key as it is now, and AuthenticationFailed when it is valid no more."""
@@ -144,16 +149,21 @@ def _found(prefix: str) -> tuple[CeApiKey | None, bool]:
 
 
 class HasScope(BasePermission):
-    """The key carries the scope that the view names."""
+    """The key carries the scope that the view names, or one of them."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         """Raises NotAuthenticated when there is no key at all."""
         if not isinstance(request.auth, CeApiKey):
             raise exceptions.NotAuthenticated("Send your API key as `Authorization: Api-Key <key>`.")
-        wanted = getattr(view, "scope", None)
-        if wanted and wanted not in request.auth.scopes:
-            raise exceptions.PermissionDenied(f"This API key does not have the scope {wanted}.")
+        if wanted := getattr(view, "scope", None):
+            need_scope(request.auth, (wanted,) if isinstance(wanted, str) else wanted)
         return True
+
+
+def need_scope(key: CeApiKey, wanted: Sequence[str]) -> None:
+    """Raises PermissionDenied for a key that carries none of these scopes."""
+    if not set(wanted).intersection(key.scopes):
+        raise exceptions.PermissionDenied(f"This API key does not have the scope {' or '.join(wanted)}.")
 
 
 class KeyThrottle(SimpleRateThrottle):

@@ -9,6 +9,7 @@ SCOPES = (
     ("turns", "Take turns"),
     ("sessions", "Use sessions"),
     ("audit", "Read audit trails"),
+    ("own_audit", "Read audit trails of one's own conversations, without prompts"),
     ("config", "Read and write configuration"),
 )
 
@@ -22,7 +23,7 @@ class CeApiKey(AbstractAPIKey):
     """An integrator's key. The workspace is the boundary: another workspace's conversations do not exist for it."""
 
     workspace_id = models.TextField(default="default", help_text="Conversations of another workspace answer 404.")
-    scopes = models.JSONField(default=every_scope_but_config, help_text="turns, sessions, audit, config")
+    scopes = models.JSONField(default=every_scope_but_config, help_text="turns, sessions, audit, own_audit, config")
 
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,

@@ -35,7 +35,9 @@ class ResolveView(WorkspaceView):
         return Response(resolved_json(found, session_json(by_call.session_of(found.session_id, given["workspace_id"]))))
 
     def _thread(self, request: Request, given: dict[str, Any]) -> Thread:
-        return Thread(self.workspace(request, given["workspace_id"]), given["channel"], given["remote_jid"])
+        assert isinstance(request.auth, CeApiKey)  # HasScope saw to it.
+        workspace = self.workspace(request, given["workspace_id"])
+        return Thread(workspace, given["channel"], given["remote_jid"], request.auth.prefix)
 
 
 class MessageView(ResolveView):

@@ -82,7 +82,7 @@ def _take_hard(claim: Claim) -> Lease:
     request = claim.request
     _look_up(claim)
     if not _exists(request):
-        _create(request)
+        _create(request, claim.condition.opener if claim.condition else None)
         if lease := take_free(claim):
             return lease
     if bury(request.conversation_id) and (lease := take_free(claim)):
@@ -117,7 +117,7 @@ def _exists(request: TurnRequest) -> bool:
     return True
 
 
-def _create(request: TurnRequest) -> None:
+def _create(request: TurnRequest, opener: str | None) -> None:
     """Insert the row. Of two creators one wins, and both go on with the winner's row."""
     here = dialect()
     with connection.cursor() as cursor:
@@ -125,9 +125,15 @@ def _create(request: TurnRequest) -> None:
             f"""INSERT INTO ce_conversation
                     (conversation_id, status, intent_code, state_code, context_json, input_params_json, created_at,
                      updated_at, version, last_turn_no, turn_count, context_epoch, workspace_id, channel, remote_jid,
-                     lifecycle, lifecycle_detail, context_summary, preferences)
+                     lifecycle, lifecycle_detail, context_summary, preferences, opened_by)
                 VALUES (%s, 'RUNNING', 'UNKNOWN', 'UNKNOWN', '{{}}', '{{}}', {here.now()}, {here.now()}, 0, 0, 0, 0,
-                        %s, %s, %s, 'RUNNING', '{{}}', '', '{{}}')
+                        %s, %s, %s, 'RUNNING', '{{}}', '', '{{}}', %s)
                 ON CONFLICT DO NOTHING""",
-            [here.uuid(request.conversation_id), request.workspace_id, request.channel, request.conversation_id],
+            [
+                here.uuid(request.conversation_id),
+                request.workspace_id,
+                request.channel,
+                request.conversation_id,
+                opener,
+            ],
         )

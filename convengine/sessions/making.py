@@ -80,4 +80,8 @@ def _make(turn: Turn, row: Conversation, session: Session, previous: str | None 
         remote_jid=row.remote_jid,
         last_message_at=now,
         previous_session_id=previous,
+        # Whose conversation it is does not change because its topic does.
+        opened_by=CeConversation.objects.filter(pk=previous).values_list("opened_by", flat=True).first()
+        if previous
+        else None,
     )

@@ -69,6 +69,10 @@ class Condition(Protocol):
     def params(self) -> Sequence[Any]:
         """Its parameters."""
 
+    @property
+    def opener(self) -> str:
+        """The prefix of the API key that calls: a conversation that begins with this turn is its."""
+
     def check(self) -> None:
         """Look by itself. Raises what the caller is to be told when it does not hold."""
 

@@ -42,6 +42,8 @@ class Thread:
     workspace_id: str
     channel: str
     remote_jid: str
+    #: The prefix of the API key that calls: a session that it begins is its.
+    opener: str | None = None
 
     @property
     def columns(self) -> list[str]:
@@ -169,11 +171,11 @@ def _inserted(thread: Thread, before: Seen | None) -> str:
                     (conversation_id, status, intent_code, state_code, context_json, input_params_json, created_at,
                      updated_at, last_message_at, version, last_turn_no, turn_count, context_epoch, workspace_id,
                      channel, remote_jid, lifecycle, lifecycle_detail, context_summary, preferences,
-                     previous_session_id)
+                     previous_session_id, opened_by)
                 VALUES (%s, 'RUNNING', 'UNKNOWN', 'UNKNOWN', '{{}}', '{{}}', {here.now()}, {here.now()}, {here.now()},
-                        0, 0, 0, 0, %s, %s, %s, 'RUNNING', '{{}}', '', '{{}}', %s)
+                        0, 0, 0, 0, %s, %s, %s, 'RUNNING', '{{}}', '', '{{}}', %s, %s)
                 ON CONFLICT DO NOTHING""",
-            [here.uuid(session_id), *thread.columns, here.uuid(before.session_id) if before else None],
+            [here.uuid(session_id), *thread.columns, here.uuid(before.session_id) if before else None, thread.opener],
         )
         if not cursor.rowcount:
             raise _Lost

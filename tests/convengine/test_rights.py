@@ -239,3 +239,37 @@ def test_the_scope_of_all_configuration_is_given_by_configuration_administrators
     user.groups.add(Group.objects.get(name="config_admin"))
     ida.post("/admin/ce_api/ceapikey/add/", {"name": "all", "workspace_id": "default", "scopes": ["turns", "config"]})
     assert CeApiKey.objects.filter(name="all").exists()
+
+
+def test_keys_that_read_every_conversation_are_given_by_people_who_do() -> None:
+    user = User.objects.create_user("ida", is_staff=True)
+    user.groups.set(Group.objects.filter(name=INTEGRATOR))
+    ida, add = Client(), "/admin/ce_api/ceapikey/add/"
+    ida.force_login(user)
+
+    form = ida.get(add).context["adminform"].form
+    assert form["scopes"].value() == ["turns", "sessions", "own_audit"]
+    ida.post(add, {"name": "all", "workspace_id": "default", "scopes": ["turns", "audit"]})
+    assert not CeApiKey.objects.exists()
+    ida.post(add, {"name": "own", "workspace_id": "default", "scopes": ["turns", "own_audit"]})
+    assert CeApiKey.objects.get().scopes == ["turns", "own_audit"]
+
+    user.groups.add(Group.objects.get(name="qa"))
+    ida.post(add, {"name": "all", "workspace_id": "default", "scopes": ["turns", "audit"]})
+    assert CeApiKey.objects.filter(name="all").exists()
+
+
+def test_a_key_keeps_a_scope_that_its_keeper_may_not_give() -> None:
+    user = User.objects.create_user("ida", is_staff=True)
+    user.groups.set(Group.objects.filter(name=INTEGRATOR))
+    key, _ = CeApiKey.objects.create_key(name="shop", scopes=["turns", "audit"], made_by=user)
+    ida = Client()
+    ida.force_login(user)
+
+    ida.post(
+        f"/admin/ce_api/ceapikey/{key.pk}/change/",
+        {"name": "store", "workspace_id": "default", "scopes": ["turns", "audit"]},
+    )
+
+    key.refresh_from_db()
+    assert (key.name, key.scopes) == ("store", ["turns", "audit"])

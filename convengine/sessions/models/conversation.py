@@ -45,6 +45,9 @@ class CeConversation(models.Model):
     compacted_version = models.IntegerField(
         db_default=-1, help_text="The version for which the ended session was compacted."
     )
+    opened_by = models.TextField(
+        null=True, help_text="The prefix of the API key whose call began it; null where people tried it."
+    )
     chain_head = models.BinaryField(null=True, help_text="The hash of the seal of the newest turn record.")
 
     class Meta:
