@@ -10,13 +10,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from audit import parameters, queries
-from audit.expand import expanded
 from audit.finding.results import costs
 from audit.parameters import Cursor
 from audit.reach import OwnToo
 from audit.serializers import TraceSerializer
-from audit.timeline import trace
 from audit.turn_record import TurnRecordSerializer, record_json
+from audit.turn_trace import turn_trace
 from convengine import conf
 from convengine.api.serializers import FailureSerializer
 from convengine.domain.enums import Lifecycle
@@ -125,10 +124,10 @@ class TurnTraceView(OwnToo, APIView):
         """
         key = parameters.conversation(request, conversation_id).pk
         wanted = parameters.number(turn_no, "turnNo")
-        rows, records = queries.whole_turns(key, [wanted]), queries.records(key, [wanted])
-        if not rows and not records:
+        found = turn_trace(key, wanted)
+        if found is None:
             raise ConversationNotFound(f"This conversation has no turn {wanted}.")
-        return Response({**trace(str(key), expanded(rows), records), "previous": None})
+        return Response(found)
 
 
 def _conversation_json(row: CeConversation) -> dict[str, Any]:

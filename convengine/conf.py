@@ -27,6 +27,8 @@ DEFAULTS: Mapping[str, Any] = {
     "RATED": "audit.feedback.counting.of_row",
     # The trace of some turns of a conversation as graphs: (conversation id, turn numbers) -> {turn_no: {nodes, edges}}.
     "TRACE_GRAPHS": "audit.graph.graphs",
+    # One turn as steps with their stages: (conversation id, turn number) -> document, or null.
+    "TURN_TRACE": "audit.turn_trace.turn_trace",
     # How a session moved in some of its turns, and which rows decided those: `moves`, `deciders`.
     "SESSION_TRAIL": "audit.session_trail",
     # Notes that a person reads stored rows in the admin: (request, row, null for a list).

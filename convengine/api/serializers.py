@@ -225,6 +225,11 @@ class TurnResponseSerializer(serializers.Serializer[Any]):
     ignoredInputParams = serializers.ListField(child=serializers.CharField(), required=False)
     stateReport = StateReportSerializer(required=False)
     verbose = VerboseLineSerializer(many=True, required=False, help_text="Only with `?include=verbose`.")
+    trace = serializers.DictField(
+        required=False,
+        allow_null=True,
+        help_text="Only with `?include=trace`: as `GET /api/v1/conversation/{id}/turns/{turnNo}/trace`.",
+    )
 
 
 class FailureSerializer(serializers.Serializer[Any]):

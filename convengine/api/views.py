@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from convengine.api import wire
-from convengine.api.authentication import KeyChanged, KeyHolds, KeyThrottle, TurnAuthentication
+from convengine.api.authentication import KeyChanged, KeyHolds, KeyThrottle, TurnAuthentication, need_scope
 from convengine.api.errors import error_body
 from convengine.api.failures import descriptions
 from convengine.api.models import CeApiKey
@@ -34,7 +34,8 @@ _PARAMETERS = [
         OpenApiParameter.QUERY,
         style="form",
         explode=False,
-        description="What to add to the answer. `verbose`: the progress and error lines of the turn.",
+        description="What to add to the answer. `verbose`: the progress and error lines of the turn. `trace`: its "
+        "steps with their stages, for keys with the scope `audit`.",
     ),
     OpenApiParameter(
         "Idempotency-Key",
@@ -82,10 +83,16 @@ class TurnView(APIView):
     def check_permissions(self, request: Request) -> None:
         """As ever; but a key that was only remembered may have got the scope meanwhile."""
         try:
-            super().check_permissions(request)
+            self._check(request)
         except PermissionDenied:
             self._look_again(request)
-            super().check_permissions(request)
+            self._check(request)
+
+    def _check(self, request: Request) -> None:
+        super().check_permissions(request)
+        if "trace" in _parts(request):
+            assert isinstance(request.auth, CeApiKey)  # HasScope saw to it.
+            need_scope(request.auth, ("audit",))
 
     def handle_exception(self, exc: Exception) -> Response:
         """As ever; but to a key that was only remembered, and is valid no more, nothing else is told."""
@@ -113,15 +120,17 @@ class TurnView(APIView):
         assert isinstance(key_owner, CeApiKey)  # HasScope saw to it.
         key = idempotency_key(request, key_owner)
         turn = _turn_request(given, key_owner, key)
-        written = partial(wire.body, parts=_parts(request))
+        parts = _parts(request)
+        written = partial(wire.body, parts=parts)
+        shown = wire.traced if "trace" in parts else _as_it_is
         try:
             answer = take_turn(turn, key, written, KeyHolds(key_owner))
         except ConvEngineError as error:
             headers = {"Retry-After": "1"} if error.recoverable else {}
             return _response(request, error_body(error, turn.conversation_id), error.status, headers)
         if isinstance(answer, Replayed):
-            return _response(request, answer.body, 200, {"X-Idempotent-Replay": "true"})
-        return _response(request, written(answer), _status(answer), {})
+            return _response(request, shown(answer.body), 200, {"X-Idempotent-Replay": "true"})
+        return _response(request, shown(written(answer)), _status(answer), {})
 
 
 class NothingView(APIView):
@@ -134,6 +143,10 @@ class NothingView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Raises NotFound, whatever the method."""
         raise NotFound(f"There is nothing at {request.path}; see /api/docs/ for the addresses.")
+
+
+def _as_it_is(body: dict[str, Any]) -> dict[str, Any]:
+    return body
 
 
 def _parts(request: Request) -> tuple[str, ...]:

@@ -1,18 +1,20 @@
 """A turn's answer on the wire (api-and-audit 1.1, 1.2)."""
 
+import uuid
 from collections.abc import Collection
 from typing import Any
 
+from convengine import conf
 from convengine.codec import dumps
 from convengine.domain.session import Session
 from convengine.sessions.turns import TurnAnswer
 
 #: What `?include=` may add to an answer.
-PARTS = ("verbose",)
+PARTS = ("verbose", "trace")
 
 
 def body(answer: TurnAnswer, parts: Collection[str] = ()) -> dict[str, Any]:
-    """The JSON body of a turn that ran, well or not, with the parts that were asked for."""
+    """The JSON body of a turn that ran, well or not, with the parts that were asked for, but for its trace."""
     known = {
         "conversationId": answer.conversation_id,
         "turnId": answer.turn_id,
@@ -50,6 +52,11 @@ def body(answer: TurnAnswer, parts: Collection[str] = ()) -> dict[str, Any]:
         "message": None,
         "stateReport": state_report(session),
     }
+
+
+def traced(answer: dict[str, Any]) -> dict[str, Any]:
+    """A body with the trace of its turn as it is stored, which may have run for an earlier call."""
+    return {**answer, "trace": conf.load("TURN_TRACE")(uuid.UUID(answer["conversationId"]), answer["turnNo"])}
 
 
 def state_report(session: Session) -> dict[str, Any]:

@@ -4,7 +4,9 @@ import pytest
 from django.conf import settings
 
 from config_admin.models import CeResponse, CeVerbose
-from tests.api import Caller
+from convengine.api.models import CeApiKey
+from convengine.sessions.models import CeConversation
+from tests.api import Caller, make_key
 from tests.worlds import desk
 
 pytestmark = pytest.mark.django_db
@@ -70,7 +72,65 @@ def test_parts_that_there_are_not_are_refused(caller: Caller, include: str, stat
 
     assert response.status_code == status
     if status == 400:
-        assert response.json()["fields"] == {"include": ["There is no 'trees'. Known: verbose."]}
+        assert response.json()["fields"] == {"include": ["There is no 'trees'. Known: verbose, trace."]}
+
+
+# --- the trace ---------------------------------------------------------------------------------------------------
+
+
+def trace_of(caller: Caller, turn_no: int) -> Any:
+    return caller.client.get(
+        f"/api/v1/conversation/{caller.conversation_id}/turns/{turn_no}/trace",
+        headers={"Authorization": f"Api-Key {caller.secret}"},
+    ).json()
+
+
+def test_the_trace_of_a_turn_comes_with_the_answer_where_it_is_asked_for(caller: Caller) -> None:
+    caller.say("fees")
+    answer = say(caller, "hours", "trace,verbose").json()
+
+    assert answer["trace"] == trace_of(caller, 2)
+    (turn,) = answer["trace"]["turns"]
+    assert (turn["turnId"], turn["intentTo"], turn["status"]) == (answer["turnId"], "HOURS", "OK")
+    assert "RulesStep" in [step["step"] for step in turn["steps"]]
+    assert answer["verbose"]
+    assert "trace" not in caller.say("hours")
+
+
+def test_a_failed_turn_has_a_trace_too(caller: Caller) -> None:
+    CeResponse.objects.filter(intent_code="FEES").delete()
+
+    answer = say(caller, "fees", "trace").json()
+
+    assert answer["success"] is False
+    assert answer["trace"]["turns"][0]["steps"][-1]["status"] == "ERROR"
+
+
+def test_a_call_that_is_repeated_gets_the_trace_of_what_ran_and_none_is_kept(caller: Caller) -> None:
+    first = say(caller, "hours", "trace", **{"Idempotency-Key": "k1"}).json()
+    plain = say(caller, "hours", "", **{"Idempotency-Key": "k1"}).json()
+    again = say(caller, "hours", "trace", **{"Idempotency-Key": "k1"}).json()
+
+    assert again == first
+    assert plain == {name: value for name, value in first.items() if name != "trace"}
+
+
+def test_a_trace_is_for_keys_that_may_read_the_record_and_no_turn_runs_for_others(caller: Caller) -> None:
+    caller.secret = make_key(scopes=["turns", "own_audit"])
+
+    answer = say(caller, "hours", "trace")
+
+    assert (answer.status_code, answer.json()["message"]) == (403, "This API key does not have the scope audit.")
+    assert not CeConversation.objects.exists()
+    assert say(caller, "hours", "").status_code == 200
+
+
+def test_a_key_that_has_the_scope_since_it_was_remembered_gets_the_trace(caller: Caller) -> None:
+    caller.secret = make_key(scopes=["turns"])
+    caller.say("hours")
+    CeApiKey.objects.update(scopes=["turns", "audit"])
+
+    assert say(caller, "hours", "trace").json()["trace"]["turns"]
 
 
 heard: list[str] = []

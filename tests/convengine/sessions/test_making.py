@@ -48,6 +48,7 @@ def test_it_is_not_left_when_something_came_between(one: Ran, what: str) -> None
 
 def test_the_session_that_began_is_its_first_turn_and_points_back(one: Ran) -> None:
     key = str(uuid.uuid4())
+    CeConversation.objects.update(opened_by="a key")
     execute(making.left(one.lease, ended(one)))
 
     one.turn.turn_no = 1
@@ -55,7 +56,7 @@ def test_the_session_that_began_is_its_first_turn_and_points_back(one: Ran) -> N
 
     row, before = CeConversation.objects.get(pk=key), one.lease.conversation
     assert str(row.previous_session_id) == before.conversation_id
-    assert (row.version, row.turn_count, row.last_turn_no) == (0, 1, 1)
+    assert (row.version, row.turn_count, row.last_turn_no, row.opened_by) == (0, 1, 1, "a key")
     assert (row.workspace_id, row.channel, row.remote_jid) == (before.workspace_id, before.channel, before.remote_jid)
     assert (row.intent_code, row.last_user_text, row.created_at) == ("FEES", "fees", one.lease.now)
 
