@@ -60,9 +60,8 @@ scenarios: $(VENV)/runtime var/secret_key  ## Play the conformance scenarios (PA
 check: $(VENV)/develop  ## Format, lint, types, arrows, system checks.
 	@CE_DEBUG=true $(BIN)/python -m tests.check
 
-test: $(VENV)/develop setup-browser  ## Everything that must hold: check, then all tests on SQLite and on PostgreSQL.
+test: $(VENV)/develop setup-browser  ## Everything that must hold: check, and all tests on SQLite and on PostgreSQL.
 	@$(BIN)/python -m tests.extras --if-ci
-	@CE_DEBUG=true $(BIN)/python -m tests.check
 	@CE_DEBUG=true $(BIN)/python -m tests.run
 
 bench: $(VENV)/develop  ## Speed, as ratios of one run, beside the goals.

@@ -1,0 +1,77 @@
+"""What `make test` runs: every part is there, none is lost, and each of them can fail the whole."""
+
+from pathlib import Path
+
+import pytest
+
+from tests import run
+from tests.run import BROWSER_FOLDERS, NOTHING_TO_RUN, Part, lanes, main
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_everything_is_run_and_each_test_by_one_part_of_a_database() -> None:
+    parts = {part.name: part for lane in lanes([]) for part in lane}
+
+    assert set(parts) == {"checks", "browser", "sqlite", "postgres"}
+    assert parts["browser"].command[-4:] == ("-m", "browser", *BROWSER_FOLDERS)
+    assert parts["sqlite"].command[-2:] == parts["postgres"].command[-2:] == ("-m", "not browser")
+    assert [parts[name].environment["CE_TEST_DATABASE"] for name in ("sqlite", "postgres")] == ["sqlite", "postgres"]
+    assert "CE_TEST_DATABASE_ONLY" not in parts["sqlite"].environment
+
+
+def test_tests_with_a_browser_are_where_they_are_looked_for() -> None:
+    marked = {
+        file.relative_to(ROOT).as_posix()
+        for file in (ROOT / "tests").rglob("test_*.py")
+        if "pytest.mark.browser" in file.read_text() and file != Path(__file__)
+    }
+
+    assert len(marked) > 20
+    assert [name for name in marked if not name.startswith(BROWSER_FOLDERS)] == []
+
+
+def test_with_arguments_they_are_all_that_is_asked_of_pytest() -> None:
+    first, second = lanes(["tests/audit", "-x"])
+
+    assert [part.name for part in (*first, *second)] == ["sqlite", "browser", "postgres"]
+    assert {part.command[-2:] for part in (*first, *second)} == {("tests/audit", "-x")}
+
+
+@pytest.mark.parametrize(("code", "holds"), [(0, True), (1, False), (2, False), (NOTHING_TO_RUN, False), (-9, False)])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_part_holds_as_its_process_says(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    code: int,
+    holds: bool,
+    at_once: bool,
+) -> None:
+    end = f"os.kill(os.getpid(), {-code})" if code < 0 else f"sys.exit({code})"
+    (tmp_path / "one_part.py").write_text(f"import os, sys\nprint(os.environ['TOLD'], flush=True)\n{end}\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+
+    assert Part("one", ("one_part",), {"TOLD": "a word"}).run(at_once=at_once) is holds
+    assert ("== one ==\na word" if at_once else "a word") in capfd.readouterr().out
+
+
+def test_only_of_what_was_asked_for_a_part_may_have_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "one_part.py").write_text(f"import sys\nsys.exit({NOTHING_TO_RUN})\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+
+    assert Part("one", ("one_part",), may_be_empty=True).run(at_once=True)
+    assert not any(part.may_be_empty for lane in lanes([]) for part in lane)
+    assert all(part.may_be_empty for lane in lanes(["tests/audit"]) for part in lane)
+
+
+@pytest.mark.parametrize("failing", ["checks", "sqlite", "browser", "postgres", ""])
+def test_one_part_that_fails_fails_all_and_is_named(
+    failing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run.Part, "run", lambda part, *, at_once: part.name != failing)
+
+    assert main([]) == (1 if failing else 0)
+    told = capsys.readouterr().out
+    assert told.count("passed") == (3 if failing else 4)
+    assert (f"{failing}: FAILED" in told) is bool(failing)
