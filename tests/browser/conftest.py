@@ -9,7 +9,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ class Server:
     api_key: str
     #: Passwords by user name: `analyst`, `qa`, and `admin`, who may everything.
     passwords: dict[str, str]
+    #: Cookies by user name, of those who signed in by the form already.
+    cookies: dict[str, Any] = field(default_factory=dict)
 
 
 @pytest.fixture(scope="session")
@@ -57,7 +59,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     environment = {
         **{name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CE_TEST_DATABASE")},
         "CE_VAR_DIR": str(folder),
-        "CE_DEBUG": "true",
+        # As `make demo` starts it: without this, each page would ask for all its style sheets and scripts again.
+        "CE_DEBUG": "false",
     }
     command = [sys.executable, str(ROOT / "manage.py"), "demo", "--port", url.rpartition(":")[2]]
     with (folder / "log").open("w") as log:
@@ -103,7 +106,16 @@ class Visitor:
         page.on("response", self._on_response)
 
     def log_in(self, name: str = "admin") -> "Visitor":
-        """Sign in as one of the demonstration's people."""
+        """Come as one of the demonstration's people, who signed in by the form once a run: a password costs time."""
+        if name not in self.server.cookies:
+            self.sign_in(name)
+            self.server.cookies[name] = self.page.context.cookies()
+            return self
+        self.page.context.add_cookies(self.server.cookies[name])
+        return self.go("/admin/")
+
+    def sign_in(self, name: str) -> "Visitor":
+        """Sign in by the form, in a session of one's own."""
         self.go("/admin/login/")
         self.page.get_by_label("Username").fill(name)
         self.page.get_by_label("Password").fill(self.server.passwords[name])

@@ -14,7 +14,7 @@ WORDS = "written before the night"
 
 @SCREENS
 def test_who_is_signed_out_meanwhile_loses_no_word(somebody: Callable[[], Visitor], width: int, scheme: str) -> None:
-    ben = somebody().log_in("analyst").go("/admin/config_admin/ceresponse/11/change/")
+    ben = somebody().sign_in("analyst").go("/admin/config_admin/ceresponse/11/change/")
     page = ben.at(width, scheme).page
     page.locator("#id_description").fill(f"{WORDS} ({scheme})")
     ben.give_reason()
@@ -28,7 +28,7 @@ def test_who_is_signed_out_meanwhile_loses_no_word(somebody: Callable[[], Visito
     with page.context.expect_page() as opened:
         told.get_by_role("link", name="Sign in").click()
     again = Visitor(ben.server, opened.value)
-    again.log_in("analyst")
+    again.sign_in("analyst")
     again.page.close()
     # Signing in gave all forms another secret; this page learns it when it is sent.
     ben.save()
