@@ -15,6 +15,9 @@ Json = Any
 #: Everything of the workspace, as the group `qa` reads it; and what the group `integrator` may read (R53).
 WHOLE, OWN = "audit", "own_audit"
 _ASKED = "_LLM_INPUT"
+_PROMPTS = frozenset(
+    {"system_prompt", "user_prompt", "systemPrompt", "userPrompt", "derivation_hint", "rendered_template"}
+)
 
 
 def may_read(key: CeApiKey, row: CeConversation) -> bool:
@@ -28,18 +31,6 @@ def may_read(key: CeApiKey, row: CeConversation) -> bool:
     return CeApiKey.objects.filter(prefix=row.opened_by, made_by__in=mine).exists()
 
 
-def has_prompt(stage: str) -> bool:
-    """True for an event that says what a model was asked."""
-    name = base_name(stage)
-    return name.endswith(_ASKED) or name == Stage.PROMPT_RENDERING
-
-
-def unprompted(payload: Json) -> dict[str, Json]:
-    """The payload of such an event without what was asked."""
-    meta = {"_meta": payload["_meta"]} if "_meta" in payload else {}
-    return {"redacted": True, **meta}
-
-
 def without_prompts(found: Json) -> Json:
     """Events, at any depth of an answer, without what models were asked."""
     if isinstance(found, list):
@@ -48,11 +39,27 @@ def without_prompts(found: Json) -> Json:
         return found
     if not isinstance(found.get("stage"), str):
         return {name: without_prompts(item) for name, item in found.items()}
-    if not has_prompt(found["stage"]):
-        return found
     if "payloadJson" in found:
-        return {**found, "payloadJson": dumps(unprompted(loads(found["payloadJson"])))}
-    return {**found, "payload": unprompted(found["payload"])}
+        return {**found, "payloadJson": dumps(_unprompted(found["stage"], loads(found["payloadJson"])))}
+    return {**found, "payload": _unprompted(found["stage"], found.get("payload"))}
+
+
+def _unprompted(stage: str, payload: Json) -> Json:
+    """The payload of an event without what a model was asked."""
+    if not isinstance(payload, dict):
+        return payload
+    name = base_name(stage)
+    if name.endswith(_ASKED) or name == Stage.PROMPT_RENDERING:
+        return {"redacted": True, **({"_meta": payload["_meta"]} if "_meta" in payload else {})}
+    # An event that tells why a prompt could not be filled in shows the prompt.
+    told = _without(payload)
+    return payload if told == payload else {**told, "redacted": True}
+
+
+def _without(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {name: _without(item) for name, item in value.items() if name not in _PROMPTS}
+    return [_without(item) for item in value] if isinstance(value, list) else value
 
 
 class OwnToo:

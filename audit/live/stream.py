@@ -10,7 +10,7 @@ from audit.live.hub import Hub, Reader
 from audit.live.place import Place
 from audit.live.reading import Found, beyond
 from audit.live.told import CLOSED, CONNECTED, News, frame
-from audit.reach import has_prompt, without_prompts
+from audit.reach import without_prompts
 from audit.stage_names import base_name
 from convengine.codec import dumps, loads
 from convengine.domain.stages import Stage
@@ -31,9 +31,9 @@ class Wanted:
     #: What models were asked is shown.
     prompts: bool = True
 
-    def shown(self, name: str, data: str) -> str:
+    def shown(self, data: str) -> str:
         """An envelope as this reader gets it."""
-        return data if self.prompts or not has_prompt(name) else dumps(without_prompts(loads(data)))
+        return data if self.prompts else dumps(without_prompts(loads(data)))
 
     def wants(self, name: str) -> bool:
         """True for a stage that is sent. That a turn failed is sent always."""
@@ -94,7 +94,7 @@ class Stream:
             if one.place[:2] > self.place[:2] or one.place.beside > self.place.beside:
                 self.place = Place(*max(one.place[:2], self.place[:2]), max(one.place.beside, self.place.beside))
                 if self.wanted.wants(one.name):
-                    sent.append(frame(one.name, self.wanted.shown(one.name, one.data), self.place))
+                    sent.append(frame(one.name, self.wanted.shown(one.data), self.place))
         return sent
 
     async def _heard(self, news: News) -> AsyncIterator[bytes]:
@@ -113,7 +113,7 @@ class Stream:
         if self._is_next(news):
             self.place = self.place._replace(turn_no=news.turn_no, seq=news.seq)
             if self.wanted.wants(news.name):
-                yield frame(news.name, self.wanted.shown(news.name, news.data), self.place)
+                yield frame(news.name, self.wanted.shown(news.data), self.place)
 
     def _is_next(self, news: News) -> bool:
         turn_no, seq = self.place.turn_no, self.place.seq

@@ -159,12 +159,19 @@ def test_a_turn_of_a_conversation_that_there_is_writes_nothing_of_whose_it_is(ca
 
 def test_streams_leave_out_the_same() -> None:
     data = json.dumps({"stage": "MCP_PLAN_LLM_INPUT", "payload": {"user_prompt": SECRET, "_meta": {"seq": 3}}})
-    other = json.dumps({"stage": "MCP_PLAN_LLM_OUTPUT", "payload": {"json": "{}"}})
+    other = {"stage": "MCP_PLAN_LLM_OUTPUT", "payload": {"json": "{}"}}
     mine = Wanted("c", prompts=False)
 
-    assert json.loads(mine.shown("MCP_PLAN_LLM_INPUT", data))["payload"] == {"redacted": True, "_meta": {"seq": 3}}
-    assert mine.shown("MCP_PLAN_LLM_OUTPUT", other) == other
-    assert Wanted("c").shown("MCP_PLAN_LLM_INPUT", data) == data
+    assert json.loads(mine.shown(data))["payload"] == {"redacted": True, "_meta": {"seq": 3}}
+    assert json.loads(mine.shown(json.dumps(other))) == other
+    assert Wanted("c").shown(data) == data
+
+
+def test_a_prompt_that_could_not_be_filled_in_is_not_shown_where_that_is_told() -> None:
+    meta = {"promptVars": ["a"], "system_prompt": SECRET, "user_prompt": SECRET}
+    found = without_prompts([{"stage": "STEP_ERROR", "payload": {"step": "S", "_errorMeta": meta}}])
+
+    assert found[0]["payload"] == {"step": "S", "_errorMeta": {"promptVars": ["a"]}, "redacted": True}
 
 
 def test_a_payload_that_names_a_stage_itself_is_left_as_it_is() -> None:
