@@ -1,6 +1,6 @@
 """What must not be written down: values under some names, and whatever fits some patterns (settings 2.11)."""
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ from convengine.rules.patterns import Pattern, PatternError, compile_pattern
 
 #: Shorter whole numbers are ids and counts of the product itself.
 _LONG_NUMBER = 10_000_000
+#: What of a lifecycle's detail the next message is judged by.
+_STANDS = frozenset({"lifecycle", "reason", "by", "at", "asked_at", "turn_no"})
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,22 @@ class Redaction:
         return text
 
     def session(self, session: Session) -> Session:
-        """A session as its turn is stored: what was said, without what fits a pattern."""
+        """A session as its turn is stored: what was said, without what fits a pattern.
+
+        Its context and its params stay: later turns go on with them.
+        """
         if not self.patterns:
             return session
         return session.evolve(
             user_text=session.user_text and self.text(session.user_text),
             last_assistant=self.values(session.last_assistant),
             context_summary=self.text(session.context_summary),
+            lifecycle_detail=self._detail(session.lifecycle_detail),
         )
+
+    def _detail(self, detail: Mapping[str, Any]) -> dict[str, Any]:
+        """What a lifecycle carries: what was asked and said, masked; where the session stands, as it is."""
+        return {
+            name: item if name in _STANDS else self._detail(item) if isinstance(item, Mapping) else self.values(item)
+            for name, item in detail.items()
+        }

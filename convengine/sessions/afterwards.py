@@ -18,6 +18,7 @@ from convengine.domain.session import Session
 from convengine.domain.stages import Stage
 from convengine.domain.turn import Turn
 from convengine.memory.rewriting import PURPOSES, due, rewritten
+from convengine.rules.redacting import Redaction
 from convengine.sessions.again import behind, put_together
 from convengine.sessions.background import background
 from convengine.sessions.lease import Lease
@@ -90,7 +91,7 @@ SET context_json = {here.json}, context_summary = %s, updated_at = {here.now()},
 WHERE conversation_id = %s AND last_turn_no = %s AND version = %s AND lease_token IS NULL""",
         [
             dumps(session.context),
-            session.context_summary,
+            Redaction.of(turn.snapshot).text(session.context_summary),
             here.uuid(session.conversation_id),
             turn.turn_no,
             row.version,

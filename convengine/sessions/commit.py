@@ -50,7 +50,8 @@ def commit(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Record
 
     Raises TurnConflict, and TurnInterrupted when a newer message came in time to stop the turn (R29).
     """
-    outcome = replace(outcome, session=Redaction.of(turn.snapshot).session(outcome.session))
+    redaction = Redaction.of(turn.snapshot)
+    outcome = replace(outcome, session=redaction.session(outcome.session))
     if turn.left:
         _commit_in_next_session(turn, turn.left, lease, outcome, tape, kept)
         return
@@ -64,7 +65,11 @@ def commit(turn: Turn, lease: leases.Lease, outcome: EngineOutcome, tape: Record
     _write(
         _Ending(turn, outcome, tape, TurnStatus.BLOCKED if outcome.stopped else TurnStatus.OK, lease.chain_head),
         lambda head: store.conversation_written(lease, outcome.session, head, whatever_came=turn.uninterruptible),
-        [*memory.remembered(turn, lease.conversation, outcome.session), *committed(outcome.session), *kept],
+        [
+            *memory.remembered(turn, lease.conversation, outcome.session),
+            *committed(outcome.session, redaction),
+            *kept,
+        ],
         anew,
     )
 
@@ -73,10 +78,10 @@ def _commit_in_next_session(
     turn: Turn, left: Left, lease: leases.Lease, outcome: EngineOutcome, tape: Recording, kept: Sequence[Write]
 ) -> None:
     """The same for a turn that ended one session and began the next: both rows change at once (R40)."""
-    writer, session = conf.load("AUDIT_WRITER"), outcome.session
-    more = [*memory.remembered(turn, lease.conversation, session), *committed(session), *kept]
+    writer, session, redaction = conf.load("AUDIT_WRITER"), outcome.session, Redaction.of(turn.snapshot)
+    more = [*memory.remembered(turn, lease.conversation, session), *committed(session, redaction), *kept]
     with transaction.atomic():
-        if not execute(making.left(lease, left.session)):
+        if not execute(making.left(lease, redaction.session(left.session))):
             raise TurnInterrupted() if is_interrupted(lease.token) else TurnConflict()
         making.begun(turn, lease, session)
         if not all(execute(write) or not write.must for write in more):

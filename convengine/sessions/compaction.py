@@ -28,6 +28,7 @@ from convengine.domain.stages import Stage
 from convengine.domain.turn import Turn
 from convengine.memory.context_summary import Told, written
 from convengine.memory.rewriting import folded
+from convengine.rules.redacting import Redaction
 from convengine.sessions.again import behind, put_together
 from convengine.sessions.clock import database_time
 from convengine.sessions.models import CeConversation, CeConversationHistory, CeMemory, CeSessionUnit
@@ -154,7 +155,7 @@ def _store(row: CeConversation, snapshot: Snapshot, told: _Told, *, done: bool) 
         # First of all: it holds the row, so that of two workers one goes on with what the other left.
         if not _mark(row, context, done=done):
             return False
-        _remember(row, told.text, now)
+        _remember(row, told.text, now, Redaction.of(snapshot))
         _trim(row, settings.read(snapshot, EXPLAINABILITY_TURNS).value)
         if told.turn:
             conf.load("AUDIT_WRITER").added(told.turn, told.stored)
@@ -197,20 +198,21 @@ def _without_open_action(row: CeConversation, now: datetime) -> tuple[Json, list
     return plain(session.context), [{**told, "actionKey": found.action_key, "actionRef": found.action_ref}]
 
 
-def _remember(row: CeConversation, told: str | None, now: datetime) -> None:
+def _remember(row: CeConversation, told: str | None, now: datetime, redaction: Redaction) -> None:
     rolling = CeMemory.objects.filter(conversation=row, memory_type=CeMemory.MemoryType.SESSION_SUMMARY)
     first = rolling.values_list("from_turn", flat=True).first() or 1
     values = {
         "workspace_id": row.workspace_id,
         "channel": row.channel,
         "remote_jid": row.remote_jid,
-        "summary_text": told or _built(row),
+        "summary_text": redaction.text(told or _built(row)),
         "source": "LLM" if told else "TEMPLATE",
         "detail_json": {
             "outcome": row.lifecycle,
             "reason": row.lifecycle_detail.get("reason"),
             "turns": row.turn_count,
-            "units": _units(row),
+            # Of what was noted before there was a pattern, too.
+            "units": redaction.values(_units(row)),
         },
         "from_turn": first,
         "to_turn": max(row.last_turn_no, first),

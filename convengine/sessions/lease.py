@@ -15,6 +15,7 @@ from convengine.domain import settings
 from convengine.domain.catalogue.session import ALLOW_CLIENT_CONVERSATION_IDS, ON_CONCURRENT_TURN
 from convengine.domain.turn import TurnRequest
 from convengine.errors import ConversationClosed, ConversationNotFound, TurnInProgress
+from convengine.rules.redacting import Redaction
 from convengine.sessions import idempotency
 from convengine.sessions.ending import BY_CALL
 from convengine.sessions.failed import bury
@@ -74,7 +75,9 @@ def _interrupt(claim: Claim) -> None:
     """
     _look_up(claim)
     if not idempotency.runs(claim.key, claim.request.conversation_id):
-        interrupt(claim.request.conversation_id, claim.turn_id, claim.request.message)
+        message = claim.request.message
+        masked = message and Redaction.of(conf.load("SNAPSHOT").latest).text(message)
+        interrupt(claim.request.conversation_id, claim.turn_id, masked)
 
 
 def _take_hard(claim: Claim) -> Lease:

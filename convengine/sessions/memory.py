@@ -6,6 +6,7 @@ from convengine.domain.conversation import Conversation
 from convengine.domain.session import Session
 from convengine.domain.turn import Turn
 from convengine.memory.rewriting import written_after
+from convengine.rules.redacting import Redaction
 from convengine.sessions.compaction import compact_thread
 from convengine.sessions.sql import dialect
 from convengine.sessions.writes import Write
@@ -52,7 +53,7 @@ SET summary_text = excluded.summary_text, source = excluded.source, to_turn = ex
                 row.workspace_id,
                 row.channel,
                 row.remote_jid,
-                summary,
+                Redaction.of(turn.snapshot).text(summary),
                 turn.turn_no,
                 turn.turn_no,
             ],

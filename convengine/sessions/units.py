@@ -1,10 +1,12 @@
 """Session units in the commit: each stored once, dropped with a failed turn, cleared by a reset (sessions 8, 11)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from convengine.codec import dumps
 from convengine.domain.session import Session
-from convengine.memory.units import units
+from convengine.memory.units import Unit, units
+from convengine.rules.redacting import Redaction
 from convengine.sessions.sql import dialect
 from convengine.sessions.writes import Write
 
@@ -15,9 +17,12 @@ _SAID_AGAIN = (
 )
 
 
-def committed(session: Session) -> list[Write]:
-    """The writes of this turn's units; none for a turn that took nothing from its text."""
-    here, new = dialect(), list(units(session))
+def committed(session: Session, redaction: Redaction) -> list[Write]:
+    """The writes of this turn's units, masked; none for a turn that took nothing from its text.
+
+    Prompts see units as the context has them, which later turns go on with.
+    """
+    here, new = dialect(), [_masked(unit, redaction) for unit in units(session)]
     return [
         *cleared(session, [unit.content_hash for unit in new]),
         *(
@@ -40,6 +45,11 @@ ON CONFLICT (conversation_id, content_hash) DO {_SAID_AGAIN if session.reset_rea
             for unit in new
         ),
     ]
+
+
+def _masked(unit: Unit, redaction: Redaction) -> Unit:
+    topic, claim = redaction.text(unit.topic), redaction.text(unit.claim)
+    return unit if (topic, claim) == (unit.topic, unit.claim) else replace(unit, topic=topic, claim=claim)
 
 
 def cleared(session: Session, but: Sequence[str] = ()) -> list[Write]:

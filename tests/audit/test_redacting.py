@@ -3,12 +3,21 @@
 import uuid
 
 import pytest
+from django.contrib.auth.models import User
+from django.test import Client
 
 from audit.chain import verify
 from audit.models import CeAudit
 from config_admin.models import CeConfig
-from convengine.sessions.models import CeConversation, CeConversationHistory
+from convengine import conf
+from convengine.domain.session import Session
+from convengine.domain.turn import TurnRequest
+from convengine.rules.patterns import compile_pattern
+from convengine.rules.redacting import Redaction
+from convengine.sessions import lease
+from convengine.sessions.models import CeConversation, CeConversationHistory, CeIdempotency
 from convengine.sessions.recording import restore
+from convengine.sessions.taking import Claim
 from tests.api import Caller
 from tests.worlds import desk
 
@@ -29,6 +38,7 @@ def test_what_fits_is_masked_in_events_record_recording_and_what_was_said_last(c
     caller.say(f"hours, my card is {CARD}", inputParams={"card": 4111111111111111, "note": f'"{CARD}"\n', "n": 12})
     caller.say("hours")
     record = CeConversationHistory.objects.get(turn_no=1)
+    assert record.recording
     recorded = restore(record.recording)
 
     kept = str(list(CeAudit.objects.values_list())) + str(list(CeConversationHistory.objects.values_list()))
@@ -55,3 +65,60 @@ def test_a_failed_turn_keeps_no_more(caller: Caller) -> None:
 
     assert CARD not in str(list(CeConversationHistory.objects.values_list()))
     assert CARD not in str(list(CeAudit.objects.values_list()))
+
+
+def test_what_is_asked_is_masked_and_where_the_session_stands_is_not(caller: Caller) -> None:
+    rules = Redaction(patterns=(compile_pattern(r"\d{8,}"),))
+    asked = {"question": "Is it 41112222?", "asked_at": "20260101000000", "options": [{"label": "41112222"}]}
+    detail = {
+        **asked,
+        "resume": {"lifecycle": "AWAITING_USER", "detail": asked, "said": "41112222"},
+        "turn_no": 41112222,
+    }
+
+    kept = rules.session(Session("c", 1, lifecycle_detail=detail, context={"card": "41112222"}))
+
+    masked = {**asked, "question": "Is it ***?", "options": [{"label": "***"}]}
+    resume = {"lifecycle": "AWAITING_USER", "detail": masked, "said": "***"}
+    assert kept.lifecycle_detail == {**masked, "resume": resume, "turn_no": 41112222}
+    assert kept.context == {"card": "41112222"}
+
+
+def test_params_and_context_stay_for_the_next_turn_and_the_answer_to_a_repeated_call_is_the_same(
+    caller: Caller, client: Client
+) -> None:
+    headers = {"Idempotency-Key": "k1"}
+    first = caller.say("hours", headers, inputParams={"card": CARD, "password": "hunter2"})
+    again = caller.say("hours", headers, inputParams={"card": CARD, "password": "hunter2"})
+    caller.say("fees")
+
+    row = CeConversation.objects.get()
+    assert again == first
+    assert row.input_params_json["card"] == CARD
+    client.force_login(User.objects.create_superuser("ada"))
+    page = client.get(f"/admin/ce_sessions/ceconversation/{row.pk}/change/").content.decode()
+    assert CARD not in page
+    assert "hunter2" not in page
+    assert "***" in page
+
+
+def test_stored_answers_are_shown_masked(caller: Caller, client: Client) -> None:
+    caller.say("hours", {"Idempotency-Key": "k1"})
+    CeIdempotency.objects.update(answer={"payload": {"value": f"Your card is {CARD}."}, "context": {"token": "t0"}})
+    client.force_login(User.objects.create_superuser("ada"))
+
+    page = client.get(f"/admin/ce_sessions/ceidempotency/{CeIdempotency.objects.get().pk}/change/").content.decode()
+
+    assert "Your card is ***." in page
+    assert "t0" not in page
+
+
+def test_a_message_that_interrupts_is_stored_masked(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str | None] = []
+    monkeypatch.setattr(lease, "interrupt", lambda *values: told.append(values[2]))
+
+    conf.load("SNAPSHOT").current()
+    for text in (f"my card is {CARD}", None):
+        lease._interrupt(Claim("t", TurnRequest(caller.conversation_id, text)))
+
+    assert told == ["my card is ***", None]

@@ -69,7 +69,7 @@ REDACT_PATTERNS = declare(
     replace(text_list(lines=True), name="patterns"),
     (),
     "What must not be written down: regular expressions, one a line. Whatever fits is replaced by *** in events, "
-    "recordings, turn records, what the session says was said last, and the log of model calls.",
+    "recordings, turn records, the log of model calls, and what a session was told, asks, sums up and notes.",
     mark="LR",
 )
 MAX_TEXT_CHARS = declare(FAMILY, "MAX_TEXT_CHARS", integer(1), 20_000, "Longer texts are cut in the audit.", mark="LR")

@@ -16,6 +16,7 @@ from convengine.domain.enums import Lifecycle
 from convengine.read_only import BEFORE, ByConversation
 from convengine.record_columns import STATUS_LOOKS, as_json, labelled, look_of, status
 from convengine.sessions.admin import keeping
+from convengine.sessions.admin.masking import masks
 from convengine.sessions.admin.turns import Turns, turns_of
 from convengine.sessions.models import CeConversation, CeThread
 
@@ -120,9 +121,10 @@ def _thread(row: CeConversation) -> CeThread | None:
 
 
 def _documents(row: CeConversation) -> list[tuple[str, Any]]:
-    """What the next turn starts from, as it is stored."""
+    """What the next turn starts from; masked, as in events."""
+    rules = masks()
     return [
-        ("Context", as_json(row.context_json)),
-        ("Input params that persist", as_json(row.input_params_json)),
-        ("What the lifecycle carries", as_json(row.lifecycle_detail)),
+        ("Context", as_json(rules.document(row.context_json))),
+        ("Input params that persist", as_json(rules.document(row.input_params_json))),
+        ("What the lifecycle carries", as_json(rules.document(row.lifecycle_detail))),
     ]

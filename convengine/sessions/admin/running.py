@@ -4,7 +4,8 @@ from django.contrib import admin
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from convengine.read_only import ByConversation
-from convengine.record_columns import json_column, status_column
+from convengine.record_columns import status_column
+from convengine.sessions.admin.masking import masked_column
 from convengine.sessions.admin.settling import SettlingAdmin
 from convengine.sessions.models import CeIdempotency, CePendingActionExecution, CeTurnTicket
 
@@ -22,7 +23,7 @@ class ExecutionAdmin(SettlingAdmin):
     )
     readonly_fields = ("conversation_page", "result")
     ended = status_column()
-    result = json_column("result_json", "result")
+    result = masked_column("result_json", "result")
 
 
 @admin.register(CeTurnTicket)
@@ -44,4 +45,4 @@ class StoredAnswerAdmin(ByConversation):
     search_fields = ()
     fields = ("key", "conversation_page", "turn_id", "stored", "created_at", "expires_at")
     readonly_fields = ("conversation_page", "stored")
-    stored = json_column("answer", "answer")
+    stored = masked_column("answer", "answer")

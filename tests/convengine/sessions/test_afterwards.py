@@ -68,6 +68,21 @@ class TestAtOnce:
         assert (told(1), told(2)) == ([], ["MEMORY_LLM_INPUT", "MEMORY_LLM_OUTPUT"])
         assert [(call.purpose, call.turn_no) for call in CeLlmCallLog.objects.all()] == [("MEMORY", 2)]
 
+    def test_what_fits_a_pattern_is_written_by_no_model_either(self) -> None:
+        setting("AUDIT/REDACT_PATTERNS", r"4111\d+")
+        setting("Session/SUMMARY_WITH_LLM", "true")
+        summary = LINES.replace("ENTITIES: none", "ENTITIES: card 41112222")
+        key = str(uuid.uuid4())
+        with using(Outside(model=AnsweringModel([summary, "Has the card 41112222.", summary]))):
+            say(key)
+            say(key)
+
+        row, kept = CeConversation.objects.get(), CeMemory.objects.get()
+        assert kept.summary_text == "Has the card ***."
+        assert "ENTITIES: card ***" in row.context_summary
+        # What the next prompts see.
+        assert row.context_json["memory"]["session_summary"] == "Has the card 41112222."
+
     def test_it_stands_for_the_next_turns(self) -> None:
         key = str(uuid.uuid4())
         with using(Outside(model=AnsweringModel(["Asked for the hours.", "never"]))):

@@ -249,6 +249,17 @@ class TestWithAModel:
         assert [event.seq for event in events] == list(range(1, len(events) + 1))
         assert replay(CeConversationHistory.objects.get(turn_no=2)) is None
 
+    def test_what_fits_a_pattern_is_not_kept_for_the_next_session(self, talked: CeConversation) -> None:
+        CeConfig.objects.create(config_type="AUDIT", config_key="REDACT_PATTERNS", config_value=r"4111\d+")
+        values = {"kind": "FACT", "topic": "card", "claim": "41112222", "source_turn": 1, "content_hash": "h"}
+        CeSessionUnit.objects.create(conversation=talked, utility=[], phases=[], **values)
+        with using(Outside(model=AnsweringModel(["Paid with 41112222."]))):
+            compact(str(talked.pk))
+
+        kept = CeMemory.objects.get(memory_type="COMPACTED")
+        assert kept.summary_text == "Paid with ***."
+        assert [unit["claim"] for unit in kept.detail_json["units"]] == ["***"]
+
     def test_a_model_that_is_out_leaves_the_summary_that_was_built(self, talked: CeConversation) -> None:
         down = LlmAnswer(error_code="LLM_CALL_FAILED", error_message="503")
         with using(Outside(model=AnsweringModel([down]))):

@@ -160,3 +160,15 @@ def test_a_model_that_is_out_notes_nothing_and_the_turn_goes_on(guest: Participa
 
     assert (answer["ok"], kept()) == (True, [])
     assert guest.stages(answer, "SESSION_UNITS_LLM_ERROR")[0]["errorCode"] == "LLM_CALL_FAILED"
+
+
+def test_what_fits_a_pattern_is_masked_in_the_table_and_stays_for_later_turns(guest: Participant) -> None:
+    setting("AUDIT/REDACT_PATTERNS", "[a-z]+@[a-z.]+")
+    guest.say("a visa")
+    answer = guest.say("my mail is ann@example.com")
+    later = guest.say("Japan")
+
+    assert kept()[0] == ("FACT", "email", "***", 2)
+    row = row_of(answer)
+    assert row.context_json["email"] == "ann@example.com"
+    assert "email=ann@example.com;" in later["reply"]
