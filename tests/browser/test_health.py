@@ -27,6 +27,8 @@ def checked(visitor: Visitor) -> Page:
     """The page, once the check is through."""
     page = visitor.go(HEALTH).page
     expect(page.locator(".ce-progress")).to_have_count(0, timeout=60_000)
+    # The bar is also gone while the page is being loaded anew, of which only a part may be there yet.
+    page.wait_for_load_state()
     return page
 
 
