@@ -14,12 +14,14 @@ from unfold.contrib.filters.admin import DropdownFilter
 from audit.access.admin import AccessLogAdmin
 from audit.feedback.admin import FeedbackAdmin
 from audit.finding.page import find_page
+from audit.finding.sources import literal
 from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
+from audit.models.trail import IN_INDEX
 from audit.pages.urls import turn_pages
 from audit.talk import talk
 from audit.trust.admin import ErasureAdmin
 from audit.trust.page import trust_pages
-from convengine.domain.stages import Stage, is_error
+from convengine.domain.stages import COMMON, Stage, is_error
 from convengine.read_only import ByConversation
 from convengine.record_columns import (
     json_column,
@@ -36,7 +38,7 @@ __all__ = ["AccessLogAdmin", "AuditAdmin", "ErasureAdmin", "FeedbackAdmin", "Mod
 
 
 class StageFilter(DropdownFilter):
-    """One stage, from whichever step it came; the index on stages finds it."""
+    """One stage, from whichever step it came: found by an index, or soon, as nearly every turn has one."""
 
     title = "stage"
     parameter_name = "of_stage"
@@ -48,7 +50,10 @@ class StageFilter(DropdownFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         """Events of the stage, with or without a source."""
         name = self.value()
-        return queryset.filter(Q(stage=name) | Q(stage__startswith=f"{name} (")) if name else queryset
+        if not name:
+            return queryset
+        found = queryset.filter(Q(stage=name) | Q(stage__startswith=f"{name} ("))
+        return found if name in COMMON else found.filter(literal(IN_INDEX))
 
 
 @admin.register(CeAudit)
@@ -75,7 +80,8 @@ class AuditAdmin(ByConversation):
         """The order that an index gives for what is asked."""
         if "turn_no" in request.GET:
             return ("seq", "audit_id")
-        return ("-created_at", "-audit_id") if request.GET.get(StageFilter.parameter_name) else ("-audit_id",)
+        stage = request.GET.get(StageFilter.parameter_name)
+        return ("-created_at", "-audit_id") if stage and stage not in COMMON else ("-audit_id",)
 
     @labelled({"error": "danger", "plain": "default"}, "stage")
     def stage_label(self, row: CeAudit) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from audit.finding.sources import (
 from audit.finding.text_index import OfWords, available
 from audit.models import CeAudit, CeLlmCallLog, CeMcpUserFeedback, CeTurnRow
 from audit.stage_names import stored_names
+from convengine.domain.stages import COMMON
 from convengine.sessions.models import CeConversation, CeConversationHistory
 
 Condition = Any
@@ -88,7 +89,7 @@ def _beside_turns(search: Search) -> Iterator[Filter]:
             turn_no=OuterRef("turn_no"),
             stage__in=stored_names(search.stage),
         )
-        yield Filter((Exists(told),), of_stage(search.stage))
+        yield Filter((Exists(told),), None if search.stage in COMMON else of_stage(search.stage))
 
 
 def _of_turns(search: Search) -> Iterator[Filter]:

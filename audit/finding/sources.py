@@ -15,6 +15,7 @@ from django.db.models import BooleanField, Exists, OuterRef, Q, QuerySet, Subque
 from django.db.models.expressions import RawSQL
 
 from audit.models import CeAudit, CeMcpUserFeedback, CeTurnRow
+from audit.models.trail import IN_INDEX
 from audit.stage_names import stored_names
 from convengine.sessions.models import CeConversationHistory
 
@@ -182,9 +183,9 @@ class OfStage:
 
 
 def of_stage(name: str) -> OfStage:
-    """A stage from whichever step it came."""
+    """A stage from whichever step it came, unless it is a common one."""
     names = stored_names(name)
-    told = CeAudit.objects.filter(literal("NOT (stage IN ('STEP_ENTER', 'STEP_EXIT'))"), turn_no__isnull=False)
+    told = CeAudit.objects.filter(literal(IN_INDEX), turn_no__isnull=False)
     again = CeAudit.objects.filter(
         conversation_id=OuterRef("conversation_id"),
         turn_no=OuterRef("turn_no"),

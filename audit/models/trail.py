@@ -4,9 +4,14 @@ from django.db import models
 from django.utils import timezone
 
 from audit.models.sealed import AppendOnly
+from audit.stage_names import stored_names
+from convengine.domain.stages import COMMON
 
-#: Two events of three only say that a step begins or ends: they are looked for within their turn, never by their stage.
-_MORE_THAN_A_STEP = ~models.Q(stage__in=("STEP_ENTER", "STEP_EXIT"))
+_COMMON = tuple(sorted(name for stage in COMMON for name in stored_names(stage.value)))
+#: The stages by which events are found. The others are looked for in turn after turn: there is one in nearly each.
+_UNCOMMON = ~models.Q(stage__in=_COMMON)
+#: The same as the index spells it.
+IN_INDEX = f"NOT (stage IN ({', '.join(repr(name) for name in _COMMON)}))"
 
 
 class CeAudit(AppendOnly):
@@ -31,7 +36,7 @@ class CeAudit(AppendOnly):
             # index more is written to for each event of each turn.
             # Without `seq`: the events of one turn are one entry then, and who reads a turn sorts its eighty events.
             models.Index(fields=["conversation_id", "turn_no"], name="ce_audit_turn"),
-            models.Index(fields=["stage", "created_at"], name="ce_audit_stage", condition=_MORE_THAN_A_STEP),
+            models.Index(fields=["stage", "created_at"], name="ce_audit_stage", condition=_UNCOMMON),
         ]
 
     def __str__(self) -> str:

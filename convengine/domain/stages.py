@@ -388,6 +388,34 @@ NEVER_FILTERED = frozenset(
 )
 #: Written behind a committed turn, about what a model made of it; a replay does not repeat them.
 AFTER_THE_ANSWER = frozenset({Stage.MEMORY_LLM_INPUT, Stage.MEMORY_LLM_OUTPUT, Stage.MEMORY_LLM_ERROR})
+#: Nearly every turn reaches these, whatever is configured: turns themselves are looked at for them, as an index of them
+#: would be of no help to a reader, and written to twenty times a turn.
+COMMON = frozenset(
+    {
+        Stage.STEP_ENTER,
+        Stage.STEP_EXIT,
+        Stage.CONVERSATION_LOADED,
+        Stage.USER_INPUT,
+        Stage.DECISION,
+        Stage.DIALOGUE_ACT_CLASSIFIED,
+        Stage.MESSAGE_INTENT_CLASSIFIED,
+        Stage.INTERACTION_POLICY_DECIDED,
+        Stage.GUARDRAIL_ALLOW,
+        Stage.INTENT_RESOLVE_START,
+        Stage.CONTAINER_DATA_SKIPPED,
+        Stage.AUTO_ADVANCE_SKIPPED_NO_SCHEMA,
+        Stage.MCP_CONTEXT_CLEARED,
+        Stage.MCP_NO_TOOLS_AVAILABLE,
+        Stage.MCP_SKIPPED,
+        Stage.RULE_NO_MATCH,
+        Stage.RESOLVE_RESPONSE,
+        Stage.RESPONSE_EXACT,
+        Stage.ASSISTANT_OUTPUT,
+        Stage.MEMORY_UPDATED,
+        Stage.ENGINE_RETURN,
+        Stage.PIPELINE_TIMING,
+    }
+)
 #: Stages whose `_meta` shows params, context and session in full (R16).
 FULL_META = frozenset(
     {
