@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from audit import left_out
 from audit.implied import repeats_text, running, whole
 from audit.models import CeAudit
 from audit.stage_names import base_name
@@ -11,6 +12,7 @@ from convengine.domain import folding
 from convengine.domain.stages import FULL_META, Stage
 
 Json = Any
+_OF_THE_WRITER = frozenset({"step", "changed", left_out.KEY})
 _STEP_ENDS = frozenset({Stage.STEP_EXIT, Stage.STEP_ERROR})
 
 
@@ -31,7 +33,8 @@ class Event:
 
 
 def expanded(rows: Iterable[CeAudit], full_meta: bool = False) -> Iterator[Event]:
-    """Whole events from stored ones, which must come turn by turn, each turn from its first event.
+    """Whole events from stored ones, which must come turn by turn, each turn from its first event and with those that
+    are no rows (`left_out.completed`).
 
     With `full_meta` params, context and session are shown at every event, not only where R16 wants them.
     """
@@ -61,7 +64,7 @@ def expanded(rows: Iterable[CeAudit], full_meta: bool = False) -> Iterator[Event
 def _writers(payload: dict[str, Json]) -> Json:
     """The writer's `_meta`, taken out. A payload may have one of its own, as what a tool answered."""
     meta = payload.get("_meta")
-    return payload.pop("_meta") if isinstance(meta, dict) and meta.keys() <= {"step", "changed"} else None
+    return payload.pop("_meta") if isinstance(meta, dict) and meta.keys() <= _OF_THE_WRITER else None
 
 
 def _resolved(value: Json, state: Mapping[str, Json]) -> Json:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache, lru_cache, partial
 from typing import Any
 
@@ -41,7 +42,8 @@ def _of_step_exit(payload: Mapping[str, Json]) -> Mapping[str, Json]:
 
 def _of_timing(payload: Mapping[str, Json]) -> Mapping[str, Json]:
     asked = NOBODY_ASKED if "wallMs" in payload else {}
-    return {**in_words(payload.get("stepList") or ()), **asked}
+    steps = payload.get("stepList") or ()
+    return {**(in_words(steps) if isinstance(steps, (list, tuple)) else {}), **asked}
 
 
 def _of_decision(payload: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -93,7 +95,8 @@ def whole(stage: str, payload: Mapping[str, Json], step: str | None = None) -> d
         payload = {"step": step, **payload}
     steps = payload.get("stepList")
     if isinstance(steps, str):
-        payload = {**payload, "stepList": unpacked(steps)}
+        with suppress(ValueError):  # Somebody changed it: then it stays as it stands.
+            payload = {**payload, "stepList": unpacked(steps)}
     elif isinstance(steps, list) and any(isinstance(step, list) for step in steps):
         # As it was stored once.
         payload = {**payload, "stepList": [dict(zip(STEP_KEYS, step, strict=True)) for step in steps]}

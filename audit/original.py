@@ -3,6 +3,7 @@
 import uuid
 from typing import Any
 
+from audit import queries
 from audit.expand import Event, expanded
 from audit.models import CeAudit
 from audit.timeline import frames
@@ -14,7 +15,7 @@ MOST = 20_000
 
 
 def raw(conversation_id: uuid.UUID) -> list[Json]:
-    """All rows in ascending `created_at`, payloads as JSON text; events outside of turns too."""
+    """All events in ascending `created_at`, payloads as JSON text; events outside of turns too."""
     return [
         {
             "auditId": event.row.audit_id,
@@ -54,9 +55,8 @@ def _short(stage: Json) -> Json:
 
 def _events(conversation_id: uuid.UUID) -> list[Event]:
     """Whole events by time; of one moment, in the order in which they were told."""
-    found = CeAudit.objects.filter(conversation_id=conversation_id)
-    inside = list(found.filter(turn_no__isnull=False).order_by("turn_no", "seq")[:MOST])
-    outside = found.filter(turn_no=None).order_by("audit_id")[:MOST]
+    inside = queries.page(conversation_id, queries.EventFilter(), None, MOST).rows
+    outside = CeAudit.objects.filter(conversation_id=conversation_id, turn_no=None).order_by("audit_id")[:MOST]
     events = [*expanded(inside), *(event for row in outside for event in expanded([row]))]
     # A sort keeps the order of what has the same time.
     return sorted(events, key=lambda event: event.row.created_at)[:MOST]

@@ -2,15 +2,21 @@
 
 import re
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
 
-from django.db.models import Q, QuerySet
+from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 
+from audit.left_out import completed, follows
 from audit.models import CeAudit
+from convengine.domain.stages import Stage
 from convengine.sessions.models import CeConversation, CeConversationHistory
 
+_FRAME = (Stage.STEP_ENTER.value, Stage.STEP_EXIT.value)
 #: What the record of a turn shows in lists.
 _TURN_COLUMNS = (
     *("conversation_id", "turn_no", "turn_id", "created_at", "status", "source", "error_code", "error_message"),
@@ -19,21 +25,81 @@ _TURN_COLUMNS = (
 )
 
 
+#: A turn tells its timing behind its steps, and no turn lasts as long as this.
+_SLACK = timedelta(hours=1)
+_WANTED = "is_wanted"
+
+#: (turn, seq): where an event stands in its conversation.
+Place = tuple[int, int]
+
+
 @dataclass(frozen=True)
 class EventFilter:
-    """Which events of a conversation are wanted; empty fields admit everything."""
+    """Which events of a conversation's turns are wanted; empty fields admit everything."""
 
     turn_no: int | None = None
     #: Stage names; `*` stands for any characters, and a bare name also admits `NAME (source)`.
     stages: Sequence[str] = ()
     since: datetime | None = None
     until: datetime | None = None
+    #: In the payload as it is stored.
     text: str = ""
+    #: Names of stages that are not wanted.
+    without: Collection[str] = ()
 
     @property
     def selective(self) -> bool:
         """True when the events of a turn are not taken as a whole."""
         return bool(self.stages or self.since or self.until or self.text)
+
+    @property
+    def stored(self) -> Q:
+        """The rows that are wanted."""
+        wanted = self._in_turns & (_stages(self.stages) if self.stages else Q())
+        if self.since:
+            wanted &= Q(created_at__gte=self.since)
+        if self.until:
+            wanted &= Q(created_at__lte=self.until)
+        if self.text:
+            wanted &= Q(payload_json__icontains=self.text)
+        return wanted & ~Q(stage__in=self.without) if self.without else wanted
+
+    @property
+    def telling(self) -> Q:
+        """The rows from which wanted events may follow that are no rows."""
+        if self.text or not any(map(self._names, _FRAME)):
+            return Q(pk__in=[])
+        told = self._in_turns & Q(stage=Stage.PIPELINE_TIMING.value)
+        if self.since:
+            told &= Q(created_at__gte=self.since)
+        return told & Q(created_at__lte=self.until + _SLACK) if self.until else told
+
+    def admits(self, frame: CeAudit) -> bool:
+        """Whether an event that is no row is wanted."""
+        return (
+            not self.text
+            and self._names(frame.stage)
+            and (self.since is None or frame.created_at >= self.since)
+            and (self.until is None or frame.created_at <= self.until)
+        )
+
+    @property
+    def _in_turns(self) -> Q:
+        return Q(turn_no__isnull=False) if self.turn_no is None else Q(turn_no=self.turn_no)
+
+    def _names(self, stage: str) -> bool:
+        return not self.stages or any(re.fullmatch(_starred(name), stage, re.IGNORECASE) for name in self.stages)
+
+
+class EventPage(NamedTuple):
+    """A part of a conversation's events."""
+
+    #: Those that are wanted, in order.
+    rows: Sequence[CeAudit]
+    #: All events of their turns, from the first of each: what folding needs.
+    whole: Sequence[CeAudit]
+    #: There are more, in the direction of reading.
+    more: bool
 
 
 def conversation_of(conversation_id: uuid.UUID, workspace_id: str) -> CeConversation | None:
@@ -41,44 +107,78 @@ def conversation_of(conversation_id: uuid.UUID, workspace_id: str) -> CeConversa
     return CeConversation.objects.filter(pk=conversation_id, workspace_id=workspace_id).first()
 
 
-def events(conversation_id: uuid.UUID, wanted: EventFilter | None = None) -> QuerySet[CeAudit]:
-    """The events of a conversation's turns, in order of (turn, seq)."""
-    wanted = wanted or EventFilter()
-    found = CeAudit.objects.filter(conversation_id=conversation_id, turn_no__isnull=False)
-    if wanted.turn_no is not None:
-        found = found.filter(turn_no=wanted.turn_no)
-    if wanted.stages:
-        found = found.filter(_stages(wanted.stages))
-    if wanted.since:
-        found = found.filter(created_at__gte=wanted.since)
-    if wanted.until:
-        found = found.filter(created_at__lte=wanted.until)
-    if wanted.text:
-        found = found.filter(payload_json__icontains=wanted.text)
-    return found.order_by("turn_no", "seq")
+def page(conversation_id: uuid.UUID, wanted: EventFilter, after: Place | None, size: int) -> EventPage:
+    """Up to `size` wanted events behind a place, or from the beginning."""
+    behind = Q() if after is None else _behind(*after)
+    rows: list[CeAudit] = []
+    whole: list[CeAudit] = []
+    while True:
+        numbers, more = _turns(conversation_id, (wanted.stored | wanted.telling) & behind, size, "turn_no", "seq")
+        for turn in _read(conversation_id, numbers, wanted):
+            whole += [row for row, _ in turn]
+            rows += [row for row, is_wanted in turn if is_wanted and (after is None or _place(row) > after)]
+            if len(rows) > size:
+                return EventPage(rows[:size], whole, more=True)
+        if not more:
+            return EventPage(rows, whole, more=False)
+        # Whole turns were read: what is left begins behind the last.
+        behind = Q(turn_no__gt=numbers[-1])
 
 
-def page(found: QuerySet[CeAudit], after: tuple[int, int] | None, size: int) -> tuple[list[CeAudit], bool]:
-    """Up to `size` events behind (turn, seq), and whether there are more."""
-    if after is not None:
-        turn_no, seq = after
-        found = found.filter(Q(turn_no__gt=turn_no) | Q(turn_no=turn_no, seq__gt=seq))
-    rows = list(found[: size + 1])
-    return rows[:size], len(rows) > size
-
-
-def page_before(found: QuerySet[CeAudit], before: tuple[int, int], size: int) -> list[CeAudit]:
-    """Up to `size` events in front of (turn, seq), in order."""
+def page_before(conversation_id: uuid.UUID, wanted: EventFilter, before: Place, size: int) -> EventPage:
+    """Up to `size` wanted events in front of a place, in order."""
     turn_no, seq = before
-    rows = found.filter(Q(turn_no__lt=turn_no) | Q(turn_no=turn_no, seq__lt=seq)).order_by("-turn_no", "-seq")
-    return list(reversed(rows[:size]))
+    # What follows from a row stands in front of it.
+    front = (
+        Q(turn_no__lt=turn_no) | Q(turn_no=turn_no, seq__lt=seq) & wanted.stored | Q(turn_no=turn_no) & wanted.telling
+    )
+    rows: list[CeAudit] = []
+    whole: list[CeAudit] = []
+    while True:
+        numbers, more = _turns(conversation_id, (wanted.stored | wanted.telling) & front, size, "-turn_no", "-seq")
+        for turn in _read(conversation_id, numbers, wanted, newest_first=True):
+            whole = [*(row for row, _ in turn), *whole]
+            rows = [*(row for row, is_wanted in turn if is_wanted and _place(row) < before), *rows]
+            if len(rows) >= size:
+                return EventPage(rows[-size:], whole, more=True)
+        if not more:
+            return EventPage(rows, whole, more=False)
+        front = Q(turn_no__lt=numbers[-1])
 
 
 def whole_turns(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> list[CeAudit]:
     """All events of some turns, in order: what folding needs."""
-    return list(
-        CeAudit.objects.filter(conversation_id=conversation_id, turn_no__in=set(turn_nos)).order_by("turn_no", "seq")
-    )
+    return list(completed(_of(conversation_id).filter(turn_no__in=set(turn_nos)).order_by("turn_no", "seq")))
+
+
+def _of(conversation_id: uuid.UUID) -> QuerySet[CeAudit]:
+    return CeAudit.objects.filter(conversation_id=conversation_id)
+
+
+def _turns(conversation_id: uuid.UUID, wanted: Q, size: int, *order: str) -> tuple[list[int], bool]:
+    """The numbers of the turns of the first rows, and whether there are rows in more of them."""
+    found = list(_of(conversation_id).filter(wanted).order_by(*order).values_list("turn_no", flat=True)[: size + 1])
+    return [number for number in dict.fromkeys(found) if number is not None], len(found) > size
+
+
+def _read(
+    conversation_id: uuid.UUID, numbers: Sequence[int], wanted: EventFilter, *, newest_first: bool = False
+) -> Iterator[list[tuple[CeAudit, bool]]]:
+    """Turn by turn, all events of each in order, and whether they are wanted."""
+    is_wanted = ExpressionWrapper(wanted.stored, output_field=BooleanField())
+    order = ("-turn_no", "-seq") if newest_first else ("turn_no", "seq")
+    found = _of(conversation_id).filter(turn_no__in=numbers).annotate(**{_WANTED: is_wanted}).order_by(*order)
+    for _, turn in groupby(found, attrgetter("turn_no")):
+        rows = completed(sorted(turn, key=attrgetter("seq")))
+        yield [(row, wanted.admits(row) if follows(row) else bool(getattr(row, _WANTED))) for row in rows]
+
+
+def _place(row: CeAudit) -> Place:
+    return row.turn_no or 0, row.seq
+
+
+def _behind(turn_no: int, seq: int) -> Q:
+    return Q(turn_no__gt=turn_no) | Q(turn_no=turn_no, seq__gt=seq)
 
 
 def records(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> dict[int, CeConversationHistory]:
@@ -117,7 +217,11 @@ def _stages(names: Sequence[str]) -> Q:
     for name in names:
         if "*" in name:
             # Built by hand: what the standard library makes of stars is no regular expression to PostgreSQL.
-            wanted |= Q(stage__iregex=f"^{'.*'.join(re.escape(part) for part in name.split('*'))}$")
+            wanted |= Q(stage__iregex=f"^{_starred(name)}$")
         else:
             wanted |= Q(stage=name) | Q(stage__startswith=f"{name} (")
     return wanted
+
+
+def _starred(name: str) -> str:
+    return ".*".join(re.escape(part) for part in name.split("*"))

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from audit import left_out
 from audit.implied import running, whole
+from audit.left_out import completed
 from audit.models import CeAudit
 from audit.queries import whole_turns
 from audit.rows import audit_rows, masked, unstored
 from convengine import conf, wiring
 from convengine.codec import loads, plain
 from convengine.domain.conversation import Loaded
+from convengine.domain.params import without
 from convengine.domain.recording import Playback, Reuse, Tape
 from convengine.domain.session import Session
 from convengine.domain.stages import AFTER_THE_ANSWER
@@ -109,7 +112,7 @@ def run(record: CeConversationHistory, config_version: int | None = None) -> Run
     told = whole_turns(record.conversation_id, [record.turn_no])
     return Run(
         [row for row in told if row.stage not in AFTER_THE_ANSWER],
-        [unstored(turn, record.conversation_id, row, payload) for row, payload in zip(rows, payloads, strict=True)],
+        list(completed(unstored(turn, record.conversation_id, *one) for one in zip(rows, payloads, strict=True))),
         (
             comparable(record.assistant_output),
             comparable(None if outcome.error else plain(outcome.session.last_assistant)),
@@ -152,6 +155,10 @@ def _told(rows: Iterable[CeAudit]) -> list[tuple[str, Json]]:
     for row in rows:
         payload = row.payload_json
         meta = payload.get("_meta")
+        if isinstance(meta, Mapping) and left_out.KEY in meta:
+            # How an event is stored, and not whether it happened.
+            rest = {key: value for key, value in meta.items() if key != left_out.KEY}
+            payload = {**without(payload, {"_meta"}), **({"_meta": rest} if rest else {})}
         step = running(row.stage, payload, meta if isinstance(meta, Mapping) else {}, step)
         told.append((row.stage, comparable(whole(row.stage, payload, step))))
     return told

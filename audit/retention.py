@@ -81,7 +81,7 @@ def _until(setting: settings.Setting[int]) -> datetime | None:
 
 
 def _steps(before: datetime) -> Iterator[Counts]:
-    """Two events of three, which no index finds by their stage: looked for from where the last night ended."""
+    """Beginnings and ends of steps, which no index finds by their stage: looked for from where the last night ended."""
     last = looked_to(Kind.STEPS)
     while True:
         found = CeAudit.objects.filter(pk__gt=last).order_by("pk").values_list("pk", "created_at", "stage")

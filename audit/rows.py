@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from audit.filters import AuditFilter
 from audit.implied import repeats_text, shortened, whole
+from audit.left_out import Leaving
 from audit.models import CeAudit
 from convengine.codec import in_order, loads
 from convengine.domain import folding
@@ -20,9 +21,8 @@ from convengine.rules.redacting import Redaction
 #: Names of the trail itself, at the top of a payload: a key to be redacted may be called so too, further down.
 STRUCTURE = frozenset({"_meta", "changed", "set", "unset", "stepList", "candidates", "operands", "key"})
 _STEP_ENTER = Stage.STEP_ENTER.value
-_OF_A_STEP = frozenset({_STEP_ENTER, Stage.STEP_EXIT.value})
-#: What is stored of a step that ended and of which nothing is to be said: readers know which one it is.
-_NOTHING: Mapping[str, Any] = {}
+_STEP_EXIT, _STEP_ERROR, _TIMING = Stage.STEP_EXIT.value, Stage.STEP_ERROR.value, Stage.PIPELINE_TIMING.value
+_OF_A_STEP = frozenset({_STEP_ENTER, _STEP_EXIT, _STEP_ERROR})
 
 
 class AuditRow(NamedTuple):
@@ -36,8 +36,16 @@ class AuditRow(NamedTuple):
     at_ms: int
 
 
-def audit_rows(turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool] | None = None) -> list[AuditRow]:
-    """The events beyond `after_seq` as they are stored, after filters.
+#: The constructor of a named tuple is written in Python.
+_row = partial(tuple.__new__, AuditRow)
+
+
+def audit_rows(
+    turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool] | None = None, *, every: bool = False
+) -> list[AuditRow]:
+    """The events beyond `after_seq` as they are stored, after filters; with `every`, those too that need no row.
+
+    A turn that is stored step by step has a row for each: nobody knows yet whether it comes to tell its timing.
 
     The rate limit is asked once for each event, however often the turn is stored: step by step, or again with care.
     `admits` says what it lets pass; null is no limit, as in a replay.
@@ -45,6 +53,8 @@ def audit_rows(turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool
     wanted = AuditFilter.of(turn.snapshot)
     everything = wanted.keeps_everything and admits is None
     persist_meta = wanted.persist_meta
+    # Of a turn of which something was filtered, a reader cannot tell what was left out from what was dropped.
+    leaving = None if every or after_seq or turn.flush_step or not everything else Leaving(turn)
     rows: list[AuditRow] = []
     filtered = 0
     told: Session | None = None
@@ -65,11 +75,16 @@ def audit_rows(turn: Turn, after_seq: int = 0, admits: Callable[[str, str], bool
             if change := folding.changes(told, session):
                 meta["changed"] = change
             told = session
+        if stage in _OF_A_STEP:
+            # Half of all events: a step begins, or it ended and nothing is to be said of it.
+            name = payload["step"]
+            usual = not meta and persist_meta and stage != _STEP_ERROR and _of_step(stage, name) == payload
+            if leaving and leaving.takes(seq, stage, name, int(at_ms), usual=usual):
+                continue
+        elif leaving and stage == _TIMING:
+            meta |= leaving.told
         if seq > after_seq:
-            # Two events of three: a step begins, or it ended and nothing is to be said of it.
-            usual = _of_step(stage, payload["step"]) if stage in _OF_A_STEP and not meta and persist_meta else None
-            stored = usual[1] if usual and usual[0] == payload else _payload(event, meta, wanted, filtered)
-            rows.append(tuple.__new__(AuditRow, (seq, stage, stored, int(at_ms))))
+            rows.append(_row((seq, stage, _payload(event, meta, wanted, filtered), int(at_ms))))
     return rows
 
 
@@ -79,7 +94,14 @@ def texts(rows: Sequence[AuditRow], redaction: Redaction) -> tuple[Sequence[byte
     # Nearly always there is nothing to mask: one look at everything is cheaper than one at each row.
     if not redaction.touches(b"\n".join(stored).decode()):
         return stored, hashed
-    return in_order([redaction.document(loads(text), STRUCTURE) for text in stored])
+    # How long steps took is nobody's secret, and readers must be able to count with it.
+    told = map(loads, stored)
+    return in_order(
+        [
+            one if row.stage == _TIMING else redaction.document(one, STRUCTURE)
+            for row, one in zip(rows, told, strict=True)
+        ]
+    )
 
 
 def unstored(turn: Turn, conversation_id: UUID, row: AuditRow, payload: Any) -> CeAudit:
@@ -124,10 +146,9 @@ def _payload(event: AuditEvent, meta: dict[str, Any], wanted: AuditFilter, filte
 
 
 @cache
-def _of_step(stage: str, step: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """What the event of a step usually says, and what is stored of it."""
-    told = {"step": step}
-    return whole(stage, told), told if stage == _STEP_ENTER else _NOTHING
+def _of_step(stage: str, step: str) -> Mapping[str, Any]:
+    """What the beginning or the end of a step usually says."""
+    return whole(stage, {"step": step})
 
 
 def _stored(event: AuditEvent, payload: Mapping[str, Any], meta: dict[str, Any]) -> Mapping[str, Any]:

@@ -11,7 +11,9 @@ from audit.expand import Event
 class EventSerializer(serializers.Serializer[Any]):
     """One stage that a turn reached."""
 
-    auditId = serializers.IntegerField()
+    auditId = serializers.IntegerField(
+        allow_null=True, help_text="Null for an event that has no row of its own: it follows from PIPELINE_TIMING."
+    )
     conversationId = serializers.UUIDField()
     stage = serializers.CharField()
     payload = serializers.JSONField()

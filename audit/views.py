@@ -15,6 +15,7 @@ from audit.expand import Event, expanded, in_steps
 from audit.exporting.events import NDJSON, LinesRenderer, lines_of
 from audit.models import CeAudit
 from audit.parameters import Cursor, Shown
+from audit.queries import EventPage
 from audit.reach import OwnToo
 from audit.serializers import (
     AccountSerializer,
@@ -85,20 +86,21 @@ class EventsView(OwnToo, APIView):
             return Response(original.raw(found_key) if found_key else [])
         key = parameters.conversation(request, conversation_id).pk
         wanted, shown = parameters.event_filter(request), parameters.shown(request)
-        found = queries.events(key, wanted)
         if parameters.whole(request):
-            return Response([event_json(event) for event in _whole(key, list(found[:_WHOLE]), shown)])
+            return Response([event_json(event) for event in _whole(queries.page(key, wanted, None, _WHOLE), shown)])
         size = _FULL_PAGE if shown.full_meta else _FILTERED_PAGE if wanted.selective else _PAGE
         cursor = Cursor.read(request.query_params.get("cursor"))
         if cursor is not None and not cursor.after:
-            rows, more = queries.page_before(found, cursor.place, size), True
+            # What it was asked from lies behind it.
+            found = queries.page_before(key, wanted, cursor.place, size)._replace(more=True)
         else:
-            rows, more = queries.page(found, cursor.place if cursor else None, size)
+            found = queries.page(key, wanted, cursor.place if cursor else None, size)
+        rows = found.rows
         return Response(
             {
-                "next": str(Cursor(True, _place(rows[-1]))) if rows and more else None,
+                "next": str(Cursor(True, _place(rows[-1]))) if rows and found.more else None,
                 "previous": str(Cursor(False, _place(rows[0]))) if rows and cursor else None,
-                "results": [event_json(event) for event in _whole(key, rows, shown)],
+                "results": [event_json(event) for event in _whole(found, shown)],
             }
         )
 
@@ -187,14 +189,13 @@ class AccountView(APIView):
         )
 
 
-def _whole(conversation_id: uuid.UUID, rows: list[CeAudit], shown: Shown) -> list[Event]:
-    """The rows as whole events: folding starts with the first event of each turn that they are part of."""
-    wanted = {row.audit_id for row in rows}
-    turns = queries.whole_turns(conversation_id, [row.turn_no for row in rows if row.turn_no is not None])
-    events = expanded(turns, shown.full_meta)
+def _whole(found: EventPage, shown: Shown) -> list[Event]:
+    """The wanted rows as whole events: folding starts with the first event of each turn that they are part of."""
+    wanted = set(map(_place, found.rows))
+    events = expanded(found.whole, shown.full_meta)
     if shown.steps:
         events = in_steps(events, shown.steps)
-    return [event for event in events if event.row.audit_id in wanted]
+    return [event for event in events if _place(event.row) in wanted]
 
 
 def _place(row: CeAudit) -> tuple[int, int]:

@@ -70,7 +70,8 @@ def write_with_care(turn: Turn, after_seq: int = 0) -> int:
     """
     _begin_again(turn, after_seq)
     lost = 0
-    for row in _rows(turn, after_seq):
+    # The event that tells what was left out might be the one that is refused.
+    for row in _rows(turn, after_seq, every=True):
         noted = len(turn.batches)
         try:
             with transaction.atomic():
@@ -164,8 +165,8 @@ def asked_for(turn_id: str, conversation_id: str, purposes: Sequence[str]) -> bo
     return model_calls.asked_for(turn_id, conversation_id, purposes)
 
 
-def _rows(turn: Turn, after_seq: int) -> list[AuditRow]:
-    return audit_rows(turn, after_seq, limiter.admits if limiter.on else None)
+def _rows(turn: Turn, after_seq: int, *, every: bool = False) -> list[AuditRow]:
+    return audit_rows(turn, after_seq, limiter.admits if limiter.on else None, every=every)
 
 
 def _begin_again(turn: Turn, after_seq: int) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 from audit.account import Fact, Sentence, account
 from audit.expand import Event, expanded
-from audit.models import CeAudit
 from convengine import conf
 from convengine.domain import rows
 from convengine.domain.snapshot import Snapshot
+from tests import record
 
 #: What code writes are words: numbers, codes and quotations come from events.
 _NAMED = re.compile(r"\d|\b[A-Z][A-Z_]{2,}\b|“")
@@ -18,7 +18,7 @@ _NAMED = re.compile(r"\d|\b[A-Z][A-Z_]{2,}\b|“")
 
 def unfounded_anywhere() -> Iterator[str]:
     """What is wrong with the account of any turn that is stored; one that says nothing is wrong, too."""
-    found = expanded(CeAudit.objects.filter(turn_no__isnull=False).order_by("conversation_id", "turn_no", "seq"))
+    found = expanded(record.events())
     for (_, turn_no), group in groupby(found, lambda event: (event.row.conversation_id, event.row.turn_no)):
         events = list(group)
         told = account(events)

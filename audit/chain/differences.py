@@ -7,9 +7,13 @@ from difflib import SequenceMatcher
 from itertools import combinations
 from typing import Any
 
+from audit import left_out
 from audit.chain.stored import OF_EVENTS, Piece
+from convengine.codec import loads
 from convengine.domain.chain import marks_of
+from convengine.domain.stages import Stage
 
+_TIMING = Stage.PIPELINE_TIMING.value
 #: Beyond so many events that differ nobody asks which two of them were swapped.
 _MOST_SWAPPED = 12
 #: What two events may have swapped: all but the number, or less.
@@ -46,13 +50,15 @@ def differences(marks: Mapping[str, Sequence[int]], events: Sequence[Piece], num
     """How events differ from what was sealed; `numbers` are those that the sealed ones may have had."""
     runs = [run for group in OF_EVENTS for run in _runs(group, marks.get(group, ()), events)]
     there = {piece.seq: piece for run in runs for piece in run.events}
-    absent = set(numbers) - {one.seq for one in events}
+    # Of some events the seal is over PIPELINE_TIMING alone, which tells of them.
+    no_rows = {seq for one in events if one.stage == _TIMING for seq in left_out.numbers(loads(one.payload))}
+    absent = set(numbers) - {one.seq for one in events} - no_rows
     found = Differences()
     #: What was sealed of an event that differs, by its number.
     sealed: dict[int, int] = {}
     groups: dict[int, str] = {}
     for run in runs:
-        numbered = run.numbered(absent, there)
+        numbered = run.numbered(absent, there, max(numbers))
         found.missing += [(run.group, None)] * (len(run.marks) if numbered is None else 0)
         sealed |= numbered or {}
         groups |= dict.fromkeys(numbered or (), run.group)
@@ -77,12 +83,14 @@ class _Run:
     before: int
     after: int
 
-    def numbered(self, absent: set[int], there: Mapping[int, Piece]) -> dict[int, int] | None:
+    def numbered(self, absent: set[int], there: Mapping[int, Piece], last: int) -> dict[int, int] | None:
         """The marks by the numbers that their events had; null when that cannot be said."""
         own = {piece.seq for piece in self.events if self.before < piece.seq < self.after}
         gone = {seq for seq in absent if self.before < seq < self.after}
         others = {seq for seq in there if self.before < seq < self.after}
-        for candidates in (own, own | gone, own | gone | others):
+        # Without PIPELINE_TIMING nobody knows which are no rows; it is the last event itself, or the one before it.
+        at_the_end = {seq for seq in gone if seq >= last - 1}
+        for candidates in (own, own | gone, own | gone | others, own | at_the_end):
             if len(candidates) == len(self.marks):
                 return dict(zip(sorted(candidates), self.marks, strict=True))
         return None

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
+from audit.queries import whole_turns
 from convengine.codec import dumps
 from convengine.record_columns import spoken
 from convengine.sessions.models import CeConversation, CeConversationHistory
@@ -87,7 +88,7 @@ def _records(key: uuid.UUID) -> Iterator[CeConversationHistory]:
 def _whole(key: uuid.UUID, records: list[CeConversationHistory]) -> Iterator[dict[str, Any]]:
     numbers, ids = [one.turn_no for one in records], [one.turn_id for one in records]
     events, rows, calls = defaultdict(list), defaultdict(list), defaultdict(list)
-    for event in CeAudit.objects.filter(conversation_id=key, turn_no__in=numbers).order_by("turn_no", "seq"):
+    for event in whole_turns(key, numbers):
         events[event.turn_no].append(_event(event))
     for row in CeTurnRow.objects.filter(turn_id__in=ids).order_by("id"):
         rows[row.turn_id].append({"table": row.table_name, "row": row.row_pk, "role": row.role})

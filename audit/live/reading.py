@@ -1,7 +1,7 @@
 """What a stream reads from the database: short statements, each found by an index, nothing held between them."""
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from audit.expand import expanded
 from audit.live.place import END, Place
 from audit.live.told import audit_data, failed_data
 from audit.models import CeAudit
+from audit.queries import EventPage
 from convengine.continuity.lifecycle import CLOSED
 from convengine.domain.enums import TurnStatus
 from convengine.domain.stages import AFTER_THE_ANSWER, Stage
@@ -25,6 +26,9 @@ from convengine.sessions.sql import dialect
 SIZE = 200
 _FAILED = (TurnStatus.FAILED.value, TurnStatus.INTERRUPTED.value)
 _AFTER = tuple(stage.value for stage in AFTER_THE_ANSWER)
+
+#: (turn, seq) of an event; null for one outside of turns, of which `seq` goes on from one to the next.
+At = tuple[int | None, int]
 
 
 @dataclass(frozen=True)
@@ -95,16 +99,18 @@ def beyond(conversation_id: str, place: Place) -> Found:
         bury(conversation_id)
     # Before the events: a turn that failed meanwhile would be told to be over in front of what it left.
     failed = _failures(conversation_id, place)
-    rows, more = _of_turns(conversation_id, place)
+    found = _of_turns(conversation_id, place)
+    rows, more = found.rows, found.more
     beside = list(_beside(conversation_id, place.turn_no).filter(audit_id__gt=place.beside).order_by("audit_id")[:SIZE])
     if more:
         last = rows[-1]
-        beside = [one for one in beside if one.audit_id < last.audit_id]
+        end = _stored_at(found.whole)[_at(last)]
+        beside = [one for one in beside if one.audit_id < end]
         failed = [one for one in failed if one.turn_no < (last.turn_no or 0)]
-    found = Found(_in_order(place, rows, beside, failed), more)
-    if not found.told and row.lifecycle in CLOSED and not row.may_go_on:
-        found.ended = row.lifecycle
-    return found
+    told = Found(_in_order(place, found, beside, failed), more)
+    if not told.told and row.lifecycle in CLOSED and not row.may_go_on:
+        told.ended = row.lifecycle
+    return told
 
 
 @dataclass(frozen=True)
@@ -130,9 +136,9 @@ def _row(conversation_id: str) -> _Row | None:
     return _Row(lifecycle, channel == "api" and by != BY_CALL, bool(lapsed))
 
 
-def _of_turns(conversation_id: str, place: Place) -> tuple[list[CeAudit], bool]:
-    found = queries.events(uuid.UUID(conversation_id)).filter(turn_no__gte=place.turn_no).exclude(stage__in=_AFTER)
-    return queries.page(found, (place.turn_no, place.seq), SIZE)
+def _of_turns(conversation_id: str, place: Place) -> EventPage:
+    wanted = queries.EventFilter(without=_AFTER)
+    return queries.page(uuid.UUID(conversation_id), wanted, (place.turn_no, place.seq), SIZE)
 
 
 def _beside(conversation_id: str, turn_no: int) -> QuerySet[CeAudit]:
@@ -155,26 +161,26 @@ def _failures(conversation_id: str, place: Place) -> list[CeConversationHistory]
 
 
 def _in_order(
-    place: Place, rows: Sequence[CeAudit], beside: Sequence[CeAudit], failed: Sequence[CeConversationHistory]
+    place: Place, page: EventPage, beside: Sequence[CeAudit], failed: Sequence[CeConversationHistory]
 ) -> list[Told]:
     """Events of turns in their order, the others where they were stored; behind a turn that failed, that it did."""
-    data, told = _data([*rows, *beside]), []
+    data, stored_at, told = _data(page, beside), _stored_at(page.whole), []
     left, over = list(reversed(beside)), list(reversed(failed))
 
     def step(behind: Place, name: str, text: str) -> Place:
         told.append(Told(behind, name, text))
         return behind
 
-    for row in rows:
+    for row in page.rows:
         while over and over[-1].turn_no < (row.turn_no or 0):
             place = step(*_failure(place, over.pop()))
-        while left and left[-1].audit_id < row.audit_id:
-            place = step(place._replace(beside=left[-1].audit_id), left[-1].stage, data[left.pop().audit_id])
-        place = step(place._replace(turn_no=row.turn_no or 0, seq=row.seq), row.stage, data[row.audit_id])
+        while left and left[-1].audit_id < stored_at[_at(row)]:
+            place = step(place._replace(beside=left[-1].audit_id), left[-1].stage, data[_at(left.pop())])
+        place = step(place._replace(turn_no=row.turn_no or 0, seq=row.seq), row.stage, data[_at(row)])
     for record in reversed(over):
         place = step(*_failure(place, record))
     for one in reversed(left):
-        place = step(place._replace(beside=one.audit_id), one.stage, data[one.audit_id])
+        place = step(place._replace(beside=one.audit_id), one.stage, data[_at(one)])
     return told
 
 
@@ -186,13 +192,24 @@ def _failure(place: Place, record: CeConversationHistory) -> tuple[Place, str, s
     return place._replace(turn_no=record.turn_no, seq=END), Stage.TURN_FAILED.value, text
 
 
-def _data(rows: Iterable[CeAudit]) -> Mapping[int, str]:
-    """The envelopes by `audit_id`. Folding starts with the first event of each turn."""
-    wanted = {row.audit_id: row for row in rows}
-    if not wanted:
-        return {}
-    key = next(iter(wanted.values())).conversation_id
-    turns = queries.whole_turns(key, {row.turn_no for row in wanted.values() if row.turn_no is not None})
-    outside = [row for row in wanted.values() if row.turn_no is None]
+def _at(row: CeAudit) -> At:
+    return row.turn_no, row.seq
+
+
+def _stored_at(events: Sequence[CeAudit]) -> Mapping[At, int]:
+    """For each event of whole turns the key of its row; of one that is no row, that of the next which is."""
+    found, key = dict[At, int](), 0
+    for event in reversed(events):
+        key = event.audit_id or key
+        found[_at(event)] = key
+    return found
+
+
+def _data(page: EventPage, beside: Sequence[CeAudit]) -> Mapping[At, str]:
+    """The envelopes. Folding starts with the first event of each turn."""
+    wanted = set(map(_at, (*page.rows, *beside)))
+    late = {row.turn_no for row in beside if row.turn_no is not None} - {row.turn_no for row in page.whole}
+    turns = [*page.whole, *(queries.whole_turns(beside[0].conversation_id, late) if late else ())]
+    outside = [row for row in beside if row.turn_no is None]
     events = [*expanded(turns), *(event for row in outside for event in expanded([row]))]
-    return {event.row.audit_id: audit_data(event) for event in events if event.row.audit_id in wanted}
+    return {_at(event.row): audit_data(event) for event in events if _at(event.row) in wanted}

@@ -71,7 +71,7 @@ class _Teller:
         if self.turn.left:
             return
         try:
-            rows = audit_rows(self.turn, self._seen, limiter.admits if limiter.on else None)
+            rows = audit_rows(self.turn, self._seen, limiter.admits if limiter.on else None, every=True)
             self._seen = event.seq
             for row, payload in zip(rows, loads(masked(rows, Redaction.of(self.turn.snapshot))), strict=True):
                 self._tell(row, payload)

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
 from audit.expand import Event
+from audit.left_out import follows
 from audit.pages.wanted import Wanted
 from audit.stage_names import family_of
 from convengine.domain.stage_help import HELP
@@ -18,7 +19,7 @@ from convengine.record_columns import as_json
 
 _SHOWN = 140
 _META = "_meta"
-#: Two events of three say that a step begins or ends, with what the waterfall shows: told is what is not as usual.
+#: Half of all events say that a step begins or ends, with what the waterfall shows: told is what is not as usual.
 _FRAME = frozenset({Stage.STEP_ENTER, Stage.STEP_EXIT})
 _USUAL: Mapping[str, Any] = {"outcome": "Continue", "durationMs": 0}
 
@@ -28,7 +29,6 @@ class Line:
     """One event."""
 
     seq: int
-    audit_id: int
     at_ms: int
     step: str
     stage: str
@@ -48,6 +48,8 @@ class Opened:
     expanded: SafeString
     #: False where what is stored is all there is to say.
     differs: bool
+    #: True where nothing is stored by itself.
+    follows: bool
 
 
 def lines(events: Sequence[Event], wanted: Wanted) -> Iterator[Line]:
@@ -60,7 +62,6 @@ def lines(events: Sequence[Event], wanted: Wanted) -> Iterator[Line]:
         if start is not None and wanted.admits(family, event.row.stage, event.step or "", text):
             yield Line(
                 event.row.seq,
-                event.row.audit_id,
                 round((event.row.created_at - start).total_seconds() * 1000),
                 event.step or "",
                 event.row.stage,
@@ -92,4 +93,5 @@ def opened(events: Sequence[Event], request: HttpRequest) -> Opened | None:
         as_json(event.row.payload_json),
         as_json(event.payload),
         event.row.payload_json != event.payload,
+        follows(event.row),
     )

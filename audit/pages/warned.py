@@ -26,6 +26,8 @@ WARNINGS: Mapping[Stage, str] = {
 INCOMPLETE, UNCLOSED = "AUDIT_INCOMPLETE", "UNCLOSED_STEP"
 _NOT_STORED = (TurnStatus.FAILED.value, TurnStatus.INTERRUPTED.value)
 _FRAME = (Stage.STEP_ENTER.value, Stage.STEP_EXIT.value, Stage.STEP_ERROR.value)
+#: A turn that tells its timing came to its end, and most beginnings and ends of its steps are no rows.
+_CAME_TO_AN_END = Stage.PIPELINE_TIMING.value
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Warned:
 
 def stage_counts(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> Mapping[int, Counter[str]]:
     """How often the stages that matter here stand in some turns; one query by the index of turns."""
-    wanted = Q(stage__in=[stage.value for stage in WARNINGS]) | Q(stage__in=_FRAME)
+    wanted = Q(stage__in=[stage.value for stage in WARNINGS]) | Q(stage__in=(*_FRAME, _CAME_TO_AN_END))
     found = CeAudit.objects.filter(wanted, conversation_id=conversation_id, turn_no__in=set(turn_nos))
     counts: dict[int, Counter[str]] = defaultdict(Counter)
     for turn_no, stage, count in found.order_by().values_list("turn_no", "stage").annotate(count=Count("audit_id")):
@@ -56,5 +58,5 @@ def warnings(record: CeConversationHistory, counts: Mapping[str, int]) -> Iterat
     enter, *ends = (counts.get(stage, 0) for stage in _FRAME)
     closed = sum(ends)
     # Of a turn that ended well the ends of its steps may have been filtered out altogether.
-    if enter > closed and (closed or record.status in _NOT_STORED):
+    if enter > closed and (closed or record.status in _NOT_STORED) and not counts.get(_CAME_TO_AN_END):
         yield Warned(UNCLOSED, "A step began and never ended")

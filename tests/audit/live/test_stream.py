@@ -16,6 +16,7 @@ from audit.live.told import News
 from audit.models import CeAudit
 from config_admin.models import CeResponse
 from tests.api import Caller
+from tests.record import events
 from tests.worlds import desk
 
 pytestmark = pytest.mark.django_db
@@ -78,9 +79,7 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def stored(turn: int) -> list[str]:
-    return [
-        f"{turn}.{seq}" for seq in CeAudit.objects.filter(turn_no=turn).order_by("seq").values_list("seq", flat=True)
-    ]
+    return [f"{turn}.{event.seq}" for event in events(turn_no=turn)]
 
 
 def told(caller: Caller, turn: int, seq: int, previous: int) -> News:

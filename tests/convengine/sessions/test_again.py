@@ -16,6 +16,7 @@ from convengine.sessions.models import CeConversation, CeConversationHistory, Ce
 from convengine.sessions.turns import take_turn
 from convengine.wiring import Outside, using
 from tests.fakes.models import AnsweringModel
+from tests.record import events
 from tests.worlds import desk
 
 pytestmark = pytest.mark.django_db
@@ -62,9 +63,9 @@ def test_a_worker_writes_the_summary_that_the_server_would_have_written(talked: 
     branch = {"session_summary": "Hours, then fees.", "written_after_turn": 2}
     assert CeConversation.objects.get().context_json["memory"] == branch
     assert CeMemory.objects.get().summary_text == "Hours, then fees."
-    events = list(CeAudit.objects.filter(turn_no=2).order_by("seq").values_list("seq", "stage"))
-    assert [seq for seq, _ in events] == list(range(1, len(events) + 1))
-    assert [stage for _, stage in events][-2:] == ["MEMORY_LLM_INPUT", "MEMORY_LLM_OUTPUT"]
+    found = events(turn_no=2)
+    assert [event.seq for event in found] == list(range(1, len(found) + 1))
+    assert [event.stage for event in found][-2:] == ["MEMORY_LLM_INPUT", "MEMORY_LLM_OUTPUT"]
     assert [replay(turn) for turn in CeConversationHistory.objects.all()] == [None, None]
 
 

@@ -152,7 +152,7 @@ def test_an_interrupted_turn_is_told_as_such(conversation_id: str) -> None:
 class TestStepFlush:
     def test_it_stores_what_is_new_and_holds_the_lease_for_longer(self, conversation_id: str) -> None:
         one = ran(conversation_id, "fees")
-        flush = StepFlush(one.turn, one.lease)
+        flush = one.turn.flush_step = StepFlush(one.turn, one.lease)
         CeConversation.objects.update(lease_expires_at=None)
 
         flush()

@@ -26,6 +26,7 @@ from convengine.sessions.turns import take_turn
 from convengine.wiring import Outside, using
 from tests.convengine.sessions.threads import session
 from tests.fakes.models import AnsweringModel
+from tests.record import events
 from tests.worlds import desk
 
 pytestmark = pytest.mark.django_db
@@ -244,9 +245,9 @@ class TestWithAModel:
 
         call = CeLlmCallLog.objects.get()
         assert (call.purpose, call.turn_no) == ("MEMORY", 2)
-        events = CeAudit.objects.filter(turn_no=2).order_by("seq")
-        assert [event.stage for event in events][-2:] == ["MEMORY_LLM_INPUT", "MEMORY_LLM_OUTPUT"]
-        assert [event.seq for event in events] == list(range(1, len(events) + 1))
+        found = events(turn_no=2)
+        assert [event.stage for event in found][-2:] == ["MEMORY_LLM_INPUT", "MEMORY_LLM_OUTPUT"]
+        assert [event.seq for event in found] == list(range(1, len(found) + 1))
         assert replay(CeConversationHistory.objects.get(turn_no=2)) is None
 
     def test_what_fits_a_pattern_is_not_kept_for_the_next_session(self, talked: CeConversation) -> None:

@@ -17,6 +17,7 @@ from convengine.errors import ConversationPersistFailed, TurnInProgress
 from convengine.pipeline.hooks import Hooks, StepHook
 from convengine.sessions.models import CeConversation, CeConversationHistory
 from convengine.sessions.turns import TurnAnswer, take_turn
+from tests.record import events
 from tests.worlds import desk
 
 IN_ONE_TRANSACTION = pytest.mark.django_db
@@ -147,7 +148,7 @@ def test_ENG_V11_a_second_turn_is_refused_at_once_where_that_is_wanted(conversat
 @IN_ONE_TRANSACTION
 def test_step_flushing_stores_each_step_and_the_same_events(conversation_id: str) -> None:
     say(conversation_id)
-    at_once = list(CeAudit.objects.order_by("audit_id").values_list("seq", "stage"))
+    at_once = [(event.seq, event.stage) for event in events()]
     CeConfig.objects.create(config_type="AUDIT", config_key="FLUSH", config_value="STEP")
 
     other = str(uuid.uuid4())
@@ -246,7 +247,7 @@ def test_PCB_V3_a_conversation_deleted_under_a_turn_is_made_anew(
 def test_PCB_V5_nothing_that_needs_the_row_begins_before_it_is_sure(conversation_id: str) -> None:
     say(conversation_id)
 
-    marks = [(event.name, event.payload.get("step")) for event in expanded(CeAudit.objects.order_by("seq"))]
+    marks = [(event.name, event.payload.get("step")) for event in expanded(events())]
     sure = marks.index(("STEP_EXIT", "PersistConversationBootstrapStep"))
     needing = [step.name for step in wiring.engine().steps if step.requires_persisted]
     assert needing

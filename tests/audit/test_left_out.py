@@ -1,0 +1,153 @@
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db.models import QuerySet
+
+from audit.left_out import KEY, completed, follows, numbers
+from audit.models import CeAudit
+from audit.queries import EventFilter, page, page_before, whole_turns
+from config_admin.models import CeConfig, CeResponse
+from convengine.sessions.models import CeConversationHistory
+from tests.api import Caller
+from tests.database import unsealed
+from tests.record import events
+from tests.worlds import desk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def caller() -> Caller:
+    desk()
+    return Caller()
+
+
+def setting(key: str, value: str) -> None:
+    CeConfig.objects.create(config_type="AUDIT", config_key=key, config_value=value)
+
+
+def told(caller: Caller, **wanted: Any) -> list[tuple[Any, ...]]:
+    """The events as the endpoint shows them, without what differs from turn to turn."""
+    shown = caller.get(page="off", **wanted).json()
+    return [(event["seq"], event["stage"], event["payload"].get("step")) for event in shown]
+
+
+def test_beginnings_and_ends_that_say_nothing_more_are_no_rows_and_are_shown(caller: Caller) -> None:
+    caller.say("hours")
+    stored = list(CeAudit.objects.order_by("seq"))
+    everything = told(caller)
+    caller.conversation_id = str(uuid.uuid4())
+    setting("FLUSH", "STEP")
+    caller.say("hours")
+
+    rows = CeAudit.objects.filter(conversation_id=caller.conversation_id).order_by("seq")
+    assert everything == told(caller)
+    assert [(row.seq, row.stage) for row in rows] == [(seq, stage) for seq, stage, _ in everything]
+    assert len(stored) < 0.6 * len(everything)
+    assert [row.stage for row in stored if row.stage.startswith("STEP_")].count("STEP_ENTER") == 2
+
+
+def test_an_event_that_was_put_in_has_its_moment_its_turn_and_its_release(caller: Caller) -> None:
+    caller.say("hours")
+    record = CeConversationHistory.objects.get()
+
+    shown = whole_turns(record.conversation_id, [1])
+
+    times = [event.created_at for event in shown]
+    assert times == sorted(times)
+    assert times[0] >= record.created_at
+    assert times[-1] - times[0] < timedelta(seconds=20)
+    made = [event for event in shown if follows(event)]
+    assert len(made) > 30
+    assert {(event.turn_id, event.turn_no, event.config_version) for event in made} == {
+        (record.turn_id, 1, record.config_version)
+    }
+    (timing,) = [event for event in shown if event.stage == "PIPELINE_TIMING"]
+    assert numbers(timing.payload_json) == {event.seq for event in made}
+
+
+def test_of_a_turn_that_failed_the_steps_before_are_shown(caller: Caller) -> None:
+    CeResponse.objects.filter(intent_code="HOURS").delete()
+    caller.say("hours")
+
+    shown = told(caller)
+
+    assert [seq for seq, *_ in shown] == list(range(1, len(shown) + 1))
+    assert ("STEP_EXIT", "StateGraphStep") in {(stage, step) for _, stage, step in shown}
+    assert ("STEP_EXIT", "ResponseResolutionStep") not in {(stage, step) for _, stage, step in shown}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("LEVEL", "STANDARD"), ("EXCLUDE_STAGES", "STEP_*"), ("PERSIST_META", "false")]
+)
+def test_what_settings_drop_is_not_put_in(caller: Caller, key: str, value: str) -> None:
+    setting(key, value)
+    caller.say("hours")
+
+    assert not any(map(follows, events()))
+
+
+def test_what_was_dropped_is_not_mistaken_for_what_follows(caller: Caller) -> None:
+    setting("EXCLUDE_STAGES", "RULE_*")
+    caller.say("hours")
+
+    assert [row.seq for row in events()] == list(CeAudit.objects.order_by("seq").values_list("seq", flat=True))
+
+
+@pytest.mark.parametrize("stages", [("STEP_EXIT",), ("step_*",), ("STEP_ENTER", "RESOLVE_RESPONSE"), ("*",)])
+def test_a_filter_of_stages_finds_them_page_by_page_both_ways(caller: Caller, stages: tuple[str, ...]) -> None:
+    for _ in range(3):
+        caller.say("hours")
+    key, wanted = uuid.UUID(caller.conversation_id), EventFilter(stages=stages)
+    names = {"STEP_ENTER", "STEP_EXIT"} if "step_*" in stages else {event.stage for event in events()}
+    names &= {*stages} if not {"*", "step_*"} & {*stages} else names
+    all_of_them = [(event.turn_no, event.seq) for event in events() if event.stage in names]
+
+    forth: list[tuple[int, int]] = []
+    back: list[tuple[int, int]] = []
+    more = True
+    while more:
+        found = page(key, wanted, forth[-1] if forth else None, 10)
+        forth += [(row.turn_no or 0, row.seq) for row in found.rows]
+        more = found.more
+    more = True
+    while more:
+        found = page_before(key, wanted, back[0] if back else (99, 0), 10)
+        back = [*((row.turn_no or 0, row.seq) for row in found.rows), *back]
+        more = found.more
+
+    assert forth == all_of_them
+    assert back == all_of_them
+
+
+def test_a_filter_of_times_finds_them(caller: Caller) -> None:
+    for _ in range(3):
+        caller.say("hours")
+    second = events(turn_no=2)
+    since, until = second[0].created_at, second[-1].created_at
+
+    found = page(uuid.UUID(caller.conversation_id), EventFilter(since=since, until=until), None, 1000)
+
+    assert [(row.turn_no, row.seq) for row in found.rows] == [(2, event.seq) for event in second]
+
+
+def test_a_text_is_looked_for_in_what_is_stored(caller: Caller) -> None:
+    caller.say("hours")
+
+    assert not any(map(follows, page(uuid.UUID(caller.conversation_id), EventFilter(text="Step"), None, 1000).rows))
+
+
+@pytest.mark.parametrize("forged", [{KEY: "x"}, {KEY: [1, 2]}, {KEY: [0, 3, 999, 4]}, {KEY: [True, 3, 0, 4]}, "none"])
+@pytest.mark.parametrize("steps", ["RulesStep", 7, None])
+def test_a_damaged_timing_is_read_all_the_same(caller: Caller, forged: Any, steps: Any) -> None:
+    caller.say("hours")
+    row = CeAudit.objects.get(stage="PIPELINE_TIMING")
+    with unsealed("ce_audit"):
+        payload = {**row.payload_json, "_meta": forged, "stepList": steps}
+        QuerySet(CeAudit).filter(pk=row.pk).update(payload_json=payload)
+
+    assert caller.get().status_code == 200
+    assert len(list(completed(CeAudit.objects.order_by("seq")))) == CeAudit.objects.count()
+    assert caller.get("/trace").status_code == 200

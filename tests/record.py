@@ -1,0 +1,12 @@
+"""The record of turns as readers see it: with the events that are no rows."""
+
+from typing import Any
+
+from audit.left_out import completed
+from audit.models import CeAudit
+
+
+def events(**wanted: Any) -> list[CeAudit]:
+    """The events of all turns that fit, whole turns only, in order."""
+    found = CeAudit.objects.filter(turn_no__isnull=False, **wanted)
+    return list(completed(found.order_by("conversation_id", "turn_no", "seq")))
