@@ -4,10 +4,13 @@ import importlib
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.db import connection, transaction
 
 from config_admin.snapshot.transfer import load
 from convengine import wiring
@@ -22,28 +25,62 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 CONFIGURATION = ROOT / "fixtures/demo/configuration.json"
 
 
-@pytest.fixture
-def own_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: Any) -> Iterator[Registry]:
-    """What `fixtures.demo.helpdesk` registers, in a registry of this test, and in the engine that its turns use."""
+@contextmanager
+def installed(folder: Path, settings: Any) -> Iterator[Registry]:
+    """What `fixtures.demo.helpdesk` registers, in a registry of its own, and in the engine that turns use."""
     registry = Registry()
-    settings.VAR_DIR = tmp_path
-    monkeypatch.setattr(registered, "registry", registry)
-    monkeypatch.setattr(wiring, "registry", registry)
-    monkeypatch.setattr("config_admin.validation.installation.registry", registry)
-    sys.modules.pop("fixtures.demo.helpdesk", None)
-    importlib.import_module("fixtures.demo.helpdesk")
-    wiring.engine.cache_clear()
-    with wiring.using(Outside(registry)):
+    with pytest.MonkeyPatch.context() as patched, wiring.using(Outside(registry)):
+        patched.setattr(settings, "VAR_DIR", folder)
+        patched.setattr(registered, "registry", registry)
+        patched.setattr(wiring, "registry", registry)
+        patched.setattr("config_admin.validation.installation.registry", registry)
+        sys.modules.pop("fixtures.demo.helpdesk", None)
+        importlib.import_module("fixtures.demo.helpdesk")
+        wiring.engine.cache_clear()
         yield registry
-    wiring.engine.cache_clear()
+        wiring.engine.cache_clear()
+
+
+def load_rows() -> None:
+    """Its rows. They are judged once, in test_configuration."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("config_admin.validation.restoring.check_row", lambda row, snapshot, world: [])
+        load(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration")
 
 
 @pytest.fixture
-def helpdesk(own_code: Registry, db: None, monkeypatch: pytest.MonkeyPatch) -> Registry:
+def own_code(tmp_path: Path, settings: Any) -> Iterator[Registry]:
+    """The demonstration's own code, without its rows."""
+    with installed(tmp_path, settings) as registry:
+        yield registry
+
+
+@pytest.fixture
+def helpdesk(own_code: Registry, db: None) -> Registry:
     """The demonstration, ready to talk to."""
-    # Its rows are judged once, in test_configuration.
-    monkeypatch.setattr("config_admin.validation.restoring.check_row", lambda row, snapshot, world: [])
-    load(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration")
+    load_rows()
+    return own_code
+
+
+@pytest.fixture(scope="module")
+def rows_for_all(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """The rows, for all tests of a module: each takes back only what it did itself."""
+    with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patched:
+        # What Django does after each test would end the transaction that the rows are in.
+        patched.setattr(connection, "close", lambda: None)
+        with transaction.atomic():
+            with installed(tmp_path_factory.mktemp("rows"), settings):
+                load_rows()
+            with django_db_blocker.block():
+                yield
+            transaction.set_rollback(True)
+
+
+@pytest.fixture
+def shared_helpdesk(rows_for_all: None, own_code: Registry, db: None) -> Registry:
+    """As `helpdesk`, for modules that talk to it many times and need no transactions of their own."""
     return own_code
 
 

@@ -9,7 +9,7 @@ from convengine.extensions.tasks import TaskCall
 from tests.api import Caller
 from tests.demo.talking import books, talk
 
-pytestmark = pytest.mark.usefixtures("helpdesk")
+pytestmark = pytest.mark.usefixtures("shared_helpdesk")
 
 APPROVED = {"inputParams": {"approval_granted": True}}
 
@@ -213,8 +213,8 @@ def test_the_tariffs_are_those_of_the_season(customer: Caller) -> None:
     talk(customer, [("what are your tariffs?", "price. You can change once a month.", "IDLE")])
 
 
-def test_a_task_under_the_same_key_acts_once(helpdesk: Registry) -> None:
-    cancel = helpdesk.tasks["orders"].methods["cancel"]
+def test_a_task_under_the_same_key_acts_once(shared_helpdesk: Registry) -> None:
+    cancel = shared_helpdesk.tasks["orders"].methods["cancel"]
 
     first = cancel(TaskCall({}, {"orderNumber": "48392"}, {}, idempotency_key="k"))
     again = cancel(TaskCall({}, {"orderNumber": "48392"}, {}, idempotency_key="k"))

@@ -8,7 +8,7 @@ from config_admin.models import CeConfig
 from tests.api import Caller
 from tests.demo.talking import books, talk
 
-pytestmark = pytest.mark.usefixtures("helpdesk")
+pytestmark = pytest.mark.usefixtures("shared_helpdesk")
 
 UNKNOWN = "Sorry, I did not understand that. Please say in other words"
 LEFT = "I leave everything as it is"

@@ -5,7 +5,7 @@ import pytest
 from tests.api import Caller
 from tests.demo.talking import books, talk
 
-pytestmark = pytest.mark.usefixtures("helpdesk")
+pytestmark = pytest.mark.usefixtures("shared_helpdesk")
 
 LEFT = "I leave everything as it is"
 CANCEL = ("cancel order 51007", "Shall I cancel it", "CONFIRM")
