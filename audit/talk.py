@@ -15,6 +15,7 @@ from audit.expand import expanded
 from audit.queries import newest_turns, whole_turns
 from audit.reasons import Reason, Told, reasons
 from convengine import conf
+from convengine.breadcrumbs import leads_by_conversation
 from convengine.domain.turn import TurnRequest
 from convengine.errors import ConvEngineError
 from convengine.record_columns import row_link, spoken
@@ -22,6 +23,7 @@ from convengine.sessions.models import CeConversation, CeConversationHistory
 from convengine.sessions.turns import take_turn
 
 RIGHT = "ce_sessions.try_conversation"
+TITLE = "Try a conversation"
 #: How many turns the page shows; the page of the conversation has all.
 SHOWN = 50
 
@@ -47,13 +49,16 @@ def talk(request: HttpRequest) -> HttpResponse:
         error = _say(conversation_id, said)
         if not error:
             return HttpResponseRedirect(f"{request.path}?conversation={conversation_id}#last")
+    told = _told(conversation)
+    if told.get("stands"):
+        leads_by_conversation(request, told["stands"], page=TITLE)
     context = {
         **admin.site.each_context(request),
-        "title": "Try a conversation",
+        "title": TITLE,
         "conversation": conversation,
         "error": error,
         "said": said,
-        **_told(conversation),
+        **told,
     }
     return TemplateResponse(request, "audit/talk.html", context)
 
@@ -86,11 +91,12 @@ def _told(conversation_id: uuid.UUID | None) -> dict[str, Any]:
     numbers = newest_turns(conversation_id, None, SHOWN)
     found = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__in=numbers)
     turns = list(found.defer("recording", "trace_graph").order_by("turn_no"))
+    rows = CeConversation.objects.filter(pk=conversation_id)
     last = list(expanded(whole_turns(conversation_id, numbers[-1:]))) if numbers else []
     return {
         "turns": [(turn, spoken(turn.assistant_output)) for turn in turns],
         "why": [_line(reason) for reason in reasons(last)],
-        "stands": CeConversation.objects.filter(pk=conversation_id).only("intent_code", "state_code").first(),
+        "stands": rows.only("intent_code", "state_code", "remote_jid").first(),
         "new_url": reverse("admin:audit_ceaudit_talk"),
         "more": len(numbers) == SHOWN,
     }

@@ -3,11 +3,13 @@
 import uuid
 from typing import Any
 
-from django.db.models import Model
 from django.http import HttpRequest
 from django.urls import register_converter, reverse
 from django.urls.converters import IntConverter
 from django.utils.http import urlencode
+
+from convengine.breadcrumbs import Crumb, leads_by, leads_by_conversation
+from convengine.sessions.models import CeConversation, CeConversationHistory
 
 TIMELINE, TURN, ROW, COMPARE, BETWEEN, REPLAY, REPLAYS, SCENARIO = (
     f"audit_ceaudit_{name}"
@@ -26,10 +28,20 @@ class TurnNumber(IntConverter):
 register_converter(TurnNumber, "turn")
 
 
-def placed(model_admin: Any, request: HttpRequest, model: type[Model]) -> dict[str, Any]:
-    """What every page of the admin is given; it stands among the pages of a model."""
-    opts = model._meta
+def placed(
+    model_admin: Any,
+    request: HttpRequest,
+    page: str,
+    conversation: CeConversation | uuid.UUID | None = None,
+    turn_no: int | None = None,
+) -> dict[str, Any]:
+    """What every page of the admin is given. It stands with its conversation or turn; without a name it is theirs."""
+    opts = (CeConversation if turn_no is None else CeConversationHistory)._meta
     request.ce_place = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")  # type: ignore[attr-defined]
+    if conversation is None:
+        leads_by(request, Crumb(page))
+    else:
+        leads_by_conversation(request, conversation, turn_no, page)
     return {**model_admin.admin_site.each_context(request), "opts": opts}
 
 

@@ -62,14 +62,15 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponse:
         raise PermissionDenied
     given = [text.strip() for text in request.GET.getlist("pick") if text.strip()]
     picked = [found for text in given if (found := _picked(text))]
+    wrong = _wrong(given, picked)
     context: dict[str, Any] = {
-        **addresses.placed(model_admin, request, CeConversation),
+        **addresses.placed(model_admin, request, "Compare", None if wrong else _common(picked)),
         "title": "Compare",
         "given": [*given, "", ""][: max(2, min(len(given), 2))],
-        "wrong": _wrong(given, picked),
+        "wrong": wrong,
         "all": request.GET.get("all") == "1",
     }
-    if not context["wrong"] and picked:
+    if not wrong and picked:
         left, right = picked
         for one in dict.fromkeys(picked):
             noted(request, CeAccessLog.Kind.COMPARE, one.conversation_id, one.turn_no)
@@ -77,6 +78,12 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponse:
         context["other_way_url"] = addresses.compare_url(str(right), str(left))
         context["here_url"] = addresses.compare_url(str(left), str(right))
     return TemplateResponse(request, "audit/compare.html", context)
+
+
+def _common(picked: Sequence[Picked]) -> uuid.UUID | None:
+    """The conversation of both sides; null where there are two, or nothing was picked."""
+    found = {one.conversation_id for one in picked}
+    return found.pop() if len(found) == 1 else None
 
 
 def _picked(text: str) -> Picked | None:

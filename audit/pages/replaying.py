@@ -25,7 +25,7 @@ def turn(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, tur
     noted(request, CeAccessLog.Kind.REPLAY, conversation_id, turn_no)
     found, context = _run(record, request)
     context |= {
-        **addresses.placed(model_admin, request, CeConversationHistory),
+        **addresses.placed(model_admin, request, "Again", conversation_id, turn_no),
         "title": f"Turn {turn_no} again",
         "record": record,
         "found": found,
@@ -54,7 +54,7 @@ def conversation(model_admin: Any, request: HttpRequest, conversation_id: uuid.U
             address = addresses.replay_url(conversation_id, record.turn_no)
             lines.append((found, f"{address}?release={context['asked']}" if context["asked"] else address))
     context |= {
-        **addresses.placed(model_admin, request, CeConversationHistory),
+        **addresses.placed(model_admin, request, "Again", conversation_id),
         "title": "The conversation again",
         "lines": lines,
         "equal": sum(found.equal for found, _ in lines),

@@ -31,7 +31,7 @@ def show(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, tur
     if found is None:
         raise Http404("There is no such row.")
     roles = CeTurnRow.objects.filter(turn_id=record.turn_id, table_name=table, row_pk=pk)
-    context = _context(model_admin, request, record) | {
+    context = _context(model_admin, request, record, f"{found.name} as it was") | {
         "title": f"{found.name} in turn {turn_no}",
         "row": found,
         "roles": [role.replace("_", " ").lower() for role in roles.order_by("id").values_list("role", flat=True)[:1]],
@@ -53,7 +53,7 @@ def between(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, 
     behind = request.GET.get("behind", "")
     low, high = sorted((first.config_version, last.config_version))
     releases, more = conf.load("THEN_AND_NOW").between(low, high, int(behind) if _is_number(behind) else None)
-    context = _context(model_admin, request, last) | {
+    context = _context(model_admin, request, last, f"Changed since turn {first.turn_no}") | {
         "title": f"Between turn {first.turn_no} and turn {last.turn_no}",
         "first": first,
         "releases": releases,
@@ -73,9 +73,9 @@ def _record(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, 
     return found
 
 
-def _context(model_admin: Any, request: HttpRequest, record: CeConversationHistory) -> dict[str, Any]:
+def _context(model_admin: Any, request: HttpRequest, record: CeConversationHistory, page: str) -> dict[str, Any]:
     return {
-        **addresses.placed(model_admin, request, CeConversationHistory),
+        **addresses.placed(model_admin, request, page, record.conversation_id, record.turn_no),
         "record": record,
         "turn_url": addresses.turn_url(record.conversation_id, record.turn_no),
     }

@@ -28,7 +28,7 @@ def save(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> 
         document = scenario(conversation, first, last)
     except NotSavable as refused:
         context = {
-            **addresses.placed(model_admin, request, CeConversation),
+            **addresses.placed(model_admin, request, "Save as a scenario file", conversation),
             "title": "Save as a scenario file",
             "wrong": str(refused),
             "timeline_url": addresses.timeline_url(conversation_id),

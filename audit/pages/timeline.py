@@ -34,7 +34,7 @@ def show(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> 
     look, wrong = _look(conversation_id, request)
     lifecycle = Lifecycle.read(conversation.lifecycle)
     context = {
-        **addresses.placed(model_admin, request, CeConversation),
+        **addresses.placed(model_admin, request, "", conversation),
         "title": f"Timeline of {conversation_id}",
         "conversation": conversation,
         "lifecycle": lifecycle.label if lifecycle else conversation.lifecycle,

@@ -28,7 +28,6 @@ from audit.stage_names import family_of
 from convengine.domain.enums import TurnStatus
 from convengine.domain.stages import Stage
 from convengine.record_columns import look_of, release_link, spoken
-from convengine.sessions.models import CeConversationHistory
 
 #: Of a turn that ended so nothing was stored but its record.
 NOT_STORED = (TurnStatus.FAILED.value, TurnStatus.INTERRUPTED.value)
@@ -67,7 +66,7 @@ def show(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, tur
         return TemplateResponse(request, "audit/turn_details.html", context)
     before, behind, release = neighbours(conversation_id, turn_no)
     context |= {
-        **addresses.placed(model_admin, request, CeConversationHistory),
+        **addresses.placed(model_admin, request, "", conversation_id, turn_no),
         **shown(request, reading.record.turn_id),
         "title": f"Turn {turn_no}",
         "timeline_url": addresses.timeline_url(conversation_id, turn_no),

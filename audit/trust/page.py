@@ -87,7 +87,7 @@ def printable(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID
     found = list(records.defer("recording").order_by("turn_no")[: PRINTED + 1])
     turns = [(one, spoken(one.assistant_output)) for one in found[:PRINTED]]
     more = found[PRINTED].turn_no if len(found) > PRINTED else None
-    context = {"row": row, "turns": turns, "more": more, "timeline_url": addresses.timeline_url(conversation_id)}
+    context = {**_context(model_admin, request, row, "On paper"), "turns": turns, "more": more}
     return TemplateResponse(request, "audit/print.html", context)
 
 
@@ -158,7 +158,7 @@ def _conversation(model_admin: Any, request: HttpRequest, conversation_id: uuid.
 
 def _context(model_admin: Any, request: HttpRequest, row: CeConversation, title: str) -> dict[str, Any]:
     return {
-        **addresses.placed(model_admin, request, CeConversation),
+        **addresses.placed(model_admin, request, title, row),
         "title": f"{title} {row.pk}",
         "row": row,
         "known": _is_known(row),

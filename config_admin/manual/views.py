@@ -5,9 +5,13 @@ from typing import Any
 from django.contrib import admin
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
 
 from config_admin.manual import prose, reference
+from convengine.breadcrumbs import Crumb, leads_by
 
+#: What the pages are called together.
+NAME = "Manual"
 #: How many entries a search shows.
 SHOWN = 60
 
@@ -24,7 +28,7 @@ def contents(request: HttpRequest) -> HttpResponse:
         "prose": prose.contents(),
         "reference": list(reference.contents()),
     }
-    return _page(request, "docs/contents.html", "Manual", context)
+    return _page(request, "docs/contents.html", NAME, context)
 
 
 def chapter(request: HttpRequest, slug: str) -> HttpResponse:
@@ -56,4 +60,6 @@ def entry(request: HttpRequest, anchor: str) -> HttpResponse:
 
 
 def _page(request: HttpRequest, template: str, title: str, context: dict[str, Any]) -> HttpResponse:
+    if title != NAME:
+        leads_by(request, Crumb(NAME, reverse("manual")), Crumb(title))
     return TemplateResponse(request, template, {**admin.site.each_context(request), "title": title, **context})

@@ -11,6 +11,7 @@ from django.utils.dateparse import parse_datetime
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from convengine import conf
+from convengine.breadcrumbs import leads_by_conversation
 from convengine.continuity import new_task
 from convengine.domain.enums import Lifecycle
 from convengine.read_only import BEFORE, ByConversation
@@ -59,6 +60,7 @@ class ConversationAdmin(ByConversation):
         return self._page(request, row)
 
     def _page(self, request: HttpRequest, row: CeConversation) -> HttpResponse:
+        leads_by_conversation(request, row, page="Session")
         turns = turns_of(row, request.GET.get(BEFORE))
         line = _line(row, turns)
         units = keeping.units(row)

@@ -4,10 +4,11 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from convengine.breadcrumbs import leads_by_conversation
 from convengine.read_only import ByConversation
 from convengine.record_columns import (
     beginning,
@@ -50,6 +51,12 @@ class TurnAdmin(ByConversation):
         """Without what is large and only for replay."""
         turns: QuerySet[Any] = super().get_queryset(request).defer("recording", "trace_graph", "request_meta")
         return turns
+
+    def render_change_form(self, request: HttpRequest, *args: Any, obj: Any = None, **kwargs: Any) -> HttpResponse:
+        """The record of a turn, which stands with its turn."""
+        leads_by_conversation(request, obj.conversation_id, obj.turn_no, "Record")
+        response: HttpResponse = super().render_change_form(request, *args, obj=obj, **kwargs)
+        return response
 
     @admin.display(description="turn")
     def turn(self, row: CeConversationHistory) -> str:
