@@ -222,7 +222,7 @@
 
     function hand(blob, kind) {
         const url = URL.createObjectURL(blob);
-        html("a", {href: url, download: `${document.querySelector(".ce-map-head h1").textContent.trim()}.${kind}`}).click();
+        html("a", {href: url, download: `${document.querySelector(".ce-map-head h2").textContent.trim()}.${kind}`}).click();
         setTimeout(() => URL.revokeObjectURL(url), 10_000);
     }
 

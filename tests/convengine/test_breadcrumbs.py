@@ -64,8 +64,8 @@ def test_a_row_and_what_is_done_with_it_stand_below_its_list(client: Client) -> 
     assert titles(client, reverse("admin:auth_group_add"))[-1] == "Add group"
 
 
-def test_a_list_and_a_form_have_one_heading_and_it_names_them(client: Client) -> None:
-    for address in (reverse("admin:auth_group_changelist"), reverse("admin:auth_group_add")):
+def test_a_page_has_one_main_heading_which_names_it(client: Client) -> None:
+    for address in ("/admin/", reverse("admin:auth_group_changelist"), reverse("admin:auth_group_add")):
         headings = re.findall(r"<h1[^>]*>([^<]*)", client.get(address).content.decode())
         assert headings == titles(client, address)[-1:]
 

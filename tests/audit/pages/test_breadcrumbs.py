@@ -78,6 +78,12 @@ def test_every_page_of_a_conversation_says_where_it_stands(boss: Client, caller:
         assert not crumbs[-1][1]
 
 
+def test_each_has_one_main_heading(boss: Client, caller: Caller) -> None:
+    for page in ("timeline", "trust", "erase", "print", "replays"):
+        source = boss.get(reverse(f"admin:audit_ceaudit_{page}", args=[caller.conversation_id])).content.decode()
+        assert source.count("<h1") == 1, page
+
+
 def test_pages_of_no_single_conversation_stand_among_the_conversations(boss: Client, caller: Caller) -> None:
     other = Caller()
     other.say("hours")
