@@ -37,8 +37,26 @@ class Server:
     api_key: str
     #: Passwords by user name: `analyst`, `qa`, and `admin`, who may everything.
     passwords: dict[str, str]
+    #: What it runs with: `manage.py` commands work on its database with the same.
+    environment: dict[str, str]
     #: Cookies by user name, of those who signed in by the form already.
     cookies: dict[str, Any] = field(default_factory=dict)
+
+    def say(self, text: str, conversation: str | None = None, *, key: str = "") -> Any:
+        """A message of a conversation, of a new one when none is named; gives the answer."""
+        body = {"message": text, **({"conversationId": conversation} if conversation else {})}
+        return self._post("conversation/message", body, key)
+
+    def say_as(self, participant: str, text: str) -> Any:
+        """A message that a participant writes on a channel; gives the answer."""
+        names = {"workspace_id": "default", "channel": "whatsapp", "remote_jid": participant}
+        return self._post("sessions/message", {**names, "user_message": text})
+
+    def _post(self, path: str, body: dict[str, str], key: str = "") -> Any:
+        headers = {"Authorization": f"Api-Key {key or self.api_key}", "Content-Type": "application/json"}
+        request = urllib.request.Request(f"{self.url}/api/v1/{path}", json.dumps(body).encode(), headers)
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return json.loads(response.read())
 
 
 @pytest.fixture(scope="session")
@@ -68,7 +86,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         try:
             _wait(url, process, folder / "log")
             facts = json.loads((folder / "demo.json").read_text())
-            yield Server(url, facts["api_key"], {user["username"]: user["password"] for user in facts["users"]})
+            passwords = {user["username"]: user["password"] for user in facts["users"]}
+            yield Server(url, facts["api_key"], passwords, environment)
         finally:
             process.terminate()
             process.wait(20)
@@ -185,6 +204,11 @@ class Visitor:
         self.page.get_by_label("Name").fill(name)
         self.save()
         return self.page.get_by_label("API key").input_value()
+
+    @property
+    def fits(self) -> bool:
+        """True when nothing hangs over the edge of the page."""
+        return bool(self.page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
     @property
     def text(self) -> str:

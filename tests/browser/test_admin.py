@@ -1,7 +1,5 @@
 """The admin in a real browser: an edit and its history, errors and warnings, and a deletion refused."""
 
-import json
-import urllib.request
 from collections.abc import Callable
 
 import pytest
@@ -148,13 +146,7 @@ def test_a_form_with_errors_can_be_used_by_everybody(ada: Visitor, width: int, s
 def test_a_key_is_made_shown_once_and_opens_the_api(ada: Visitor, server: Server) -> None:
     secret = ada.make_key("browser")
 
-    request = urllib.request.Request(
-        f"{server.url}/api/v1/conversation/message",
-        json.dumps({"message": "thanks"}).encode(),
-        {"Authorization": f"Api-Key {secret}", "Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request, timeout=20) as response:
-        assert response.status == 200
+    assert server.say("thanks", key=secret)["success"]
 
     ada.go("/admin/ce_api/ceapikey/")
     assert secret not in ada.page.content()

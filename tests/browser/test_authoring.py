@@ -1,7 +1,6 @@
 """Authoring in a real browser: from the workspace of an intent to a rule that is judged and tried before it counts."""
 
 import json
-import urllib.request
 
 import pytest
 from playwright.sync_api import expect
@@ -13,17 +12,6 @@ pytestmark = pytest.mark.browser
 
 WORKSPACE = "/admin/config_admin/ceintent/CANCEL_ORDER/workspace/"
 COMPLETE = "When the data for CANCEL_ORDER is complete in state COLLECT, go to CONFIRM."
-
-
-def say(server: Server, message: str) -> None:
-    """One message of a conversation of its own."""
-    request = urllib.request.Request(
-        f"{server.url}/api/v1/conversation/message",
-        json.dumps({"message": message}).encode(),
-        {"Authorization": f"Api-Key {server.api_key}", "Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request, timeout=20) as response:
-        assert response.status == 200
 
 
 def open_rule(visitor: Visitor) -> None:
@@ -43,7 +31,7 @@ def test_a_row_is_edited_from_the_workspace_and_saving_leads_back(ada: Visitor, 
 
     assert ada.page.url.endswith(WORKSPACE)
     assert f"ask for a yes ({scheme})" in ada.text
-    assert ada.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert ada.fits
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "dark"), (768, "light")])
@@ -68,7 +56,7 @@ def test_a_row_is_edited_below_its_line_by_keyboard(ada: Visitor, width: int, sc
     expect(button).to_be_focused()
     assert f"edited below its line ({scheme})" in ada.text
     assert "was changed. Release" in ada.text
-    assert ada.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert ada.fits
 
 
 def test_a_row_is_added_below_its_group_and_errors_stay_there(ada: Visitor) -> None:
@@ -89,7 +77,7 @@ def test_a_row_is_added_below_its_group_and_errors_stay_there(ada: Visitor) -> N
 
 
 def test_the_workspace_tells_what_fired(ada: Visitor, server: Server) -> None:
-    say(server, "I want to cancel my order")
+    server.say("I want to cancel my order")
     ada.go(f"{WORKSPACE}?state=COLLECT")
 
     row = ada.page.get_by_role("row").filter(has_text="Always in CANCEL_ORDER, go to COLLECT.")
@@ -115,7 +103,7 @@ def test_a_path_is_tried_against_a_stored_turn_by_keyboard(
     ada: Visitor, server: Server, width: int, scheme: str
 ) -> None:
     ada.at(width, scheme)
-    say(server, "I want to cancel order 10021")
+    server.say("I want to cancel order 10021")
     open_rule(ada)
     box = ada.page.locator(".ce-try").first
     box.locator("summary").focus()

@@ -1,10 +1,7 @@
 """Finding turns as a QA person does: by mouse with the manual's pictures, by keyboard, narrow, and without a script."""
 
-import json
 import re
-import urllib.request
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -22,21 +19,10 @@ FIND = "/admin/audit/ceaudit/find/"
 def customers(server: Server) -> str:
     """Two people who wrote; gives the conversation of the first."""
     for text in ("Hello", "cancel my order", "48392", "no"):
-        told = say(server, ANNA, text)
+        told = server.say_as(ANNA, text)
     for text in ("my cvv is 123", "how long does the delivery take", *["a galosh, please"] * 52):
-        say(server, BEN, text)
+        server.say_as(BEN, text)
     return str(told["session_id"])
-
-
-def say(server: Server, who: str, text: str) -> Any:
-    body = {"workspace_id": "default", "channel": "whatsapp", "remote_jid": who, "user_message": text}
-    request = urllib.request.Request(
-        f"{server.url}/api/v1/sessions/message",
-        json.dumps(body).encode(),
-        {"Authorization": f"Api-Key {server.api_key}", "Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request, timeout=30) as response:
-        return json.loads(response.read())
 
 
 @pytest.fixture
@@ -103,7 +89,7 @@ def test_pages_errors_and_nothing_found_by_keyboard(customers: str, quinn: Visit
     press_enter(quinn)
     lines = tab.locator(".ce-found-turns tbody tr")
     expect(lines).to_have_count(50)
-    fits(quinn)
+    assert quinn.fits
     for name, count in (("Older ›", 2), ("‹ Newer", 50), ("Older ›", 2), ("« Newest", 50)):
         tab.get_by_role("link", name=name).focus()
         press_enter(quinn)
@@ -119,16 +105,16 @@ def test_pages_errors_and_nothing_found_by_keyboard(customers: str, quinn: Visit
             "Say of which table",
         )
     )
-    fits(quinn)
+    assert quinn.fits
     no_violations(tab)
     quinn.go(f"{FIND}?intent=NOBODY&ms=99999999")
     assert "No turn fits all of this." in quinn.text
     assert "No row of today's configuration names the intent NOBODY." in quinn.text
-    fits(quinn)
+    assert quinn.fits
     no_violations(tab)
     quinn.at(500, scheme).go(f"{FIND}?q=gal*&show=conversations")
     expect(lines).to_have_count(1)
-    fits(quinn)
+    assert quinn.fits
 
 
 def test_it_finds_where_no_script_runs(customers: str, server: Server, browser: Browser) -> None:
@@ -145,8 +131,3 @@ def test_it_finds_where_no_script_runs(customers: str, server: Server, browser: 
 def press_enter(visitor: Visitor) -> None:
     with visitor.page.expect_navigation():
         visitor.page.keyboard.press("Enter")
-
-
-def fits(visitor: Visitor) -> None:
-    """Nothing makes the page wider than the screen."""
-    assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), visitor.page.url

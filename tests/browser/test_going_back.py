@@ -24,7 +24,7 @@ def ada(ada: Visitor, request: pytest.FixtureRequest) -> Visitor:
 def everywhere(visitor: Visitor) -> None:
     """Hold the open page to what every page promises."""
     no_violations(visitor.page)
-    assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert visitor.fits
 
 
 def change(visitor: Visitor, row: str, text: str, reason: str) -> int:

@@ -1,10 +1,7 @@
 """A turn of the record as somebody of QA goes on with it: watched live, run again, rated, taken along as a test."""
 
-import json
-import urllib.request
 import uuid
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -13,19 +10,8 @@ from playwright.sync_api import expect
 from tests.browser.axe import no_violations
 from tests.browser.conftest import SCREENS, Server, Visitor
 from tests.browser.pictures import picture
-from tests.browser.test_sessions import fits
 
 pytestmark = pytest.mark.browser
-
-
-def say(server: Server, conversation: str, text: str) -> Any:
-    request = urllib.request.Request(
-        f"{server.url}/api/v1/conversation/message",
-        json.dumps({"conversationId": conversation, "message": text}).encode(),
-        {"Authorization": f"Api-Key {server.api_key}", "Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request, timeout=30) as response:
-        return json.loads(response.read())
 
 
 @SCREENS
@@ -33,13 +19,13 @@ def test_a_timeline_follows_its_conversation_and_loses_nothing_while_nobody_look
     ada: Visitor, server: Server, width: int, scheme: str
 ) -> None:
     conversation, tab = str(uuid.uuid4()), ada.page
-    say(server, conversation, "Hello")
+    server.say("Hello", conversation)
     ada.at(width, scheme).go(f"/admin/audit/ceaudit/{conversation}/timeline/")
     expect(tab.get_by_text("Live", exact=True)).to_be_visible()
     field = tab.get_by_label("Turn", exact=True)
     field.focus()
 
-    say(server, conversation, "cancel my order")
+    server.say("cancel my order", conversation)
 
     expect(tab.locator("#turn-2")).to_contain_text("cancel my order")
     expect(tab.locator("[data-said]")).to_have_text("Turn 2 was added.")
@@ -48,13 +34,13 @@ def test_a_timeline_follows_its_conversation_and_loses_nothing_while_nobody_look
     # The computer sleeps, the conversation goes on, and somebody comes back.
     tab.evaluate("dispatchEvent(new Event('pagehide'))")
     for text in ("12345", "yes"):
-        say(server, conversation, text)
+        server.say(text, conversation)
     tab.evaluate("dispatchEvent(new Event('pageshow'))")
     expect(tab.locator("#turn-4")).to_contain_text("yes")
     expect(tab.locator("#ce-turns [id^=turn-]")).to_have_count(4)
     if width > 1000:
         picture(tab, "reading/live", tab.locator("#ce-live"))
-    assert fits(ada)
+    assert ada.fits
     no_violations(tab)
 
 
@@ -64,12 +50,12 @@ def test_a_turn_is_run_again_rated_and_taken_along(
 ) -> None:
     conversation, tab = str(uuid.uuid4()), ada.page
     for text in ("Hello", "cancel my order"):
-        say(server, conversation, text)
+        server.say(text, conversation)
     ada.at(width, scheme).go(f"/admin/audit/ceaudit/{conversation}/timeline/")
 
     tab.get_by_role("link", name="Run it again").click()
     expect(tab.get_by_role("status")).to_contain_text("2 of 2 turns are equal, event for event.")
-    assert fits(ada)
+    assert ada.fits
     no_violations(tab)
     tab.get_by_role("link", name="Turn 2").click()
     expect(tab.get_by_text("equal", exact=True)).to_be_visible()
@@ -79,7 +65,7 @@ def test_a_turn_is_run_again_rated_and_taken_along(
     expect(tab.get_by_role("status")).to_contain_text("steps differ")
     if width > 1000:
         picture(tab, "reading/again")
-    assert fits(ada)
+    assert ada.fits
     no_violations(tab)
 
     ada.go(f"/admin/audit/ceaudit/{conversation}/turn/2/")
@@ -97,5 +83,5 @@ def test_a_turn_is_run_again_rated_and_taken_along(
     assert document["turns"][0]["user"] == "cancel my order"
     ada.go("/admin/audit/cemcpuserfeedback/rated/")
     expect(tab.get_by_role("row").nth(1)).to_contain_text("It should know the number.")
-    assert fits(ada)
+    assert ada.fits
     no_violations(tab)

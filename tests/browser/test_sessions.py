@@ -1,9 +1,5 @@
 """Reading sessions by keyboard, wide and narrow: from a thread to a session, its turns and its neighbours."""
 
-import json
-import urllib.request
-from typing import Any
-
 import pytest
 from playwright.sync_api import expect
 
@@ -18,26 +14,15 @@ TURNS = 53
 @pytest.fixture(scope="module")
 def session_id(server: Server) -> str:
     """A thread with two sessions; gives the second, in which a form was filled and much was said after it."""
-    say(server, "Hello")
-    say(server, "reset")
+    server.say_as(PARTICIPANT, "Hello")
+    server.say_as(PARTICIPANT, "reset")
     for text in ("move my electricity", "my meter number is 87654321"):
-        say(server, text)
+        server.say_as(PARTICIPANT, text)
     for _ in range(TURNS - 4):
-        say(server, "hm")
-    answer = say(server, "well")
+        server.say_as(PARTICIPANT, "hm")
+    answer = server.say_as(PARTICIPANT, "well")
     assert answer["session"]["turn_count"] == TURNS
     return str(answer["session_id"])
-
-
-def say(server: Server, text: str) -> Any:
-    body = {"workspace_id": "default", "channel": "whatsapp", "remote_jid": PARTICIPANT, "user_message": text}
-    request = urllib.request.Request(
-        f"{server.url}/api/v1/sessions/message",
-        json.dumps(body).encode(),
-        {"Authorization": f"Api-Key {server.api_key}", "Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request, timeout=30) as response:
-        return json.loads(response.read())
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (768, "dark")])
@@ -55,7 +40,7 @@ def test_from_a_participant_to_the_oldest_turn_by_keyboard(
     sessions = tab.get_by_role("row").filter(has=tab.get_by_role("rowheader"))
     expect(sessions).to_have_count(2)
     expect(sessions.last).to_contain_text("explicit_reset")
-    assert fits(ada)
+    assert ada.fits
     follow(ada, session_id[:8])
 
     assert "It waits for an answer to" in ada.text
@@ -66,12 +51,12 @@ def test_from_a_participant_to_the_oldest_turn_by_keyboard(
     expect(tab.get_by_role("region", name="Summary")).to_contain_text(str(TURNS))
     turns = tab.locator(".ce-turns tbody tr")
     expect(turns).to_have_count(50)
-    assert fits(ada)
+    assert ada.fits
     summary = tab.locator("details.ce-card > summary")
     summary.focus()
     tab.keyboard.press("Enter")
     expect(tab.get_by_text("Input params that persist")).to_be_visible()
-    assert fits(ada)
+    assert ada.fits
 
     follow(ada, "Older »")
     expect(turns).to_have_count(TURNS - 50)
@@ -100,8 +85,3 @@ def follow(visitor: Visitor, name: str) -> None:
     visitor.page.get_by_role("link", name=name).first.focus()
     with visitor.page.expect_navigation():
         visitor.page.keyboard.press("Enter")
-
-
-def fits(visitor: Visitor) -> bool:
-    """True when nothing hangs over the edge of the page."""
-    return bool(visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth"))

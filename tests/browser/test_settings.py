@@ -25,7 +25,7 @@ def test_a_setting_is_changed_in_place_with_the_mouse(somebody: Callable[[], Vis
     ben.save()
 
     assert "Session/IDLE_TIMEOUT_HOURS is 3" in ben.text
-    assert ben.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert ben.fits
 
 
 def test_typing_narrows_the_page(somebody: Callable[[], Visitor]) -> None:

@@ -17,7 +17,7 @@ def everywhere(visitor: Visitor) -> None:
         visitor.page.set_viewport_size({"width": width, "height": 900})
         visitor.page.emulate_media(color_scheme=scheme)
         no_violations(visitor.page)
-        assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert visitor.fits
 
 
 def look(visitor: Visitor, file: Path) -> None:

@@ -1,10 +1,7 @@
 """Reading past turns as a QA person does: by mouse with the manual's pictures, by keyboard, and without a script."""
 
-import json
 import re
-import urllib.request
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -22,21 +19,10 @@ LONG = "x" * 600
 @pytest.fixture(scope="module")
 def conversation(server: Server) -> str:
     """A conversation with a form, a refusal, a block, a word without end and one from right to left."""
-    key = say(server, None, SAID[0])["conversationId"]
+    key = server.say(SAID[0])["conversationId"]
     for text in (*SAID[1:], RTL, LONG):
-        say(server, key, text)
+        server.say(text, key)
     return str(key)
-
-
-def say(server: Server, conversation: str | None, text: str) -> Any:
-    body = {"message": text, **({"conversationId": conversation} if conversation else {})}
-    request = urllib.request.Request(
-        f"{server.url}/api/v1/conversation/message",
-        json.dumps(body).encode(),
-        {"Authorization": f"Api-Key {server.api_key}", "Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request, timeout=30) as response:
-        return json.loads(response.read())
 
 
 @pytest.fixture
@@ -51,11 +37,11 @@ def timeline(conversation: str) -> str:
 def test_from_a_timeline_to_the_reason_and_to_the_row_as_it_was(
     server: Server, somebody: Callable[[], Visitor], quinn: Visitor
 ) -> None:
-    key = say(server, None, SAID[0])["conversationId"]
+    key = server.say(SAID[0])["conversationId"]
     for text in SAID[1:]:
-        say(server, key, text)
+        server.say(text, key)
     edited(somebody().log_in("analyst"), "two to four working days", "one to nine working days")
-    say(server, key, "how long does the delivery take")
+    server.say("how long does the delivery take", key)
     tab = quinn.page
     tab.set_viewport_size({"width": 1360, "height": 850})
 
@@ -139,7 +125,7 @@ def test_a_turn_is_opened_narrowed_and_left_by_keyboard(
     tab.keyboard.press("Enter")
     expect(told.first).not_to_contain_text("The user wrote")
     expect(inside.get_by_label("Text")).to_be_focused()
-    assert fits(quinn)
+    assert quinn.fits
     no_violations(tab)
 
     # As a turn looks that failed.
@@ -151,20 +137,17 @@ def test_a_turn_is_opened_narrowed_and_left_by_keyboard(
         tab.keyboard.press("Enter")
     expect(tab.locator("#turn-6")).to_contain_text("Blocked by a policy")
     expect(tab.locator("#turn-7 .ce-user .ce-text")).to_have_css("direction", "rtl")
-    assert fits(quinn)
+    assert quinn.fits
     tab.get_by_role("link", name="Turn 8", exact=True).focus()
     with tab.expect_navigation():
         tab.keyboard.press("Enter")
-    expect(tab.get_by_role("heading", name="Turn 8")).to_be_visible()
-    assert fits(quinn)
+    expect(tab.get_by_role("heading", name="Turn 8", level=1)).to_be_visible()
+    assert quinn.fits
     no_violations(tab)
     quinn.at(500, scheme)
-    assert fits(quinn)
-
-
-def fits(visitor: Visitor) -> bool:
-    """True when nothing hangs over the edge of the page."""
-    return bool(visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+    assert quinn.fits
+    # The word without end also stands in the summary of the session.
+    assert quinn.go(f"/admin/ce_sessions/ceconversation/{conversation}/change/").fits
 
 
 @pytest.fixture
