@@ -183,7 +183,7 @@ class Walk:
     def _events(self, turn_no: int | None, told: Differences, at: datetime, *, sure: bool = True) -> None:
         """Say what is wrong with events. What is missing of a group may have been taken out by rule."""
         for one in told.changed:
-            self._found("EVENT_CHANGED", "It is not as it was written.", turn_no, one)
+            self._found("EVENT_CHANGED", "What stands there now is not what was sealed.", turn_no, one)
         for one, other in told.swapped:
             text = f"It and event {other.seq} {other.stage} stand in each other's place."
             self._found("EVENTS_SWAPPED", text, turn_no, one)
