@@ -113,8 +113,7 @@ class AuditAdmin(ByConversation):
 class TurnRowAdmin(ByConversation):
     """Configuration rows that decided something."""
 
-    list_display = ("row", "role", "turn", "created_at")
-    list_display_links = ("role",)
+    list_display = ("role", "row", "turn", "created_at")
     search_fields = ("turn_id",)
     search_help_text = "Turn id"
     fields = ("row", "role", "turn", "created_at")

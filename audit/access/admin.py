@@ -13,8 +13,7 @@ class AccessLogAdmin(ByConversation):
     """Looks of people into the record, the newest first."""
 
     is_of_people = False
-    list_display = ("reader", "what", "conversation_page", "turn", "search_beginning", "address", "created_at")
-    list_display_links = ("created_at",)
+    list_display = ("created_at", "reader", "what", "conversation_page", "turn", "search_beginning", "address")
     search_fields = ("reader", "conversation_id")
     search_help_text = "User name or conversation id"
     fields = ("reader", "what", "conversation_page", "turn", "search", "address", "path", "created_at")

@@ -33,8 +33,7 @@ _LOOKS = {"THUMBS_UP": "success", "THUMBS_DOWN": "danger"}
 class FeedbackAdmin(ByConversation):
     """Feedback, the newest first."""
 
-    list_display = ("thumb", "turn", "said", "answered", "comments", "corrected", "row", "by", "created_at")
-    list_display_links = ("created_at",)
+    list_display = ("created_at", "thumb", "turn", "said", "answered", "comments", "corrected", "row", "by")
     fields = (
         *("thumb", "turn", "conversation_page", "by", "created_at", "replaced_at", "user_query"),
         *("assistant_response", "comment", "correction", "row", "release", "intent_code", "state_code"),

@@ -4,6 +4,7 @@ Live, a call is made and written down. Replayed, the answer comes from the tape 
 written once and does not know which of the two it is on.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -48,12 +49,12 @@ class Playback:
     def ask(self, port: str, request: Json, call: Callable[[], Json]) -> Json:
         """The recorded answer. Raises ReplayMismatch when the turn asks for something else than was recorded."""
         if self.position >= len(self.entries):
-            raise self._missed(f"The turn asks {port} for {request!r}, and the recording has no answer left.")
+            raise self._missed(f"The turn asks {_call(port, request)}, and the recording has no answer left.")
         recorded_port, recorded_request, answer = self.entries[self.position]
         if (recorded_port, recorded_request) != (port, request):
             raise self._missed(
-                f"Call {self.position + 1} of the turn asks {port} for {request!r}; "
-                f"recorded is {recorded_port} for {recorded_request!r}."
+                f"Call {self.position + 1} of the turn asks {_call(port, request)}; "
+                f"recorded is {_call(recorded_port, recorded_request)}."
             )
         self.position += 1
         return answer
@@ -61,7 +62,7 @@ class Playback:
     @property
     def unasked(self) -> list[str]:
         """Recorded calls that the turn did not make."""
-        return [f"{port} for {request!r}" for port, request, _ in self.entries[self.position :]]
+        return [_call(port, request) for port, request, _ in self.entries[self.position :]]
 
     def _missed(self, text: str) -> ReplayMismatch:
         self.missing.append(text)
@@ -111,7 +112,7 @@ class Reuse:
                 if name == port and place not in self._used and asked["purpose"] == request["purpose"]:
                     self.stretched.append(f"The model is asked otherwise for {request['purpose']}.")
                     return self._taken(place)
-        text = f"The turn asks {port} for {_about(port, request)}, and the recording has no answer to that."
+        text = f"The turn asks {_brief(port, request)}, and the recording has no answer to that."
         self.missing.append(text)
         raise ReplayMismatch(text)
 
@@ -119,7 +120,7 @@ class Reuse:
     def unasked(self) -> list[str]:
         """Recorded calls of models, tools, tasks and containers that the turn does not make any more."""
         return [
-            f"{port} for {_about(port, request)}"
+            _brief(port, request)
             for place, (port, request, _) in enumerate(self.entries)
             if place not in self._used and port in ("model", "tool", "task", "container")
         ]
@@ -129,6 +130,11 @@ class Reuse:
         return self.entries[place][2]
 
 
-def _about(port: str, request: Json) -> str:
+def _call(port: str, request: Json) -> str:
+    """A call in words: who is asked, and for what, as JSON says it."""
+    return port if request is None else f"{port} for {json.dumps(request, ensure_ascii=False, default=str)}"
+
+
+def _brief(port: str, request: Json) -> str:
     """A call in few words: of a model its purpose, the prompt is long."""
-    return str(request["purpose"]) if port == "model" else f"{request!r}"
+    return f"{port} for {request['purpose']}" if port == "model" else _call(port, request)

@@ -119,3 +119,11 @@ def test_no_page_asks_another_host_for_anything(client: Client) -> None:
 
     assert 'src="http' not in page
     assert 'href="http' not in page
+
+
+@pytest.mark.parametrize("model", sorted(admin.site._registry, key=str), ids=lambda model: model.__name__)
+def test_the_first_column_of_a_list_leads_to_the_row(model: Any) -> None:
+    """On a narrow screen the theme takes any other first column for the box that selects, and calls it so."""
+    shown = admin.site.get_model_admin(model)
+
+    assert not shown.list_display_links or shown.list_display_links[0] == shown.list_display[0]
