@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 from audit.reach import OWN, WHOLE
 from audit.stage_names import stored_names
 from convengine.api.serializers import FailureSerializer
+from convengine.domain.stage_facts import FACTS, label
 from convengine.domain.stage_help import HELP
 from convengine.domain.stages import FULL_META, NEVER_FILTERED, Family, Stage, is_error
 
@@ -20,8 +21,17 @@ class StageSerializer(serializers.Serializer[Any]):
     """One stage."""
 
     stage = serializers.CharField()
+    label = serializers.CharField(help_text="The name in words.")  # type: ignore[assignment]
     family = serializers.ChoiceField(choices=[family.value for family in Family])
     description = serializers.CharField()
+    steps = serializers.ListField(
+        child=serializers.CharField(), help_text="The steps that write it; none where any does, or none runs."
+    )
+    payload = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="The keys that its payload may have beside `_meta`, each only where there is something to say.",
+    )
+    freePayload = serializers.BooleanField(help_text="True where the keys are those of what was fetched.")
     storedAs = serializers.ListField(
         child=serializers.CharField(), help_text="Its name in events; those of rules also say whose pass it was."
     )
@@ -55,8 +65,12 @@ def _catalogue() -> list[dict[str, Any]]:
     return [
         {
             "stage": stage.value,
+            "label": label(stage),
             "family": stage.family.value,
             "description": HELP[stage],
+            "steps": FACTS[stage].steps,
+            "payload": FACTS[stage].keys,
+            "freePayload": stage is Stage.CONTAINER_DATA_ATTACHED,
             "storedAs": stored_names(stage.value),
             "error": is_error(stage.value),
             "alwaysRecorded": stage in NEVER_FILTERED,

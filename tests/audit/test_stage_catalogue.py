@@ -17,8 +17,12 @@ def test_every_stage_is_told_with_what_settings_make_of_it() -> None:
     assert all(one["description"] and one["storedAs"][0] == name for name, one in by_name.items())
     assert by_name["STEP_ERROR"] == {
         "stage": "STEP_ERROR",
+        "label": "Step error",
         "family": "FRAME",
         "description": "A step failed, and the turn with it: which step, and with what.",
+        "steps": [],
+        "payload": ["step", "stepClass", "durationMs", "errorType", "errorMessage", "_errorMeta"],
+        "freePayload": False,
         "storedAs": ["STEP_ERROR"],
         "error": True,
         "alwaysRecorded": True,
@@ -26,6 +30,8 @@ def test_every_stage_is_told_with_what_settings_make_of_it() -> None:
     }
     assert "RULE_MATCH (RulesStep)" in by_name["RULE_MATCH"]["storedAs"]
     assert not by_name["RULE_MATCH"]["alwaysRecorded"]
+    assert by_name["USER_INPUT"]["steps"] == ["AuditUserInputStep"]
+    assert by_name["CONTAINER_DATA_ATTACHED"]["freePayload"]
 
 
 def test_the_catalogue_is_for_keys_with_the_scope_of_the_audit() -> None:

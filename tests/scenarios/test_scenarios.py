@@ -11,6 +11,7 @@ from convengine.scenarios.loading import files
 from convengine.scenarios.runner import Failure, run
 from convengine.scenarios.telling import line
 from tests.accounts import unfounded_anywhere
+from tests.stages import untold_anywhere
 
 FOLDER = Path(__file__).resolve().parent
 FILES = files([FOLDER])
@@ -21,10 +22,11 @@ FILES = files([FOLDER])
 def test_a_scenario_holds_and_each_of_its_turns_replays_equal_and_is_told_by_its_events(file: Path) -> None:
     with database.disposable():
         report = run(file, replay=True)
-        unfounded = list(unfounded_anywhere())
+        unfounded, untold = list(unfounded_anywhere()), sorted(set(untold_anywhere()))
 
     assert report.outcome == "passed", line(report)
     assert unfounded == []
+    assert untold == []
 
 
 #: Scenario, turn, path to an expectation in the file, what it is turned into, and how that must fail.
