@@ -55,14 +55,12 @@ class EventFilter:
     @property
     def stored(self) -> Q:
         """The rows that are wanted."""
-        wanted = self._in_turns & (_stages(self.stages) if self.stages else Q())
-        if self.since:
-            wanted &= Q(created_at__gte=self.since)
-        if self.until:
-            wanted &= Q(created_at__lte=self.until)
-        if self.text:
-            wanted &= Q(payload_json__icontains=self.text)
-        return wanted & ~Q(stage__in=self.without) if self.without else wanted
+        return self._in_turns & self._like
+
+    @property
+    def outside(self) -> Q:
+        """The rows outside of turns that are wanted."""
+        return Q(turn_no=None) & self._like if self.turn_no is None else Q(pk__in=[])
 
     @property
     def telling(self) -> Q:
@@ -82,6 +80,17 @@ class EventFilter:
             and (self.since is None or frame.created_at >= self.since)
             and (self.until is None or frame.created_at <= self.until)
         )
+
+    @property
+    def _like(self) -> Q:
+        wanted = _stages(self.stages) if self.stages else Q()
+        if self.since:
+            wanted &= Q(created_at__gte=self.since)
+        if self.until:
+            wanted &= Q(created_at__lte=self.until)
+        if self.text:
+            wanted &= Q(payload_json__icontains=self.text)
+        return wanted & ~Q(stage__in=self.without) if self.without else wanted
 
     @property
     def _in_turns(self) -> Q:

@@ -11,11 +11,9 @@ from rest_framework.views import APIView
 
 from audit import original, parameters, queries
 from audit.account import account
-from audit.expand import Event, expanded, in_steps
+from audit.expand import expanded
 from audit.exporting.events import NDJSON, LinesRenderer, lines_of
-from audit.models import CeAudit
-from audit.parameters import Cursor, Shown
-from audit.queries import EventPage
+from audit.parameters import Cursor
 from audit.reach import OwnToo
 from audit.serializers import (
     AccountSerializer,
@@ -25,6 +23,7 @@ from audit.serializers import (
     WhySerializer,
     event_json,
 )
+from audit.shown import place_of, whole_events
 from audit.timeline import trace
 from audit.why import why
 from convengine.api.parsers import OrjsonRenderer
@@ -87,7 +86,9 @@ class EventsView(OwnToo, APIView):
         key = parameters.conversation(request, conversation_id).pk
         wanted, shown = parameters.event_filter(request), parameters.shown(request)
         if parameters.whole(request):
-            return Response([event_json(event) for event in _whole(queries.page(key, wanted, None, _WHOLE), shown)])
+            return Response(
+                [event_json(event) for event in whole_events(queries.page(key, wanted, None, _WHOLE), shown)]
+            )
         size = _FULL_PAGE if shown.full_meta else _FILTERED_PAGE if wanted.selective else _PAGE
         cursor = Cursor.read(request.query_params.get("cursor"))
         if cursor is not None and not cursor.after:
@@ -98,9 +99,9 @@ class EventsView(OwnToo, APIView):
         rows = found.rows
         return Response(
             {
-                "next": str(Cursor(True, _place(rows[-1]))) if rows and found.more else None,
-                "previous": str(Cursor(False, _place(rows[0]))) if rows and cursor else None,
-                "results": [event_json(event) for event in _whole(found, shown)],
+                "next": str(Cursor(True, place_of(rows[-1]))) if rows and found.more else None,
+                "previous": str(Cursor(False, place_of(rows[0]))) if rows and cursor else None,
+                "results": [event_json(event) for event in whole_events(found, shown)],
             }
         )
 
@@ -187,19 +188,6 @@ class AccountView(APIView):
                 "sentences": [sentence.as_json() for sentence in account(events)],
             }
         )
-
-
-def _whole(found: EventPage, shown: Shown) -> list[Event]:
-    """The wanted rows as whole events: folding starts with the first event of each turn that they are part of."""
-    wanted = set(map(_place, found.rows))
-    events = expanded(found.whole, shown.full_meta)
-    if shown.steps:
-        events = in_steps(events, shown.steps)
-    return [event for event in events if _place(event.row) in wanted]
-
-
-def _place(row: CeAudit) -> tuple[int, int]:
-    return row.turn_no or 0, row.seq
 
 
 def _compat(request: Request) -> bool:

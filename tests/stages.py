@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from audit.expand import expanded
-from audit.models import CeAudit
 from convengine.domain.stage_facts import FACTS
 from convengine.domain.stages import Stage
 from convengine.pipeline.order import DEFAULT_PIPELINE
+from tests import record
 
 _FREE = frozenset({Stage.CONTAINER_DATA_ATTACHED})
 _BUILT_IN = frozenset(path.rpartition(".")[2] for path in DEFAULT_PIPELINE)
@@ -14,8 +14,7 @@ _BUILT_IN = frozenset(path.rpartition(".")[2] for path in DEFAULT_PIPELINE)
 
 def untold_anywhere() -> Iterator[str]:
     """What the stored events hold that is not said of their stages."""
-    found = CeAudit.objects.filter(turn_no__isnull=False).order_by("conversation_id", "turn_no", "seq")
-    for event in expanded(found):
+    for event in expanded(record.events()):
         if event.name in Stage.__members__:
             stage = Stage(event.name)
             told = FACTS[stage]

@@ -4,9 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
+from audit import queries
 from audit.exporting import events
 from audit.models import CeAudit
 from convengine.api.models import CeApiKey
@@ -86,21 +85,22 @@ def test_meta_is_shown_in_full_on_demand(caller: Caller) -> None:
     assert full["payload"]["_meta"]["session"]["intent"] == "HOURS"
 
 
-def test_a_few_turns_are_read_at_a_time_and_none_before_it_is_sent(
+def test_some_events_are_read_at_a_time_and_sent_before_the_next(
     caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(events, "TURNS", 1)
-    expected = pages(caller)
+    expected, read = pages(caller), queries.page
+    asked: list[Any] = []
+    monkeypatch.setattr(events, "MANY", 70)
+    monkeypatch.setattr(queries, "page", lambda *given: asked.append(given) or read(*given))
 
-    with CaptureQueriesContext(connection) as statements:
-        sent = iter(answer(caller).streaming_content)
-        next(sent)
-        first = [one["sql"] for one in statements if '"payload_json"' in one["sql"]]
-        rest = sum(1 for _ in sent)
+    sent = iter(answer(caller).streaming_content)
+    found = [next(sent)]
+    before = len(asked)
+    found += sent
 
-    assert len(first) == 1
-    assert rest + 1 == len(expected)
-    assert len([one for one in statements if '"payload_json"' in one["sql"]]) == 4
+    assert before == 1
+    assert len(asked) == -(-len(expected) // 70)
+    assert [json.loads(one) for one in found] == expected
 
 
 def test_what_is_refused_is_refused_in_json(caller: Caller) -> None:
