@@ -121,7 +121,7 @@ class ImportView(APIView):
         try:
             document = _document(given)
         except FileRefused as error:
-            raise RequestInvalid(fields={next(name for name in _FILES if name in given): [str(error)]}) from None
+            raise RequestInvalid(fields={next(name for name in _FILES if name in given): error.told()}) from None
         work = partial(_outcome, document, given, f"API key {request.auth}")
         if isinstance(request.accepted_renderer, LinesRenderer):
             return StreamingHttpResponse(_lines(work), content_type=NDJSON, headers={"X-Accel-Buffering": "no"})

@@ -8,13 +8,31 @@ from typing import Any
 Json = Any
 
 
+#: So many problems of a file are told at once.
+MOST_TOLD = 50
+
+
 class FileRefused(ValueError):
     """The file cannot be read as configuration at all."""
 
-    def __init__(self, place: str, problem: str) -> None:
-        #: Where in the file, in words.
-        self.place = place
-        super().__init__(f"{place}: {problem}")
+    def __init__(self, place: str, problem: str, further: Sequence[str] = ()) -> None:
+        #: Where in the file, in words; and what is wrong there.
+        self.place, self.problem = place, problem
+        #: All that is wrong, as far as it is known.
+        self.problems = (f"{place}: {problem}", *further)
+        super().__init__("\n".join(self.told()))
+
+    def told(self) -> list[str]:
+        """The problems, each a line; of very many the first."""
+        more = len(self.problems) - MOST_TOLD
+        return [*self.problems[:MOST_TOLD], *([f"… and {more} more."] if more > 0 else ())]
+
+
+def refuse(found: Sequence[FileRefused]) -> None:
+    """Raise one for all that were found, if any."""
+    if found:
+        further = [problem for one in found for problem in one.problems][1:]
+        raise FileRefused(found[0].place, found[0].problem, further)
 
 
 class Mode(StrEnum):

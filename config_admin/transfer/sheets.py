@@ -15,7 +15,7 @@ from typing import Any
 
 from django.db import models
 
-from config_admin.transfer.document import Document, FileRefused, FileRow, Mode
+from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, refuse
 from config_admin.transfer.naming import Contents, file_columns, in_files
 from config_admin.transfer.spellings import from_text
 from config_admin.transfer.values import ValueRefused
@@ -62,7 +62,7 @@ def read_csv(name: str, text: str) -> Document:
 
 
 def rows_of(table: str, lines: Iterable[tuple[int, Cells]]) -> list[FileRow]:
-    """The rows below the names of the columns, each with its line. Raises FileRefused."""
+    """The rows below the names of the columns, each with its line. Raises FileRefused for all that cannot be read."""
     if table not in ROW_TYPE_OF:
         hint = did_you_mean(table, ROW_TYPE_OF)
         raise FileRefused(table, f"is no table; call the file or the sheet like one, for example ce_rule.{hint}")
@@ -70,7 +70,14 @@ def rows_of(table: str, lines: Iterable[tuple[int, Cells]]) -> list[FileRow]:
     _, names = next(((line, cells) for line, cells in ahead if any(cells)), (1, ()))
     names = names[: max((place for place, name in enumerate(names, 1) if name), default=0)]
     _check_names(table, names)
-    return [_row(table, names, cells, f"{table} line {line}") for line, cells in ahead if any(cells)]
+    rows, wrong = [], []
+    for line, cells in ahead:
+        try:
+            rows += [_row(table, names, cells, f"{table} line {line}")] if any(cells) else []
+        except FileRefused as refused:
+            wrong.append(refused)
+    refuse(wrong)
+    return rows
 
 
 def _check_names(table: str, names: Cells) -> None:
@@ -89,11 +96,13 @@ def _row(table: str, names: Cells, cells: Cells, where: str) -> FileRow:
         raise FileRefused(where, f"has {len(cells)} cells below {len(names)} columns.")
     columns = file_columns(table)
     values: dict[str, Json] = {}
+    wrong = []
     for name, cell in zip(names, cells, strict=False):
         try:
             values[name] = _value(columns[name], cell)
         except ValueRefused as error:
-            raise FileRefused(f"{where}, {name}", str(error)) from None
+            wrong.append(FileRefused(f"{where}, {name}", str(error)))
+    refuse(wrong)
     return FileRow({name: value for name, value in values.items() if value is not None or columns[name].null}, where)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from django.db import models
 
-from config_admin.transfer.document import Document, FileRefused, FileRow, Mode
+from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, refuse
 from config_admin.transfer.naming import Contents, file_columns
 from config_admin.transfer.sheets import Cells, cells_of, rows_of
 from convengine.domain.rows import ROW_TYPE_OF
@@ -93,6 +93,7 @@ def read_workbook(name: str, data: bytes) -> Document:
     from openpyxl import load_workbook
 
     tables: dict[str, list[FileRow]] = {}
+    wrong = []
     try:
         with warnings.catch_warnings(action="ignore"):
             book = load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
@@ -104,8 +105,13 @@ def read_workbook(name: str, data: bytes) -> Document:
                     table = Path(name).stem.lower() if len(sheets) == 1 and title not in ROW_TYPE_OF else title
                     if table in tables:
                         raise FileRefused(table, "is there twice; two sheets are called so.")
-                    tables[table] = rows_of(table, lines)
+                    tables[table] = []
+                    try:
+                        tables[table] = rows_of(table, lines)
+                    except FileRefused as refused:
+                        wrong.append(refused)
             book.close()
+            refuse(wrong)
     except FileRefused:
         raise
     except Exception as error:

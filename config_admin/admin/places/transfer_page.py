@@ -170,7 +170,7 @@ def _outcome(form: FileForm, user: Any, reason: str, apply: bool, progress: Prog
 def _judged(request: HttpRequest, form: FileForm, outcome: Plan | str) -> dict[str, Any]:
     """What the page says of a file that was not imported."""
     if isinstance(outcome, str):
-        form.add_error("file", outcome)
+        form.add_error("file", outcome.split("\n"))
         return {}
     return {
         **_report(outcome),

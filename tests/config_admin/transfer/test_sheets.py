@@ -9,7 +9,7 @@ import pytest
 from config_admin import models as m
 from config_admin.transfer import sheets
 from config_admin.transfer.applying import bring
-from config_admin.transfer.document import FileRefused, Mode
+from config_admin.transfer.document import MOST_TOLD, FileRefused, Mode
 from config_admin.transfer.files import CSV, bundle_of, read_bytes
 from config_admin.transfer.planning import plan
 from tests.config_admin.builders import made
@@ -107,6 +107,19 @@ def test_other_delimiters_are_read(delimiter: str) -> None:
 def test_what_does_not_fit_is_named(name: str, text: str, message: str) -> None:
     with pytest.raises(FileRefused, match=message):
         read_bytes(name, text.encode())
+
+
+def test_all_that_does_not_fit_is_told_at_once_and_of_very_much_the_first() -> None:
+    with pytest.raises(FileRefused) as some:
+        read_bytes("ce_policy.csv", b"policy_id,enabled\nx,maybe\n1,true\ny,true")
+    assert [problem.partition(":")[0] for problem in some.value.told()] == [
+        *("ce_policy line 2, policy_id", "ce_policy line 2, enabled", "ce_policy line 4, policy_id"),
+    ]
+
+    with pytest.raises(FileRefused) as many:
+        read_bytes("ce_policy.csv", b"policy_id\n" + b"x\n" * (MOST_TOLD + 7))
+    assert len(many.value.told()) == MOST_TOLD + 1
+    assert str(many.value).endswith("… and 7 more.")
 
 
 @pytest.mark.django_db

@@ -145,6 +145,22 @@ def test_what_is_hostile_or_broken_is_refused_with_the_remedy(data: Callable[[],
     assert refused.value.place
 
 
+def test_what_is_wrong_in_any_sheet_is_told_at_once() -> None:
+    book = Workbook()
+    book.remove(book.worksheets[0])
+    for title in ("ce_policy", "ce_polcy", "ce_response"):
+        sheet = book.create_sheet(title)
+        sheet.append(["priority"])
+        sheet.append(["soon"])
+
+    with pytest.raises(FileRefused) as refused:
+        read_bytes("some.xlsx", saved(book))
+
+    assert [problem.partition(":")[0] for problem in refused.value.told()] == [
+        *("ce_policy line 2, priority", "ce_polcy", "ce_response line 2, priority"),
+    ]
+
+
 def test_links_to_other_files_are_not_followed() -> None:
     rels = b'<Relationships><Relationship Id="r1" Target="http://x/evil.xlsx" TargetMode="External"/></Relationships>'
     data = repacked(book_of(HEAD, [1]), **{"xl/externalLinks/_rels/externalLink1.xml.rels": rels})
