@@ -1,27 +1,20 @@
 "use strict";
-// The grid, drawn as far as it is in sight: moved in, filled in and pasted into by mouse and by keyboard, saved as a whole.
+// The grid, drawn as far as it is in sight: moved in, filled in and pasted into, by mouse and by keyboard.
 
 (() => {
     const frame = document.querySelector(".ce-grid");
     if (!frame) return;
-    const HIGH = 34, AROUND = 10, LISTED = 50;
+    const HIGH = 34, AROUND = 10;
     const about = JSON.parse(document.getElementById("ce-grid-about").textContent);
     const key = {name: "", label: about.key, help: "Opens the form of the row.", fixed: true, number: about.keyNumber, options: []};
     const columns = [key, ...about.columns.map((column) => ({...column, fixed: column.fixed || !about.mayEdit}))];
     const cells = ceCells(columns);
     const part = (name) => document.querySelector(`[data-grid="${name}"]`);
-    const [find, only, sort, status, told, form] = ["find", "only", "sort", "status", "told", "form"].map(part);
-    // A row as the server tells it, with its name as the first cell.
-    const whole = ([name, seen, url, called, texts]) => [name, seen, url, [called, ...texts]];
+    const [find, only, sort, status, form] = ["find", "only", "sort", "status", "form"].map(part);
+    const {made, worst, whole} = ceGrid;
+    const {say, listed, save} = ceGrid.telling({about, columns, cells, part, find: show, redraw: refresh, repaint: paintAll, finish: () => close(true)});
     const leave = "You have edits here that are not saved.";
-    let shown = [], at = {row: 0, column: 1}, from = at, editor = null, isLoading = true, isSaving = false, drawn = new Map();
-
-    function made(name, attributes = {}, ...children) {
-        const element = document.createElement(name);
-        for (const [attribute, value] of Object.entries(attributes)) if (value !== null && value !== false) element.setAttribute(attribute, value);
-        element.append(...children);
-        return element;
-    }
+    let shown = [], at = {row: 0, column: 1}, from = at, editor = null, isLoading = true, drawn = new Map();
 
     // --- drawing ----------------------------------------------------------------------------------------------------
 
@@ -37,7 +30,6 @@
     frame.append(...columns.map((column, place) => (column.options.length && !column.fixed ? made("datalist", {id: `ce-options-${place}`}, ...column.options.map((option) => made("option", {value: option}))) : "")));
 
     const block = () => ({top: Math.min(at.row, from.row), bottom: Math.max(at.row, from.row), first: Math.min(at.column, from.column), last: Math.max(at.column, from.column)});
-    const worst = (found) => ["gone", "stale", "error", "warning", "note"].find((level) => found.some((one) => one.level === level)) || "";
     const messages = (one, column) => one.told.filter((each) => each.column === column || (column === 0 && each.column < 0));
     const short = (text) => (text.length > 200 ? `${text.slice(0, 200)}…` : text).replaceAll("\n", " ⏎ ");
 
@@ -150,6 +142,15 @@
         isLoading = false;
         frame.setAttribute("aria-busy", "false");
         refresh();
+    }
+
+    // Go to a cell, whether its row is among those that are shown or not.
+    function show(one, column) {
+        if (!shown.includes(one)) {
+            find.value = only.value = "";
+            refresh();
+        }
+        go(shown.indexOf(one), Math.max(column, 0));
     }
 
     // --- moving -----------------------------------------------------------------------------------------------------
@@ -323,99 +324,6 @@
         changed();
     }
     const undo = () => back(cells.undo()), redo = () => back(cells.redo());
-
-    // --- what is told -----------------------------------------------------------------------------------------------
-
-    function say(kind, ...content) {
-        told.className = `ce-box ce-box-${kind}`;
-        told.replaceChildren(...content.map((one) => (typeof one === "string" ? made("p", {}, one) : one)));
-        told.hidden = !content.length;
-    }
-
-    function button(text, act) {
-        const found = made("button", {type: "button", class: "ce-button"}, text);
-        found.addEventListener("click", act);
-        return found;
-    }
-
-    function find_(one, column) {
-        if (!shown.includes(one)) {
-            find.value = only.value = "";
-            refresh();
-        }
-        go(shown.indexOf(one), Math.max(column, 0));
-    }
-
-    function choose(one, message, theirs) {
-        one.told = one.told.filter((each) => each !== message);
-        if (theirs) cells.put([[one, message.column, message.theirs]]);
-        listed();
-        paintAll();
-    }
-
-    // Everything that is told at cells, as a list that leads to them.
-    function listed() {
-        const all = cells.rows.flatMap((one) => one.told.map((message) => ({one, message})));
-        const level = worst(all.map(({message}) => message));
-        if (!level) return say("info");
-        const items = all.slice(0, LISTED).map(({one, message}) => {
-            const name = `${about.row} ${one.now[0]}${message.column > 0 ? `, ${columns[message.column].label}` : ""}`;
-            const choices = message.level === "stale" ? [button("Keep mine", () => choose(one, message, false)), button("Take theirs", () => choose(one, message, true))]
-                : message.level === "gone" ? [button("Take the row out", () => { cells.drop(one); refresh(); listed(); })] : [];
-            choices.forEach((choice) => choice.setAttribute("aria-label", `${choice.textContent}: ${name}`));
-            const link = button(name, () => find_(one, message.column));
-            link.className = "ce-link";
-            return made("li", {}, link, ` ${message.text} `, ...choices);
-        });
-        const title = {gone: "Not saved: rows are gone", stale: "Not saved: somebody else changed the same cells", error: "Not saved: nothing was changed", warning: "Not saved yet: look at this first", note: "Somebody else changed rows meanwhile. Nothing of yours was lost; look, and save again"}[level];
-        say(level === "note" ? "info" : level === "warning" ? "warning" : "danger", made("h2", {}, title), made("ul", {}, ...items),
-            ...(all.length > LISTED ? [`… and ${all.length - LISTED} more: choose “With messages” above the grid.`] : []),
-            ...(level === "warning" ? [button("Save anyway", () => save(all.map(({message}) => message.key)))] : []));
-    }
-
-    // --- saving -----------------------------------------------------------------------------------------------------
-
-    async function save(confirmed = []) {
-        close(true);
-        if (isSaving) return;
-        const edits = cells.edits(), open = cells.rows.flatMap((one) => one.told).some(({level}) => level === "stale" || level === "gone");
-        if (open) return listed();
-        if (!Object.keys(edits).length) return say("info", "Nothing is edited, so there is nothing to save.");
-        const data = new FormData(form);
-        data.set("edits", new Blob([JSON.stringify(edits)], {type: "application/json"}), "edits.json");
-        data.set("confirmed", confirmed.join(" "));
-        isSaving = true;
-        say("info", "Saving …");
-        const answer = await fetch(about.save, {method: "POST", body: data, redirect: "manual"}).catch(() => null);
-        isSaving = false;
-        if (answer?.type === "opaqueredirect") return say("danger", made("p", {}, "Not saved: you are signed out. Your edits stand here. ", made("a", {href: "/admin/", target: "_blank", rel: "noopener"}, "Sign in (in another window)"), ", then save again."));
-        if (!answer?.ok) return say("danger", answer ? `Not saved: the server refused it (${answer.status}). Your edits stand here.` : "Not saved: the server does not answer. Your edits stand here; try again in a moment.");
-        took(await answer.json());
-    }
-
-    function took(found) {
-        if (found.problem) {
-            say("danger", found.problem);
-            if (found.field) form.elements[found.field].focus();
-        } else if (found.findings) {
-            cells.judged(found.findings);
-            cells.met(Object.entries(found.met).map(([name, one]) => [name, {...one, row: one.row && whole(one.row)}]));
-            listed();
-            told.querySelector("button")?.focus();
-        } else saved(found);
-        paintAll();
-    }
-
-    function saved(found) {
-        cells.saved(found.rows.map(whole));
-        const release = found.release;
-        const what = release ? made("p", {}, made("a", {href: release.url}, `Release ${release.number}`), " is live: the next message of every conversation uses it.") : "Nothing is different, so there is no new release.";
-        const more = [["Stored as Jinja2:", found.conversions], ["To look at:", found.told]].filter(([, lines]) => lines.length);
-        say(found.told.length ? "warning" : "good", what, ...more.flatMap(([title, lines]) => [title, made("ul", {}, ...lines.map((one) => made("li", {}, one)))]),
-            ...(found.told.length ? [made("p", {}, made("a", {href: found.health}, "Health"))] : []));
-        told.setAttribute("tabindex", "-1");
-        told.focus();
-    }
 
     find.addEventListener("input", refresh);
     only.addEventListener("change", refresh);
