@@ -36,14 +36,18 @@ class Leaving:
 
     def __init__(self, turn: Turn) -> None:
         told = next((event for event in reversed(turn.trail.events) if event.stage == _TIMING), None)
-        self._frames = _frames(told.payload["stepList"]) if told else []
+        self._steps = told.payload["stepList"] if told else ()
         self._place = -1
         self._runs = [int(told.at_ms)] if told else []
 
     def takes(self, seq: int, stage: str, step: str, at_ms: int, *, usual: bool) -> bool:
         """True when the event is not to be stored; `usual` says that there is nothing more to it."""
         self._place = place = self._place + 1
-        if not usual or place >= len(self._frames) or self._frames[place] != (stage, step, at_ms):
+        if not usual or place >> 1 >= len(self._steps):
+            return False
+        told = self._steps[place >> 1]
+        is_end = place & 1
+        if told["step"] != step or stage != (_EXIT if is_end else _ENTER) or at_ms != _at_ms(told, is_end):
             return False
         runs = self._runs
         if len(runs) > 1 and runs[-3] + runs[-1] == seq and runs[-2] + runs[-1] == place:
@@ -77,11 +81,17 @@ def follows(row: CeAudit) -> bool:
 
 
 def _frames(steps: Sequence[Mapping[str, Json]]) -> list[Frame]:
-    found = []
-    for one in steps:
-        start, took = round(one["startedAtMs"] * 100), round(one["durationMs"] * 100)
-        found += [Frame(_ENTER, one["step"], start // 100), Frame(_EXIT, one["step"], (start + took) // 100)]
-    return found
+    return [
+        Frame(stage, one["step"], _at_ms(one, is_end)) for one in steps for is_end, stage in enumerate((_ENTER, _EXIT))
+    ]
+
+
+def _at_ms(step: Mapping[str, Json], is_end: int) -> int:
+    """When it began, or ended, as the list of steps says: in hundredths, which add up without a rest."""
+    if not is_end:
+        return int(step["startedAtMs"])
+    end: int = round(step["startedAtMs"] * 100) + round(step["durationMs"] * 100)
+    return end // 100
 
 
 def _told(payload: Json) -> tuple[int, list[tuple[int, int, int]]]:

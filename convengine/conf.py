@@ -6,7 +6,9 @@ from importlib import import_module
 from typing import Any
 
 from django.conf import settings
+from django.core.signals import setting_changed
 from django.core.exceptions import ImproperlyConfigured
+from django.dispatch import receiver
 from django.utils.module_loading import import_string
 
 DEFAULTS: Mapping[str, Any] = {
@@ -124,7 +126,20 @@ def get(key: str) -> Any:
     """A value of `settings.CONVENGINE`, or its default. Raises ImproperlyConfigured for an unknown key."""
     if key not in DEFAULTS:
         raise ImproperlyConfigured(f"CONVENGINE has no key {key}.")
-    return getattr(settings, "CONVENGINE", {}).get(key, DEFAULTS[key])
+    return _given().get(key, DEFAULTS[key])
+
+
+@cache
+def _given() -> Mapping[str, Any]:
+    """The setting itself: a turn asks thirty times, and each way through Django's settings is a call of Python."""
+    found: Mapping[str, Any] = getattr(settings, "CONVENGINE", {})
+    return found
+
+
+@receiver(setting_changed)
+def _changed(setting: str, **_: Any) -> None:
+    if setting == "CONVENGINE":
+        _given.cache_clear()
 
 
 def unknown_keys() -> list[str]:
