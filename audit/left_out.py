@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from audit.implied import whole
 from audit.models import CeAudit
@@ -19,16 +19,14 @@ from convengine.domain.turn import Turn
 
 Json = Any
 KEY = "leftOut"
+#: Payloads that were met, by their identity; they are kept, so that no other gets it.
+_KNOWN: dict[int, tuple[str, Mapping[str, Json]]] = {}
+_MOST_KNOWN = 1000
 _ENTER, _EXIT, _TIMING = Stage.STEP_ENTER.value, Stage.STEP_EXIT.value, Stage.PIPELINE_TIMING.value
 
 
-class Frame(NamedTuple):
-    """The beginning or the end of a step."""
-
-    stage: str
-    step: str
-    #: Whole milliseconds since the turn began.
-    at_ms: int
+#: The beginning or the end of a step: the stage, the step, whole milliseconds since the turn began.
+Frame = tuple[str, str, int]
 
 
 class Leaving:
@@ -36,25 +34,29 @@ class Leaving:
 
     def __init__(self, turn: Turn) -> None:
         told = next((event for event in reversed(turn.trail.events) if event.stage == _TIMING), None)
-        self._steps = told.payload["stepList"] if told else ()
+        #: What the list of steps says of each, spelled out for the eye of `takes`, which is asked fifty times a turn.
+        self._frames = [frame[1:] for frame in _frames(told.payload["stepList"])] if told else []
         self._place = -1
         self._runs = [int(told.at_ms)] if told else []
+        #: The event and the place that would go on with the last run.
+        self._next = (0, 0)
 
-    def takes(self, seq: int, stage: str, step: str, at_ms: int, *, usual: bool) -> bool:
-        """True when the event is not to be stored; `usual` says that there is nothing more to it."""
-        self._place = place = self._place + 1
-        if not usual or place >> 1 >= len(self._steps):
+    def takes(self, seq: int, stage: str, payload: Mapping[str, Json], at_ms: int) -> bool:
+        """True when the event is not to be stored. It says nothing of the session, or is not left out."""
+        place = self.passes()
+        if place >= len(self._frames) or self._frames[place] != (_usual(stage, payload), at_ms):
             return False
-        told = self._steps[place >> 1]
-        is_end = place & 1
-        if told["step"] != step or stage != (_EXIT if is_end else _ENTER) or at_ms != _at_ms(told, is_end):
-            return False
-        runs = self._runs
-        if len(runs) > 1 and runs[-3] + runs[-1] == seq and runs[-2] + runs[-1] == place:
-            runs[-1] += 1
+        if self._next == (seq, place):
+            self._runs[-1] += 1
         else:
-            runs += [seq, place, 1]
+            self._runs += [seq, place, 1]
+        self._next = (seq + 1, place + 1)
         return True
+
+    def passes(self) -> int:
+        """The place of the next beginning or end, which is stored unless `takes` was asked of it."""
+        self._place += 1
+        return self._place
 
     @property
     def told(self) -> Mapping[str, Json]:
@@ -81,17 +83,29 @@ def follows(row: CeAudit) -> bool:
 
 
 def _frames(steps: Sequence[Mapping[str, Json]]) -> list[Frame]:
-    return [
-        Frame(stage, one["step"], _at_ms(one, is_end)) for one in steps for is_end, stage in enumerate((_ENTER, _EXIT))
-    ]
+    """They are told in hundredths, which add up without a rest."""
+    found: list[Frame] = []
+    for one in steps:
+        step, start = one["step"], one["startedAtMs"]
+        end = (round(start * 100) + round(one["durationMs"] * 100)) // 100
+        found += [(_ENTER, step, int(start)), (_EXIT, step, end)]
+    return found
 
 
-def _at_ms(step: Mapping[str, Json], is_end: int) -> int:
-    """When it began, or ended, as the list of steps says: in hundredths, which add up without a rest."""
-    if not is_end:
-        return int(step["startedAtMs"])
-    end: int = round(step["startedAtMs"] * 100) + round(step["durationMs"] * 100)
-    return end // 100
+def _usual(stage: str, payload: Mapping[str, Json]) -> str | None:
+    """The step of a beginning or an end that says nothing more; null for any other.
+
+    The engine says it with the same object every turn, which is known again by its identity.
+    """
+    known = _KNOWN.get(id(payload))
+    if known is not None:
+        return known[0]
+    step: str = payload["step"]
+    if whole(stage, {"step": step}) != payload:
+        return None
+    if len(_KNOWN) < _MOST_KNOWN:
+        _KNOWN[id(payload)] = step, payload
+    return step
 
 
 def _told(payload: Json) -> tuple[int, list[tuple[int, int, int]]]:
@@ -111,15 +125,15 @@ def _made(stored: Sequence[CeAudit]) -> Iterator[CeAudit]:
         return
     frames, began = _frames(steps), timing.created_at - timedelta(milliseconds=at_ms)
     for seq, place, count in runs:
-        for more, frame in enumerate(frames[place : place + count]):
+        for more, (stage, step, frame_at) in enumerate(frames[place : place + count]):
             yield CeAudit(
                 conversation_id=timing.conversation_id,
                 turn_id=timing.turn_id,
                 turn_no=timing.turn_no,
                 config_version=timing.config_version,
                 seq=seq + more,
-                stage=frame.stage,
+                stage=stage,
                 # An end knows its step from the beginning, as a stored one does.
-                payload_json={"step": frame.step} if frame.stage == _ENTER else {},
-                created_at=began + timedelta(milliseconds=frame.at_ms),
+                payload_json={"step": step} if stage == _ENTER else {},
+                created_at=began + timedelta(milliseconds=frame_at),
             )

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from audit.filters import AuditFilter
-from audit.implied import repeats_text, shortened, whole
+from audit.implied import repeats_text, shortened
 from audit.left_out import Leaving
 from audit.models import CeAudit
 from convengine.codec import in_order, loads
@@ -21,8 +21,8 @@ from convengine.rules.redacting import Redaction
 #: Names of the trail itself, at the top of a payload: a key to be redacted may be called so too, further down.
 STRUCTURE = frozenset({"_meta", "changed", "set", "unset", "stepList", "candidates", "operands", "key"})
 _STEP_ENTER = Stage.STEP_ENTER.value
-_STEP_EXIT, _STEP_ERROR, _TIMING = Stage.STEP_EXIT.value, Stage.STEP_ERROR.value, Stage.PIPELINE_TIMING.value
-_OF_A_STEP = frozenset({_STEP_ENTER, _STEP_EXIT, _STEP_ERROR})
+_STEP_ERROR, _TIMING = Stage.STEP_ERROR.value, Stage.PIPELINE_TIMING.value
+_FRAME = frozenset({_STEP_ENTER, Stage.STEP_EXIT.value})
 
 
 class AuditRow(NamedTuple):
@@ -54,7 +54,8 @@ def audit_rows(
     everything = wanted.keeps_everything and admits is None
     persist_meta = wanted.persist_meta
     # Of a turn of which something was filtered, a reader cannot tell what was left out from what was dropped.
-    leaving = None if every or after_seq or turn.flush_step or not everything else Leaving(turn)
+    told_apart = everything and persist_meta and not (every or after_seq or turn.flush_step)
+    leaving = Leaving(turn) if told_apart else None
     rows: list[AuditRow] = []
     filtered = 0
     told: Session | None = None
@@ -75,14 +76,17 @@ def audit_rows(
             if change := folding.changes(told, session):
                 meta["changed"] = change
             told = session
-        if stage in _OF_A_STEP:
+        if leaving:
             # Half of all events: a step begins, or it ended and nothing is to be said of it.
-            name = payload["step"]
-            usual = not meta and persist_meta and stage != _STEP_ERROR and _of_step(stage, name) == payload
-            if leaving and leaving.takes(seq, stage, name, int(at_ms), usual=usual):
-                continue
-        elif leaving and stage == _TIMING:
-            meta |= leaving.told
+            if stage in _FRAME:
+                if meta:
+                    leaving.passes()
+                elif leaving.takes(seq, stage, payload, int(at_ms)):
+                    continue
+            elif stage == _STEP_ERROR:
+                leaving.passes()
+            elif stage == _TIMING:
+                meta |= leaving.told
         if seq > after_seq:
             rows.append(_row((seq, stage, _payload(event, meta, wanted, filtered), int(at_ms))))
     return rows
@@ -143,12 +147,6 @@ def _payload(event: AuditEvent, meta: dict[str, Any], wanted: AuditFilter, filte
         # Without `_meta` a reader has no state and no place: then payloads stay whole.
         return _in_full(event, payload)
     return _stored(event, payload, meta)
-
-
-@cache
-def _of_step(stage: str, step: str) -> Mapping[str, Any]:
-    """What the beginning or the end of a step usually says."""
-    return whole(stage, {"step": step})
 
 
 def _stored(event: AuditEvent, payload: Mapping[str, Any], meta: dict[str, Any]) -> Mapping[str, Any]:
