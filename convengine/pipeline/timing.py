@@ -5,7 +5,7 @@ from functools import lru_cache
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from convengine.domain.session import Session, StepTiming
+from convengine.domain.session import Session
 from convengine.domain.stages import Stage
 from convengine.domain.turn import Turn
 
@@ -15,7 +15,16 @@ def audit_timing(session: Session, turn: Turn, status: str) -> None:
 
     `llmMs` is the time of all tries of all questions to models, `toolMs` that of tools.
     """
-    steps = [_told(one) for one in sorted(turn.timings, key=_started)]
+    # Begin and end are cut off at hundredths, and not begin and length: so the end stays where it was.
+    steps = [
+        {
+            "step": step,
+            "startedAtMs": (start := int(started * 100)) / 100,
+            "durationMs": (int((started + took) * 100) - start) / 100,
+            "success": success,
+        }
+        for step, started, took, success, *_ in sorted(turn.timings, key=_started)
+    ]
     turn.audit(
         session,
         Stage.PIPELINE_TIMING,
@@ -27,17 +36,6 @@ def audit_timing(session: Session, turn: Turn, status: str) -> None:
         toolMs=int(turn.tool_ms),
         status=status,
     )
-
-
-def _told(timing: StepTiming) -> dict[str, Any]:
-    """Begin and end are cut off at hundredths, and not begin and length: so the end is where it was."""
-    start = int(timing[1] * 100)
-    return {
-        "step": timing[0],
-        "startedAtMs": start / 100,
-        "durationMs": (int((timing[1] + timing[2]) * 100) - start) / 100,
-        "success": timing[3],
-    }
 
 
 #: What it says of a turn that asked neither models nor tools.
