@@ -90,8 +90,13 @@ def test_some_events_are_read_at_a_time_and_sent_before_the_next(
 ) -> None:
     expected, read = pages(caller), queries.page
     asked: list[Any] = []
+
+    def counted(*given: Any) -> Any:
+        asked.append(given)
+        return read(*given)
+
     monkeypatch.setattr(events, "MANY", 70)
-    monkeypatch.setattr(queries, "page", lambda *given: asked.append(given) or read(*given))
+    monkeypatch.setattr(queries, "page", counted)
 
     sent = iter(answer(caller).streaming_content)
     found = [next(sent)]

@@ -1,0 +1,52 @@
+"""Who may watch, and what of it: keys that read everything, and keys that read their own."""
+
+from typing import Any
+
+import pytest
+from django.core.handlers.asgi import ASGIRequest
+from rest_framework.exceptions import PermissionDenied
+
+from audit.live.admission import Admitted, admit
+from convengine.api.models import CeApiKey
+from convengine.errors import ConversationNotFound
+from tests.api import Caller, make_key
+from tests.worlds import desk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def caller() -> Caller:
+    desk()
+    caller = Caller(make_key(scopes=["turns", "own_audit"]))
+    caller.say("hours")
+    return caller
+
+
+def watched(caller: Caller, secret: str) -> Admitted:
+    headers = [(b"authorization", f"Api-Key {secret}".encode()), (b"host", b"testserver")]
+    scope: Any = {"type": "http", "method": "GET", "path": "/", "query_string": b"after=0.0", "headers": headers}
+    return admit(ASGIRequest(scope, None), caller.conversation_id)  # type: ignore[arg-type]
+
+
+def test_a_key_watches_its_own_conversations_without_prompts(caller: Caller) -> None:
+    assert not watched(caller, caller.secret).wanted.prompts
+    assert watched(caller, make_key()).wanted.prompts
+
+
+def test_another_s_conversation_is_not_there_to_be_watched(caller: Caller) -> None:
+    with pytest.raises(ConversationNotFound):
+        watched(caller, make_key(scopes=["own_audit"]))
+    with pytest.raises(PermissionDenied, match="does not have the scope audit or own_audit"):
+        watched(caller, make_key(scopes=["turns"]))
+
+
+def test_a_key_that_is_to_see_less_from_now_on_has_to_come_again(caller: Caller) -> None:
+    CeApiKey.objects.update(scopes=["audit", "own_audit"])
+    admitted = watched(caller, caller.secret)
+    assert admitted.refused() == ""
+
+    CeApiKey.objects.update(scopes=["own_audit"])
+
+    assert admitted.refused() == "FORBIDDEN"
+    assert not watched(caller, caller.secret).wanted.prompts
