@@ -82,9 +82,9 @@ def pages() -> Iterator[str]:
 
 
 def seconds(client: Client, page: str) -> float:
-    """The least time of this process of three, as a machine that does other work takes longer."""
-    found = []
-    for _ in range(3):
+    """The least time of this process of three, as a machine that does other work takes longer; the first in time."""
+    found: list[float] = []
+    while len(found) < 3 and min(found, default=GOAL) >= GOAL:
         begun = time.process_time()
         client.get(page)
         found.append(time.process_time() - begun)

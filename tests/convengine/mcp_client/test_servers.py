@@ -44,8 +44,9 @@ def value(servers: McpServers, row: McpServer, tool: str, **args: Any) -> Any:
     return answer.result["structuredContent"]["result"]
 
 
-@pytest.fixture(params=["stdio", "http", "sse"])
+@pytest.fixture(params=["stdio", "http", "sse"], scope="module")
 def row(request: pytest.FixtureRequest) -> Iterator[McpServer]:
+    """A server of each kind; those that listen do so for all tests of this module, which have sessions of their own."""
     if request.param == "stdio":
         yield stdio_row()
         return
