@@ -9,12 +9,13 @@ import pytest
 hypothesis.settings.register_profile("suite", deadline=None)
 hypothesis.settings.load_profile("suite")
 
+_ONCE = ("browser", "once")
 _DATABASE_FIXTURES = {"db", "transactional_db", "django_db_reset_sequences", "django_db_setup", "live_server"}
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """`CE_TEST_DATABASE_ONLY=true` leaves out what says the same on every database. Browser tests come last.
+    """`CE_TEST_DATABASE_ONLY=true` leaves out what uses no database, or is marked `once`. Browser tests come last.
 
     A browser leaves an event loop running in its process, beside which Django refuses the database; and tests that only
     have a parameter of a name of its fixtures (`page`, `context`) are drawn to them.
@@ -26,6 +27,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         uses_database = bool(item.get_closest_marker("django_db")) or bool(fixtures & _DATABASE_FIXTURES)
-        (kept if uses_database and not item.get_closest_marker("browser") else left_out).append(item)
+        once = any(item.get_closest_marker(name) for name in _ONCE)
+        (kept if uses_database and not once else left_out).append(item)
     config.hook.pytest_deselected(items=left_out)
     items[:] = kept

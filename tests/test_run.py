@@ -1,5 +1,9 @@
 """What `make test` runs: every part is there, none is lost, and each of them can fail the whole."""
 
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,6 +67,18 @@ def test_only_of_what_was_asked_for_a_part_may_have_nothing(tmp_path: Path, monk
     assert Part("one", ("one_part",), may_be_empty=True).run(at_once=True)
     assert not any(part.may_be_empty for lane in lanes([]) for part in lane)
     assert all(part.may_be_empty for lane in lanes(["tests/audit"]) for part in lane)
+
+
+def test_the_second_database_gets_what_touches_one_and_is_not_proven_by_once() -> None:
+    asked = ["tests/convengine/test_codec.py", "tests/demo/test_questions.py", "tests/convengine/test_rights.py"]
+    environment = {**os.environ, "CE_TEST_DATABASE_ONLY": "true", "PYTEST_XDIST_WORKER": "none"}
+    command = [sys.executable, "-m", "pytest", "--collect-only", *asked]
+    told = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+
+    assert f"{asked[2]}::test_every_right_of_the_table_is_there" in told
+    assert [name for name in asked[:2] if name in told] == []
+    shown = re.findall(r"test_nothing_that_is_shown_leads_to_a_refusal\[(\w+)", told)
+    assert shown == ["config_admin"]
 
 
 @pytest.mark.parametrize("failing", ["checks", "sqlite", "browser", "postgres", ""])

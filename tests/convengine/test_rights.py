@@ -103,7 +103,11 @@ def right_for(name: str, model: Any, takes: dict[str, tuple[str, ...]]) -> set[s
     return {f"{opts.app_label}.{action}_{opts.model_name}" for action in taken}
 
 
-@pytest.fixture(params=NAMES)
+#: With the most rights: it opens the pages on every database. Who is refused is no matter of the database.
+MOST = "config_admin"
+
+
+@pytest.fixture(params=[pytest.param(name, marks=[] if name == MOST else [pytest.mark.once]) for name in NAMES])
 def member(request: pytest.FixtureRequest, db: None) -> User:
     user = User.objects.create_user("member", is_staff=True)
     user.groups.set(Group.objects.filter(name=request.param))

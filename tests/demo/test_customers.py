@@ -8,7 +8,8 @@ from config_admin.models import CeConfig
 from tests.api import Caller
 from tests.demo.talking import books, talk
 
-pytestmark = pytest.mark.usefixtures("shared_helpdesk")
+# How people put things is no matter of the database; test_conversations talks on each.
+pytestmark = [pytest.mark.usefixtures("shared_helpdesk"), pytest.mark.once]
 
 UNKNOWN = "Sorry, I did not understand that. Please say in other words"
 LEFT = "I leave everything as it is"

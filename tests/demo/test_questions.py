@@ -5,7 +5,8 @@ import pytest
 from tests.api import Caller
 from tests.demo.talking import books, talk
 
-pytestmark = pytest.mark.usefixtures("shared_helpdesk")
+# How people put things is no matter of the database; test_conversations talks on each.
+pytestmark = [pytest.mark.usefixtures("shared_helpdesk"), pytest.mark.once]
 
 LEFT = "I leave everything as it is"
 CANCEL = ("cancel order 51007", "Shall I cancel it", "CONFIRM")
