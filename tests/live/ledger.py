@@ -7,6 +7,7 @@ from audit.models import CeAudit, CeTurnRow
 from audit.replay import replay
 from convengine.sessions.models import CeConversation, CeConversationHistory, CeIdempotency
 from tests.live.client import Exchange, Talk
+from tests.record import events
 
 
 def check(talks: Iterable[Talk]) -> Counter[str]:
@@ -59,7 +60,8 @@ def check_row(row: CeConversation, records: list[CeConversationHistory]) -> None
 def check_audit(row: CeConversation, records: list[CeConversationHistory]) -> None:
     """A committed turn has its whole trail and can be run again; no trail is without a record."""
     trails: dict[int | None, list[CeAudit]] = {}
-    for event in CeAudit.objects.filter(conversation_id=row.pk).order_by("turn_no", "seq"):
+    assert not CeAudit.objects.filter(conversation_id=row.pk, turn_no=None).exists()
+    for event in events(conversation_id=row.pk):
         trails.setdefault(event.turn_no, []).append(event)
     assert trails.keys() == {record.turn_no for record in records}
     for record in records:

@@ -12,22 +12,22 @@ from django.conf import settings
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from audit.models import CeAccessLog, CeAudit
+from audit.models import CeAccessLog
 from convengine.api.models import CeApiKey
 from tests.api import make_key
 from tests.live.client import Talk
 from tests.live.configuration import configure
 from tests.live.processes import Server
 from tests.live.streaming import Watcher
+from tests.record import events
 from tests.worlds import desk
 
 Servers = Callable[..., list[Server]]
 
 
 def stored(conversation_id: str) -> list[tuple[str, str]]:
-    """Id and stage of every event in the database, in order."""
-    found = CeAudit.objects.filter(conversation_id=conversation_id).order_by("turn_no", "seq")
-    return [(f"{turn_no}.{seq}", stage) for turn_no, seq, stage in found.values_list("turn_no", "seq", "stage")]
+    """Id and stage of every event of the record, in order."""
+    return [(f"{one.turn_no}.{one.seq}", one.stage) for one in events(conversation_id=conversation_id)]
 
 
 def told(watcher: Watcher) -> list[tuple[str, str]]:
