@@ -7,6 +7,7 @@ from config_admin.manual.entry import Chapter, Choice, Entry, in_words, plain
 from config_admin.validation.world import DETERMINANTS, PARTS
 from convengine.domain import enums
 from convengine.domain.enums import PHASE_ALIASES, RulePhase, Word
+from convengine.domain.stage_facts import FACTS, label
 from convengine.domain.stage_help import HELP
 from convengine.domain.stages import NEVER_FILTERED, Stage
 from convengine.pipeline.order import DEFAULT_PIPELINE
@@ -68,7 +69,12 @@ def _events() -> Iterator[Entry]:
 
 def _stages() -> Iterator[Entry]:
     for stage in Stage:
+        told = FACTS[stage]
         facts = [("Part of the turn", stage.family.value.lower())]
+        if told.steps:
+            facts.append(("Written by", ", ".join(told.steps)))
+        if told.keys:
+            facts.append(("Its payload may have", ", ".join(told.keys)))
         if stage in NEVER_FILTERED:
             facts.append(("Always written", "No audit setting leaves it out."))
-        yield Entry(f"stage.{stage.value}", in_words(stage.value), HELP.get(stage, ""), stage.value, tuple(facts))
+        yield Entry(f"stage.{stage.value}", label(stage), HELP.get(stage, ""), stage.value, tuple(facts))

@@ -160,3 +160,11 @@ def test_names_are_said_in_words(name: str, words: str) -> None:
 def test_a_word_that_two_things_have_leads_to_neither() -> None:
     assert named()["POST_DIALOGUE_ACT"] == "phase.POST_DIALOGUE_ACT"
     assert "DATABASE_UNKNOWN" not in named()
+
+
+def test_a_stage_says_who_writes_it_and_what_its_payload_holds() -> None:
+    (chapter,) = (one for one in chapters() if one.slug == "stages")
+    entry = next(one for one in chapter.entries if one.anchor == "stage.CONTEXT_TRIMMED")
+
+    assert ("Written by", "PersistConversationStep") in entry.facts
+    assert ("Its payload may have", "dropped, bytes, maxBytes") in entry.facts
