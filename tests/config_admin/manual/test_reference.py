@@ -163,7 +163,7 @@ def test_a_word_that_two_things_have_leads_to_neither() -> None:
 
 
 def test_a_stage_says_who_writes_it_and_what_its_payload_holds() -> None:
-    (chapter,) = (one for one in chapters() if one.slug == "stages")
+    chapter = chapters()["stages"]
     entry = next(one for one in chapter.entries if one.anchor == "stage.CONTEXT_TRIMMED")
 
     assert ("Written by", "PersistConversationStep") in entry.facts
