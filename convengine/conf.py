@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import Any
 
 from django.conf import settings
-from django.core.signals import setting_changed
 from django.core.exceptions import ImproperlyConfigured
+from django.core.signals import setting_changed
 from django.dispatch import receiver
 from django.utils.module_loading import import_string
 
