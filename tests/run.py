@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain
+from threading import Event
 
 #: Where tests with a browser are: only there they are looked for.
 BROWSER_FOLDERS = ("tests/browser", "tests/demo")
@@ -63,11 +64,18 @@ def lanes(arguments: Sequence[str]) -> tuple[tuple[Part, ...], tuple[Part, ...]]
 def main(arguments: Sequence[str]) -> int:
     """0 only when all parts hold."""
 
+    interrupted = Event()
+
     def run(lane: tuple[Part, ...], at_once: bool) -> list[tuple[str, bool]]:
-        return [(part.name, part.run(at_once=at_once)) for part in lane]
+        return [(part.name, not interrupted.is_set() and part.run(at_once=at_once)) for part in lane]
 
     with ThreadPoolExecutor() as beside:
-        results = dict(chain(*beside.map(run, lanes(arguments), (False, True))))
+        try:
+            results = dict(chain(*beside.map(run, lanes(arguments), (False, True))))
+        except KeyboardInterrupt:
+            # It reaches the processes that run; none is begun after them.
+            interrupted.set()
+            raise
     print("\n" + ", ".join(f"{name}: {'passed' if holds else 'FAILED'}" for name, holds in results.items()))
     return 0 if all(results.values()) else 1
 

@@ -4,7 +4,10 @@ import os
 import re
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -91,3 +94,33 @@ def test_one_part_that_fails_fails_all_and_is_named(
     told = capsys.readouterr().out
     assert told.count("passed") == (3 if failing else 4)
     assert (f"{failing}: FAILED" in told) is bool(failing)
+
+
+def test_whoever_interrupts_it_is_not_given_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[str] = []
+    told = threading.Event()
+
+    class Interrupted(ThreadPoolExecutor):
+        def map(self, *given: Any, **more: Any) -> Any:
+            super().map(*given, **more)
+            assert told.wait(10)
+            raise KeyboardInterrupt
+
+        def __exit__(self, *error: Any) -> None:
+            ended.set()
+            super().__exit__(*error)
+
+    ended = threading.Event()
+
+    def one_part(part: Part, *, at_once: bool) -> bool:
+        begun.append(part.name)
+        if len(begun) == 2:
+            told.set()
+        return ended.wait(10)
+
+    monkeypatch.setattr(run.Part, "run", one_part)
+    monkeypatch.setattr(run, "ThreadPoolExecutor", Interrupted)
+
+    with pytest.raises(KeyboardInterrupt):
+        main([])
+    assert sorted(begun) == ["browser", "checks"]

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.axe import no_violations
 from tests.browser.conftest import SCREENS, Server, Visitor
@@ -42,7 +43,7 @@ def test_a_version_is_put_back(ada: Visitor) -> None:
 
     ada.page.goto(url.replace("/change/", "/history/"))
     ada.page.get_by_role("link", name="Put back to this").first.click()
-    assert "Put Response" in ada.text
+    expect(ada.page.locator("#main")).to_contain_text("Put Response")
     with ada.page.expect_navigation():
         ada.page.get_by_role("button", name="Put back").click()
 

@@ -57,7 +57,7 @@ def test_a_turn_is_found_told_on_and_kept(customers: str, quinn: Visitor, somebo
     other.go(address.removeprefix(quinn.server.url))
     expect(other.page.locator(".ce-found-turns tbody tr")).to_have_count(lines.count())
     other.go(FIND).page.get_by_role("link", name="Anna cancels").click()
-    assert other.page.url == address
+    expect(other.page).to_have_url(address)
     expect(other.page.get_by_role("button", name="Delete the search Anna cancels")).to_have_count(0)
 
     tab.get_by_role("button", name="Delete the search Anna cancels").click()
