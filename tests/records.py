@@ -2,10 +2,14 @@
 
 import uuid
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from django.db import models
 from django.utils import timezone
+
+#: Of texts as short as these two random ones in some thousands would be the same now and then.
+NUMBERS = count(1)
 
 SAMPLES: tuple[tuple[Any, Callable[[], Any]], ...] = (
     (models.UUIDField, uuid.uuid4),
@@ -13,7 +17,7 @@ SAMPLES: tuple[tuple[Any, Callable[[], Any]], ...] = (
     (models.BooleanField, bool),
     (models.IntegerField, lambda: 1),
     (models.JSONField, dict),
-    (models.Field, lambda: f"x{uuid.uuid4().hex[:7]}"),
+    (models.Field, lambda: f"x{next(NUMBERS):07x}"),
 )
 
 
