@@ -47,8 +47,8 @@ class Part:
 
 def lanes(arguments: Sequence[str]) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
     """The parts, each lane in its order. With arguments for pytest it is only tests."""
-    # A worker that is done takes over what another has still before it, so that none idles beside slow tests.
-    pytest = ("pytest", "-n", "2", "--dist", "worksteal", "-m")
+    # One by one, so that no worker keeps tests to itself while another idles; in order, as some empty the database.
+    pytest = ("pytest", "-n", "2", "--maxschedchunk", "1", "-m")
 
     def tests(name: str, marked: str, paths: Sequence[str] = (), **environment: str) -> Part:
         return Part(name, (*pytest, marked, *(arguments or paths)), environment, may_be_empty=bool(arguments))
