@@ -8,7 +8,7 @@ from uuid import UUID
 
 from audit.filters import AuditFilter
 from audit.implied import repeats_text, shortened
-from audit.left_out import Leaving
+from audit.left_out import KEY, Leaving
 from audit.models import CeAudit
 from convengine.codec import in_order, loads
 from convengine.domain import folding
@@ -98,14 +98,7 @@ def texts(rows: Sequence[AuditRow], redaction: Redaction) -> tuple[Sequence[byte
     # Nearly always there is nothing to mask: one look at everything is cheaper than one at each row.
     if not redaction.touches(b"\n".join(stored).decode()):
         return stored, hashed
-    # How long steps took is nobody's secret, and readers must be able to count with it.
-    told = map(loads, stored)
-    return in_order(
-        [
-            one if row.stage == _TIMING else redaction.document(one, STRUCTURE)
-            for row, one in zip(rows, told, strict=True)
-        ]
-    )
+    return in_order([_redacted(row.stage, one, redaction) for row, one in zip(rows, map(loads, stored), strict=True)])
 
 
 def unstored(turn: Turn, conversation_id: UUID, row: AuditRow, payload: Any) -> CeAudit:
@@ -166,6 +159,17 @@ def _in_full(event: AuditEvent, payload: Mapping[str, Any]) -> Mapping[str, Any]
         return payload
     state = folding.document(event.session)
     return {key: folding.folded(state, key) if value is FOLDED else value for key, value in payload.items()}
+
+
+def _redacted(stage: str, payload: dict[str, Any], redaction: Redaction) -> Any:
+    """The payload without what must not be written."""
+    if stage != _TIMING:
+        return redaction.document(payload, STRUCTURE)
+    # How long steps took is nobody's secret, and readers must be able to count with it. What changed may be one.
+    meta = payload.get("_meta", {})
+    numbers = {KEY: meta[KEY]} if KEY in meta else {}
+    told = redaction.document({"_meta": meta}, STRUCTURE)["_meta"]
+    return {**payload, "_meta": {**told, **numbers}} if meta else payload
 
 
 def _without_text(key: Mapping[str, Any], text: str | None) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from django.test import Client
 
 from audit.chain import verify
 from audit.models import CeAudit
-from config_admin.models import CeConfig
+from config_admin.models import CeConfig, CeResponse
 from convengine import conf
 from convengine.domain.session import Session
 from convengine.domain.turn import TurnRequest
@@ -19,6 +19,7 @@ from convengine.sessions.models import CeConversation, CeConversationHistory, Ce
 from convengine.sessions.recording import restore
 from convengine.sessions.taking import Claim
 from tests.api import Caller
+from tests.record import events
 from tests.worlds import desk
 
 pytestmark = pytest.mark.django_db
@@ -122,3 +123,24 @@ def test_a_message_that_interrupts_is_stored_masked(caller: Caller, monkeypatch:
         lease._interrupt(Claim("t", TurnRequest(caller.conversation_id, text)))
 
     assert told == ["my card is ***", None]
+
+
+def test_what_changed_is_masked_in_the_timing_record_too_and_its_numbers_are_not(caller: Caller) -> None:
+    CeConfig.objects.create(config_type="AUDIT", config_key="INCLUDE_STAGES", config_value="PIPELINE_TIMING")
+    CeResponse.objects.filter(intent_code="HOURS").update(exact_text=f"Nine to five, {CARD}.")
+    caller.say("hours")
+
+    told = CeAudit.objects.get(stage="PIPELINE_TIMING").payload_json
+    assert CARD not in str(told)
+    assert "response=Nine to five, ***." in str(told["_meta"]["changed"])
+
+
+def test_the_numbers_of_the_timing_record_stay_whatever_fits_a_pattern(caller: Caller) -> None:
+    CeConfig.objects.filter(config_key="REDACT_PATTERNS").update(config_value="\\d+\nStep")
+    CeConfig.objects.create(config_type="AUDIT", config_key="REDACT_KEYS", config_value="stepList\nleftOut")
+    caller.say("hours")
+
+    told = events()
+    assert [event.seq for event in told] == list(range(1, len(told) + 1))
+    assert CeAudit.objects.count() < len(told)
+    assert verify.one(uuid.UUID(caller.conversation_id)).intact
