@@ -44,7 +44,8 @@ class Leaving:
     def takes(self, seq: int, stage: str, payload: Mapping[str, Json], at_ms: int) -> bool:
         """True when the event is not to be stored. It says nothing of the session, or is not left out."""
         place = self.passes()
-        if place >= len(self._frames) or self._frames[place] != (_usual(stage, payload), at_ms):
+        # The first is always a row: where it is gone, retention took the rows of steps, and readers put none in.
+        if not 0 < place < len(self._frames) or self._frames[place] != (_usual(stage, payload), at_ms):
             return False
         if self._next == (seq, place):
             self._runs[-1] += 1
@@ -121,7 +122,7 @@ def _made(stored: Sequence[CeAudit]) -> Iterator[CeAudit]:
     timing = next((row for row in reversed(stored) if row.stage == _TIMING), None)
     at_ms, runs = _told(timing.payload_json) if timing else (0, [])
     steps = whole(_TIMING, timing.payload_json).get("stepList") if timing and runs else None
-    if timing is None or not isinstance(steps, list):
+    if timing is None or not isinstance(steps, list) or all(row.stage != _ENTER for row in stored):
         return
     frames, began = _frames(steps), timing.created_at - timedelta(milliseconds=at_ms)
     for seq, place, count in runs:

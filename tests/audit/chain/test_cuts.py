@@ -15,6 +15,7 @@ from convengine.sessions.clock import database_time
 from convengine.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller
 from tests.database import unsealed
+from tests.record import events
 from tests.worlds import desk
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +53,9 @@ def test_events_of_steps_go_earlier_and_the_others_stay_sealed(caller: Caller, m
     assert CeAudit.objects.filter(turn_no=1).exists()
     assert codes(caller) == []
     assert list(retention.remove_old()) == []
+    # Not one of them is put in any more either: of a step nobody would see the end, or the wrong beginning.
+    assert {event.stage for event in events()} == set(CeAudit.objects.values_list("stage", flat=True))
+    assert {step["status"] for step in caller.get("/trace", turn=1).json()["steps"]} == {"OK"}
 
     row = CeAudit.objects.get(turn_no=2, stage="USER_INPUT")
     CeAudit.objects.filter(pk=row.pk).purge()
