@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
 
 from audit.left_out import completed, follows
 from audit.models import CeAudit
@@ -28,6 +28,8 @@ _TURN_COLUMNS = (
 #: A turn tells its timing behind its steps, and no turn lasts as long as this.
 _SLACK = timedelta(hours=1)
 _WANTED = "is_wanted"
+#: Beginnings, or ends, of steps that a turn has at least, unless it was stopped or failed.
+_FRAMES = 20
 
 #: (turn, seq): where an event stands in its conversation.
 Place = tuple[int, int]
@@ -65,12 +67,27 @@ class EventFilter:
     @property
     def telling(self) -> Q:
         """The rows from which wanted events may follow that are no rows."""
-        if self.text or not any(map(self._names, _FRAME)):
+        if not self.names_frames:
             return Q(pk__in=[])
         told = self._in_turns & Q(stage=Stage.PIPELINE_TIMING.value)
         if self.since:
             told &= Q(created_at__gte=self.since)
-        return told & Q(created_at__lte=self.until + _SLACK) if self.until else told
+        if self.until:
+            # Of the turns behind that moment, of which there may be many, none but the one that ran at it.
+            began = CeAudit.objects.filter(
+                conversation_id=OuterRef("conversation_id"), turn_no=OuterRef("turn_no"), created_at__lte=self.until
+            )
+            told &= Q(created_at__lte=self.until + _SLACK) & Q(Exists(began))
+        return told
+
+    @property
+    def names_frames(self) -> bool:
+        """True when beginnings and ends of steps are wanted."""
+        return not self.text and any(map(self._names, _FRAME))
+
+    def turns_of(self, size: int) -> int:
+        """How many turns to read at first for so many events: nearly each has twenty that are no rows."""
+        return size // _FRAMES + 2 if self.names_frames else size + 1
 
     def admits(self, frame: CeAudit) -> bool:
         """Whether an event that is no row is wanted."""
@@ -121,8 +138,10 @@ def page(conversation_id: uuid.UUID, wanted: EventFilter, after: Place | None, s
     behind = Q() if after is None else _behind(*after)
     rows: list[CeAudit] = []
     whole: list[CeAudit] = []
+    most = wanted.turns_of(size)
     while True:
         numbers, more = _turns(conversation_id, (wanted.stored | wanted.telling) & behind, size, "turn_no", "seq")
+        numbers, more = numbers[:most], more or len(numbers) > most
         for turn in _read(conversation_id, numbers, wanted):
             whole += [row for row, _ in turn]
             rows += [row for row, is_wanted in turn if is_wanted and (after is None or _place(row) > after)]
@@ -131,7 +150,7 @@ def page(conversation_id: uuid.UUID, wanted: EventFilter, after: Place | None, s
         if not more:
             return EventPage(rows, whole, more=False)
         # Whole turns were read: what is left begins behind the last.
-        behind = Q(turn_no__gt=numbers[-1])
+        behind, most = Q(turn_no__gt=numbers[-1]), most * 2
 
 
 def page_before(conversation_id: uuid.UUID, wanted: EventFilter, before: Place, size: int) -> EventPage:
@@ -143,8 +162,10 @@ def page_before(conversation_id: uuid.UUID, wanted: EventFilter, before: Place, 
     )
     rows: list[CeAudit] = []
     whole: list[CeAudit] = []
+    most = wanted.turns_of(size)
     while True:
         numbers, more = _turns(conversation_id, (wanted.stored | wanted.telling) & front, size, "-turn_no", "-seq")
+        numbers, more = numbers[:most], more or len(numbers) > most
         for turn in _read(conversation_id, numbers, wanted, newest_first=True):
             whole = [*(row for row, _ in turn), *whole]
             rows = [*(row for row, is_wanted in turn if is_wanted and _place(row) < before), *rows]
@@ -152,7 +173,7 @@ def page_before(conversation_id: uuid.UUID, wanted: EventFilter, before: Place, 
                 return EventPage(rows[-size:], whole, more=True)
         if not more:
             return EventPage(rows, whole, more=False)
-        front = Q(turn_no__lt=numbers[-1])
+        front, most = Q(turn_no__lt=numbers[-1]), most * 2
 
 
 def whole_turns(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> list[CeAudit]:

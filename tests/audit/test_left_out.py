@@ -151,3 +151,57 @@ def test_a_damaged_timing_is_read_all_the_same(caller: Caller, forged: Any, step
     assert caller.get().status_code == 200
     assert len(list(completed(CeAudit.objects.order_by("seq")))) == CeAudit.objects.count()
     assert caller.get("/trace").status_code == 200
+
+
+@pytest.fixture
+def long_talk(caller: Caller) -> uuid.UUID:
+    """A conversation of three hundred turns, a second each."""
+    caller.say("hours")
+    key = uuid.UUID(caller.conversation_id)
+    rows = list(CeAudit.objects.filter(conversation_id=key))
+    CeAudit.objects.bulk_create(
+        CeAudit(
+            conversation_id=key,
+            turn_id=uuid.uuid5(key, str(turn)),
+            turn_no=turn,
+            config_version=row.config_version,
+            seq=row.seq,
+            stage=row.stage,
+            payload_json=row.payload_json,
+            created_at=row.created_at + timedelta(seconds=turn - 1),
+        )
+        for turn in range(2, 301)
+        for row in rows
+    )
+    return key
+
+
+@pytest.mark.parametrize("stages", [("STEP_ENTER",), ("STEP_EXIT",), ()])
+@pytest.mark.parametrize("bounds", [(None, None), (None, 20), (100, None), (100, 101), (100, 102)])
+def test_a_page_reads_hardly_more_turns_than_it_shows(
+    long_talk: uuid.UUID,
+    stages: tuple[str, ...],
+    bounds: tuple[int | None, int | None],
+    django_assert_max_num_queries: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    start = CeAudit.objects.filter(turn_no=1).order_by("created_at").values_list("created_at", flat=True)[0]
+    since, until = (None if at is None else start + timedelta(seconds=at) for at in bounds)
+    wanted = EventFilter(stages=stages, since=since, until=until)
+    read: list[Any] = []
+    from_db = CeAudit.from_db
+
+    def noted(*values: Any) -> CeAudit:
+        read.append(values)
+        return from_db(*values)
+
+    monkeypatch.setattr(CeAudit, "from_db", noted)
+
+    with django_assert_max_num_queries(4):
+        found = page(long_talk, wanted, None, 100)
+    with django_assert_max_num_queries(4):
+        last = page_before(long_talk, wanted, (1000, 0), 100)
+
+    assert found.rows
+    assert last.rows
+    assert len(read) <= 2 * 7 * CeAudit.objects.filter(turn_no=1).count()
