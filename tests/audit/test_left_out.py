@@ -1,14 +1,26 @@
 import uuid
 from datetime import timedelta
+from time import sleep
 from typing import Any
 
 import pytest
 from django.db.models import QuerySet
 
+from audit.expand import expanded
 from audit.left_out import KEY, completed, follows, numbers
 from audit.models import CeAudit
 from audit.queries import EventFilter, page, page_before, whole_turns
+from audit.replay import replay
 from config_admin.models import CeConfig, CeResponse
+from convengine import wiring
+from convengine.domain.outcome import Continue, Outcome
+from convengine.domain.session import Session
+from convengine.domain.stages import Stage
+from convengine.domain.turn import Turn
+from convengine.pipeline.engine import Engine
+from convengine.pipeline.hooks import Hooks, StepHook
+from convengine.pipeline.order import ordered
+from convengine.pipeline.step import Step
 from convengine.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.database import unsealed
@@ -205,3 +217,55 @@ def test_a_page_reads_hardly_more_turns_than_it_shows(
     assert found.rows
     assert last.rows
     assert len(read) <= 2 * 7 * CeAudit.objects.filter(turn_no=1).count()
+
+
+class SlowStep(Step):
+    name = "Slow one|x"
+    rank = 150
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        sleep(0.002)
+        return Continue(session)
+
+
+class Meddling(StepHook):
+    """Tells events of its own, fails, takes its time and changes params, here and there."""
+
+    def before_step(self, step_name: str, session: Session, turn: Turn) -> Session:
+        changes = step_name.startswith(("D", "PipelineEnd"))
+        return session.evolve(input_params={**session.input_params, "by": step_name}) if changes else session
+
+    def after_step(self, step_name: str, session: Session, turn: Turn, outcome: Outcome) -> Session:
+        if step_name.startswith("R"):
+            turn.audit(session, Stage.CONTEXT_TRIMMED, note=step_name)
+        if step_name.startswith("M"):
+            raise ValueError("no")
+        if step_name.startswith("G"):
+            sleep(0.002)
+        return session
+
+
+@pytest.mark.parametrize("text", ["hours", "my cvv", "fees"])
+def test_with_steps_and_hooks_of_a_deployment_each_event_stays_in_its_step(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    CeResponse.objects.filter(intent_code="FEES").delete()
+    engine = Engine(ordered([*wiring.steps(), SlowStep()]), Hooks([Meddling()]))
+    monkeypatch.setattr(wiring, "engine", lambda: engine)
+    caller.say(text)
+
+    shown = list(expanded(events()))
+
+    assert [event.row.seq for event in shown] == list(range(1, len(shown) + 1))
+    assert any(follows(event.row) for event in shown)
+    running: str | None = None
+    for event in shown:
+        if event.name == "STEP_ENTER":
+            assert running is None
+            running = event.payload["step"]
+        assert running in (event.step, None)
+        if event.name in ("STEP_EXIT", "STEP_ERROR"):
+            assert event.payload["step"] == running
+            running = None
+    assert SlowStep.name in {event.step for event in shown}
+    assert replay(CeConversationHistory.objects.get()) is None
