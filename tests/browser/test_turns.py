@@ -168,4 +168,4 @@ def test_everything_is_reached_without_a_script(plain: Visitor, conversation: st
     expect(tab.locator(".ce-opened")).to_contain_text("As readers see it")
     tab.get_by_label("Text").fill("GUARDRAIL")
     tab.get_by_role("button", name="Show", exact=True).click()
-    expect(tab.get_by_role("heading", name=re.compile(r"stored: \d+ that fit"))).to_be_visible()
+    expect(tab.get_by_role("heading", name=re.compile(r"Events: \d+ that fit"))).to_be_visible()

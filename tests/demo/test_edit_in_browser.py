@@ -33,7 +33,9 @@ def visitor(demo: Demo, browser: Browser) -> Iterator[browsers.Visitor]:
     facts = demo.facts()
     passwords = {user["username"]: user["password"] for user in facts["users"]}
     context = browser.new_context(viewport={"width": 1440, "height": 900})
-    visitor = browsers.Visitor(browsers.Server(demo.url, facts["api_key"], passwords), context.new_page())
+    visitor = browsers.Visitor(
+        browsers.Server(demo.url, facts["api_key"], passwords, demo.environment), context.new_page()
+    )
     yield visitor
     context.close()
     assert visitor.troubles == []
