@@ -7,8 +7,6 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.core.signals import setting_changed
-from django.dispatch import receiver
 from django.utils.module_loading import import_string
 
 DEFAULTS: Mapping[str, Any] = {
@@ -129,17 +127,13 @@ def get(key: str) -> Any:
     return _given().get(key, DEFAULTS[key])
 
 
-@cache
 def _given() -> Mapping[str, Any]:
-    """The setting itself: a turn asks thirty times, and each way through Django's settings is a call of Python."""
-    found: Mapping[str, Any] = getattr(settings, "CONVENGINE", {})
-    return found
+    """The setting itself, from where Django's settings keep what they were asked for before.
 
-
-@receiver(setting_changed)
-def _changed(setting: str, **_: Any) -> None:
-    if setting == "CONVENGINE":
-        _given.cache_clear()
+    A turn asks thirty times, and the usual way there is two calls of Python.
+    """
+    kept: Mapping[str, Any] | None = object.__getattribute__(settings, "__dict__").get("CONVENGINE")
+    return getattr(settings, "CONVENGINE", {}) if kept is None else kept
 
 
 def unknown_keys() -> list[str]:
