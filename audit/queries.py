@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -136,21 +136,7 @@ def conversation_of(conversation_id: uuid.UUID, workspace_id: str) -> CeConversa
 def page(conversation_id: uuid.UUID, wanted: EventFilter, after: Place | None, size: int) -> EventPage:
     """Up to `size` wanted events behind a place, or from the beginning."""
     behind = Q() if after is None else _behind(*after)
-    rows: list[CeAudit] = []
-    whole: list[CeAudit] = []
-    most = wanted.turns_of(size)
-    while True:
-        numbers, more = _turns(conversation_id, (wanted.stored | wanted.telling) & behind, size, "turn_no", "seq")
-        numbers, more = numbers[:most], more or len(numbers) > most
-        for turn in _read(conversation_id, numbers, wanted):
-            whole += [row for row, _ in turn]
-            rows += [row for row, is_wanted in turn if is_wanted and (after is None or _place(row) > after)]
-            if len(rows) > size:
-                return EventPage(rows[:size], whole, more=True)
-        if not more:
-            return EventPage(rows, whole, more=False)
-        # Whole turns were read: what is left begins behind the last.
-        behind, most = Q(turn_no__gt=numbers[-1]), most * 2
+    return _page(conversation_id, wanted, behind, lambda place: after is None or place > after, size)
 
 
 def page_before(conversation_id: uuid.UUID, wanted: EventFilter, before: Place, size: int) -> EventPage:
@@ -160,20 +146,38 @@ def page_before(conversation_id: uuid.UUID, wanted: EventFilter, before: Place, 
     front = (
         Q(turn_no__lt=turn_no) | Q(turn_no=turn_no, seq__lt=seq) & wanted.stored | Q(turn_no=turn_no) & wanted.telling
     )
-    rows: list[CeAudit] = []
-    whole: list[CeAudit] = []
-    most = wanted.turns_of(size)
-    while True:
-        numbers, more = _turns(conversation_id, (wanted.stored | wanted.telling) & front, size, "-turn_no", "-seq")
+    return _page(conversation_id, wanted, front, lambda place: place < before, size, newest_first=True)
+
+
+def _page(
+    conversation_id: uuid.UUID,
+    wanted: EventFilter,
+    where: Q,
+    fits: Callable[[Place], bool],
+    size: int,
+    *,
+    newest_first: bool = False,
+) -> EventPage:
+    """Turn after turn, each whole, until a page is full."""
+    order = ("-turn_no", "-seq") if newest_first else ("turn_no", "seq")
+    turns: list[list[tuple[CeAudit, bool]]] = []
+    count, most, more = 0, wanted.turns_of(size), True
+    while more and count <= size:
+        numbers, more = _turns(conversation_id, (wanted.stored | wanted.telling) & where, size, *order)
         numbers, more = numbers[:most], more or len(numbers) > most
-        for turn in _read(conversation_id, numbers, wanted, newest_first=True):
-            whole = [*(row for row, _ in turn), *whole]
-            rows = [*(row for row, is_wanted in turn if is_wanted and _place(row) < before), *rows]
-            if len(rows) >= size:
-                return EventPage(rows[-size:], whole, more=True)
-        if not more:
-            return EventPage(rows, whole, more=False)
-        front, most = Q(turn_no__lt=numbers[-1]), most * 2
+        for turn in _read(conversation_id, numbers, wanted, order):
+            turns.append([(row, is_wanted and fits(_place(row))) for row, is_wanted in turn])
+            count += sum(is_wanted for _, is_wanted in turns[-1])
+            if count > size:
+                break
+        if more:
+            # Whole turns were read: what is left begins behind the last.
+            last = numbers[-1]
+            where, most = Q(turn_no__lt=last) if newest_first else Q(turn_no__gt=last), most * 2
+    in_order = [pair for turn in (reversed(turns) if newest_first else turns) for pair in turn]
+    rows = [row for row, is_wanted in in_order if is_wanted]
+    part = rows[-size:] if newest_first else rows[:size]
+    return EventPage(part, [row for row, _ in in_order], more or count > size)
 
 
 def whole_turns(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> list[CeAudit]:
@@ -192,11 +196,10 @@ def _turns(conversation_id: uuid.UUID, wanted: Q, size: int, *order: str) -> tup
 
 
 def _read(
-    conversation_id: uuid.UUID, numbers: Sequence[int], wanted: EventFilter, *, newest_first: bool = False
+    conversation_id: uuid.UUID, numbers: Sequence[int], wanted: EventFilter, order: Sequence[str]
 ) -> Iterator[list[tuple[CeAudit, bool]]]:
     """Turn by turn, all events of each in order, and whether they are wanted."""
     is_wanted = ExpressionWrapper(wanted.stored, output_field=BooleanField())
-    order = ("-turn_no", "-seq") if newest_first else ("turn_no", "seq")
     found = _of(conversation_id).filter(turn_no__in=numbers).annotate(**{_WANTED: is_wanted}).order_by(*order)
     for _, turn in groupby(found, attrgetter("turn_no")):
         rows = completed(sorted(turn, key=attrgetter("seq")))
