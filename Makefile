@@ -9,7 +9,7 @@ PATHS ?= tests/scenarios
 ROWS ?= 10000000
 export PYTHONDONTWRITEBYTECODE ?= 1
 
-.PHONY: help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo talk serve scenarios check test bench bench-audit lock assets
+.PHONY: help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo talk serve scenarios check test quick test-browser mutation bench bench-audit lock assets
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -60,9 +60,18 @@ scenarios: $(VENV)/runtime var/secret_key  ## Play the conformance scenarios (PA
 check: $(VENV)/develop  ## Format, lint, types, arrows, system checks.
 	@CE_DEBUG=true $(BIN)/python -m tests.check
 
-test: $(VENV)/develop setup-browser  ## Everything that must hold: check, and all tests on SQLite and on PostgreSQL.
+test: $(VENV)/develop setup-browser  ## Everything that must hold: the checks and the tests, in ten minutes.
 	@$(BIN)/python -m tests.extras --if-ci
 	@CE_DEBUG=true $(BIN)/python -m tests.run
+
+quick: $(VENV)/develop  ## The checks, the engine, the scenarios and a few tests through everything, in two minutes.
+	@CE_DEBUG=true $(BIN)/python -m tests.run --quick
+
+test-browser: $(VENV)/develop setup-browser  ## The longest walks through the pages, which `make test` leaves out.
+	@CE_DEBUG=true $(BIN)/python -m tests.run --browser
+
+mutation: $(VENV)/develop  ## Do the tests notice faults? 20 of them, in the background of an hour (tests/mutation.py).
+	@$(BIN)/python -m tests.mutation
 
 bench: $(VENV)/develop  ## Speed, as ratios of one run, beside the goals.
 	@CE_DEBUG=true $(BIN)/python -m bench

@@ -9,7 +9,7 @@ def main() -> None:
     """Run a management command."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "convengine.settings")
     if sys.argv[1:2] in (["demo"], ["demo_talk"]):
-        # The demonstration's rows name the demonstration's code; the server that `demo` becomes inherits this.
+        # The demonstration's rows refer to its code; the server process of `demo` inherits this.
         os.environ.setdefault("CE_EXTENSIONS", "fixtures.demo.helpdesk")
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line

@@ -1,1 +1,1 @@
-"""How fast a turn is, as ratios to plain applications that are measured in the same run (`make bench`)."""
+"""Benchmarks of a turn, as ratios to plain applications that are measured in the same run (`make bench`)."""

@@ -1,19 +1,19 @@
-"""P5, P6, P7, P10: what a turn costs with more rules, patterns, turns or audit rows, or with an edit before it."""
+"""The cost of a turn with more rules, patterns, turns or audit rows, or with an edit before it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain, islice
 from statistics import median
 
-from bench.load import Line, interleaved
+from bench.load import Line, interleave_lines
 from bench.product import Product, Products
 from bench.report import Result
 
-#: Turns that are measured of a conversation in its beginning: turn 5 to 8, one for each message.
+#: Turns that are measured at the start of a conversation: turn 5 to 8.
 _EARLY = 4
 
 
-def sizes(products: Products, turns: int, edits: int) -> list[Result]:
+def measure_sizes(products: Products, turns: int, edits: int) -> list[Result]:
     """P5 and P10: the same conversation in worlds of different sizes, each served by one process."""
     with ExitStack() as stack:
         few, rules, patterns = (
@@ -32,7 +32,7 @@ def sizes(products: Products, turns: int, edits: int) -> list[Result]:
         ]
 
 
-def audit(products: Products, turns: int, rows: int) -> list[Result]:
+def measure_audit(products: Products, turns: int, rows: int) -> list[Result]:
     """P7: a turn beside many audit rows, and a page of a long timeline."""
     with products.world(10, 11, workers=1, threads=1) as none, products.world(11, 10, workers=1, threads=1) as many:
         long = many.call("talk", secret=many.secret, count=1, turns=4)[0]
@@ -64,8 +64,8 @@ def _edits(product: Product, line: Line, edits: int) -> Iterator[Result]:
         yield Result("P10", f"first turn after an edit {which}, 10,000 rules", median(took), 300, 100, "ms")
 
 
-def lengths(product: Product, turns: int) -> list[Result]:
-    """P6: turn 5 against later ones; early turns are taken in one new conversation after the other."""
+def measure_lengths(product: Product, turns: int) -> list[Result]:
+    """P6: turn 5 compared with later ones; early turns come from one new conversation after the other."""
     early = product.call("talk", secret=product.secret, count=turns // _EARLY + 10, turns=4)
     late = {length: product.call("talk", secret=product.secret, count=1, turns=4)[0] for length in (500, 5_000)}
     for length, one in late.items():
@@ -86,5 +86,5 @@ def _beginnings(product: Product, ids: Sequence[str]) -> Iterator[bytes]:
 
 
 def _medians(lines: Mapping[str, Line], turns: int) -> dict[str, float]:
-    interleaved(lines, 20)
-    return {name: median(took) for name, took in interleaved(lines, turns).items()}
+    interleave_lines(lines, 20)
+    return {name: median(took) for name, took in interleave_lines(lines, turns).items()}

@@ -1,4 +1,4 @@
-"""How long the health check takes: `python -m bench.health` on 5,000 rules of 500 intents, in full and for one row."""
+"""Duration of the health check: `python -m bench.health` on 5,000 rules of 500 intents, in full and for one row."""
 
 import sys
 import time
@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import django
 
-from convengine.domain import rows
-from convengine.domain.snapshot import Snapshot, Table
+from convengine.engine.turn import rows
+from convengine.engine.turn.snapshot import Snapshot, Table
 
 _WORDS = ("cancel", "change", "refund", "track", "renew", "upgrade", "close", "open", "move", "report")
 _THINGS = ("order", "contract", "card", "account", "parcel", "meter", "bill", "policy", "ticket", "booking")
 
 
 def world(rules: int = 5000, intents: int = 500) -> Snapshot:
-    """A configuration in which every intent collects, confirms and ends, and a tenth of the rules hold everywhere."""
+    """A configuration in which every intent collects, confirms and ends, and a tenth of the rules apply everywhere."""
     found: list[rows.Row] = [
         *_intents(intents),
         *_rules(rules, intents),
@@ -27,19 +27,19 @@ def world(rules: int = 5000, intents: int = 500) -> Snapshot:
 
 
 def _intents(count: int) -> Iterator[rows.Row]:
-    for place in range(count):
-        code = f"TOPIC_{place}"
-        yield rows.Intent(intent_code=code, description=f"The customer asks about subject {place}.")
-        word, thing = _WORDS[place % 10], _THINGS[place // 10 % 10]
-        for number, pattern in enumerate((rf"\b{word}\b.*\b{thing} {place}\b", f"subject {place} please")):
+    for index in range(count):
+        code = f"TOPIC_{index}"
+        yield rows.Intent(intent_code=code, description=f"The customer asks about subject {index}.")
+        word, thing = _WORDS[index % 10], _THINGS[index // 10 % 10]
+        for number, pattern in enumerate((rf"\b{word}\b.*\b{thing} {index}\b", f"subject {index} please")):
             yield rows.Classifier(
-                classifier_id=2 * place + number + 1, intent_code=code, state_code="COLLECT", rule_type="REGEX",
+                classifier_id=2 * index + number + 1, intent_code=code, state_code="COLLECT", rule_type="REGEX",
                 pattern=pattern,
             )  # fmt: skip
-        yield rows.OutputSchema(schema_id=place + 1, intent_code=code, state_code="ANY", json_schema=_SCHEMA)
+        yield rows.OutputSchema(schema_id=index + 1, intent_code=code, state_code="ANY", json_schema=_SCHEMA)
         for number, state in enumerate(("COLLECT", "CONFIRM", "DONE")):
             yield rows.Response(
-                response_id=3 * place + number + 2, intent_code=code, state_code=state, exact_text=f"{state} {place}"
+                response_id=3 * index + number + 2, intent_code=code, state_code=state, exact_text=f"{state} {index}"
             )
 
 
@@ -69,10 +69,10 @@ _OF_INTENT = (
 
 
 def _rules(count: int, intents: int) -> Iterator[rows.Rule]:
-    for place in range(count):
-        if place % 10 == 9:
+    for index in range(count):
+        if index % 10 == 9:
             yield _rule(
-                place,
+                index,
                 "ANY",
                 "PRE_RESPONSE_RESOLUTION",
                 "ANY",
@@ -82,15 +82,15 @@ def _rules(count: int, intents: int) -> Iterator[rows.Rule]:
                 "topic:{n}",
             )
         else:
-            yield _rule(place, f"TOPIC_{place // 10 % intents}", *_OF_INTENT[place % 10])
+            yield _rule(index, f"TOPIC_{index // 10 % intents}", *_OF_INTENT[index % 10])
 
 
 def _rule(
-    place: int, intent: str, phase: str, state: str, kind: str, pattern: str, action: str, value: str
+    index: int, intent: str, phase: str, state: str, kind: str, pattern: str, action: str, value: str
 ) -> rows.Rule:
-    number = str(place)
+    number = str(index)
     return rows.Rule(
-        rule_id=place + 1, intent_code=intent, state_code=state, phase=phase, rule_type=kind, action=action,
+        rule_id=index + 1, intent_code=intent, state_code=state, phase=phase, rule_type=kind, action=action,
         match_pattern=pattern.replace("{n}", number), action_value=value.replace("{n}", number),
     )  # fmt: skip
 

@@ -1,7 +1,7 @@
-"""What the indexes that people search by cost a turn: `python -m bench.indexes`.
+"""The cost of the search's indexes for a turn: `python -m bench.indexes`.
 
 An entry costs microseconds of a turn's milliseconds, less than two turns differ by. So the database stores many turn
-records in one statement, with the indexes and without, by turns; the difference is held against a whole turn.
+records in one statement, alternately with and without the indexes, and the difference is compared with a whole turn.
 """
 
 import sys
@@ -13,14 +13,14 @@ from typing import Any
 from bench import postgres
 from bench.reading.__main__ import with_django
 
-#: What the page that finds turns has added to what a turn writes to.
+#: The indexes of the search that a turn writes to.
 SEARCHED = ("ce_history_intent", "ce_history_state", "ce_history_release", "ce_history_error", "ce_history_not_ok")
 ROUNDS, RECORDS, TURNS = 15, 5_000, 200
 
 
 def main() -> int:
-    """Prints microseconds of a record, and which part of a turn they are."""
-    with postgres.running() as server, with_django(server):
+    """Print the microseconds per record, and their share of a turn."""
+    with postgres.start_postgres() as server, with_django(server):
         from django.db import connection
         from django.test import Client
 

@@ -1,4 +1,4 @@
-"""A process with the product's Django on one database: prepares worlds, and measures what needs no server.
+"""A process with the product's Django on one database, which prepares worlds and measures without a server.
 
 `python -m bench.inside` reads calls as JSON lines `[name, {arguments}]` and answers each with a JSON line.
 """
@@ -16,7 +16,7 @@ class Call(Protocol):
     """Calls a function of `bench.tasks` in the process."""
 
     def __call__(self, name: str, **arguments: Any) -> Any:
-        """What the function gives. Raises RuntimeError when the process ended."""
+        """The result of the function. Raises RuntimeError when the process ended."""
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def inside(environment: Mapping[str, str]) -> Iterator[Call]:
 
 def _serve() -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
-    # Whatever prints must not come between the answers.
+    # Other output must not come between the answers.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     import django
 

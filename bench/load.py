@@ -1,4 +1,4 @@
-"""Conversations at once on kept-alive connections: one thread and a selector, so that the load itself costs little."""
+"""Parallel conversations on keep-alive connections: one thread and a selector, so that the load itself costs little."""
 
 import json
 import selectors
@@ -12,12 +12,12 @@ _ANSWER_SECONDS = 30
 
 
 class Refused(Exception):
-    """A turn was not answered with 200; the message is the answer."""
+    """The answer was not 200; it is the message."""
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """Where turns of one conversation go, and what is said in it."""
+    """The address of a conversation, and its messages."""
 
     port: int
     path: str
@@ -39,7 +39,7 @@ class Conversation:
 
 
 class Line:
-    """A kept-alive connection that carries one request after the other."""
+    """A keep-alive connection that sends one request after the other."""
 
     def __init__(self, port: int, requests: Iterator[bytes]) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=_ANSWER_SECONDS)
@@ -49,12 +49,12 @@ class Line:
         self._sent = 0.0
 
     def send(self) -> None:
-        """Say the next message."""
+        """Send the next message."""
         self._sent = time.perf_counter()
         self.socket.sendall(next(self._requests))
 
     def receive(self) -> float | None:
-        """Read what is there; the seconds that the answer took, once it is whole. Raises Refused."""
+        """Read what has arrived; returns the seconds of a complete answer. Raises Refused."""
         part = self.socket.recv(65536)
         if not part:
             raise Refused("The server closed the connection.")
@@ -69,14 +69,13 @@ class Line:
         return took
 
     def turn(self) -> float:
-        """One turn; the seconds that it took. Raises Refused."""
+        """Take one turn; returns its seconds. Raises Refused."""
         self.send()
         while (took := self.receive()) is None:
             pass
         return took
 
     def close(self) -> None:
-        """Hang up."""
         self.socket.close()
 
 
@@ -90,17 +89,17 @@ def _whole(head: bytes, body: bytes) -> bool:
 
 @dataclass
 class Load:
-    """What came back within a time."""
+    """The results of a measurement."""
 
     seconds: float
-    #: Turns answered within the time; the last ones in flight are waited for, and count in `latencies` only.
+    #: Turns answered in time; later ones count in `latencies` only.
     turns: int = 0
     #: Seconds of each turn.
     latencies: list[float] = field(default_factory=list)
 
 
 def run(conversations: Sequence[Conversation], seconds: float) -> Load:
-    """Let all conversations talk at once for some seconds, each turn as soon as the one before is answered."""
+    """Run all conversations in parallel for some seconds, each turn right after the one before."""
     lines = [Line(conversation.port, conversation.requests()) for conversation in conversations]
     try:
         return _talk(lines, seconds)
@@ -123,12 +122,12 @@ def _talk(lines: Sequence[Line], seconds: float) -> Load:
             if not ready:
                 raise Refused(f"No answer within {_ANSWER_SECONDS} s.")
             for key, _ in ready:
-                running -= _answered(load, key.data, end)
+                running -= _read_answer(load, key.data, end)
     return load
 
 
-def _answered(load: Load, line: Line, end: float) -> bool:
-    """Note an answer and say the next message; true when the time is over for this line."""
+def _read_answer(load: Load, line: Line, end: float) -> bool:
+    """Record an answer and send the next message; true when the time is over for this line."""
     took = line.receive()
     if took is None:
         return False
@@ -140,8 +139,10 @@ def _answered(load: Load, line: Line, end: float) -> bool:
     return False
 
 
-def interleaved(lines: Mapping[str, Line], turns: int, burst: int = 5) -> dict[str, list[float]]:
-    """Some turns on each line, a few at a time by turns, so that what drifts meets all alike; seconds of each turn."""
+def interleave_lines(lines: Mapping[str, Line], turns: int, burst: int = 5) -> dict[str, list[float]]:
+    """Some turns on each line, alternating in small groups, so that changes of the machine affect all; seconds of each
+    turn.
+    """
     took: dict[str, list[float]] = {name: [] for name in lines}
     for _ in range(turns // burst):
         for name, line in lines.items():

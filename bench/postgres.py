@@ -1,4 +1,4 @@
-"""A PostgreSQL of our own for one run: durable defaults, in a fresh folder, gone when the run ends."""
+"""A PostgreSQL for one run: durable defaults, in a new folder, removed at the end."""
 
 import os
 import tempfile
@@ -18,24 +18,24 @@ class Postgres:
     pid: int
     sockets: str
     data: Path
-    #: Stops it and starts it again, with nothing in its memory.
+    #: Stops it and starts it again, with empty memory.
     restart: Callable[[], None]
 
     def url(self, database: str) -> str:
-        """The address of a database, as `DATABASE_URL` takes it."""
+        """The address of a database for `DATABASE_URL`."""
         return f"postgresql://postgres@/{database}?host={quote(self.sockets)}"
 
     def connect(self, database: str = "postgres") -> psycopg.Connection:
-        """A connection of its own, where each statement is its own transaction."""
+        """A separate connection with autocommit."""
         return psycopg.connect(host=self.sockets, user="postgres", dbname=database, autocommit=True)
 
     def create(self, database: str, template: str = "template1") -> None:
-        """Make a database, a copy of another that nobody is connected to."""
+        """Make a database as a copy of another without connections."""
         with self.connect() as connection:
             connection.execute(f'CREATE DATABASE "{database}" TEMPLATE "{template}"')
 
     def hurry(self, on: bool) -> None:
-        """Write without waiting for the disk, while rows are made that one can make again; or durably, as at first."""
+        """Write without waiting for the disk while test rows are made; or durably, as at first."""
         settings = {"fsync": "off", "full_page_writes": "off", "max_wal_size": "8GB", "checkpoint_timeout": "1h"}
         with self.connect() as connection:
             for name, value in settings.items():
@@ -49,14 +49,14 @@ class Postgres:
             return str(connection.info.parameter_status("server_version"))
 
     def settings(self) -> dict[str, str]:
-        """What durability rests on."""
+        """The settings of durability."""
         names = ("fsync", "synchronous_commit", "full_page_writes")
         with self.connect() as connection:
             return {name: str(connection.execute(f"SHOW {name}").fetchone()[0]) for name in names}  # type: ignore[index]
 
 
 @contextmanager
-def running() -> Iterator[Postgres]:
+def start_postgres() -> Iterator[Postgres]:
     """Start a server, and stop it at the end."""
     # In the temp folder: short, as a socket's path must be, and readable for the server's own user.
     with tempfile.TemporaryDirectory(prefix="ceb-", ignore_cleanup_errors=True) as name:

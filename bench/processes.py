@@ -1,4 +1,4 @@
-"""The processor time of process trees, as the kernel counts it."""
+"""The processor time of process trees, according to the kernel."""
 
 import os
 from collections import defaultdict
@@ -9,7 +9,7 @@ _TICK = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_seconds(roots: Iterable[int]) -> float:
-    """User and system time of these processes and all below them, those that ended included."""
+    """User and system time of these processes and their descendants, including ended ones."""
     parents, ticks = _processes()
     children: dict[int, list[int]] = defaultdict(list)
     for pid, parent in parents.items():
@@ -31,9 +31,9 @@ def _processes() -> tuple[dict[int, int], dict[int, int]]:
             try:
                 stat = (entry / "stat").read_text()
             except OSError:
-                continue  # It ended while we looked.
+                continue  # It has ended meanwhile.
             fields = stat.rpartition(")")[2].split()
             parents[int(entry.name)] = int(fields[1])
-            # utime, stime, and both of the children that were waited for
+            # utime, stime, and both for waited children
             ticks[int(entry.name)] = sum(int(field) for field in fields[11:15])
     return parents, ticks

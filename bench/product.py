@@ -11,11 +11,11 @@ from pathlib import Path
 from bench.inside import Call, inside
 from bench.load import Conversation
 from bench.postgres import Postgres
-from bench.servers import Server, serving
+from bench.servers import Server, start_server
 
 PATH = "/api/v1/conversation/message"
 AUDIT = "/api/v1/conversation/audit"
-#: The database with tables and a key and nothing else, from which the worlds are copied.
+#: The database with tables and a key only, from which the worlds are copied.
 _EMPTY = "empty"
 
 
@@ -30,12 +30,12 @@ class Product:
     call: Call
 
     def conversation(self, conversation_id: str | None = None) -> Conversation:
-        """A conversation, a new one unless an id says which."""
+        """A conversation; a new one without an id."""
         headers = f"Authorization: Api-Key {self.secret}\r\n"
         return Conversation(self.server.port, PATH, conversation_id or str(uuid.uuid4()), self.messages, headers)
 
     def pages(self, conversation_id: str, query: str) -> Iterator[bytes]:
-        """The request for one page of a conversation's events, again and again."""
+        """The request for one page of a conversation's events, repeated."""
         head = (
             f"GET {AUDIT}/{conversation_id}{query} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
             f"Authorization: Api-Key {self.secret}\r\n\r\n"
@@ -53,13 +53,15 @@ class Products:
 
     @contextmanager
     def world(self, rules: int, patterns: int, *, workers: int = 2, threads: int = 4) -> Iterator[Product]:
-        """A world of that size, served while inside."""
+        """A world of that size, served inside the block."""
         database = f"rules_{rules}_patterns_{patterns}"
         self.postgres.create(database, _EMPTY)
         environment = _environment(self.postgres, database, self.folder)
         with (
             inside(environment) as call,
-            serving(database, "convengine.wsgi:application", environment, workers=workers, threads=threads) as server,
+            start_server(
+                database, "convengine.wsgi:application", environment, workers=workers, threads=threads
+            ) as server,
         ):
             call("load", rules=rules, patterns=patterns)
             yield Product(server, database, self.secret, call("messages"), call)

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Result:
-    """One goal: what was measured, and the two limits it is held against."""
+    """One goal: the measured value, and its two limits."""
 
     goal: str
     what: str
@@ -54,7 +54,7 @@ def middle(samples: Sequence[Sample], field: str) -> float:
 
 
 def throughput_table(samples: Samples) -> str:
-    """Turns a second, processor time and times of answers, by application and load."""
+    """Turns per second, processor time and response times, by application and load."""
     lines = ["                turns/s at         CPU/turn   p50 ms at               p99 ms at"]
     levels = [*next(iter(samples.values()))]
     heads = "".join(f"{level:>7}" for level in levels)
@@ -69,7 +69,7 @@ def throughput_table(samples: Samples) -> str:
 
 
 def goal_table(results: Sequence[Result]) -> str:
-    """A line for each goal."""
+    """One line per goal."""
     head = f"{'goal':<5} {'':<58} {'measured':>10}   pass (stretch)"
     return "\n".join([head, *(result.line() for result in results)])
 

@@ -1,4 +1,4 @@
-"""Granian servers for one run: started on a free port of 127.0.0.1, and ended with the run."""
+"""Granian servers for one run: started on a free port of 127.0.0.1, and stopped with the run."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ _START_SECONDS = 60
 
 @dataclass(frozen=True)
 class Server:
-    """A server that answers."""
+    """A running server."""
 
     name: str
     pid: int
@@ -24,10 +24,10 @@ class Server:
 
 
 @contextmanager
-def serving(
+def start_server(
     name: str, app: str, environment: Mapping[str, str], *, workers: int = 2, threads: int = 4
 ) -> Iterator[Server]:
-    """Start a WSGI application, wait until it accepts connections, and end it at the end."""
+    """Start a WSGI application, wait until it accepts connections, and stop it at the end."""
     port = _free_port()
     command = [
         str(Path(sys.executable).parent / "granian"), "--interface", "wsgi", "--host", "127.0.0.1",
@@ -63,7 +63,7 @@ def _wait(process: subprocess.Popen[bytes], port: int, name: str) -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """The server and its workers are one process group of our making."""
+    """The server and its workers are one process group."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGTERM)
         try:

@@ -1,4 +1,4 @@
-"""How many bytes an ordinary turn stores, and an edit."""
+"""Bytes that an ordinary turn stores, and an edit."""
 
 from dataclasses import dataclass
 
@@ -18,13 +18,13 @@ _TABLES = """
 
 @dataclass(frozen=True)
 class Size:
-    """The bytes of a database: of all values, and of all files with row heads, indexes and the free space in pages."""
+    """The bytes of a database: of all values, and of all files with row headers, indexes and free space."""
 
     values: int
     files: int
 
 
-def of_a_turn(postgres: Postgres, product: Product, turns: int) -> Result:
+def measure_turn(postgres: Postgres, product: Product, turns: int) -> Result:
     """Growth of the database over some turns of eight conversations."""
     lines = [load.Line(product.server.port, product.conversation().requests()) for _ in range(8)]
     for line in lines:
@@ -33,19 +33,19 @@ def of_a_turn(postgres: Postgres, product: Product, turns: int) -> Result:
     for _ in range(turns // len(lines)):
         for line in lines:
             line.turn()
-    return _grown("an ordinary turn", before, _size(postgres, product), turns // len(lines) * len(lines), 20)
+    return _measure_growth("an ordinary turn", before, _size(postgres, product), turns // len(lines) * len(lines), 20)
 
 
-def of_an_edit(products: Products, edits: int) -> Result:
+def measure_edit(products: Products, edits: int) -> Result:
     """Growth of the database over some edits of one rule among 5,000."""
     with products.world(5_000, 10, workers=1, threads=1) as product:
         before = _size(products.postgres, product)
         for number in range(edits):
             product.call("edit", scoped=number % 2 == 0)
-        return _grown("an edit of one rule among 5,000", before, _size(products.postgres, product), edits, 100)
+        return _measure_growth("an edit of one rule among 5,000", before, _size(products.postgres, product), edits, 100)
 
 
-def _grown(what: str, before: Size, after: Size, times: int, limit: int) -> Result:
+def _measure_growth(what: str, before: Size, after: Size, times: int, limit: int) -> Result:
     values = (after.values - before.values) / times / 1024
     files = (after.files - before.files) / times / 1024
     return Result("bytes", f"stored by {what} ({files:.0f} KB of files)", values, limit, limit * 0.75, "KB")

@@ -1,4 +1,4 @@
-"""What `bench.inside` can be asked for. Arguments and answers are JSON values."""
+"""The functions of `bench.inside`. Arguments and answers are JSON values."""
 
 import json
 import time
@@ -15,20 +15,21 @@ from django.db import connection
 from django.test import Client, override_settings
 
 from bench import worlds
-from bench.statements import counted
+from bench.statements import count_statements
 from config_admin.models import CeRule
 from config_admin.releases.change_set import change_set
-from convengine import conf, wiring
-from convengine.api.models import CeApiKey
-from convengine.domain.turn import Turn
-from convengine.pipeline.engine import Engine, EngineOutcome
-from convengine.rules.patterns import compile_pattern
+from convengine.engine.pipeline.engine import Engine, EngineOutcome
+from convengine.engine.rules.patterns import compile_pattern
+from convengine.engine.turn.turn import Turn
+from convengine.server import wiring
+from convengine.server.api.models import CeApiKey
+from convengine.server.app_interfaces import configuration
 
 PATH = "/api/v1/conversation/message"
 
 
 def prepare() -> str:
-    """Migrate, and make an API key; gives its secret."""
+    """Migrate, and make an API key; returns its secret."""
     call_command("migrate", verbosity=0, interactive=False)
     _, secret = CeApiKey.objects.create_key(name="bench")
     return str(secret)
@@ -40,7 +41,7 @@ def load(rules: int, patterns: int) -> None:
 
 
 def talk(secret: str, count: int, turns: int) -> list[str]:
-    """Open conversations and take some turns in each; gives their ids."""
+    """Open conversations and take some turns in each; returns their ids."""
     client = Client(SERVER_NAME="127.0.0.1")
     ids = []
     for _ in range(count):
@@ -52,7 +53,7 @@ def talk(secret: str, count: int, turns: int) -> list[str]:
 
 
 def lengthen(conversation_id: str, turns: int) -> None:
-    """Let a conversation of some turns look like one of many: its last record, again and again."""
+    """Make a conversation look long, by repeating its last record."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT column_name FROM information_schema.columns WHERE table_name = 'ce_conversation_history' "
@@ -75,7 +76,7 @@ def lengthen(conversation_id: str, turns: int) -> None:
 
 
 def fill_audit(conversation_id: str, rows: int) -> int:
-    """Add audit rows: a quarter to the conversation, the others to 10,000 that are not; gives its last turn."""
+    """Add audit rows: a quarter to the conversation, the others to 10,000 artificial ones; returns its last turn."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM ce_audit WHERE conversation_id = %s AND turn_no = 4", [conversation_id])
         turns = rows // int(cursor.fetchone()[0])
@@ -93,7 +94,7 @@ def fill_audit(conversation_id: str, rows: int) -> int:
     return turns // 4
 
 
-#: Patterns on which an engine that backtracks never ends, each on a text made for it.
+#: Patterns on which a backtracking engine never ends, each with a text for it.
 _WORST = {
     r"(a+)+$": "a" * 3_999 + "!",
     r"(a|aa)+b": "a" * 4_000,
@@ -105,7 +106,7 @@ _WORST = {
 
 
 def worst_pattern(rounds: int) -> float:
-    """The longest that any of the worst patterns takes on 4,000 characters: milliseconds, compiled before."""
+    """The maximum time of these patterns on 4,000 characters, in milliseconds, compiled before."""
     took = []
     for text, subject in _WORST.items():
         pattern = compile_pattern(text)
@@ -120,12 +121,12 @@ def worst_pattern(rounds: int) -> float:
 
 
 def messages() -> list[str]:
-    """What is said in turn."""
+    """The messages in order."""
     return list(worlds.MESSAGES)
 
 
 def edit(scoped: bool) -> None:
-    """Change one rule among all: of a scope of its own, or of the bucket of texts that every turn tests."""
+    """Change one rule: of its own scope, or of the bucket of texts that every turn tests."""
     rules = CeRule.objects.filter(rule_type="REGEX").order_by("rule_id")
     rule = rules.exclude(intent_code="ANY").first() if scoped else rules.filter(intent_code="ANY").last()
     assert rule
@@ -135,18 +136,18 @@ def edit(scoped: bool) -> None:
 
 
 def statements(secret: str) -> list[str]:
-    """The statements of an ordinary turn's whole request (R78)."""
+    """The statements of an ordinary turn's whole request."""
     client, one = Client(SERVER_NAME="127.0.0.1"), str(uuid.uuid4())
     for turn in range(3):
         say(client, secret, one, turn)
-    with counted() as work:
+    with count_statements() as work:
         say(client, secret, one, 3)
     return work.statements
 
 
 def live(rounds: int) -> dict[str, float]:
-    """What it costs a turn to look for a new release: milliseconds with the head in a statement, and without."""
-    snapshots: Any = conf.load("SNAPSHOT")
+    """The cost of looking for a new release: milliseconds with the head in a statement, and without."""
+    snapshots: Any = configuration()
     snapshots.current()
     with_head, without = [], []
     with connection.cursor() as cursor:
@@ -163,7 +164,7 @@ def live(rounds: int) -> dict[str, float]:
 
 
 def pipeline(secret: str, rounds: int) -> dict[str, float]:
-    """Milliseconds of the pipeline alone, on a turn as it really is, and of a DRF request that does nothing."""
+    """Milliseconds of the pipeline alone, on a real turn, and of a DRF request that does nothing."""
     turns: list[Turn] = []
     engine = wiring.engine()
 
@@ -180,7 +181,7 @@ def pipeline(secret: str, rounds: int) -> dict[str, float]:
     ours, theirs = [], []
     with _empty_request() as empty:
         for _ in range(rounds):
-            turn = _again(turns[-1])
+            turn = _repeat_turn(turns[-1])
             start = time.perf_counter()
             engine.run(turn)
             middle = time.perf_counter()
@@ -190,15 +191,15 @@ def pipeline(secret: str, rounds: int) -> dict[str, float]:
     return {"pipeline": median(ours) * 1000, "empty": median(theirs) * 1000}
 
 
-def _again(turn: Turn) -> Turn:
-    """The same turn before it ran: what it loaded is kept by its port."""
+def _repeat_turn(turn: Turn) -> Turn:
+    """The same turn before it ran: its port keeps what it loaded."""
     trail = type(turn.trail)(turn.ports.clock.elapsed_ms)
     return Turn(turn.turn_id, turn.turn_no, turn.request, turn.snapshot, turn.ports, trail)
 
 
 @contextmanager
 def _empty_request() -> Iterator[Callable[[], None]]:
-    """Gives the call that sends a JSON body to a DRF view that does nothing, past no middleware."""
+    """A function that sends a JSON body to a DRF view that does nothing, without middleware."""
     body = json.dumps({"conversationId": str(uuid.uuid4()), "message": worlds.MESSAGES[0]}).encode()
     about = {
         "REQUEST_METHOD": "POST", "PATH_INFO": "/empty", "SERVER_NAME": "127.0.0.1", "SERVER_PORT": "80",

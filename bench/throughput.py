@@ -1,4 +1,4 @@
-"""P1, P2, P3, P13: the full turn against `base` and `floor`, in rounds that go from one to the next."""
+"""P1, P2, P3, P13: the full turn compared with `base` and `floor`, in alternating rounds."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -11,7 +11,7 @@ from bench.processes import cpu_seconds
 from bench.product import Product
 from bench.report import Result, Sample, Samples, middle
 from bench.rivals import tables
-from bench.servers import serving
+from bench.servers import start_server
 
 LEVELS = (1, 8, 32)
 RIVALS = ("base", "floor")
@@ -25,7 +25,7 @@ def measure(postgres: Postgres, product: Product, rounds: int, seconds: float, s
         for name in RIVALS:
             ids = tables.create(postgres, name, max(LEVELS))
             app = f"bench.rivals.{name}:application"
-            server = stack.enter_context(serving(name, app, {"DATABASE_URL": postgres.url(name)}))
+            server = stack.enter_context(start_server(name, app, {"DATABASE_URL": postgres.url(name)}))
             talkers[name] = server.pid, [Conversation(server.port, "/turn", one, product.messages) for one in ids]
         talkers[FULL] = product.server.pid, [product.conversation() for _ in range(max(LEVELS))]
         for _, conversations in talkers.values():

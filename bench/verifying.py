@@ -1,6 +1,6 @@
-"""How long it takes to verify many turns: `python -m bench.verifying [--turns 100000]`.
+"""Duration of verifying many turns: `python -m bench.verifying [--turns 100000]`.
 
-The turns are copies of one that was really taken, each sealed in its own conversation's chain.
+The turns are copies of one real turn, each sealed in its own conversation's chain.
 """
 
 import argparse
@@ -9,18 +9,18 @@ import time
 import uuid
 from typing import Any
 
-from bench.postgres import running
+from bench.postgres import start_postgres
 
 _TURNS_OF_A_CONVERSATION = 10
 
 
 def main() -> int:
-    """0 when the record is intact and was verified in time."""
+    """Returns 0 when the record is intact and was verified in time."""
     parser = argparse.ArgumentParser(prog="python -m bench.verifying", description=__doc__)
     parser.add_argument("--turns", type=int, default=100_000)
     parser.add_argument("--seconds", type=float, default=60.0, help="the time that 100,000 turns may take")
     options = parser.parse_args()
-    with running() as server:
+    with start_postgres() as server:
         server.create("verifying")
         os.environ |= {"DATABASE_URL": server.url("verifying"), "CE_DEBUG": "true", "CE_SECRET_KEY": "bench"}
         os.environ["DJANGO_SETTINGS_MODULE"] = "convengine.settings"
@@ -33,10 +33,10 @@ def main() -> int:
 
 
 def _verify(turns: int, seconds: float) -> int:
-    from audit.chain import everything
+    from audit.integrity import verify_all
 
     started = time.perf_counter()
-    report = everything.verified()
+    report = verify_all.verify_all()
     took = time.perf_counter() - started
     print(report.sentence())
     for one in report.findings[:5]:
@@ -49,7 +49,7 @@ def _verify(turns: int, seconds: float) -> int:
 
 
 def _fill(turns: int) -> int:
-    """Copy one turn until there are so many; how many events there are."""
+    """Copy one turn this often; returns the number of events."""
     from django.core.management import call_command
     from django.db import connection
 
@@ -76,16 +76,16 @@ def _fill(turns: int) -> int:
 
 
 def columns_of(alias: str, columns: str) -> str:
-    """The columns of a table that goes by another name."""
+    """The columns of a table with an alias."""
     return ", ".join(f"{alias}.{name.strip()}" for name in columns.split(","))
 
 
 def _one_turn() -> dict[str, Any]:
-    """A record of an ordinary turn, taken in a world of rules."""
+    """A record of an ordinary turn in a world of rules."""
     from django.test.utils import setup_test_environment
 
     from bench import worlds
-    from convengine.sessions.models import CeConversation, CeConversationHistory
+    from convengine.server.sessions.models import CeConversation, CeConversationHistory
     from tests.api import Caller
     from tests.performance.counting import say
 
@@ -99,9 +99,9 @@ def _one_turn() -> dict[str, Any]:
 
 
 def _copies(template: dict[str, Any], conversations: int) -> None:
-    from convengine.domain.chain import GENESIS, Seal
-    from convengine.sessions.models import CeConversation, CeConversationHistory
-    from convengine.sessions.sealing import frame
+    from convengine.engine.turn.seal import GENESIS, Seal
+    from convengine.server.sessions.models import CeConversation, CeConversationHistory
+    from convengine.server.turns.sealing import encode_frame
 
     row = CeConversation.objects.values().get()
     seal = Seal.read(template["chain"])
@@ -112,9 +112,9 @@ def _copies(template: dict[str, Any], conversations: int) -> None:
             for turn_no in range(1, _TURNS_OF_A_CONVERSATION + 1):
                 values = {**template, "conversation_id": key, "turn_no": turn_no, "turn_id": uuid.uuid4()}
                 del values["history_id"]
-                # What is sealed names no conversation: digests and marks of the copies are those of the turn itself.
+                # Sealed data names no conversation: digests and marks of the copies are those of the turn itself.
                 own = Seal(previous, seal.last_seq, seal.digests, seal.salt, seal.marks)
-                values["chain"], previous = own.packed(), own.hash(frame(values))
+                values["chain"], previous = own.packed(), own.hash(encode_frame(values))
                 records.append(CeConversationHistory(**values))
             more = {"conversation_id": key, "remote_jid": str(key), "chain_head": previous}
             rows.append(CeConversation(**{**row, **more, "last_turn_no": _TURNS_OF_A_CONVERSATION}))

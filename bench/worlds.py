@@ -1,4 +1,4 @@
-"""Configurations of any size, in which the same conversation goes the same way whatever the size."""
+"""Configurations of any size in which the same conversation runs in the same way."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 
-#: What is said in turn, with the intent that it means. Every topic has its response.
+#: The messages with their intents. Every topic has its answer.
 TOPICS = {
     "DELIVERY": "Hello, when does the parcel arrive that I ordered on Monday?",
     "RETURNS": "I would like to send something back, how does that work?",
@@ -18,22 +18,22 @@ _PATTERNS = {"DELIVERY": r"\bparcel\b", "RETURNS": r"\bsend .{0,20}back\b", "OPE
              "WARRANTY": r"\bwarranty\b|\bguarantee\b"}  # fmt: skip
 _PHASES = ("PRE_RESPONSE_RESOLUTION", "POST_CLASSIFIER_INTENT", "POST_DIALOGUE_ACT", "PRE_RESPONSE_RESOLUTION")
 _TEXT_TYPES = ("REGEX", "CONTAINS", "STARTS_WITH", "EXACT")
-#: The fewest rules and message patterns that a world has: those that the conversation meets.
+#: Minimum number of rules and message patterns: those of the conversation.
 FEWEST = 10
 
 
 def load(rules: int, patterns: int) -> None:
-    """Put a world in place of whatever rows there are, as one release.
+    """Replace all rows by a world, as one release.
 
-    `rules` are in three parts: those that every turn tests, a fifth of the others that look at the user's text in
-    every scope, and the rest in scopes of their own. `patterns` are classifiers, and policies by a fifth.
+    `rules` are in three parts: those that every turn tests, a fifth of the others that test the user's text in every
+    scope, and the rest in scopes of their own. `patterns` are phrases, and policies by a fifth.
     """
     with change_set(author="bench", reason=f"{rules} rules, {patterns} message patterns"):
         for model in (m.CeRule, m.CePolicy, m.CeIntentClassifier, m.CeResponse, m.CeIntent):
             model._default_manager.all().delete()
         m.CeIntent.objects.bulk_create(
             m.CeIntent(intent_code=code, description=f"The customer asks about {code.lower()}.")
-            for code in (*TOPICS, *(f"TOPIC_{place}" for place in range(20)))
+            for code in (*TOPICS, *(f"TOPIC_{index}" for index in range(20)))
         )
         m.CeResponse.objects.bulk_create(_responses())
         m.CeIntentClassifier.objects.bulk_create(_classifiers(patterns))
@@ -55,22 +55,22 @@ def _responses() -> Iterator[m.CeResponse]:
 def _classifiers(patterns: int) -> Iterator[m.CeIntentClassifier]:
     for code, pattern in _PATTERNS.items():
         yield m.CeIntentClassifier(intent_code=code, state_code="IDLE", rule_type="REGEX", pattern=pattern)
-    for place in range(patterns - patterns // 5 - len(_PATTERNS)):
-        kind = _TEXT_TYPES[place % 4]
+    for index in range(patterns - patterns // 5 - len(_PATTERNS)):
+        kind = _TEXT_TYPES[index % 4]
         yield m.CeIntentClassifier(
-            intent_code=f"TOPIC_{place % 20}", state_code="IDLE", rule_type=kind, pattern=_never(kind, place)
+            intent_code=f"TOPIC_{index % 20}", state_code="IDLE", rule_type=kind, pattern=_never(kind, index)
         )
 
 
 def _policies(count: int) -> Iterator[m.CePolicy]:
-    for place in range(count):
-        kind = _TEXT_TYPES[place % 4]
-        yield m.CePolicy(rule_type=kind, pattern=_never(kind, place), response_text="I cannot help with that.")
+    for index in range(count):
+        kind = _TEXT_TYPES[index % 4]
+        yield m.CePolicy(rule_type=kind, pattern=_never(kind, index), response_text="I cannot help with that.")
 
 
-def _never(kind: str, place: int) -> str:
-    """A pattern that no message of ours matches."""
-    word = f"subject{place}"
+def _never(kind: str, index: int) -> str:
+    """A pattern that matches none of our messages."""
+    word = f"subject{index}"
     return rf"\b{word}s?\b.*\b(please|now|today)\b" if kind == "REGEX" else f"about {word}"
 
 
@@ -88,22 +88,22 @@ def _tested_rules() -> Iterator[m.CeRule]:
             match_pattern=f"$[?(@.inputParams.{field} == 'special' && @.intent != 'UNKNOWN')]",
             action_value="SPECIAL",
         )
-    for place in range(FEWEST - 5):
-        yield _rule(rule_type="REGEX", match_pattern=_never("REGEX", place))
+    for index in range(FEWEST - 5):
+        yield _rule(rule_type="REGEX", match_pattern=_never("REGEX", index))
 
 
 def _other_rules(count: int) -> Iterator[m.CeRule]:
-    for place in range(count):
-        if place % 5 == 0:
-            yield _rule(rule_type="REGEX", match_pattern=_never("REGEX", place))
+    for index in range(count):
+        if index % 5 == 0:
+            yield _rule(rule_type="REGEX", match_pattern=_never("REGEX", index))
             continue
-        path = place % 2 == 0
+        path = index % 2 == 0
         yield _rule(
-            intent_code=f"TOPIC_{place % 20}",
-            state_code=f"STATE_{place % 7}",
-            phase=_PHASES[place % 4],
+            intent_code=f"TOPIC_{index % 20}",
+            state_code=f"STATE_{index % 7}",
+            phase=_PHASES[index % 4],
             rule_type="JSON_PATH" if path else "REGEX",
-            match_pattern=f"$.context.field{place}" if path else _never("REGEX", place),
+            match_pattern=f"$.context.field{index}" if path else _never("REGEX", index),
         )
 
 

@@ -1,0 +1,1 @@
+"""The app of analysts: configuration tables, their editors and checks, and releases."""

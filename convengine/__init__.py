@@ -1,0 +1,1 @@
+"""ConvEngine: a conversation engine that is driven by rows which analysts edit."""

@@ -1,4 +1,4 @@
-"""Event streams, and with them everything else that WSGI serves: the one process of the demo (ASGI)."""
+"""The ASGI application of the demo: event streams, and everything that WSGI serves."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -7,7 +7,7 @@ from typing import Any
 from asgiref.sync import ThreadSensitiveContext
 from asgiref.wsgi import WsgiToAsgi
 
-from convengine import conf
+from convengine.server.deployment import conf
 from convengine.wsgi import application as wsgi
 
 STREAMS = "/api/v1/conversation/stream/"
@@ -15,7 +15,7 @@ _streams = conf.load("STREAMS")
 
 
 def _closed(environ: dict[str, Any], start_response: Any) -> Iterator[bytes]:
-    """The answer of WSGI, closed when it was sent: only then does a call give back what it held."""
+    """The answer of WSGI. It is closed after sending, and only then releases its resources."""
     answer: Any = wsgi(environ, start_response)
     with closing(answer):
         yield from answer
@@ -25,7 +25,7 @@ _pages: Any = WsgiToAsgi(_closed)  # type: ignore[no-untyped-call]
 
 
 async def application(scope: Mapping[str, Any], receive: Any, send: Any) -> None:
-    """Streams stay in the event loop; each other call gets a thread of its own for as long as it lasts."""
+    """Streams stay in the event loop; each other call gets its own thread."""
     if scope["type"] != "http":
         return
     if str(scope["path"]).startswith(STREAMS):

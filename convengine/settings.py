@@ -1,19 +1,19 @@
-"""Django settings. Everything that a deployment may choose comes from the environment (settings 3)."""
+"""Django settings. Deployment values come from the environment (settings 3)."""
 
 from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from convengine import environment
+from convengine.server.deployment import environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(environment.text("CE_VAR_DIR") or BASE_DIR / "var")
-# The database of an installation without one of its own, and collected static files, live here.
+# The folder of the SQLite database and of collected static files.
 (VAR_DIR / "static").mkdir(parents=True, exist_ok=True)
 
 DEBUG = environment.boolean("CE_DEBUG")
-# The demo keeps a key of its own, so that its sessions outlive a restart (R49).
+# The demo has a key of its own, so that its sessions survive a restart (R49).
 _DEMO_KEY = VAR_DIR / "secret_key"
 SECRET_KEY = environment.text("CE_SECRET_KEY")
 if not SECRET_KEY and _DEMO_KEY.is_file():
@@ -42,11 +42,11 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "simple_history",
-    "convengine",
-    "convengine.sessions",
-    "convengine.api",
-    "convengine.executors",
-    "convengine.jobs",
+    "convengine.server",
+    "convengine.server.sessions",
+    "convengine.server.api",
+    "convengine.server.executors",
+    "convengine.server.jobs",
     "config_admin",
     "audit",
 ]
@@ -63,7 +63,7 @@ MIDDLEWARE = [
     "simple_history.middleware.HistoryRequestMiddleware",
 ]
 
-#: What a call of the API passes on WSGI: nobody is logged in there, and nothing is shown in a frame.
+#: The middleware of API calls on WSGI: nobody is logged in there, and nothing is shown in a frame.
 API_MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -91,11 +91,11 @@ TEMPLATES = [
 DATABASES: dict[str, dict[str, Any]] = {
     "default": environment.database(environment.text("DATABASE_URL"), str(VAR_DIR / "convengine.sqlite3")),
 }
-# The turn owns its transactions (R23): a request-wide one would take a failed turn's audit with it.
+# A turn owns its transactions: a transaction per request would roll back the audit of a failed turn (R23).
 ATOMIC_REQUESTS = False
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-LOGGING_CONFIG = "convengine.logs.configure"
+LOGGING_CONFIG = "convengine.server.deployment.logs.configure"
 LOGGING = {
     "level": environment.one_of("CE_LOG_LEVEL", "INFO", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
     "format": environment.one_of("CE_LOG_FORMAT", "json", "json", "text"),
@@ -110,26 +110,26 @@ AUTH_PASSWORD_VALIDATORS = [
 LANGUAGE_CODE = "en"
 TIME_ZONE = environment.text("CE_TIME_ZONE", "UTC")
 USE_I18N = True
-FORMAT_MODULE_PATH = ["convengine.formats"]
+FORMAT_MODULE_PATH = ["convengine.server.formats"]
 USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-# Static files come straight from the packages: nothing to collect before a start.
+# Static files come from the packages, without collecting them before a start.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
 
 SIMPLE_HISTORY_REVERT_DISABLED = True
 
 REST_FRAMEWORK: dict[str, Any] = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["convengine.api.authentication.ApiKeyAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["convengine.api.authentication.HasScope"],
-    "DEFAULT_PARSER_CLASSES": ["convengine.api.parsers.OrjsonParser"],
-    "DEFAULT_RENDERER_CLASSES": ["convengine.api.parsers.OrjsonRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "convengine.api.parsers.OnlyRenderer",
+    "DEFAULT_AUTHENTICATION_CLASSES": ["convengine.server.api.authentication.ApiKeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["convengine.server.api.authentication.HasScope"],
+    "DEFAULT_PARSER_CLASSES": ["convengine.server.api.parsers.OrjsonParser"],
+    "DEFAULT_RENDERER_CLASSES": ["convengine.server.api.parsers.OrjsonRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "convengine.server.api.parsers.OnlyRenderer",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "convengine.api.errors.handle",
+    "EXCEPTION_HANDLER": "convengine.server.api.errors.handle",
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {
@@ -142,7 +142,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "convengine.api.schema.close_turn_request",
+        "convengine.server.api.schema.close_turn_request",
     ],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
@@ -156,16 +156,17 @@ UNFOLD: dict[str, Any] = {
     "SITE_SYMBOL": "forum",
     "SITE_URL": None,
     "SHOW_VIEW_ON_SITE": False,
-    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "convengine.admin_site.icon"}],
-    "STYLES": [f"convengine.admin_site.{name}" for name in ("style_sheet", "work_sheet", "manual_sheet")],
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "convengine.server.admin_site.layout.icon"}],
+    "STYLES": [f"convengine.server.admin_site.layout.{name}" for name in ("style_sheet", "work_sheet", "manual_sheet")],
     "SCRIPTS": [
-        f"convengine.admin_site.{name}" for name in ("script", "finder_script", "manual_script", "sending_script")
+        f"convengine.server.admin_site.layout.{name}"
+        for name in ("script", "finder_script", "manual_script", "sending_script")
     ],
-    "SIDEBAR": {"navigation": "convengine.admin_site.sidebar"},
-    "DASHBOARD_CALLBACK": "config_admin.admin.places.home.dashboard",
+    "SIDEBAR": {"navigation": "convengine.server.admin_site.layout.sidebar"},
+    "DASHBOARD_CALLBACK": "config_admin.workplace.home.dashboard",
 }
 
-# Where e-mail of tools goes out.
+# The mail server for tools.
 EMAIL_HOST = environment.text("CE_EMAIL_HOST", "localhost")
 EMAIL_PORT = environment.integer("CE_EMAIL_PORT", 25, 1)
 EMAIL_HOST_USER = environment.text("CE_EMAIL_USER")

@@ -1,16 +1,16 @@
-"""Addresses; other apps appear here only as strings."""
+"""URLs; other apps appear here only as strings."""
 
 from django.contrib import admin
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
-from convengine.api.views import NothingView
+from convengine.server.api.views import NothingView
 
 urlpatterns = [
     path("admin/", include("config_admin.urls")),
     path("admin/", admin.site.urls),
     path("docs/", include("config_admin.manual.urls")),
-    path("api/v1/", include("convengine.api.urls")),
+    path("api/v1/", include("convengine.server.api.urls")),
     path("api/v1/", include("audit.urls")),
     path("api/v1/", include("config_admin.api.urls")),
     re_path("^api/v1/", NothingView.as_view()),

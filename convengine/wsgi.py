@@ -12,13 +12,13 @@ _pages = get_wsgi_application()
 from django.conf import settings  # noqa: E402 - only now is Django ready for these
 from django.core.handlers.wsgi import WSGIHandler  # noqa: E402
 
-from convengine.process import settle  # noqa: E402
+from convengine.server.startup.process import prepare_process  # noqa: E402
 
 _API = "/api/v1/"
 
 
 def _handler(middleware: Sequence[str]) -> WSGIHandler:
-    """A handler with a chain of its own: a handler reads the setting once, when it is made."""
+    """A handler with its own middleware: a handler reads the setting once, when it is made."""
     usual = settings.MIDDLEWARE
     settings.MIDDLEWARE = list(middleware)
     try:
@@ -31,9 +31,9 @@ _calls = _handler(settings.API_MIDDLEWARE)
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Calls of the API pass by what only pages need: sessions, cookies, messages."""
+    """API calls skip the middleware of pages: sessions, cookies, messages."""
     handler = _calls if environ.get("PATH_INFO", "").startswith(_API) else _pages
     return handler(environ, start_response)
 
 
-settle()
+prepare_process()

@@ -1,20 +1,20 @@
 #!/bin/sh
-# A conversation by thread, call by call, with a demonstration that runs (`make demo`): what was decided, and why.
+# Makes all calls of the sessions API against a running demonstration (`make demo`) and prints each decision and its reason.
 #
 #     sh docs/try-sessions.sh
 #
 # Needs curl and python3. URL and key come from var/demo.json; CE_URL and CE_API_KEY override them. Each run is a new
-# participant; with FROM=+1555 it is that one, whom the demonstration may know. Ends with 1 when a call fails.
+# participant; FROM=+1555 sets one that may exist already. Ends with status 1 when a call fails.
 set -eu
 
-# field NAME: what a JSON object on standard input says of it.
+# field NAME: the value of a field of a JSON object on standard input.
 field() { python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
 
 url=${CE_URL:-$(field url <var/demo.json)}
 key=${CE_API_KEY:-$(field api_key <var/demo.json)}
 from=${FROM:-+1555$(date +%s)$$}
 
-# call METHOD PATH JSON WHAT: one call, and a line of what came of it.
+# call METHOD PATH JSON WHAT: one call, and a line with its result.
 call() {
     answer=$(curl -s -X "$1" "$url/api/v1/sessions$2" \
         -H "Authorization: Api-Key $key" -H "Content-Type: application/json" -d "$3")

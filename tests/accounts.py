@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from audit.account import Fact, Sentence, account
-from audit.expand import Event, expanded
-from convengine import conf
-from convengine.domain import rows
-from convengine.domain.snapshot import Snapshot
+from audit.narration import Fact, Sentence, narrate_turn
+from audit.record.expand import Event, expand_events
+from convengine.engine.turn import rows
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.app_interfaces import configuration
 from tests import record
 
 #: What code writes are words: numbers, codes and quotations come from events.
@@ -18,13 +18,13 @@ _NAMED = re.compile(r"\d|\b[A-Z][A-Z_]{2,}\b|“")
 
 def unfounded_anywhere() -> Iterator[str]:
     """What is wrong with the account of any turn that is stored; one that says nothing is wrong, too."""
-    found = expanded(record.events())
+    found = expand_events(record.events())
     for (_, turn_no), group in groupby(found, lambda event: (event.row.conversation_id, event.row.turn_no)):
         events = list(group)
-        told = account(events)
+        told = narrate_turn(events)
         if not told:
             yield f"turn {turn_no}: nothing is told"
-        yield from unfounded(told, events, conf.load("SNAPSHOT").at(events[0].row.config_version))
+        yield from unfounded(told, events, configuration().at(events[0].row.config_version))
 
 
 def unfounded(told: Sequence[Sentence], events: Sequence[Event], snapshot: Snapshot) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.test import Client
 
-from convengine.api.models import CeApiKey
+from convengine.server.api.models import CeApiKey
 
 
 def make_key(workspace_id: str = "default", **values: Any) -> str:

@@ -5,20 +5,20 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
-from convengine.domain import rows
-from convengine.domain.conversation import Conversation, Loaded
-from convengine.domain.ports import LikenessPort, ModelPort, Pace, Ports, ServerPort, ToolPort
-from convengine.domain.recording import Recording
-from convengine.domain.session import Session
-from convengine.domain.snapshot import Snapshot, Table
-from convengine.domain.trail import Trail
-from convengine.domain.turn import Turn, TurnRequest
-from convengine.extensions.registry import Registry
-from convengine.extensions.timed_tools import TimedTools
-from convengine.extensions.tools import RegisteredTools
-from convengine.llm.none import NoModel
-from convengine.tools.pace import TapedPace
-from convengine.tools.scripted import ScriptedServers, ScriptedTools
+from convengine.engine.steps.tools.scripted import ScriptedServers, ScriptedTools
+from convengine.engine.steps.tools.taped import TapedPace
+from convengine.engine.turn import rows
+from convengine.engine.turn.conversation import Conversation, Loaded
+from convengine.engine.turn.ports import LikenessPort, ModelPort, Pace, Ports, ServerPort, ToolPort
+from convengine.engine.turn.recording import Recording
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.snapshot import Snapshot, Table
+from convengine.engine.turn.trail import Trail
+from convengine.engine.turn.turn import Turn, TurnRequest
+from convengine.server.extensions.registry import Registry
+from convengine.server.extensions.timed_tools import TimedTools
+from convengine.server.extensions.tools import RegisteredTools
+from convengine.server.model_clients.none import NoModel
 from tests.fakes.clock import FrozenClock
 from tests.fakes.ports import (
     BookOfExecutions,

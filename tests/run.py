@@ -1,6 +1,7 @@
-"""All that must hold, in two lanes beside each other: the checks, and all tests, on SQLite and on a real PostgreSQL.
+"""All that must hold, in two lanes beside each other: the checks, and all tests.
 
-Tests with browsers and servers wait much of their time; meanwhile the other lane has the processor.
+Tests with browsers and servers wait much of their time; meanwhile the other lane has the processor. `--quick` runs what
+a change of the engine breaks first, `--browser` the longest walks through the pages.
 """
 
 import os
@@ -12,10 +13,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from threading import Event
 
-#: Where tests with a browser are: only there they are looked for.
-BROWSER_FOLDERS = ("tests/browser", "tests/demo")
-#: What pytest gives when nothing was asked for that this part has.
-NOTHING_TO_RUN = 5
+from tests.kinds import list_files
+
+#: The engine, the worlds that are played, and a smoke test: a few tests through everything.
+QUICK = (
+    *("tests/convengine/engine", "tests/scenarios", "tests/demo/test_readme.py"),
+    *("tests/convengine/server/api/test_turn.py", "tests/config_admin/releases/test_publish.py"),
+    *("tests/config_admin/admin/test_every_change.py", "tests/audit/timeline/test_turn.py"),
+)
 
 
 @dataclass(frozen=True)
@@ -25,12 +30,10 @@ class Part:
     name: str
     command: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=dict)
-    #: What was asked for may have nothing to do with this part.
-    may_be_empty: bool = False
 
     def run(self, *, at_once: bool) -> bool:
-        """True when it holds. It is told as it goes, or `at_once` when it is done."""
-        told = subprocess.run(
+        """True when it holds. Its output is printed as it comes, or `at_once` when it has ended."""
+        ended = subprocess.run(
             [sys.executable, "-m", *self.command],
             # What one process compiled, the others need not: there are dozens, of workers and of servers.
             env={**os.environ, "CE_DEBUG": "true", "PYTHONDONTWRITEBYTECODE": "", **self.environment},
@@ -39,31 +42,36 @@ class Part:
             text=True,
             check=False,
         )
-        holds = told.returncode == 0 or (self.may_be_empty and told.returncode == NOTHING_TO_RUN)
         if at_once:
-            print(f"\n== {self.name} ==\n{told.stdout}", end="", flush=True)
-        return holds
+            print(f"\n== {self.name} ==\n{ended.stdout}", end="", flush=True)
+        return ended.returncode == 0
 
 
-def lanes(arguments: Sequence[str]) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-    """The parts, each lane in its order. With arguments for pytest it is only tests."""
-    # One by one, so that no worker keeps tests to itself while another idles; in order, as some empty the database.
-    pytest = ("pytest", "-n", "2", "--maxschedchunk", "1", "-m")
+Lanes = tuple[tuple[Part, ...], ...]
+CHECKS = Part("checks", ("tests.check",))
 
-    def tests(name: str, marked: str, paths: Sequence[str] = (), **environment: str) -> Part:
-        return Part(name, (*pytest, marked, *(arguments or paths)), environment, may_be_empty=bool(arguments))
 
-    checks = () if arguments else (Part("checks", ("tests.check",)),)
-    browser = tests("browser", "browser", BROWSER_FOLDERS)
-    sqlite = tests("sqlite", "not browser", CE_TEST_DATABASE="sqlite")
-    # Pure tests say the same on every database; once is enough.
-    postgres = tests("postgres", "not browser", CE_TEST_DATABASE="postgres", CE_TEST_DATABASE_ONLY="true")
-    return (*checks, sqlite), (browser, postgres)
+def _tests(name: str, marked: str, paths: Sequence[str], database: str = "sqlite") -> Part:
+    # In order, whichever worker runs them: those that commit come last, as the database is empty after them.
+    pytest = ("pytest", "-n", "2", "--dist", "load", "-m", marked)
+    return Part(name, (*pytest, *paths), {"CE_TEST_DATABASE": database})
+
+
+def list_lanes(arguments: Sequence[str] = ()) -> Lanes:
+    """The parts, each lane in its order."""
+    if "--quick" in arguments:
+        return (CHECKS,), (_tests("quick", "not slow", QUICK),)
+    if "--browser" in arguments:
+        return ((_tests("browser", "browser and slow", list_files("browser")),),)
+    tests = _tests("tests", "not browser and not transactional", ["tests"], "postgres")
+    transactional = _tests("transactional", "transactional", list_files("transactional"), "postgres")
+    dialects = _tests("dialects", "dialects", list_files("dialects"))
+    browser = _tests("browser", "browser and not slow", list_files("browser"))
+    return (CHECKS, tests, dialects), (transactional, browser)
 
 
 def main(arguments: Sequence[str]) -> int:
     """0 only when all parts hold."""
-
     interrupted = Event()
 
     def run(lane: tuple[Part, ...], at_once: bool) -> list[tuple[str, bool]]:
@@ -71,7 +79,7 @@ def main(arguments: Sequence[str]) -> int:
 
     with ThreadPoolExecutor() as beside:
         try:
-            results = dict(chain(*beside.map(run, lanes(arguments), (False, True))))
+            results = dict(chain(*beside.map(run, list_lanes(arguments), (False, True))))
         except KeyboardInterrupt:
             # It reaches the processes that run; none is begun after them.
             interrupted.set()

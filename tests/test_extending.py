@@ -8,17 +8,17 @@ import pytest
 from django.utils.module_loading import import_string
 
 from config_admin.validation.installation import installed
-from convengine import wiring
-from convengine.domain.ports import ContainerRequest
-from convengine.domain.recording import Recording
-from convengine.domain.session import Exchange, Session
-from convengine.domain.verbose import VerboseLine
-from convengine.extensions import registry as registered
-from convengine.extensions.containers import Containers
-from convengine.extensions.registry import Registry
-from convengine.extensions.tasks import TaskCall
-from convengine.pipeline.order import DEFAULT_PIPELINE, ordered
-from convengine.rules import conditions, vocabulary
+from convengine.engine.pipeline.order import DEFAULT_PIPELINE, order_steps
+from convengine.engine.rules import conditions, vocabulary
+from convengine.engine.turn.ports import ContainerRequest
+from convengine.engine.turn.recording import Recording
+from convengine.engine.turn.session import Exchange, Session
+from convengine.engine.turn.verbose import VerboseLine
+from convengine.server import wiring
+from convengine.server.extensions import registry as registered
+from convengine.server.extensions.containers import Containers
+from convengine.server.extensions.registry import Registry
+from convengine.server.extensions.tasks import TaskCall
 from tests.builders import make_session, make_turn
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -89,7 +89,7 @@ def test_the_example_of_a_step_tells_the_example_of_a_listener(own: Registry, na
 
     assert outcome.session.input_params["loyalty_points"] == 10
     assert names["shown"] == ["INFO LoyaltyStep: You have 10 points."]
-    placed = [each.name for each in ordered([*(import_string(path)() for path in DEFAULT_PIPELINE), step()])]
+    placed = [each.name for each in order_steps([*(import_string(path)() for path in DEFAULT_PIPELINE), step()])]
     assert placed.index("AddContainerDataStep") < placed.index("LoyaltyStep") < placed.index("RulesStep")
 
 

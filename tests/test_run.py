@@ -1,51 +1,58 @@
 """What `make test` runs: every part is there, none is lost, and each of them can fail the whole."""
 
-import os
-import re
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from tests import run
-from tests.run import BROWSER_FOLDERS, NOTHING_TO_RUN, Part, lanes, main
+from tests import conftest, run
+from tests.kinds import SIGNS, list_files
+from tests.run import QUICK, Part, list_lanes, main
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_everything_is_run_and_each_test_by_one_part_of_a_database() -> None:
-    parts = {part.name: part for lane in lanes([]) for part in lane}
+def test_everything_is_run_and_each_test_by_one_part_of_postgres() -> None:
+    parts = {part.name: part for lane in list_lanes() for part in lane}
+    marked = {name: part.command[part.command.index("-m") + 1] for name, part in parts.items() if name != "checks"}
 
-    assert set(parts) == {"checks", "browser", "sqlite", "postgres"}
-    assert parts["browser"].command[-4:] == ("-m", "browser", *BROWSER_FOLDERS)
-    assert parts["sqlite"].command[-2:] == parts["postgres"].command[-2:] == ("-m", "not browser")
-    assert [parts[name].environment["CE_TEST_DATABASE"] for name in ("sqlite", "postgres")] == ["sqlite", "postgres"]
-    assert "CE_TEST_DATABASE_ONLY" not in parts["sqlite"].environment
-
-
-def test_tests_with_a_browser_are_where_they_are_looked_for() -> None:
-    marked = {
-        file.relative_to(ROOT).as_posix()
-        for file in (ROOT / "tests").rglob("test_*.py")
-        if "pytest.mark.browser" in file.read_text() and file != Path(__file__)
+    assert marked == {
+        "tests": "not browser and not transactional",
+        "dialects": "dialects",
+        "transactional": "transactional",
+        "browser": "browser and not slow",
     }
-
-    assert len(marked) > 20
-    assert [name for name in marked if not name.startswith(BROWSER_FOLDERS)] == []
-
-
-def test_with_arguments_they_are_all_that_is_asked_of_pytest() -> None:
-    first, second = lanes(["tests/audit", "-x"])
-
-    assert [part.name for part in (*first, *second)] == ["sqlite", "browser", "postgres"]
-    assert {part.command[-2:] for part in (*first, *second)} == {("tests/audit", "-x")}
+    databases = {name: part.environment.get("CE_TEST_DATABASE") for name, part in parts.items()}
+    assert databases["tests"] == databases["transactional"] == "postgres"
+    assert databases["dialects"] == "sqlite"
+    ((rest,),) = list_lanes(["--browser"])
+    assert "browser and slow" in rest.command
 
 
-@pytest.mark.parametrize(("code", "holds"), [(0, True), (1, False), (2, False), (NOTHING_TO_RUN, False), (-9, False)])
+def test_each_kind_of_test_is_looked_for_in_some_files_only() -> None:
+    assert {kind: len(list_files(kind)) > 20 for kind in SIGNS} == dict.fromkeys(SIGNS, True)
+
+
+def test_a_test_of_a_kind_is_refused_where_nobody_looks_for_it() -> None:
+    class Item:
+        nodeid = "tests/elsewhere.py::test"
+        marks: ClassVar[set[str]] = {"dialects"}
+
+        def get_closest_marker(self, name: str) -> Any:
+            return pytest.mark.dialects.mark if name in self.marks else None
+
+    with pytest.raises(pytest.UsageError, match="is dialects, but its file has not"):
+        next(conftest.pytest_collection_modifyitems([Item()]))  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("path", QUICK)
+def test_what_is_quick_is_there(path: str) -> None:
+    assert (ROOT / path).exists()
+
+
+@pytest.mark.parametrize(("code", "holds"), [(0, True), (1, False), (2, False), (5, False), (-9, False)])
 @pytest.mark.parametrize("at_once", [True, False])
 def test_a_part_holds_as_its_process_says(
     tmp_path: Path,
@@ -63,28 +70,7 @@ def test_a_part_holds_as_its_process_says(
     assert ("== one ==\na word" if at_once else "a word") in capfd.readouterr().out
 
 
-def test_only_of_what_was_asked_for_a_part_may_have_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "one_part.py").write_text(f"import sys\nsys.exit({NOTHING_TO_RUN})\n")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-
-    assert Part("one", ("one_part",), may_be_empty=True).run(at_once=True)
-    assert not any(part.may_be_empty for lane in lanes([]) for part in lane)
-    assert all(part.may_be_empty for lane in lanes(["tests/audit"]) for part in lane)
-
-
-def test_the_second_database_gets_what_touches_one_and_is_not_proven_by_once() -> None:
-    asked = ["tests/convengine/test_codec.py", "tests/demo/test_questions.py", "tests/convengine/test_rights.py"]
-    environment = {**os.environ, "CE_TEST_DATABASE_ONLY": "true", "PYTEST_XDIST_WORKER": "none"}
-    command = [sys.executable, "-m", "pytest", "--collect-only", *asked]
-    told = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False).stdout
-
-    assert f"{asked[2]}::test_every_right_of_the_table_is_there" in told
-    assert [name for name in asked[:2] if name in told] == []
-    shown = re.findall(r"test_nothing_that_is_shown_leads_to_a_refusal\[(\w+)", told)
-    assert shown == ["config_admin"]
-
-
-@pytest.mark.parametrize("failing", ["checks", "sqlite", "browser", "postgres", ""])
+@pytest.mark.parametrize("failing", ["checks", "tests", "dialects", "transactional", "browser", ""])
 def test_one_part_that_fails_fails_all_and_is_named(
     failing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -92,7 +78,7 @@ def test_one_part_that_fails_fails_all_and_is_named(
 
     assert main([]) == (1 if failing else 0)
     told = capsys.readouterr().out
-    assert told.count("passed") == (3 if failing else 4)
+    assert told.count("passed") == (4 if failing else 5)
     assert (f"{failing}: FAILED" in told) is bool(failing)
 
 
@@ -123,4 +109,4 @@ def test_whoever_interrupts_it_is_not_given_the_rest(monkeypatch: pytest.MonkeyP
 
     with pytest.raises(KeyboardInterrupt):
         main([])
-    assert sorted(begun) == ["browser", "checks"]
+    assert sorted(begun) == ["checks", "transactional"]

@@ -17,7 +17,7 @@ from config_admin.models import (
     CeRule,
 )
 from config_admin.releases.change_set import change_set
-from convengine.sessions.models import CeConversation
+from convengine.server.sessions.models import CeConversation
 from tests.api import make_key
 
 #: In seconds.

@@ -1,12 +1,6 @@
 """Small configurations in the database."""
 
-from config_admin.models import (
-    CeIntent,
-    CeIntentClassifier,
-    CePolicy,
-    CeResponse,
-    CeRule,
-)
+from config_admin.models import CeConfig, CeIntent, CeIntentClassifier, CePolicy, CeResponse, CeRule
 from config_admin.releases.change_set import change_set
 
 
@@ -36,3 +30,7 @@ def desk() -> None:
             ("UNKNOWN", "UNKNOWN", "Sorry?"),
         ):
             CeResponse.objects.create(intent_code=intent, state_code=state, response_type="EXACT", exact_text=text)
+
+
+def set_audit_setting(key: str, value: str | int) -> None:
+    CeConfig.objects.create(config_type="AUDIT", config_key=key, config_value=str(value))

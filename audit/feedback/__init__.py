@@ -1,0 +1,1 @@
+"""Feedback on answers: given through the API or in the admin, counted by row."""

@@ -1,4 +1,4 @@
-"""Pages of feedback: all of it, the newest first; rows by what was thought of their answers; and giving it."""
+"""Admin pages of feedback: the list, the rated rows, and giving it."""
 
 import uuid
 from datetime import timedelta
@@ -14,24 +14,24 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_POST
 
-from audit.feedback.counting import MOST, Rated, rated
-from audit.feedback.giving import Given, give
+from audit.feedback.row_ratings import MAX_ROWS, RowRating, rank_rows
+from audit.feedback.store import FeedbackInput, store_feedback
 from audit.models import CeMcpUserFeedback
-from audit.pages import addresses
-from convengine import conf
-from convengine.domain.text import storable
-from convengine.errors import ConvEngineError, RequestInvalid
-from convengine.read_only import ByConversation
-from convengine.record_columns import beginning, labelled, release_link, row_link
+from audit.timeline import addresses
+from convengine.engine.errors import ConvEngineError, RequestInvalid
+from convengine.engine.text.compare import storable
+from convengine.server.admin_site.read_only import ByConversation
+from convengine.server.admin_site.record_columns import badge_column, excerpt_column, release_link, row_link
+from convengine.server.deployment import conf
 
-#: Days that the list of rows looks back, to choose from.
+#: Time ranges of the rated rows, in days.
 DAYS = (7, 30, 90, 365)
-_LOOKS = {"THUMBS_UP": "success", "THUMBS_DOWN": "danger"}
+_THUMB_BADGES = {"THUMBS_UP": "success", "THUMBS_DOWN": "danger"}
 
 
 @admin.register(CeMcpUserFeedback)
 class FeedbackAdmin(ByConversation):
-    """Feedback, the newest first."""
+    """Feedback, newest first."""
 
     list_display = ("created_at", "thumb", "turn", "said", "answered", "comments", "corrected", "row", "by")
     fields = (
@@ -42,13 +42,13 @@ class FeedbackAdmin(ByConversation):
     readonly_fields = ("thumb", "turn", "conversation_page", "by", "row", "release")
     list_filter = ("feedback_type",)
     ordering = ("-feedback_id",)
-    said = beginning("user_query", "user")
-    answered = beginning("assistant_response", "answer")
-    comments = beginning("comment", "comment")
-    corrected = beginning("correction", "correction")
+    said = excerpt_column("user_query", "user")
+    answered = excerpt_column("assistant_response", "answer")
+    comments = excerpt_column("comment", "comment")
+    corrected = excerpt_column("correction", "correction")
 
     def get_urls(self) -> list[Any]:
-        """Beside the usual pages, that of rows."""
+        """Add the page of rated rows."""
         view = self.admin_site.admin_view
         return [
             path("rated/", view(require_GET(self.rated_page)), name="audit_cemcpuserfeedback_rated"),
@@ -60,83 +60,80 @@ class FeedbackAdmin(ByConversation):
             *super().get_urls(),
         ]
 
-    @labelled(_LOOKS, "thumb")
+    @badge_column(_THUMB_BADGES, "thumb")
     def thumb(self, row: CeMcpUserFeedback) -> tuple[str, str]:
-        """Which way it points; one that was replaced says so."""
+        """The direction of the thumb; a replaced one is marked."""
         return row.feedback_type, row.get_feedback_type_display() + (", replaced" if row.replaced_at else "")
 
     @admin.display(description="turn")
     def turn(self, row: CeMcpUserFeedback) -> SafeString:
-        """The turn that is rated, on its timeline: retention may have taken its record."""
+        """The rated turn, on its timeline, because retention may have removed its record."""
         address = addresses.timeline_url(row.conversation_id, row.turn_no)
         return format_html('<a class="ce-link" href="{}">Turn {}</a>', address, row.turn_no)
 
     @admin.display(description="by")
     def by(self, row: CeMcpUserFeedback) -> str:
-        """Who gave it."""
         return row.who
 
     @admin.display(description="answered by")
     def row(self, row: CeMcpUserFeedback) -> SafeString | str:
-        """The row that answered."""
         if not row.row_pk:
             return "-"
         return row_link(row.table_name, row.row_pk, f"{row.table_name.removeprefix('ce_')} {row.row_pk}")
 
     @admin.display(description="configuration")
     def release(self, row: CeMcpUserFeedback) -> SafeString:
-        """The release that the turn ran on."""
         return release_link(row.config_version)
 
     def rated_page(self, request: HttpRequest) -> HttpResponse:
-        """Rows by what was thought of their answers, the worst first."""
+        """Rows by the ratings of their answers, worst first."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         given = request.GET.get("days", "")
         days = int(given) if given.isascii() and given.isdecimal() and int(given[:6]) in DAYS else DAYS[1]
-        found = rated(timezone.now() - timedelta(days=days))
+        found = rank_rows(timezone.now() - timedelta(days=days))
         context = {
             **self.admin_site.each_context(request),
             "title": "Rated rows",
             "opts": self.opts,
-            "lines": [(one, _linked(one), _list_of(one)) for one in found],
+            "lines": [(one, _link_row(one), _feedback_list_url(one)) for one in found],
             "days": days,
             "choices": DAYS,
-            "full": len(found) == MOST,
+            "full": len(found) == MAX_ROWS,
         }
         return TemplateResponse(request, "audit/rated.html", context)
 
     def give_page(self, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
-        """Keep what somebody who is signed in thinks of a turn, and go back to it."""
+        """Store the feedback of the signed-in user on a turn, and return to it."""
         if not request.user.has_perm("audit.add_cemcpuserfeedback"):
             raise PermissionDenied
         texts = {name: storable(request.POST.get(name, "")).strip() for name in ("comment", "correction")}
         limit = conf.get("MAX_MESSAGE_BYTES")
         kind = request.POST.get("feedback_type", "")
         if kind not in CeMcpUserFeedback.Type.values:
-            messages.error(request, "Say whether the answer was good or bad: press one of the two thumbs.")
+            messages.error(request, "Choose “Good answer” or “Bad answer”.")
         elif any(len(text.encode()) > limit for text in texts.values()):
-            messages.error(request, f"That is longer than {limit} bytes. Say less at once.")
+            messages.error(request, f"The text is longer than {limit} bytes. Shorten it.")
         else:
-            given = Given(kind, comment=texts["comment"], correction=texts["correction"])
+            given = FeedbackInput(kind, comment=texts["comment"], correction=texts["correction"])
             self._give(request, conversation_id, turn_no, given)
         return HttpResponseRedirect(f"{addresses.turn_url(conversation_id, turn_no)}#feedback")
 
-    def _give(self, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int, given: Given) -> None:
+    def _give(self, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int, given: FeedbackInput) -> None:
         try:
-            give(conversation_id, None, f"user:{request.user.get_username()}", given, turn_no=turn_no)
+            store_feedback(conversation_id, None, f"user:{request.user.get_username()}", given, turn_no=turn_no)
         except RequestInvalid as wrong:
             messages.error(request, " ".join(text for texts in wrong.fields.values() for text in texts))
         except ConvEngineError as error:
             messages.error(request, error.message)
         else:
-            messages.success(request, "Your feedback is kept.")
+            messages.success(request, "Your feedback is saved.")
 
 
-def _linked(one: Rated) -> SafeString:
-    return row_link(one.table, one.pk, f"{one.table.removeprefix('ce_').replace('_', ' ')} {one.pk}")
+def _link_row(rating: RowRating) -> SafeString:
+    return row_link(rating.table, rating.pk, f"{rating.table.removeprefix('ce_').replace('_', ' ')} {rating.pk}")
 
 
-def _list_of(one: Rated) -> str:
+def _feedback_list_url(rating: RowRating) -> str:
     address = reverse("admin:audit_cemcpuserfeedback_changelist")
-    return f"{address}?table_name={one.table}&row_pk={one.pk}&replaced_at__isnull=True"
+    return f"{address}?table_name={rating.table}&row_pk={rating.pk}&replaced_at__isnull=True"

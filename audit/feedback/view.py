@@ -8,26 +8,20 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from audit.feedback.giving import PARTICIPANT, Given, give
+from audit.api.serializers import ClosedSerializer
+from audit.feedback.store import PARTICIPANT, FeedbackInput, store_feedback
 from audit.models import CeMcpUserFeedback
-from convengine import conf
-from convengine.api.models import CeApiKey
-from convengine.api.serializers import (
-    FailureSerializer,
-    StrictObjectField,
-    StrictTextField,
-    StrictUuidField,
-    shown,
-    unknown_field,
-)
-from convengine.codec import TOO_DEEP, dumps, too_deep
-from convengine.errors import InputParamsTooLarge, MessageTooLarge
+from convengine.engine.errors import InputParamsTooLarge, MessageTooLarge
+from convengine.engine.turn.codec import TOO_DEEP, dumps, is_too_deep
+from convengine.server.api.models import CeApiKey
+from convengine.server.api.serializers import FailureSerializer, StrictObjectField, StrictTextField, StrictUuidField
+from convengine.server.deployment import conf
 
 _TYPES = tuple(CeMcpUserFeedback.Type)
 _TEXTS = ("assistantResponse", "comment", "correction")
 
 
-class FeedbackSerializer(serializers.Serializer[Any]):
+class FeedbackSerializer(ClosedSerializer):
     """A thumb, and what goes with it."""
 
     conversationId = StrictUuidField(help_text="Which conversation.")
@@ -42,17 +36,12 @@ class FeedbackSerializer(serializers.Serializer[Any]):
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """Raises ValidationError naming every field that is wrong, missing or unknown."""
-        if not isinstance(data, dict):
-            raise serializers.ValidationError({"body": [f"Must be a JSON object, not {shown(data)}."]})
-        if unknown := sorted(data.keys() - self.fields.keys()):
-            raise serializers.ValidationError(
-                {name: [unknown_field(name, data[name], self.fields)] for name in unknown}
-            )
+        self.refuse_unknown_fields(data)
         kind, wrong = data.get("feedbackType"), {}
         if not data.get("conversationId"):
-            wrong["conversationId"] = ["Say which conversation this feedback is for (conversationId)."]
+            wrong["conversationId"] = ["conversationId is missing. Send the conversation of this feedback."]
         if kind not in _TYPES:
-            wrong["feedbackType"] = [f"Unknown feedbackType {kind}; use THUMBS_UP or THUMBS_DOWN."]
+            wrong["feedbackType"] = [f"Unknown feedbackType {kind}. Use THUMBS_UP or THUMBS_DOWN."]
         if wrong:
             raise serializers.ValidationError(wrong)
         return dict(super().to_internal_value(data))
@@ -60,14 +49,14 @@ class FeedbackSerializer(serializers.Serializer[Any]):
     def validate_messageId(self, value: str | None) -> str | None:
         """Raises ValidationError beyond 128 characters."""
         if value is not None and len(value) > 128:
-            raise serializers.ValidationError(f"{len(value)} characters received; send at most 128.")
+            raise serializers.ValidationError(f"{len(value)} characters received. Send at most 128.")
         return value
 
     def validate_metadata(self, value: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Raises InputParamsTooLarge, and ValidationError for what is nested too deep."""
+        """Raises InputParamsTooLarge, and ValidationError for too deep nesting."""
         if value is None:
             return None
-        if too_deep(value):
+        if is_too_deep(value):
             raise serializers.ValidationError(TOO_DEEP)
         limit = conf.get("MAX_INPUT_PARAMS_BYTES")
         if (size := len(dumps(value).encode())) > limit:
@@ -115,10 +104,10 @@ class FeedbackView(APIView):
     def post(self, request: Request) -> Response:
         """Rate an answer: a thumb, with a comment and a correction where there are. A second one replaces the first."""
         owner = request.auth
-        assert isinstance(owner, CeApiKey)  # HasScope saw to it.
+        assert isinstance(owner, CeApiKey)  # Checked by HasScope.
         compat = request.headers.get("X-ConvEngine-Compat") == "1"
         sent = FeedbackSerializer().run_validation(request.data)
-        given = Given(
+        feedback_input = FeedbackInput(
             sent["feedbackType"],
             sent.get("messageId") or None,
             sent.get("assistantResponse"),
@@ -126,15 +115,17 @@ class FeedbackView(APIView):
             sent.get("correction") or "",
             sent.get("metadata"),
         )
-        kept = give(sent["conversationId"], owner.workspace_id, PARTICIPANT, given, any_id=compat)
+        feedback = store_feedback(
+            sent["conversationId"], owner.workspace_id, PARTICIPANT, feedback_input, any_id=compat
+        )
         return Response(
             {
                 "success": True,
-                "feedbackId": kept.pk,
+                "feedbackId": feedback.pk,
                 "capturedQueryKnowledgeCount": 0,
                 "capturedUserQueryKnowledgeCount": 0,
                 "embeddedUserQueryKnowledgeCount": 0,
-                "message": "Feedback kept.",
+                "message": "Feedback saved.",
             },
             status=200 if compat else 201,
         )

@@ -1,0 +1,1 @@
+"""Live streams of running conversations."""

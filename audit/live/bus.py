@@ -1,6 +1,6 @@
-"""The bus between processes, of the Redis protocol: who is watched where, and what running turns tell (R75).
+"""The bus between processes, with the Redis protocol: watched conversations, and events of running turns (R75).
 
-Nothing depends on it: what it loses, or while it is away, readers find in the database when it is stored.
+Nothing depends on it: readers find what it loses in the database.
 """
 
 import os
@@ -13,29 +13,33 @@ from typing import Any
 
 import structlog
 
-from audit.live.told import News
+from audit.live.hub import hub
+from audit.live.messages import StreamMessage
+from convengine.server.deployment import conf
 
 log = structlog.get_logger(__name__)
-_WATCHED, _TOLD = "convengine:live:watched", "convengine:live:told"
-#: Seconds for which an announcement holds, and between two tries to reach the bus.
+_WATCHED_CHANNEL, _MESSAGE_CHANNEL = "convengine:live:watched", "convengine:live:told"
+#: Seconds for which an announcement is valid, and between two attempts to reach the bus.
 HOLDS, _AGAIN = 10.0, 2.0
-#: What waits to be sent; more is left to the database.
+#: Maximum length of the send queue; the rest is left to the database.
 _WAITING = 2000
-#: Larger news go by the database.
+#: Larger messages go through the database.
 _LARGEST = 512 * 1024
-#: The word of a message that says: look at the database.
+#: The message that asks readers to look at the database.
 LOOK = "LOOK"
 
 
 class Bus:
-    """This process on the bus: a thread that sends, and one that hears. Nothing here makes a turn wait."""
+    """This process on the bus: a thread that sends, and one that receives. A turn never waits for it."""
 
-    def __init__(self, url: str, hear: Callable[[News], None], look: Callable[[str], None]) -> None:
+    def __init__(
+        self, url: str, on_message: Callable[[StreamMessage], None], on_refresh: Callable[[str], None]
+    ) -> None:
         self._url = url.replace("redis+socket://", "unix://", 1)
         self._me = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
-        self._hear = hear
-        self._look = look
-        #: Conversations that are watched in other processes, and until when that holds.
+        self._on_message = on_message
+        self._on_refresh = on_refresh
+        #: Conversations that are watched in other processes, and until when.
         self._interest: dict[str, float] = {}
         self._out: queue.Queue[tuple[str, str]] = queue.Queue(_WAITING)
 
@@ -44,19 +48,19 @@ class Bus:
         for work in (self._send, self._listen):
             threading.Thread(target=work, name="live bus", daemon=True).start()
 
-    def watched(self, conversation_id: str) -> bool:
+    def is_watched(self, conversation_id: str) -> bool:
         """True while another process has a reader of a conversation."""
         return self._interest.get(conversation_id, 0.0) > time.monotonic()
 
     def announce(self, conversations: list[str]) -> None:
-        """Say that conversations are watched here."""
-        self._put(_WATCHED, " ".join([self._me, *conversations]))
+        """Announce the conversations that are watched here."""
+        self._put(_WATCHED_CHANNEL, " ".join([self._me, *conversations]))
 
-    def tell(self, news: News) -> None:
-        """Send something to whoever watches."""
-        text = news.packed(self._me)
+    def tell(self, message: StreamMessage) -> None:
+        """Send a message to all readers."""
+        text = message.pack(self._me)
         if len(text) <= _LARGEST:
-            self._put(_TOLD, text)
+            self._put(_MESSAGE_CHANNEL, text)
 
     def _put(self, channel: str, text: str) -> None:
         try:
@@ -73,15 +77,15 @@ class Bus:
         client = self._client()
         while True:
             channel, text = self._out.get()
-            self._tried(lambda channel=channel, text=text: client.publish(channel, text))  # type: ignore[misc]
+            self._retry(lambda channel=channel, text=text: client.publish(channel, text))  # type: ignore[misc]
 
     def _listen(self) -> None:
         while True:
-            self._tried(self._heard_until_it_ends)
+            self._retry(self._receive_messages)
 
-    def _heard_until_it_ends(self) -> None:
+    def _receive_messages(self) -> None:
         with self._client().pubsub(ignore_subscribe_messages=True) as subscribed:
-            subscribed.subscribe(_WATCHED, _TOLD)
+            subscribed.subscribe(_WATCHED_CHANNEL, _MESSAGE_CHANNEL)
             for message in subscribed.listen():
                 try:
                     self._take(message["channel"].decode(), message["data"])
@@ -89,22 +93,22 @@ class Bus:
                     log.warning("not understood on the live bus", error=str(error))
 
     def _take(self, channel: str, data: bytes) -> None:
-        if channel == _WATCHED:
+        if channel == _WATCHED_CHANNEL:
             sender, *conversations = data.decode().split()
             if sender != self._me:
                 now = time.monotonic()
                 known = {name: until for name, until in self._interest.items() if until > now}
                 self._interest = {**known, **dict.fromkeys(conversations, now + HOLDS)}
             return
-        sender, news = News.unpacked(data)
+        sender, message = StreamMessage.unpack(data)
         if sender == self._me:
             return
-        if news.name == LOOK:
-            self._look(news.conversation_id)
+        if message.name == LOOK:
+            self._on_refresh(message.conversation_id)
         else:
-            self._hear(news)
+            self._on_message(message)
 
-    def _tried(self, work: Callable[[], Any]) -> None:
+    def _retry(self, work: Callable[[], Any]) -> None:
         import redis
 
         try:
@@ -112,3 +116,46 @@ class Bus:
         except (redis.RedisError, OSError) as error:
             log.warning("the live bus is out of reach", error=str(error))
             time.sleep(_AGAIN)
+
+
+class Relay:
+    """Sends events to readers."""
+
+    def __init__(self) -> None:
+        self._bus: Bus | None = None
+        self._started = False
+
+    def start(self) -> None:
+        """Join the bus, if there is one; once per process."""
+        url = conf.get("BUS_URL")
+        if url and not self._started:
+            self._bus = Bus(url, hub.offer, hub.refresh)
+            hub.announce = self._bus.announce
+            # With a bus, polling is only needed for lost messages.
+            hub.every = lambda: max(conf.get("STREAM_POLL_MS") / 1000, 2.0)
+            self._bus.start()
+        self._started = True
+
+    @property
+    def can_be_watched(self) -> bool:
+        """False in a process whose running turns nobody can watch."""
+        return self._bus is not None or hub.serves
+
+    def is_watched(self, conversation_id: str) -> bool:
+        """True while somebody watches a conversation."""
+        return hub.watches(conversation_id) or (self._bus is not None and self._bus.is_watched(conversation_id))
+
+    def tell(self, message: StreamMessage) -> None:
+        """Send to all readers. Never waits."""
+        hub.offer(message)
+        if self._bus and self._bus.is_watched(message.conversation_id):
+            self._bus.tell(message)
+
+    def refresh(self, conversation_id: str) -> None:
+        """Make all readers read the database."""
+        hub.refresh(conversation_id)
+        if self._bus and self._bus.is_watched(conversation_id):
+            self._bus.tell(StreamMessage(conversation_id, LOOK, ""))
+
+
+relay = Relay()

@@ -1,4 +1,4 @@
-"""The readers of this process: woken when something happens in their conversation, each with a bounded queue."""
+"""The readers of this process, each with a limited queue and a wake-up."""
 
 import asyncio
 from collections import deque
@@ -10,15 +10,15 @@ from typing import Any, TypeVar
 import structlog
 from django.db import DatabaseError, connections
 
-from audit.live import reading
-from audit.live.told import News
-from convengine import conf
+from audit.live import read_events
+from audit.live.messages import StreamMessage
+from convengine.server.deployment import conf
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
-#: News that a reader may be behind, and their bytes; events of a running turn that late comers get.
+#: Limits of a reader's queue, in messages and bytes; and of a running turn's events for new readers.
 _MOST, _MOST_BYTES = 1000, 4 * 1024 * 1024
-#: Conversations of one statement.
+#: Conversations per statement.
 _AT_ONCE = 200
 #: Threads that read for all streams of this process.
 _THREADS = 2
@@ -26,43 +26,43 @@ _THREADS = 2
 
 @dataclass(eq=False)
 class Reader:
-    """Somebody who watches a conversation."""
+    """A reader of a conversation."""
 
     conversation_id: str
-    queue: deque[News] = field(default_factory=deque)
+    queue: deque[StreamMessage] = field(default_factory=deque)
     #: Set when there is something to do.
     wake: asyncio.Event = field(default_factory=asyncio.Event)
-    #: The database has to be looked at.
+    #: The database must be read.
     stale: bool = True
-    #: It took what it was sent too slowly, and its queue was given up.
+    #: It read too slowly, and its queue was dropped.
     overrun: bool = False
     _bytes: int = 0
 
-    def offer(self, news: News) -> None:
-        """Put something in the queue; a queue that is full is given up with everything in it."""
-        self._bytes += len(news.data)
+    def offer(self, message: StreamMessage) -> None:
+        """Add to the queue; a full queue is dropped completely."""
+        self._bytes += len(message.data)
         if len(self.queue) >= _MOST or self._bytes > _MOST_BYTES:
             self.give_up()
         if not self.overrun:
-            self.queue.append(news)
+            self.queue.append(message)
         self.wake.set()
 
     def give_up(self) -> None:
-        """Keep nothing for it any more: it takes what it is sent too slowly."""
+        """Drop the queue of a slow reader."""
         self.overrun = True
         self.queue.clear()
         self.wake.set()
 
-    def take(self) -> News | None:
-        """The next one; null when there is none."""
+    def take(self) -> StreamMessage | None:
+        """The next message, or null."""
         if not self.queue:
             return None
-        news = self.queue.popleft()
-        self._bytes -= len(news.data)
-        return news
+        message = self.queue.popleft()
+        self._bytes -= len(message.data)
+        return message
 
-    def look(self) -> None:
-        """Have the database looked at."""
+    def refresh(self) -> None:
+        """Make it read the database."""
         self.stale = True
         self.wake.set()
 
@@ -72,32 +72,32 @@ class Channel:
     """A conversation that is watched here."""
 
     readers: set[Reader] = field(default_factory=set)
-    #: What the turn that runs has told so far, for who comes while it runs.
-    running: list[News] = field(default_factory=list)
-    #: As the database was seen last.
-    stood: Any = None
+    #: The events of the running turn so far, for new readers.
+    running: list[StreamMessage] = field(default_factory=list)
+    #: The last seen state of the database.
+    version: Any = None
 
-    def heard(self, news: News) -> None:
-        """Keep what late comers need, and tell the readers."""
-        if news.is_event:
-            if news.previous == 0:
+    def receive(self, message: StreamMessage) -> None:
+        """Keep what new readers need, and notify the readers."""
+        if message.is_event:
+            if message.previous == 0:
                 self.running.clear()
             if len(self.running) < _MOST:
-                self.running.append(news)
+                self.running.append(message)
         for reader in self.readers:
-            reader.offer(news)
+            reader.offer(message)
 
 
 class Hub:
-    """All readers of this process. Everything but `offer`, `look` and `watches` belongs to the event loop."""
+    """All readers of this process. Everything except `offer`, `look` and `watches` belongs to the event loop."""
 
     def __init__(self) -> None:
         self.channels: dict[str, Channel] = {}
-        #: This process answers calls for streams.
-        self.served = False
-        #: Called with the conversations that are watched, when there is a new one and now and again.
+        #: This process serves streams.
+        self.is_served = False
+        #: Called with the watched conversations, when there is a new one and periodically.
         self.announce: Callable[[list[str]], None] | None = None
-        #: Seconds between two looks at the database, while nobody tells what happens.
+        #: Seconds between two reads of the database without messages.
         self.every: Callable[[], float] = lambda: conf.get("STREAM_POLL_MS") / 1000
         self._loop: asyncio.AbstractEventLoop | None = None
         self._polling: asyncio.Task[None] | None = None
@@ -105,22 +105,22 @@ class Hub:
 
     @property
     def count(self) -> int:
-        """How many readers there are."""
+        """The number of readers."""
         return sum(len(channel.readers) for channel in self.channels.values())
 
     @property
     def serves(self) -> bool:
-        """True when this process has had readers: it may have them again."""
+        """True when this process has had readers and may have some again."""
         return self._loop is not None
 
     def join(self, conversation_id: str) -> Reader:
-        """A new reader. What the turn that runs has told is in its queue."""
+        """A new reader, with the running turn's events in its queue."""
         self._loop = asyncio.get_running_loop()
         reader = Reader(conversation_id)
         channel = self.channels.setdefault(conversation_id, Channel())
         channel.readers.add(reader)
-        for news in channel.running:
-            reader.offer(news)
+        for message in channel.running:
+            reader.offer(message)
         if self._polling is None or self._polling.done():
             self._polling = self._loop.create_task(self._poll())
         if self.announce:
@@ -128,7 +128,7 @@ class Hub:
         return reader
 
     def leave(self, reader: Reader) -> None:
-        """A reader has gone."""
+        """Remove a reader."""
         channel = self.channels.get(reader.conversation_id)
         if channel:
             channel.readers.discard(reader)
@@ -136,34 +136,34 @@ class Hub:
                 del self.channels[reader.conversation_id]
 
     def watches(self, conversation_id: str) -> bool:
-        """True while somebody watches a conversation here. From any thread."""
+        """True while somebody watches a conversation here. Thread-safe."""
         return conversation_id in self.channels
 
-    def offer(self, news: News) -> None:
-        """Tell the readers of a conversation. From any thread; never waits."""
+    def offer(self, message: StreamMessage) -> None:
+        """Notify the readers of a conversation. Thread-safe; never waits."""
 
-        def told() -> None:
-            if channel := self.channels.get(news.conversation_id):
-                channel.heard(news)
+        def deliver() -> None:
+            if channel := self.channels.get(message.conversation_id):
+                channel.receive(message)
 
-        self._later(told)
+        self._run_in_loop(deliver)
 
-    def look(self, conversation_id: str) -> None:
-        """Have the readers of a conversation look at the database. From any thread."""
+    def refresh(self, conversation_id: str) -> None:
+        """Make the readers of a conversation read the database. Thread-safe."""
 
-        def looked() -> None:
+        def refresh() -> None:
             if channel := self.channels.get(conversation_id):
                 channel.running.clear()
                 for reader in channel.readers:
-                    reader.look()
+                    reader.refresh()
 
-        self._later(looked)
+        self._run_in_loop(refresh)
 
     async def read(self, work: Callable[[], T]) -> T:
-        """Ask the database something, in one of few threads, which holds no connection afterwards."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, _alone, work)
+        """Query the database in one of a few threads, which releases its connection afterwards."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, _read_and_release, work)
 
-    def _later(self, work: Callable[[], Any]) -> None:
+    def _run_in_loop(self, work: Callable[[], Any]) -> None:
         if self._loop and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(work)
 
@@ -175,21 +175,21 @@ class Hub:
             for first in range(0, len(names), _AT_ONCE):
                 some = names[first : first + _AT_ONCE]
                 try:
-                    self._stood(some, await self.read(lambda some=some: reading.stands(some)))  # type: ignore[misc]
+                    self._store_versions(some, await self.read(lambda some=some: read_events.read_versions(some)))  # type: ignore[misc]
                 except DatabaseError as error:
                     log.warning("streams cannot look at the database", error=str(error))
             await asyncio.sleep(self.every())
 
-    def _stood(self, names: list[str], found: Mapping[str, Any]) -> None:
+    def _store_versions(self, names: list[str], found: Mapping[str, Any]) -> None:
         for name in names:
             channel = self.channels.get(name)
-            if channel and channel.stood != found.get(name, ()):
-                channel.stood = found.get(name, ())
+            if channel and channel.version != found.get(name, ()):
+                channel.version = found.get(name, ())
                 for reader in channel.readers:
-                    reader.look()
+                    reader.refresh()
 
 
-def _alone(work: Callable[[], T]) -> T:
+def _read_and_release(work: Callable[[], T]) -> T:
     try:
         return work()
     finally:

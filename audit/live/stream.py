@@ -6,62 +6,62 @@ from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 
+from audit.api.access_scope import strip_prompts
+from audit.live.cursor import StreamCursor
 from audit.live.hub import Hub, Reader
-from audit.live.place import Place
-from audit.live.reading import Found, beyond
-from audit.live.told import CLOSED, CONNECTED, News, frame
-from audit.reach import without_prompts
-from audit.stage_names import base_name
-from convengine.codec import dumps, loads
-from convengine.domain.stages import Stage
+from audit.live.messages import CLOSED, CONNECTED, StreamMessage, encode_frame
+from audit.live.read_events import StreamPage, read_after
+from convengine.engine.pipeline.stages import TURN_FAILED
+from convengine.engine.stages import base_name
+from convengine.engine.turn.codec import dumps, loads
 
-#: Seconds between two signs of life: proxies end a connection that says nothing for a minute.
+#: Seconds between two heartbeats: proxies end a silent connection after a minute.
 HEARTBEAT = 15.0
 _COMMENT = b": still here\n\n"
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a reader asked for."""
+class StreamRequest:
+    """The parameters of a reader."""
 
     conversation_id: str
     #: Stages to send; all when empty.
     stages: Collection[str] = ()
     verbose: bool = True
-    #: What models were asked is shown.
+    #: Prompts are shown.
     prompts: bool = True
 
-    def shown(self, data: str) -> str:
-        """An envelope as this reader gets it."""
-        return data if self.prompts else dumps(without_prompts(loads(data)))
+    def render(self, data: str) -> str:
+        """An envelope for this reader."""
+        return data if self.prompts else dumps(strip_prompts(loads(data)))
 
     def wants(self, name: str) -> bool:
-        """True for a stage that is sent. That a turn failed is sent always."""
-        return not self.stages or name == Stage.TURN_FAILED or name in self.stages or base_name(name) in self.stages
+        """True for a stage that is sent. The failure of a turn is always sent."""
+        return not self.stages or name == TURN_FAILED or name in self.stages or base_name(name) in self.stages
 
 
 @dataclass
 class Stream:
-    """A reader's way through a conversation."""
+    """The progress of a reader through a conversation."""
 
     hub: Hub
     reader: Reader
-    wanted: Wanted
-    place: Place
+    request: StreamRequest
+    cursor: StreamCursor
     #: Seconds that it may last.
     lasts: float
-    #: Asked now and again: may it go on? Gives why not, blank when it may.
-    refused: Callable[[], str]
-    #: The reader named no event to go on from.
-    anew: bool = False
-    #: The newest turn for which everything in front of it was read.
-    _met: int = 0
+    #: Called periodically: returns why the stream must end, or blank.
+    find_refusal: Callable[[], str]
+    #: The reader named no event to continue from.
+    is_new: bool = False
+    #: The newest turn for which all earlier events were read.
+    _met_turn_no: int = 0
 
     async def frames(self) -> AsyncIterator[bytes]:
-        """Everything to be sent, until the reader goes, is too slow, or the time is over."""
-        greeting = dumps({"conversationId": self.wanted.conversation_id, "transport": "SSE"})
-        # Who comes anew learns where that is, to come again from there; who comes again knows.
-        yield frame(CONNECTED, greeting, self.place if self.anew else None)
+        """All messages, until the reader leaves, is too slow, or the time is over."""
+        greeting = dumps({"conversationId": self.request.conversation_id, "transport": "SSE"})
+        # A new reader learns its position for a later connection.
+        yield encode_frame(CONNECTED, greeting, self.cursor if self.is_new else None)
         until, asked = time.monotonic() + self.lasts, time.monotonic()
         why = ""
         while not why and time.monotonic() < until:
@@ -69,60 +69,64 @@ class Stream:
                 why = "STREAM_TOO_SLOW"
             elif self.reader.stale:
                 found = await self._read()
-                for sent in self._stored(found):
+                for sent in self._stored_frames(found):
                     yield sent
-                why = _over(found)
-            elif news := self.reader.take():
-                async for sent in self._heard(news):
+                why = _end_reason(found)
+            elif message := self.reader.take():
+                async for sent in self._relay_message(message):
                     yield sent
-            elif await self._nothing_for(HEARTBEAT):
+            elif await self._is_idle_for(HEARTBEAT):
                 yield _COMMENT
             if time.monotonic() > asked + 2 * HEARTBEAT:
-                asked, why = time.monotonic(), why or await self.hub.read(self.refused)
-        yield frame(CLOSED, dumps({"conversationId": self.wanted.conversation_id, "reason": why or "TIME_OVER"}))
+                asked, why = time.monotonic(), why or await self.hub.read(self.find_refusal)
+        yield encode_frame(
+            CLOSED, dumps({"conversationId": self.request.conversation_id, "reason": why or "TIME_OVER"})
+        )
 
-    async def _read(self) -> Found:
+    async def _read(self) -> StreamPage:
         self.reader.stale = False
-        found = await self.hub.read(partial(beyond, self.wanted.conversation_id, self.place))
+        found = await self.hub.read(partial(read_after, self.request.conversation_id, self.cursor))
         self.reader.stale |= found.more
         return found
 
-    def _stored(self, found: Found) -> list[bytes]:
+    def _stored_frames(self, found: StreamPage) -> list[bytes]:
         sent = []
-        for one in found.told:
-            # The turn that runs may have told it already.
-            if one.place[:2] > self.place[:2] or one.place.beside > self.place.beside:
-                self.place = Place(*max(one.place[:2], self.place[:2]), max(one.place.beside, self.place.beside))
-                if self.wanted.wants(one.name):
-                    sent.append(frame(one.name, self.wanted.shown(one.data), self.place))
+        for one in found.messages:
+            # The running turn may have sent it already.
+            if one.cursor[:2] > self.cursor[:2] or one.cursor.beside > self.cursor.beside:
+                self.cursor = StreamCursor(
+                    *max(one.cursor[:2], self.cursor[:2]), max(one.cursor.beside, self.cursor.beside)
+                )
+                if self.request.wants(one.name):
+                    sent.append(encode_frame(one.name, self.request.render(one.data), self.cursor))
         return sent
 
-    async def _heard(self, news: News) -> AsyncIterator[bytes]:
-        """Something of the turn that runs, if it is next; else it comes from the database when it is stored."""
-        if not news.is_event:
-            if self.wanted.verbose:
-                yield frame(news.name, news.data)
+    async def _relay_message(self, message: StreamMessage) -> AsyncIterator[bytes]:
+        """An event of the running turn, if it is the next; else it comes from the database when it is stored."""
+        if not message.is_event:
+            if self.request.verbose:
+                yield encode_frame(message.name, message.data)
             return
-        if news.turn_no > self.place.turn_no and news.previous == 0 and self._met < news.turn_no:
+        if message.turn_no > self.cursor.turn_no and message.previous == 0 and self._met_turn_no < message.turn_no:
             # No turn begins before the last one is stored: read that to its end.
             self.reader.stale = True
             while self.reader.stale:
-                for sent in self._stored(await self._read()):
+                for sent in self._stored_frames(await self._read()):
                     yield sent
-            self._met = news.turn_no
-        if self._is_next(news):
-            self.place = self.place._replace(turn_no=news.turn_no, seq=news.seq)
-            if self.wanted.wants(news.name):
-                yield frame(news.name, self.wanted.shown(news.data), self.place)
+            self._met_turn_no = message.turn_no
+        if self._is_next(message):
+            self.cursor = self.cursor._replace(turn_no=message.turn_no, seq=message.seq)
+            if self.request.wants(message.name):
+                yield encode_frame(message.name, self.request.render(message.data), self.cursor)
 
-    def _is_next(self, news: News) -> bool:
-        turn_no, seq = self.place.turn_no, self.place.seq
-        if news.turn_no == turn_no:
-            return news.previous <= seq < news.seq
-        return news.turn_no > turn_no and news.previous == 0 and self._met >= news.turn_no
+    def _is_next(self, message: StreamMessage) -> bool:
+        turn_no, seq = self.cursor.turn_no, self.cursor.seq
+        if message.turn_no == turn_no:
+            return message.previous <= seq < message.seq
+        return message.turn_no > turn_no and message.previous == 0 and self._met_turn_no >= message.turn_no
 
-    async def _nothing_for(self, seconds: float) -> bool:
-        """Wait until there is something to do; true when there was nothing."""
+    async def _is_idle_for(self, seconds: float) -> bool:
+        """Wait until there is something to do; true on a timeout."""
         try:
             await asyncio.wait_for(self.reader.wake.wait(), seconds)
         except TimeoutError:
@@ -131,7 +135,7 @@ class Stream:
         return False
 
 
-def _over(found: Found) -> str:
+def _end_reason(found: StreamPage) -> str:
     if found.gone:
         return "NOT_FOUND"
     return f"SESSION_{found.ended}" if found.ended else ""

@@ -1,4 +1,4 @@
-"""The address of event streams where calls are answered by WSGI: it leads to where they are served."""
+"""Redirects calls for event streams from the main port."""
 
 from urllib.parse import urlsplit
 
@@ -9,17 +9,17 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from audit.reach import OWN, WHOLE
-from convengine import conf
-from convengine.api.serializers import FailureSerializer
-from convengine.errors import StreamsElsewhere
+from audit.api.access_scope import SCOPE_OWN, SCOPE_WORKSPACE
+from convengine.engine.errors import StreamsElsewhere
+from convengine.server.api.serializers import FailureSerializer
+from convengine.server.deployment import conf
 
 _ID = r"^\d{1,9}\.\d{1,6}(\.\d{1,18})?$"
 _STREAM = "Events of the trail, each with the id `turnNo.seq`, and progress lines (`VERBOSE`) without one."
 
 
 class Elsewhere(HttpResponseRedirectBase):
-    """The same call at another address."""
+    """A redirect to the other port."""
 
     status_code = 307
 
@@ -27,8 +27,8 @@ class Elsewhere(HttpResponseRedirectBase):
 class StreamView(APIView):
     """`GET /api/v1/conversation/stream/{conversationId}`."""
 
-    scope = (WHOLE, OWN)
-    # Whoever is led on shows there who they are.
+    scope = (SCOPE_WORKSPACE, SCOPE_OWN)
+    # The target checks the rights.
     permission_classes = ()
 
     @extend_schema(
@@ -49,7 +49,7 @@ class StreamView(APIView):
         ],
         responses={
             (200, "text/event-stream"): OpenApiResponse(OpenApiTypes.STR, _STREAM),
-            204: OpenApiResponse(description="The session is over, and everything was told: do not come again."),
+            204: OpenApiResponse(description="The session has ended and all events were sent. Do not reconnect."),
             307: OpenApiResponse(description="Streams are served at another address."),
             **dict.fromkeys((400, 401, 403, 404, 429), FailureSerializer),
         },

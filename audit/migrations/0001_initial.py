@@ -3,7 +3,7 @@
 import django.utils.timezone
 from django.db import migrations, models
 
-from audit import partitions
+from audit.record import partitions
 
 
 class CreateAuditTable(migrations.CreateModel):

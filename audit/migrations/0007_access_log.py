@@ -38,8 +38,8 @@ class Migration(migrations.Migration):
                 ('path', models.TextField(blank=True, default='', help_text='Page or endpoint, without its parameters.')),
             ],
             options={
-                'verbose_name': 'look into the record',
-                'verbose_name_plural': 'looks into the record',
+                'verbose_name': 'access log entry',
+                'verbose_name_plural': 'access log entries',
                 'db_table': 'ce_access_log',
                 'indexes': [models.Index(models.F('conversation_id'), models.OrderBy(models.F('access_id'), descending=True), name='ce_access_conversation'), models.Index(models.F('reader'), models.OrderBy(models.F('access_id'), descending=True), name='ce_access_reader')],
             },

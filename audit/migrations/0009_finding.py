@@ -47,7 +47,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
                 ('name', models.CharField(help_text='What its owner calls it.', max_length=80)),
                 ('shared', models.BooleanField(default=False, help_text='Whether everybody who may find turns sees it.')),
-                ('query', models.TextField(help_text='The search, as it stands in the address of the page.')),
+                ('query', models.TextField(help_text="The filters of the search, as in the address of the page.")),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, help_text='When it was kept.')),
             ],
             options={

@@ -1,4 +1,4 @@
-"""What is kept of every turn, append-only (tables 6.3, 6.4; R58, R84), of who reads it and what is thought of it."""
+"""Tables of the record, append-only: of every turn, of its readers and of feedback (tables 6.3, 6.4; R58, R84)."""
 
 from audit.models.access import CeAccessLog
 from audit.models.chain import CeChainBase, CeChainCut, CeChainLink

@@ -1,4 +1,4 @@
-"""Who read what of the record."""
+"""The access log."""
 
 from django.db import models
 from django.utils import timezone
@@ -7,7 +7,7 @@ from audit.models.sealed import AppendOnly
 
 
 class CeAccessLog(AppendOnly):
-    """One look of a person into the record."""
+    """One access of a user to the record."""
 
     class Kind(models.TextChoices):
         """What was opened."""
@@ -39,8 +39,8 @@ class CeAccessLog(AppendOnly):
 
     class Meta:
         db_table = "ce_access_log"
-        verbose_name = "look into the record"
-        verbose_name_plural = "looks into the record"
+        verbose_name = "access log entry"
+        verbose_name_plural = "access log entries"
         indexes = [
             models.Index("conversation_id", models.F("access_id").desc(), name="ce_access_conversation"),
             models.Index("reader", models.F("access_id").desc(), name="ce_access_reader"),

@@ -1,16 +1,16 @@
-"""What the chain over the record needs beside the seals of turn records."""
+"""Tables of the chain besides the seals of turn records."""
 
 from datetime import UTC
 
 from django.db import models
 from django.utils import timezone
 
-from audit.models.proof import Proven
+from audit.models.proof import SignedModel
 from audit.models.sealed import AppendOnly
 
 
 class CeChainLink(AppendOnly):
-    """The seal over events and model calls that came outside of turns, or to a turn that had its record already.
+    """The seal of events and model calls outside of turns, or after a turn's record.
 
     Those of a conversation are a chain of their own.
     """
@@ -36,14 +36,14 @@ class CeChainLink(AppendOnly):
         return f"addition {self.number} of {self.conversation_id}"
 
 
-class CeChainCut(Proven, AppendOnly):
-    """Something that was taken out of the record by rule: by age, by kind, or because a person's data was erased.
+class CeChainCut(SignedModel, AppendOnly):
+    """Data that was removed from the record by rule: by age, by kind, or by an erasure.
 
-    What is missing and stands here is no damage. Of retention there is one row for each run that took something.
+    Such missing data is no damage. Retention has one row per run that removed something.
     """
 
     class Kind(models.TextChoices):
-        """What was taken out."""
+        """What was removed."""
 
         BEGIN = "BEGIN", "Turns before this had no seals"
         TURNS = "TURNS", "Turn records and sessions"
@@ -67,12 +67,13 @@ class CeChainCut(Proven, AppendOnly):
         return f"{self.kind} before {self.before:%Y-%m-%d %H:%M}"
 
     def claim(self) -> str:
-        """What is proven."""
         return f"{self.kind} {self.before.astimezone(UTC).isoformat()}"
 
 
-class CeChainBase(Proven):
-    """Where the chain of a conversation begins since its older turns were removed: the seal that the next one holds."""
+class CeChainBase(SignedModel):
+    """The beginning of a conversation's chain after its older turns were removed: the seal that the next one
+    includes.
+    """
 
     conversation_id = models.UUIDField(primary_key=True)
     turn_no = models.IntegerField(help_text="The last turn that was removed.")
@@ -88,5 +89,4 @@ class CeChainBase(Proven):
         return f"{self.conversation_id} from turn {self.turn_no + 1}"
 
     def claim(self) -> str:
-        """What is proven."""
         return f"{self.conversation_id} {self.turn_no} {bytes(self.hash).hex()}"

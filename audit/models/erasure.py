@@ -1,13 +1,13 @@
-"""That a person's data was erased: of which conversation, by whom, why."""
+"""Erasures: of which conversation, by whom, why."""
 
 from django.db import models
 from django.utils import timezone
 
-from audit.models.proof import Proven
+from audit.models.proof import SignedModel
 from audit.models.sealed import AppendOnly
 
 
-class CeErasure(Proven, AppendOnly):
+class CeErasure(SignedModel, AppendOnly):
     """One conversation whose contents were erased."""
 
     erasure_id = models.BigAutoField(primary_key=True)
@@ -29,5 +29,4 @@ class CeErasure(Proven, AppendOnly):
         return f"erasure of {self.conversation_id}"
 
     def claim(self) -> str:
-        """What is proven."""
         return f"{self.conversation_id} {self.last_turn_no} {self.last_link} {self.by}\n{self.reason}"

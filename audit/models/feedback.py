@@ -1,17 +1,17 @@
-"""What people think of answers (tables 7.1)."""
+"""Feedback on answers (tables 7.1)."""
 
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from convengine.sessions.models import CeConversation
+from convengine.server.sessions.models import CeConversation
 
 
 class CeMcpUserFeedback(models.Model):
     """A thumb, a comment, a correction: of one person, on one turn. A second one replaces the first, which is kept."""
 
     class Type(models.TextChoices):
-        """Which way the thumb points."""
+        """The direction of the thumb."""
 
         THUMBS_UP = "THUMBS_UP", "Thumbs up"
         THUMBS_DOWN = "THUMBS_DOWN", "Thumbs down"
@@ -59,5 +59,5 @@ class CeMcpUserFeedback(models.Model):
 
     @property
     def who(self) -> str:
-        """Who gave it, in words."""
+        """The author in words."""
         return self.author.removeprefix("user:") if self.author.startswith("user:") else "the user of the conversation"

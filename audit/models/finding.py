@@ -1,4 +1,4 @@
-"""What finding turns keeps of its own: the words of turns, and searches under a name."""
+"""Tables of the search: the words of turns, and saved searches."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.utils import timezone
 
 
 class Words(models.TextField):  # type: ignore[type-arg]
-    """The words of a text as PostgreSQL looks them up; elsewhere nothing is stored in it."""
+    """The words of a text for PostgreSQL's search; on other databases nothing is stored."""
 
     def db_type(self, connection: Any) -> str:
         """The type of the column."""
@@ -16,9 +16,9 @@ class Words(models.TextField):  # type: ignore[type-arg]
 
 
 class CeTurnText(models.Model):
-    """The words of a turn, both sides, behind which turns are found (PostgreSQL; `audit.finding.text_index`).
+    """The words of a turn, both sides, for the search (PostgreSQL; `audit.search.text_index`).
 
-    Filled by a job, never by a turn; what becomes of a turn's texts becomes of its words, by a trigger.
+    A job fills it, never a turn; a trigger removes the words with the turn's texts.
     """
 
     history_id = models.BigIntegerField(primary_key=True, help_text="The turn.")
@@ -33,7 +33,7 @@ class CeTurnText(models.Model):
 
 
 class CeSavedSearch(models.Model):
-    """A search of the page that finds turns, kept under a name."""
+    """A saved search."""
 
     id = models.BigAutoField(primary_key=True)
     name = models.CharField(max_length=80, help_text="What its owner calls it.")
@@ -41,7 +41,7 @@ class CeSavedSearch(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False, help_text="Who keeps it."
     )
     shared = models.BooleanField(default=False, help_text="Whether everybody who may find turns sees it.")
-    query = models.TextField(help_text="The search, as it stands in the address of the page.")
+    query = models.TextField(help_text="The filters of the search, as in the address of the page.")
     created_at = models.DateTimeField(default=timezone.now, help_text="When it was kept.")
 
     class Meta:

@@ -5,8 +5,8 @@ from django.db import models
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 
-class Proven(models.Model):
-    """A row that says why something is missing. Without its proof it says nothing."""
+class SignedModel(models.Model):
+    """A row that explains missing data. It is valid only with its proof."""
 
     proof = models.TextField(default="", help_text="That this was written by the product.")
 
@@ -14,15 +14,14 @@ class Proven(models.Model):
         abstract = True
 
     def claim(self) -> str:
-        """What is proven."""
         raise NotImplementedError
 
-    def proven(self) -> None:
-        """Put the proof on."""
+    def sign(self) -> None:
+        """Set the proof."""
         self.proof = self._proof(settings.SECRET_KEY)
 
     def is_genuine(self) -> bool:
-        """True when the product wrote it, with the secret of today or an earlier one that is still named."""
+        """True when the product wrote it, with the present secret or an earlier one that is still configured."""
         keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
         return any(constant_time_compare(self.proof, self._proof(key)) for key in keys)
 

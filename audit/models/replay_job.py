@@ -1,30 +1,30 @@
-"""Runs of recorded turns that somebody asked for by the API, and what came of them (api-and-audit 8.2)."""
+"""Replays through the API, and their results (api-and-audit 8.2)."""
 
 import uuid
 
 from django.db import models
 from django.db.models import Q
 
-from convengine.sessions.models import CeConversation
+from convengine.server.sessions.models import CeConversation
 
 
 class CeReplayJob(models.Model):
-    """One run of turns of a conversation again. It goes with the conversation, and after some days by itself."""
+    """One replay of turns of a conversation. It is removed with the conversation, or after some days."""
 
     class Mode(models.TextChoices):
-        """On which release."""
+        """The release of the replay."""
 
         RECORDED = "RECORDED", "On the release of each turn, where nothing may differ"
         WHAT_IF = "WHAT_IF", "On another release, with the recorded answers"
 
     class Status(models.TextChoices):
-        """How far it is."""
+        """The status of the replay."""
 
         PENDING = "PENDING", "Waiting"
         RUNNING = "RUNNING", "Running"
         DONE = "DONE", "Done"
         FAILED = "FAILED", "Failed"
-        LOST = "LOST", "Its process died"
+        LOST = "LOST", "Process lost"
 
     replay_id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(
@@ -40,7 +40,7 @@ class CeReplayJob(models.Model):
     created_at = models.DateTimeField(help_text="When it was asked for.")
     started_at = models.DateTimeField(null=True, help_text="When it began to run.")
     finished_at = models.DateTimeField(null=True, help_text="When it ended.")
-    lease_expires_at = models.DateTimeField(help_text="When nobody has heard of its process by then, it is lost.")
+    lease_expires_at = models.DateTimeField(help_text="If the process does not respond by then, the job is lost.")
 
     class Meta:
         db_table = "ce_replay_job"

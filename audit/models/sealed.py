@@ -1,12 +1,12 @@
-"""What the tables of the record have in common."""
+"""What the tables of the record share."""
 
 from typing import Any, ClassVar
 
-from convengine.sealed import PurgedQuerySet, Sealed
+from convengine.server.database.sealed_tables import PurgedQuerySet, SealedModel
 
 
-class AppendOnly(Sealed):
-    """Rows that are written once, by the turn's commit; they leave by retention only."""
+class AppendOnly(SealedModel):
+    """Rows that are written once, by the turn's commit; only retention removes them."""
 
     objects: ClassVar[Any] = PurgedQuerySet.as_manager()
 

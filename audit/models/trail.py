@@ -4,21 +4,20 @@ from django.db import models
 from django.utils import timezone
 
 from audit.models.sealed import AppendOnly
-from audit.stage_names import stored_names
-from convengine.domain.stages import COMMON
+from convengine.engine.stages import COMMON, stored_names
 
-_COMMON = tuple(sorted(name for stage in COMMON for name in stored_names(stage.value)))
-#: The stages by which events are found. The others are looked for in turn after turn: there is one in nearly each.
+_COMMON = tuple(sorted(name for stage in COMMON for name in stored_names(stage)))
+#: The stages in the index. The others occur in nearly every turn and are searched turn by turn.
 _UNCOMMON = ~models.Q(stage__in=_COMMON)
-#: The same as the index spells it.
+#: Written exactly like the index.
 IN_INDEX = f"NOT (stage IN ({', '.join(repr(name) for name in _COMMON)}))"
 
 
 class CeAudit(AppendOnly):
-    """One stage that a turn reached. On PostgreSQL partitioned by range of `audit_id` (R84)."""
+    """One event of a turn. On PostgreSQL partitioned by range of `audit_id` (R84)."""
 
     audit_id = models.BigAutoField(primary_key=True)
-    # No foreign key: a check per event would be paid on every turn.
+    # No foreign key, because each turn would pay for a check per event.
     conversation_id = models.UUIDField()
     stage = models.TextField()
     payload_json = models.JSONField()
@@ -32,9 +31,9 @@ class CeAudit(AppendOnly):
         db_table = "ce_audit"
         verbose_name = "audit event"
         indexes = [
-            # None by conversation and time: the events of a conversation stand in the order of its turns, and every
-            # index more is written to for each event of each turn.
-            # Without `seq`: the events of one turn are one entry then, and who reads a turn sorts its eighty events.
+            # None by conversation and time: the turns give the order of a conversation's events, and every index costs
+            # a write per event. Without `seq`: then the events of one turn are one entry, and readers sort its eighty
+            # events.
             models.Index(fields=["conversation_id", "turn_no"], name="ce_audit_turn"),
             models.Index(fields=["stage", "created_at"], name="ce_audit_stage", condition=_UNCOMMON),
         ]
@@ -66,7 +65,7 @@ class CeTurnRow(AppendOnly):
 
 
 class CeLlmCallLog(AppendOnly):
-    """One call to a model, failed ones too (tables 6.4)."""
+    """One call to a model, including failed ones (tables 6.4)."""
 
     llm_call_id = models.BigAutoField(primary_key=True)
     conversation_id = models.UUIDField()

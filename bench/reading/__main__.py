@@ -1,7 +1,7 @@
 """`python -m bench.reading`: how fast a large record is read.
 
-Makes one of 10 million audit rows, on a PostgreSQL of its own. Every page is read through its view, once with nothing
-of the database in memory, then again. Ends with 1 when a page takes longer than it may.
+Makes one of 10 million audit rows, on a PostgreSQL of its own. Reads every page through its view, once with nothing of
+the database in memory, then again. Ends with 1 when a page takes too long.
 """
 
 import argparse
@@ -19,12 +19,12 @@ from pathlib import Path
 from bench import postgres
 from bench.postgres import Postgres
 
-#: Bytes of disk for each audit row, with room for what PostgreSQL writes ahead.
+#: Bytes of disk per audit row, with room for PostgreSQL's write-ahead log.
 _BYTES = 1_500
 
 
 def main() -> int:
-    """0 when every page stays below its limit."""
+    """Returns 0 when every page stays below its limit."""
     parser = argparse.ArgumentParser(prog="python -m bench.reading", description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000, help="audit rows, 10 million unless said otherwise")
     parser.add_argument("--plans", type=Path, metavar="FILE", help="write the plans there, not behind the table")
@@ -35,7 +35,7 @@ def main() -> int:
               f"{options.rows * _BYTES / 1e9:.1f} GB. Take fewer: --rows.", file=sys.stderr)  # fmt: skip
         return 2
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    with postgres.running() as server, with_django(server):
+    with postgres.start_postgres() as server, with_django(server):
         return _measure(server, options)
 
 
@@ -54,7 +54,7 @@ def with_django(server: Postgres) -> Iterator[None]:
         import django
 
         django.setup()
-        # What fails on purpose, and a server that is started anew before each page, would be told of at length.
+        # Intended failures, and the restarts of the server, would fill the log.
         logging.disable(logging.CRITICAL)
         yield
 
@@ -64,9 +64,9 @@ def _measure(server: Postgres, options: argparse.Namespace) -> int:
 
     from bench import tasks
     from bench.reading.cases import cases
-    from bench.reading.generate import made
+    from bench.reading.generate import generate_record
     from bench.reading.measure import Reader
-    from bench.reading.templates import played
+    from bench.reading.templates import play_templates
 
     started = time.monotonic()
 
@@ -75,8 +75,8 @@ def _measure(server: Postgres, options: argparse.Namespace) -> int:
 
     server.hurry(True)
     say("real turns")
-    templates = played(tasks.prepare())
-    record = made(templates, options.rows, say)
+    templates = play_templates(tasks.prepare())
+    record = generate_record(templates, options.rows, say)
     server.hurry(False)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_database_size(current_database())")

@@ -1,4 +1,4 @@
-"""What is measured: addresses of pages, each with the milliseconds that it may take."""
+"""The measured pages, each with its limit in milliseconds."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,12 +30,12 @@ class Case:
     what: str
     address: str
     limit: int
-    #: A search that may find nothing on its page.
+    #: A search whose page may be empty.
     empty: bool = False
 
 
 def cases(record: Record) -> list[Case]:
-    """Every page that has a limit."""
+    """Every page with a limit."""
     return [*_searches(record), *_pages(record.long // 2)]
 
 
@@ -100,7 +100,7 @@ def _find(what: str, *, empty: bool = False, **asked: str) -> Case:
 
 
 def _common() -> dict[str, str]:
-    """The commonest values, and some of the middle."""
+    """The most common values, and some of the middle."""
     with connection.cursor() as cursor:
         return {
             "intent": _first(

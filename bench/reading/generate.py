@@ -1,8 +1,8 @@
 """A record of any size, made by the database out of a few real turns.
 
-Among ordinary conversations of eight turns, eight of them at once, there are one of thousands of turns and one
-participant with thousands of conversations, each spread over the whole year. Everything that is looked for has its
-commonest value and its rarest, which one turn in the middle has.
+Among ordinary conversations of eight turns there are one of thousands of turns and one participant with thousands of
+conversations, each spread over the whole year. Each search value has a most common one, and a rarest one, which one
+turn in the middle has.
 """
 
 import uuid
@@ -13,17 +13,17 @@ from typing import Any
 
 from django.db import connection
 
-from audit.finding.text_index import index_new
-from audit.partitions import ensure
+from audit.record.partitions import ensure_partitions
+from audit.search.text_index import index_new_turns
 from bench.reading.templates import Templates
 
 LONG, MANY = 5_000, 10_000
 LONGEST = uuid.UUID("11111111-1111-4111-8111-111111111111")
 BUSIEST, RAREST_NAME = "+49170000000", "+49199999999"
 RARE, RARE_ROW, RARE_WORD, RARE_ERROR, RARE_STAGE = "RAREST", "424242", "zanzibar", "LLM_TIMEOUT", "POLICY_BLOCK"
-#: Events of one INSERT, less than the partitions that stand ready can hold.
+#: Events of one INSERT, less than the existing partitions can hold.
 _CHUNK = 2_000_000
-#: Indexes of the largest tables are made when the rows are there.
+#: Indexes of the largest tables are made after the rows.
 _LARGE = ("ce_audit", "ce_conversation_history", "ce_turn_row")
 _PLAN = """
 CREATE UNLOGGED TABLE plan AS
@@ -98,24 +98,24 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Record:
-    """What was made."""
+    """The made record."""
 
     turns: int
     events: int
-    #: The number of the long conversation's turns, and of the busiest participant's conversations.
+    #: The number of turns of the long conversation, and of conversations of the busiest participant.
     long: int
     many: int
 
 
-def made(templates: Templates, rows: int, say: Say) -> Record:
-    """A record of about so many audit rows."""
+def generate_record(templates: Templates, rows: int, say: Say) -> Record:
+    """A record of about this many audit rows."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) / 4 FROM ce_audit a JOIN ce_conversation_history h USING (turn_id) "
                        "WHERE h.history_id = ANY(%s)", [templates.answered])  # fmt: skip
         events = int(cursor.fetchone()[0])
         turns = rows // events
         long, busy = max(turns // LONG, 4), max(turns // MANY, 6)
-        _plan(cursor, templates, turns, long, busy)
+        _plan_turns(cursor, templates, turns, long, busy)
         say(f"{turns:,} turns of about {events} events, from {len(templates.answered + templates.failed)} real ones")
         with _without_indexes(cursor, say):
             _records(cursor, templates)
@@ -127,7 +127,7 @@ def made(templates: Templates, rows: int, say: Say) -> Record:
             cursor.execute(_RARE_EVENT, [RARE_STAGE])
             cursor.execute(_CALLS, [])
         say("words of turns, as the job indexes them")
-        done = sum(count for one in index_new() for count in one.values())
+        done = sum(count for one in index_new_turns() for count in one.values())
         assert done >= turns, done
         say("vacuum")
         cursor.execute("VACUUM ANALYZE")
@@ -135,13 +135,13 @@ def made(templates: Templates, rows: int, say: Say) -> Record:
         return Record(turns, int(cursor.fetchone()[0]), turns // long, (turns - 1) // busy + 1)
 
 
-def _plan(cursor: Any, templates: Templates, turns: int, long: int, busy: int) -> None:
+def _plan_turns(cursor: Any, templates: Templates, turns: int, long: int, busy: int) -> None:
     cursor.execute(
         _PLAN,
         {
             "turns": turns, "long": long, "busy": busy, "longest": str(LONGEST), "failed": templates.failed,
             "answered": templates.answered, "releases": templates.releases, "release_count": len(templates.releases),
-            # A plain turn that is answered, on neither of the long ways.
+            # A plain answered turn, outside of the long conversations.
             "middle": next(i for i in range(turns // 2, turns) if i % long and i % busy != 1 and i % 100 != 99),
         },
     )  # fmt: skip
@@ -181,13 +181,13 @@ def _events(cursor: Any, turns: int, events: int) -> None:
     cursor.execute("ANALYZE sample")
     step = _CHUNK // events
     for first in range(0, turns, step):
-        ensure()
+        ensure_partitions()
         cursor.execute(_EVENTS, [first, first + step])
 
 
 @contextmanager
 def _without_indexes(cursor: Any, say: Say) -> Iterator[None]:
-    """What is not a key comes back behind the rows."""
+    """All indexes except keys are made again after the rows."""
     cursor.execute(
         "SELECT i.indexrelid::regclass::text, pg_get_indexdef(i.indexrelid) FROM pg_index i "
         "WHERE i.indrelid = ANY(%s::regclass[]) AND NOT i.indisunique",
@@ -196,7 +196,7 @@ def _without_indexes(cursor: Any, say: Say) -> Iterator[None]:
     indexes = cursor.fetchall()
     for name, _ in indexes:
         cursor.execute(f"DROP INDEX {name}")
-    # Rows come in the order in which turns would leave them, without a sort of everything.
+    # Rows come in the order in which turns would leave them, without a full sort.
     cursor.execute("SET enable_hashjoin = off; SET enable_mergejoin = off; SET maintenance_work_mem = '512MB'")
     yield
     cursor.execute("RESET ALL")

@@ -1,4 +1,4 @@
-"""How long a page takes when nothing of it is in memory, and when it was read before; and by which plans."""
+"""The duration of a page with empty and with warm memory, and its query plans."""
 
 import os
 import time
@@ -16,26 +16,26 @@ from bench.postgres import Postgres
 from bench.reading.cases import Case
 
 ROUNDS = 5
-#: Tables whose statements are told with their plans.
+#: Tables whose statements are reported with their plans.
 _LARGE = ("ce_audit", "ce_conversation", "ce_turn_row", "ce_turn_text", "ce_llm_call_log")
 _UNTOLD = ("INSERT", "SAVEPOINT", "RELEASE", "BEGIN")
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """One page."""
 
     case: Case
     cold: float
     warm: float
-    #: Turns on the page; null where it is no search.
+    #: Turns on the page; null if it is no search.
     turns: int | None
     paused: bool
     plans: list[str]
 
     @property
     def holds(self) -> bool:
-        """True when it stays below its limit, read anew and again, and shows what it should."""
+        """True when it stays below its limit, both times, and shows the expected content."""
         return max(self.cold, self.warm) < self.case.limit and (self.turns is None or self.case.empty or self.turns > 0)
 
     def line(self) -> str:
@@ -46,22 +46,22 @@ class Measured:
 
 
 class Reader:
-    """Somebody who may see everything, at the pages."""
+    """A user with all rights at the pages."""
 
     def __init__(self, server: Postgres) -> None:
         self.server = server
         self.client = Client(SERVER_NAME="127.0.0.1")
         self.client.force_login(User.objects.create_superuser("reader"))
 
-    def measure(self, case: Case) -> Measured:
-        """Once with cold memory, then again and again, then once more with the plans."""
+    def measure(self, case: Case) -> Measurement:
+        """Once with empty memory, then repeatedly, then once more with the plans."""
         self._forget()
         cold, answer = self._timed(case.address)
         warm = [self._timed(case.address)[0] for _ in range(ROUNDS)]
         plans = _plans(lambda: self.client.get(case.address))
         found = answer.context.get("found") if answer.context else None
         turns = len(found.matches) if found is not None else None
-        return Measured(case, cold, median(warm), turns, bool(found and found.paused), plans)
+        return Measurement(case, cold, median(warm), turns, bool(found and found.paused), plans)
 
     def _timed(self, address: str) -> tuple[float, Any]:
         start = time.perf_counter()
@@ -72,7 +72,7 @@ class Reader:
         return took, answer
 
     def _forget(self) -> None:
-        """Neither the server nor the machine remembers a page of the database; who reads is known again."""
+        """Empty the memory of the server and the machine; then sign in again."""
         with connection.cursor() as cursor:
             cursor.execute("CHECKPOINT")
         connection.close()
@@ -85,7 +85,7 @@ class Reader:
 
 
 @contextmanager
-def _listening() -> Iterator[list[tuple[str, Any]]]:
+def _listen_to_plans() -> Iterator[list[tuple[str, Any]]]:
     told: list[tuple[str, Any]] = []
 
     def execute(call: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
@@ -97,8 +97,8 @@ def _listening() -> Iterator[list[tuple[str, Any]]]:
 
 
 def _plans(read: Callable[[], Any]) -> list[str]:
-    """The plan of each statement on a large table, and what it met."""
-    with _listening() as told:
+    """The plan of each statement on a large table, and its row counts."""
+    with _listen_to_plans() as told:
         read()
     found = []
     for sql, params in told:

@@ -1,4 +1,4 @@
-"""Turns as the product leaves them, of which a record of any size is made: answered ones, and such as failed."""
+"""Real turns for a record of any size: answered ones, and failed ones."""
 
 import uuid
 from dataclasses import dataclass
@@ -8,23 +8,23 @@ from django.test import Client
 from bench import tasks, worlds
 from config_admin.models import CeRelease, CeResponse
 from config_admin.releases.change_set import change_set
-from convengine.sessions.models import CeConversationHistory
+from convengine.server.sessions.models import CeConversationHistory
 
-#: Releases that turns ran on, one behind the other.
+#: Releases of the turns, one after the other.
 RELEASES = 20
 
 
 @dataclass(frozen=True)
 class Templates:
-    """What there is to make a record of."""
+    """The real turns."""
 
     answered: list[int]
     failed: list[int]
     releases: list[int]
 
 
-def played(secret: str) -> Templates:
-    """Play a conversation that is answered, edit rule by rule, and play one that finds no answers."""
+def play_templates(secret: str) -> Templates:
+    """Run an answered conversation, edit rule by rule, and run one that finds no answers."""
     worlds.load(1_000, 100)
     answered = _talk(secret)
     for number in range(RELEASES):

@@ -1,1 +1,1 @@
-"""What the engine is compared with: the same effect on the database, and no engine."""
+"""Applications for comparison: the same effect on the database, without an engine."""

@@ -13,10 +13,10 @@ from django.urls import path
 from django.utils import timezone
 
 from bench.rivals.tables import ANSWER, CONTEXT, payloads
-from convengine import environment
+from convengine.server.deployment import environment
 
 database = environment.database(os.environ["DATABASE_URL"], "")
-# Persistent connections, one a thread, as Django's own manual advises.
+# Persistent connections, one per thread, as Django's manual recommends.
 database["OPTIONS"] = {}
 settings.configure(
     SECRET_KEY="bench",

@@ -1,4 +1,4 @@
-"""A DRF view that does nothing: what the pipeline alone is compared with."""
+"""A DRF view that does nothing, for comparison with the pipeline alone."""
 
 from django.urls import path
 from rest_framework.negotiation import DefaultContentNegotiation
@@ -12,7 +12,7 @@ class EmptyView(APIView):
 
     authentication_classes = []
     permission_classes = []
-    # As REST framework comes: the product has a quicker one.
+    # REST framework's default; the product has a quicker one.
     content_negotiation_class = DefaultContentNegotiation
 
     def post(self, request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""`floor`: the same work with all that is known to be fast: DRF, prepared statements, COPY, orjson."""
+"""`floor`: the same work with all known optimisations: DRF, prepared statements, COPY, orjson."""
 
 import os
 import uuid
@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.urls import path
 
 from bench.rivals.tables import ANSWER, CONTEXT, payloads
-from convengine import environment
+from convengine.server.deployment import environment
 
 database = environment.database(os.environ["DATABASE_URL"], "")
 database["OPTIONS"] = {"server_side_binding": True, "prepare_threshold": 0}

@@ -1,4 +1,4 @@
-"""The tables of both rivals, and what one turn writes into them."""
+"""The tables of both applications, and the writes of one turn."""
 
 import uuid
 from typing import Any
@@ -39,7 +39,7 @@ def payloads(text: str, turn_no: int) -> list[dict[str, Any]]:
 
 
 def create(postgres: Postgres, database: str, conversations: int) -> list[str]:
-    """Make a rival's database with some conversations; gives their ids."""
+    """Make the database with some conversations; returns their ids."""
     postgres.create(database)
     ids = [str(uuid.uuid4()) for _ in range(conversations)]
     with postgres.connect(database) as connection:

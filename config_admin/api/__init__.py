@@ -1,0 +1,1 @@
+"""The API of configuration: import, export, validation and health."""

@@ -1,4 +1,4 @@
-"""Shapes of the configuration endpoints, for the API's own description."""
+"""Serializers of the configuration API, for its description."""
 
 from typing import Any
 

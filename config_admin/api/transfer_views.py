@@ -1,4 +1,4 @@
-"""Configuration out of and into the API: bundles, judged first (R76)."""
+"""Views that export and import configuration (R76)."""
 
 from base64 import b64decode
 from collections.abc import Callable, Iterator
@@ -15,40 +15,40 @@ from rest_framework.views import APIView
 
 from config_admin.api.serializers import ImportSerializer
 from config_admin.releases.queries import NoSuchRelease
-from config_admin.transfer.applying import ImportFailed, ImportRefused, bring
+from config_admin.transfer.apply_import import ImportFailed, ImportRefused, bring
 from config_admin.transfer.document import Document, FileRefused
 from config_admin.transfer.files import CONTENT_TYPES, CSV, JSON, XLSX, bundle_of, read_bytes
-from config_admin.transfer.following import NDJSON, Broke, News, followed
-from config_admin.transfer.planning import Plan, Progress, plan, silent
-from config_admin.transfer.telling import plan_as_json
-from convengine import conf
-from convengine.api.authentication import KeyThrottle
-from convengine.api.errors import envelope, error_body
-from convengine.api.parsers import OrjsonParser, OrjsonRenderer
-from convengine.api.serializers import FailureSerializer
-from convengine.codec import dumps
-from convengine.domain.rows import ROW_TYPE_OF
-from convengine.errors import RequestInvalid
+from config_admin.transfer.import_plan import Plan, Progress, plan, silent
+from config_admin.transfer.import_progress import NDJSON, Broke, News, follow_work
+from config_admin.transfer.import_report import plan_as_json
+from convengine.engine.errors import RequestInvalid
+from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.server.api.authentication import KeyThrottle
+from convengine.server.api.errors import envelope, error_body
+from convengine.server.api.parsers import OrjsonParser, OrjsonRenderer
+from convengine.server.api.serializers import FailureSerializer
+from convengine.server.deployment import conf
 
-#: The fields of which one holds what is to be imported.
+#: The fields of the data to import; exactly one is needed.
 _FILES = ("bundle", "sql", "file")
-#: The forms in which a configuration goes out.
+#: The formats of an export.
 _FORMS = (JSON, CSV, XLSX)
 _FAILURES = dict.fromkeys((400, 401, 403, 404, 429), FailureSerializer)
 
 
 class ImportParser(OrjsonParser):
-    """A JSON body as large as a file of configuration may be."""
+    """A JSON body with the size limit of configuration files."""
 
     @property
     def limit(self) -> int:
-        """Bytes."""
+        """The limit in bytes."""
         found: int = conf.get("MAX_IMPORT_BYTES")
         return found
 
 
 class LinesRenderer(OrjsonRenderer):
-    """JSON documents line by line, for callers who want to see how far an import is."""
+    """JSON documents line by line, for callers who want the progress of an import."""
 
     media_type = NDJSON
     format = "ndjson"
@@ -63,9 +63,9 @@ class BundleView(APIView):
     @extend_schema(
         operation_id="export_config",
         parameters=[
-            OpenApiParameter("release", int, description="Of this release; default: what is in force."),
-            OpenApiParameter("table", str, many=True, description="Only this table; may be given several times."),
-            OpenApiParameter("form", str, enum=_FORMS, description="Default json; csv takes one table."),
+            OpenApiParameter("release", int, description="Release to export. Default: the current release."),
+            OpenApiParameter("table", str, many=True, description="Only this table. Repeatable."),
+            OpenApiParameter("form", str, enum=_FORMS, description="Default: json. csv needs exactly one table."),
         ],
         responses={
             200: OpenApiResponse(description="The bundle: format, version, tables; or the file of the asked form."),
@@ -76,10 +76,10 @@ class BundleView(APIView):
         """The configuration as one bundle: for the same rows the same bytes."""
         release, tables = request.query_params.get("release"), request.query_params.getlist("table")
         if release is not None and not (release.isascii() and release.isdecimal() and len(release) < 18):
-            raise RequestInvalid(fields={"release": [f"{release!r} received; use the number of a release."]})
+            raise RequestInvalid(fields={"release": [f"{release!r} is not valid. Use a release number."]})
         for table in tables:
             if table not in ROW_TYPE_OF:
-                raise NotFound(f"There is no table {table}; GET /api/v1/config lists them.")
+                raise NotFound(f"Unknown table {table}. GET /api/v1/config lists the tables.")
         form = request.query_params.get("form", JSON)
         if form not in _FORMS:
             raise RequestInvalid(fields={"form": [f"{form!r} received; use one of {', '.join(_FORMS)}."]})
@@ -105,7 +105,7 @@ class ImportView(APIView):
         request=ImportSerializer,
         responses={
             200: OpenApiResponse(description="What the import would change, or has changed, with all findings."),
-            422: OpenApiResponse(description="The same; rows were refused, so nothing was changed."),
+            422: OpenApiResponse(description="The same. Rows were rejected, so nothing was changed."),
             **_FAILURES,
         },
     )
@@ -121,7 +121,9 @@ class ImportView(APIView):
         try:
             document = _document(given)
         except FileRefused as error:
-            raise RequestInvalid(fields={next(name for name in _FILES if name in given): error.told()}) from None
+            raise RequestInvalid(
+                fields={next(name for name in _FILES if name in given): error.describe_problems()}
+            ) from None
         work = partial(_outcome, document, given, f"API key {request.auth}")
         if isinstance(request.accepted_renderer, LinesRenderer):
             return StreamingHttpResponse(_lines(work), content_type=NDJSON, headers={"X-Accel-Buffering": "no"})
@@ -130,27 +132,27 @@ class ImportView(APIView):
 
 
 def _outcome(document: Document, given: dict[str, Any], author: str, progress: Progress) -> tuple[int, dict[str, Any]]:
-    """Judge the rows, import them where it is wanted; the status and body of the answer."""
+    """Judge the rows and import them if requested; returns the status and body of the answer."""
     rest, reason = given["rest"], given["reason"] or "Import through the API"
     try:
         if not given["apply"]:
-            return 200, _told(plan(document, rest=rest, progress=progress))
+            return 200, _serialize_plan(plan(document, rest=rest, progress=progress))
         done = bring(document, author=author, reason=reason, rest=rest, progress=progress)
     except ImportRefused as error:
-        return 422, _told(error.plan)
+        return 422, _serialize_plan(error.plan)
     except ImportFailed as error:
         return 400, error_body(RequestInvalid(str(error)))
-    return 200, _told(done.plan, applied=True, release=done.release.config_version if done.release else None)
+    return 200, _serialize_plan(done.plan, applied=True, release=done.release.config_version if done.release else None)
 
 
-def _told(found: Plan, *, applied: bool = False, release: int | None = None) -> dict[str, Any]:
+def _serialize_plan(found: Plan, *, applied: bool = False, release: int | None = None) -> dict[str, Any]:
     return {**plan_as_json(found), "applied": applied, "release": release}
 
 
 def _lines(work: Callable[[Progress], tuple[int, dict[str, Any]]]) -> Iterator[bytes]:
-    """`{"progress": …}` while the work goes on, then `{"status", "result"}`."""
+    """`{"progress": …}` during the work, then `{"status", "result"}`."""
     try:
-        for news in followed(work):
+        for news in follow_work(work):
             told = {"progress": asdict(news)} if isinstance(news, News) else _last(*news.result)
             yield dumps(told).encode() + b"\n"
     except Broke as error:
@@ -162,7 +164,7 @@ def _last(status: int, result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _document(given: dict[str, Any]) -> Document:
-    """The rows that were sent. Raises FileRefused, and RequestInvalid when there is none, or several kinds."""
+    """The rows that were sent. Raises FileRefused, and RequestInvalid for none or several kinds."""
     if sum(name in given for name in _FILES) != 1:
         raise RequestInvalid(fields={"bundle": ["Send one of bundle, sql and file."]})
     name, data = _file(given)
@@ -177,4 +179,4 @@ def _file(given: dict[str, Any]) -> tuple[str, bytes]:
     try:
         return given["file"]["name"], b64decode(given["file"]["base64"], validate=True)
     except ValueError as error:
-        raise RequestInvalid(fields={"file": [f"base64 cannot be read: {error}"]}) from None
+        raise RequestInvalid(fields={"file": [f"The base64 text is not valid: {error}"]}) from None

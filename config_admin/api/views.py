@@ -1,4 +1,4 @@
-"""Reading the configuration in force: its tables, and their rows as the engine sees them."""
+"""Views that read the configuration in force."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -15,16 +15,16 @@ from config_admin.health.report import report
 from config_admin.health.running import runs
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.installation import installed
-from convengine.api.authentication import KeyThrottle
-from convengine.api.serializers import FailureSerializer
-from convengine.domain.rows import ROW_TYPE_OF, ROW_TYPES, Row
-from convengine.domain.text import code
-from convengine.errors import RequestInvalid
-from convengine.pipeline.engine import InternalError
+from convengine.engine.errors import RequestInvalid
+from convengine.engine.pipeline.engine import InternalError
+from convengine.engine.text.compare import code
+from convengine.engine.turn.rows import ROW_TYPE_OF, ROW_TYPES, Row
+from convengine.server.api.authentication import KeyThrottle
+from convengine.server.api.serializers import FailureSerializer
 
 _PAGE, _MOST = 50, 500
 _FAILURES = dict.fromkeys((400, 401, 403, 404, 429), FailureSerializer)
-#: Seconds for which a caller waits for the check; then that it asks again.
+#: How long a caller waits for the check in seconds, and the header that asks it to try again.
 WAITED, _AGAIN = 30.0, {"Retry-After": "2"}
 _TEXTS = ("intent", "state", "after")
 
@@ -61,7 +61,7 @@ class HealthView(APIView):
         """Check the release in force: in full, once for each release. 202 while that goes on: ask again."""
         table, wanted = (request.query_params.get(name) for name in ("table", "code"))
         if table and table not in ROW_TYPE_OF:
-            raise NotFound(f"There is no table {table}; GET /api/v1/config lists them.")
+            raise NotFound(f"Unknown table {table}. GET /api/v1/config lists the tables.")
         snapshot = snapshots.current()
         run = runs.of(snapshot, installed())
         health = run.wait(WAITED)
@@ -96,7 +96,7 @@ class RowsView(APIView):
         """Rows of the release in force, by primary key, switched off ones too."""
         row_type = ROW_TYPE_OF.get(table)
         if row_type is None:
-            raise NotFound(f"There is no table {table}; GET /api/v1/config lists them.")
+            raise NotFound(f"Unknown table {table}. GET /api/v1/config lists the tables.")
         snapshot, size = snapshots.current(), _limit(request)
         intent, state, after = (request.query_params.get(name) for name in _TEXTS)
         found = [row for row in snapshot.rows(row_type) if _fits(row, intent, state)]
@@ -120,7 +120,7 @@ def _fits(row: Row, intent: str | None, state: str | None) -> bool:
 
 
 def _behind(found: list[Any], after: str | None) -> Iterator[Any]:
-    """The rows behind the one whose key is `after`; when it is gone, those that would stand behind it."""
+    """The rows after the one with key `after`, even if that no longer exists."""
     if not after:
         yield from found
         return

@@ -1,1 +1,1 @@
-"""Tables as a spreadsheet: cells as texts, many edits judged together, and saved as one release or not at all."""
+"""Tables as a spreadsheet: cells as texts, many edits checked together, saved as one release or not at all."""

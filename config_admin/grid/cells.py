@@ -1,4 +1,4 @@
-"""Cells of a grid: a row's values as the texts that stand in them, and texts as the values that they mean."""
+"""Convert a row's values to the texts of cells, and texts to values."""
 
 import json
 from functools import cache
@@ -7,19 +7,19 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import models
 
-from config_admin.admin.editing.fields import Unread, field_of
+from config_admin.editing.fields import Unread, field_of
 from config_admin.releases.content import as_json, kept_columns
-from config_admin.transfer.spellings import from_text, word
+from config_admin.transfer.value_conversion import from_text, word
 from config_admin.transfer.values import ValueRefused
-from convengine.domain.text import storable
-from convengine.domain.unreadable import MARK
+from convengine.engine.text.compare import storable
+from convengine.engine.turn.fault import MARK
 
 Json = Any
 YES, NO = "yes", "no"
 
 
 def text_of(value: Json) -> str:
-    """A value as its cell shows it: blank for null, documents on one line."""
+    """A value as cell text: blank for null, documents on one line."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -30,11 +30,13 @@ def text_of(value: Json) -> str:
 
 
 def value_of(table: str, name: str, text: str) -> Json | Unread:
-    """What a text means in a column, read as the form reads it; the text itself where it means nothing there."""
+    """The value of a text in a column, read as the form reads it; the text itself if it is invalid."""
     column = kept_columns(table)[name]
     try:
         if storable(text) != text:
-            raise ValueRefused("The text has characters that no database takes (NUL, or half of a pair).")
+            raise ValueRefused(
+                "The text contains characters that cannot be stored (NUL or half of a surrogate pair). Remove them."
+            )
         if isinstance(column, models.BooleanField):
             return from_text(column, text)
         found = _field(table, name).clean(word(column, text))
@@ -51,5 +53,5 @@ def _unread(text: str, problem: Exception) -> Unread:
 
 @cache
 def _field(table: str, name: str) -> Any:
-    """The field of the form, without what it offers."""
+    """The form field without options."""
     return field_of(kept_columns(table)[name], None, depends="", code=False)

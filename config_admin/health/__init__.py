@@ -1,1 +1,1 @@
-"""Whether a configuration is well: what its rows do to one another, shown by inputs that make it happen (tables 10)."""
+"""The health check: what rows do to one another, with an input that shows it (tables 10)."""

@@ -1,4 +1,4 @@
-"""The health check: every check, in full or for what was touched, and how far it is (tables 10)."""
+"""Run the health check, completely or for changed rows, with its progress (tables 10)."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,20 +10,20 @@ from config_admin.health.diagnosis import Diagnosis, RowKey, diagnosis
 from config_admin.health.survey import Survey
 from config_admin.validation.findings import Severity
 from config_admin.validation.world import World
-from convengine.domain import rows
-from convengine.domain.rows import Row
-from convengine.domain.snapshot import Snapshot
+from convengine.engine.turn import rows
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.snapshot import Snapshot
 
-#: Seconds that searches may take: of everything, and of what was touched.
+#: Time limits of searches in seconds: for everything, and for changed rows.
 IN_FULL, OF_TOUCHED = 60.0, 0.4
 
 
 class Check(NamedTuple):
-    """A part of the check, as progress names it."""
+    """One check, with its name for the progress."""
 
     name: str
     run: Callable[[Survey], Iterator[Diagnosis]]
-    #: The tables whose rows it is about: an edit of others does not change what it says.
+    #: The tables that it depends on: edits of others do not change its result.
     about: frozenset[str]
 
 
@@ -34,19 +34,21 @@ def _about(*row_types: type[Row]) -> frozenset[str]:
 _ALL = _about(*rows.ROW_TYPES)
 _MOVING = _about(rows.Intent, rows.Classifier, rows.Rule, rows.StateEdge)
 _RULES = _about(rows.Intent, rows.Rule, rows.OutputSchema)
-#: In the order in which they are run: what takes long comes last.
+#: In the order of running; slow checks come last.
 CHECKS: tuple[Check, ...] = (
-    Check("rows that no turn can use", whole.unusable, _ALL),
-    Check("the fallback answer", whole.fallback, _about(rows.Response)),
-    Check("rows of intents that are off", whole.inactive, _ALL),
-    Check("states that nothing leads to", states.unreached, _ALL),
-    Check("states without an answer", states.unanswered, _MOVING | _about(rows.Response)),
-    Check("answers that are never given", states.unused_responses, _about(rows.Response)),
+    Check("invalid rows", whole.find_unusable_rows, _ALL),
+    Check("the fallback answer", whole.check_fallback, _about(rows.Response)),
+    Check("rows of disabled intents", whole.find_rows_of_inactive_intents, _ALL),
+    Check("unreachable states", states.find_unreachable_states, _ALL),
+    Check("states without an answer", states.find_unanswered_states, _MOVING | _about(rows.Response)),
+    Check("answers that are never used", states.find_unused_responses, _about(rows.Response)),
     Check("patterns", patterns.check, _about(rows.Rule, rows.Classifier, rows.Policy)),
-    Check("confirmations", whole.unconfirmed, _about(rows.PromptTemplate, rows.PendingAction, rows.Rule)),
-    Check("tools", whole.unused_tools, _about(rows.Tool)),
+    Check(
+        "confirmations", whole.find_unanswered_confirmations, _about(rows.PromptTemplate, rows.PendingAction, rows.Rule)
+    ),
+    Check("tools", whole.find_unused_tools, _about(rows.Tool)),
     Check("save checks", saved.check, _ALL),
-    Check("rules that never act", never.check, _RULES | _MOVING),
+    Check("rules that never apply", never.check, _RULES | _MOVING),
     Check("classifiers", classifiers.check, _about(rows.Classifier)),
     Check("loops of rules", loops.check, _RULES),
     Check("collisions of rules", collisions.check, _RULES),
@@ -55,43 +57,43 @@ CHECKS: tuple[Check, ...] = (
 
 @dataclass(frozen=True)
 class Health:
-    """What was found, errors first; and what was not looked at for want of time."""
+    """The findings, errors first; and what was not checked for lack of time."""
 
     config_version: int
     findings: Sequence[Diagnosis]
-    #: How many of what were left out.
+    #: The number of skipped items by kind.
     left_out: dict[str, int] = field(default_factory=dict)
-    #: Seconds that each check took.
+    #: Seconds of each check.
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
     def errors(self) -> int:
-        """How many findings are errors."""
+        """The number of errors."""
         return sum(finding.is_error for finding in self.findings)
 
 
-#: Told before each check: its name, its place, and how many there are.
+#: Called before each check: its name, its index, and the number of checks.
 Progress = Callable[[str, int, int], None]
 
 
 def check_all(
     snapshot: Snapshot, world: World, *, progress: Progress | None = None, seconds: float = IN_FULL
 ) -> Health:
-    """Everything that is wrong, or may be, with a configuration."""
+    """All findings of a configuration."""
     return _checked(Survey(snapshot, world, None, time.monotonic, time.monotonic() + seconds), progress)
 
 
 def check_touched(
     snapshot: Snapshot, world: World, touched: Iterable[Row | RowKey], *, seconds: float = OF_TOUCHED
 ) -> Health:
-    """What concerns some rows, as they stand in the snapshot: themselves, and what they do with those around them."""
+    """The findings about some rows in the snapshot, alone and together with related rows."""
     keys = frozenset(one if isinstance(one, RowKey) else RowKey(one.table, one.pk) for one in touched)
     around = keys | frozenset(_around(snapshot, keys))
     return _checked(Survey(snapshot, world, around, time.monotonic, time.monotonic() + seconds), None)
 
 
 def _around(snapshot: Snapshot, keys: Iterable[RowKey]) -> Iterator[RowKey]:
-    """Rows that a touched row decides over: those that a schema's values, or an intent's switch, make act or not."""
+    """Rows that depend on a changed row: those that a form's values, or an intent's switch, make active or not."""
     for key in keys:
         row = snapshot.tables[key.table].by_pk.get(key.pk)
         if isinstance(row, (rows.OutputSchema, rows.Intent)):
@@ -119,14 +121,14 @@ def _checked(survey: Survey, progress: Progress | None) -> Health:
 
 
 def _left_out(survey: Survey) -> Iterator[Diagnosis]:
-    """What was not looked at: said, so that nobody takes silence for health."""
+    """The finding about what was not checked, so that silence is not taken for health."""
     if survey.left_out and survey.touched is None:
         counted = ", ".join(f"{count} {what}" for what, count in sorted(survey.left_out.items()))
         yield diagnosis(
             "CHECK_INCOMPLETE",
             Severity.WARNING,
             None,
-            f"The check ran out of time and did not look at {counted}.",
-            "What is wrong there is not told here.",
+            f"The health check ran out of time and skipped {counted}.",
+            "Problems in the skipped parts are not listed.",
             table=rows.Rule.table,
         )

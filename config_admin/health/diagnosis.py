@@ -1,4 +1,4 @@
-"""What the health check says of a configuration: a finding, what it does to a customer, its rows, and an input."""
+"""A finding of the health check, with its consequence, its rows, and an input."""
 
 import hashlib
 from collections.abc import Iterable
@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from config_admin.health.witness import Witness
 from config_admin.validation.findings import Finding, Severity
-from convengine.codec import dumps
-from convengine.domain.rows import Row
-from convengine.domain.snapshot import Snapshot
+from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.snapshot import Snapshot
 
 
 class RowKey(NamedTuple):
@@ -21,17 +21,17 @@ class RowKey(NamedTuple):
 
 @dataclass(frozen=True)
 class Diagnosis(Finding):
-    """A finding about the configuration as a whole. Its own row is the one to look at first."""
+    """A finding about the configuration as a whole. Its own row is the first to look at."""
 
-    #: What happens to a customer because of it.
+    #: The consequence for a customer.
     consequence: str = ""
-    #: Every row that takes part, the own one first.
+    #: Every row that takes part, its own first.
     rows: tuple[RowKey, ...] = ()
-    #: An input that makes it happen, played by the engine; null where nothing needs to be shown.
+    #: An input that causes it, simulated by the engine; null if none is needed.
     witness: Witness | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The finding as the console and the API report it."""
+        """The finding for the console and the API."""
         return super().as_dict() | {
             "consequence": self.consequence,
             "rows": [{"table": key.table, "row": key.pk} for key in self.rows],
@@ -39,7 +39,7 @@ class Diagnosis(Finding):
         }
 
     def fingerprint(self, snapshot: Snapshot) -> str:
-        """Names the finding for as long as its rows stay as they are: 32 hexadecimal digits."""
+        """The name of the finding as long as its rows stay unchanged: 32 hexadecimal digits."""
         found = [snapshot.tables[key.table].by_pk.get(key.pk) for key in self.rows]
         said = [self.code, *(asdict(row) if row else None for row in found)]
         return hashlib.sha256(dumps(said).encode()).hexdigest()[:32]
@@ -57,7 +57,7 @@ def diagnosis(
     field: str | None = None,
     witness: Witness | None = None,
 ) -> Diagnosis:
-    """A diagnosis of a row, or of a table as a whole where there is no row."""
+    """A diagnosis of a row, or of a table without a row."""
     rows = tuple(dict.fromkeys(RowKey(one.table, one.pk) for one in ((row,) if row else ()) + tuple(others)))
     return Diagnosis(
         code, severity, row.table if row else table, row.pk if row else None, field, message, consequence, rows, witness

@@ -1,21 +1,21 @@
-"""Which states an intent can come to: what rows lead to, step by step from where conversations begin."""
+"""The states that an intent can reach: what rows lead to, step by step from the initial ones."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping
 from functools import partial
 
 from config_admin.validation import relations
-from convengine.domain import rows
-from convengine.domain.scope import ANY, BUILT_IN_STATES, UNKNOWN, buckets
-from convengine.domain.snapshot import Snapshot
-from convengine.domain.text import code
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, UNKNOWN, list_buckets
+from convengine.engine.turn.snapshot import Snapshot
 
-#: For an intent, the states that something leads to.
+#: The reachable states of each intent.
 Reach = Mapping[str, frozenset[str]]
 
 
 def reach(snapshot: Snapshot) -> Reach:
-    """The states of every active intent; a model that names a state, and code, are not counted as leading there."""
+    """The reachable states of every active intent; models and code that set a state do not count."""
     return snapshot.memo.get("health reach", partial(_reach, snapshot))
 
 
@@ -47,7 +47,7 @@ def _reach(snapshot: Snapshot) -> Reach:
 
 
 class _Search:
-    """Comes from one intent and state to the next."""
+    """Goes from one intent and state to the next."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.intents = sorted({code(one.intent_code) for one in snapshot.enabled(rows.Intent)} | {UNKNOWN} - {ANY})
@@ -58,20 +58,20 @@ class _Search:
             action, target = code(rule.action), code(rule.action_value)
             if action in ("SET_STATE", "SET_INTENT") and target not in ("", ANY):
                 self._moves.setdefault(relations.scope_key(rule), set()).add((action, target))
-        #: Intents that a classifier turns to without changing the state.
+        #: Intents that a phrase sets without changing the state.
         self._keeping = {
             code(row.intent_code) for row in snapshot.enabled(rows.Classifier) if code(row.state_code) == ANY
         }
 
     def come(self, intent: str, state: str) -> None:
-        """Note that the state is come to, in one intent or in all."""
+        """Note that the state is reached, in one intent or in all."""
         for one in self.intents if intent == ANY else [intent]:
             if one in self.found and state not in self.found[one]:
                 self.found[one].add(state)
                 self._waiting.append((one, state))
 
     def run(self) -> None:
-        """Go on from each place until nothing new is come to."""
+        """Continue from each scope until nothing new is reached."""
         while self._waiting:
             intent, state = self._waiting.popleft()
             for action, target in self._moves_from(intent, state):
@@ -80,5 +80,5 @@ class _Search:
                 self.come(other, state)
 
     def _moves_from(self, intent: str, state: str) -> Iterator[tuple[str, str]]:
-        for bucket in buckets(intent, state):
+        for bucket in list_buckets(intent, state):
             yield from self._moves.get(bucket, ())

@@ -1,11 +1,11 @@
-"""The health of a configuration as one document: what the command prints and the API answers."""
+"""The health of a configuration as one document, for the command and the API."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from config_admin.health.check import Health
 from config_admin.health.diagnosis import Diagnosis
-from convengine.domain.snapshot import Snapshot
+from convengine.engine.turn.snapshot import Snapshot
 
 
 def report(health: Health, chosen: Sequence[Diagnosis], snapshot: Snapshot) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""The full check in the background of a process: begun when somebody asks, kept for its release, with its progress.
+"""The full health check in the background of a process: started on request, cached for its release, with its progress.
 
-The page shows how far it is; a caller of the API waits for it.
+The page shows the progress; a caller of the API waits.
 """
 
 import threading
@@ -11,7 +11,7 @@ from django.db import connections
 
 from config_admin.health.check import Health, check_all
 from config_admin.validation.world import World
-from convengine.domain.snapshot import Snapshot
+from convengine.engine.turn.snapshot import Snapshot
 
 log = structlog.get_logger(__name__)
 
@@ -22,7 +22,7 @@ class Run:
 
     snapshot: Snapshot
     world: World
-    #: What is being looked at, how many parts are done, and of how many.
+    #: The current check, how many are done, and how many there are.
     part: str = ""
     done: int = 0
     parts: int = 1
@@ -31,20 +31,20 @@ class Run:
     ended: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def wait(self, seconds: float) -> Health | None:
-        """What the check found; null when it does not end in time, or failed."""
+        """The result of the check; null when it does not end in time, or failed."""
         self.ended.wait(seconds)
         return self.health
 
 
 class Runs:
-    """The newest check of this process; there is one at a time."""
+    """The newest check of this process; only one runs at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._newest: Run | None = None
 
     def of(self, snapshot: Snapshot, world: World) -> Run:
-        """The check of this configuration; it is begun if it was not yet, or if it failed."""
+        """The check of this configuration; started if there is none, or if it failed."""
         with self._lock:
             found = self._newest
             if found and not found.failed and found.snapshot is snapshot and found.world == world:

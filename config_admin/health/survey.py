@@ -1,4 +1,4 @@
-"""What every check looks at: configuration and installation, which rows were touched, how much time is left."""
+"""The input of every check: configuration and installation, the changed rows, the remaining time."""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
@@ -7,63 +7,63 @@ from typing import TypeVar
 
 from config_admin.health.diagnosis import RowKey
 from config_admin.health.rules import dry
-from config_admin.health.rules.scene import Stage
+from config_admin.health.rules.simulator import TurnSimulator
 from config_admin.validation.world import World
-from convengine.domain import rows
-from convengine.domain.rows import Row
-from convengine.domain.snapshot import Snapshot
-from convengine.domain.text import code
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.snapshot import Snapshot
 
 R = TypeVar("R", bound=Row)
 
 
 @dataclass(frozen=True)
 class Survey:
-    """One look at a configuration. `touched`: only what concerns these rows is wanted; null for all of it."""
+    """The input of the checks. `touched`: only findings about these rows are wanted; null for all."""
 
     snapshot: Snapshot
     world: World
     touched: Collection[RowKey] | None = None
-    #: Seconds, from some moment on.
+    #: Seconds since some moment.
     clock: Callable[[], float] = lambda: 0.0
     #: When searches end, by that clock.
     deadline: float = float("inf")
-    #: What was not looked at for want of time: how many of what.
+    #: What was not checked for lack of time, counted by kind.
     left_out: dict[str, int] = field(default_factory=dict)
 
     @cached_property
-    def stage(self) -> Stage:
-        """Where moments are played."""
-        return Stage(self.snapshot, self.world)
+    def simulator(self) -> TurnSimulator:
+        """Where turns are simulated."""
+        return TurnSimulator(self.snapshot, self.world)
 
     @cached_property
     def harmless(self) -> Snapshot:
-        """The configuration as phases of rules are run on it."""
+        """The configuration for simulations."""
         return dry.harmless(self.snapshot)
 
     def of(self, row_type: type[R]) -> Iterable[R]:
-        """The enabled rows of a type that are to be looked at."""
+        """The enabled rows of a type to check."""
         found = self.snapshot.enabled(row_type)
         return found if self.touched is None else [row for row in found if self.is_touched(row)]
 
     def is_touched(self, *of: Row) -> bool:
-        """True when one of the rows was touched, or everything is looked at."""
+        """True when one of the rows changed, or everything is checked."""
         return self.touched is None or any(RowKey(row.table, row.pk) in self.touched for row in of)
 
     @cached_property
     def intents(self) -> frozenset[str] | None:
-        """The intents of the touched rows, ANY with them; null for all."""
+        """The intents of the changed rows, including ANY; null for all."""
         if self.touched is None:
             return None
         found = (self.snapshot.tables[key.table].by_pk.get(key.pk) for key in self.touched)
         return frozenset(code(getattr(row, "intent_code", "ANY")) for row in found if row is not None)
 
     def is_near(self, intent: str) -> bool:
-        """True when a touched row speaks of the intent, or of all."""
+        """True when a changed row concerns the intent, or all."""
         return self.intents is None or code(intent) in self.intents or "ANY" in self.intents
 
     def late(self, what: str, left: int = 1) -> bool:
-        """True when there is no time left; what is not looked at because of that is noted."""
+        """True when there is no time left; counts what is not checked because of that."""
         if self.clock() < self.deadline:
             return False
         self.left_out[what] = self.left_out.get(what, 0) + left

@@ -1,4 +1,4 @@
-"""An input that makes something happen, as people, the API and the console are shown it."""
+"""An input that causes a finding, for people, the API and the console."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ Json = Any
 
 @dataclass(frozen=True)
 class Witness:
-    """A moment of a turn: where the conversation stands, what is said, and what is known by then."""
+    """A turn: the scope, the message, and the facts."""
 
     intent: str | None = None
     state: str | None = None
@@ -18,13 +18,13 @@ class Witness:
     dialogue_act: str | None = None
     context: Mapping[str, Json] = field(default_factory=dict)
     input_params: Mapping[str, Json] = field(default_factory=dict)
-    #: Other facts that it takes, by their names among the facts.
+    #: Other necessary facts, by name.
     facts: Mapping[str, Json] = field(default_factory=dict)
-    #: True when the text is one for each of the rows, put behind one another.
+    #: True when the text is one for each of the rows, one after the other.
     joined: bool = False
 
     def as_dict(self) -> dict[str, Json]:
-        """What there is of it, in camelCase as the API has it."""
+        """Its parts, in camelCase as in the API."""
         found = {
             "intent": self.intent,
             "state": self.state,

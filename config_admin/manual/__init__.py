@@ -1,1 +1,1 @@
-"""The manual: chapters for people, and a reference that is made of the vocabulary in code (style habits 15, 24)."""
+"""The manual: chapters from `docs/`, and a reference that is generated from code."""

@@ -1,19 +1,18 @@
-"""Chapters of settings, and of codes: what save checks, calls of the API and tools say when something is wrong."""
+"""Chapters of settings and of codes: save checks, API errors and tool errors."""
 
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-import convengine.domain.catalogue  # noqa: F401  (completes the catalogue)
-from config_admin.admin.editing.pickers import allowed
-from config_admin.admin.places.effective import as_written
-from config_admin.health.codes import HEALTH_CODES
-from config_admin.manual.entry import Chapter, Entry, in_words
-from config_admin.validation.codes import CODES
-from convengine.api.failures import turn_failures
-from convengine.domain.catalogue.families import TITLES
-from convengine.domain.settings import CATALOGUE, Setting
-from convengine.tools.fault import FAULTS
+import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
+from config_admin.manual.entry import Chapter, Entry
+from config_admin.validation.codes import CODES, HEALTH_CODES
+from config_admin.validation.settings import describe_allowed_values, format_value
+from convengine.engine.steps.tools.fault import FAULTS
+from convengine.engine.turn.labels import in_words
+from convengine.engine.turn.live_settings import CATALOGUE, Setting
+from convengine.server.api.failures import turn_failures
+from convengine.server.settings_catalogue import TITLES
 
 SETTINGS, CODES_PART = "Settings", "Codes"
 
@@ -25,20 +24,23 @@ def chapters() -> Iterator[Chapter]:
     for family, found in groupby(known, key=lambda one: one.type):
         title = TITLES.get(family, family)
         yield Chapter(f"settings-{family}", title, f"Settings of type {family}.", tuple(map(_setting, found)), SETTINGS)
-    about = "What is said at a field when a row is saved. Errors keep it from being saved, warnings ask once."
+    about = "Messages at a field when a row is saved. Errors prevent saving. Warnings ask for confirmation once."
     yield Chapter("checks", "Codes of save checks", about, tuple(_checks()), CODES_PART)
-    about = "What the check of the whole configuration says beside the codes of save checks."
+    about = "Findings of the health check, in addition to the save checks."
     yield Chapter("health", "Codes of the health check", about, tuple(_health()), CODES_PART)
-    about = "What a failed call answers as `errorCode`, and the record of a failed turn."
+    about = "Values of `errorCode` in the answers of failed calls and in the records of failed turns."
     yield Chapter("errors", "Codes of failed turns and calls", about, tuple(_errors()), CODES_PART)
-    about = "What rules and answers see as `tool_result.error_type`. No tool fails a turn."
+    about = "Values of `tool_result.error_type` for rules and answers. A failed tool never fails the turn."
     yield Chapter("tool-errors", "Codes of failed tools", about, tuple(_faults()), CODES_PART)
 
 
 def _setting(one: Setting[Any]) -> Entry:
-    facts = [("Default", as_written(one.kind, one.default) or "blank"), ("Allowed", allowed(one.kind))]
+    facts = [
+        ("Default", format_value(one.kind, one.default) or "blank"),
+        ("Allowed", describe_allowed_values(one.kind)),
+    ]
     if one.qualifier:
-        facts.append(("May differ by", one.qualifier))
+        facts.append(("Can be set per", one.qualifier))
     if one.mark == "LR":
         facts.append(("Changed by", "configuration administrators only"))
     return Entry(f"setting.{one.name}", in_words(one.key), one.help, one.name, tuple(facts))

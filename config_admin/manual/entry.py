@@ -1,16 +1,16 @@
-"""What the reference is made of: entries, each with an address of its own, in chapters."""
+"""The parts of the reference: entries, each with its own address, in chapters."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-#: Where docstrings name pages and rulings of the specification, which readers of the manual do not have.
+#: References in docstrings to the specification, which readers of the manual do not have.
 _SOURCES = re.compile(r"\s*\((?:[^()]*\b(?:R\d+|tables|settings|sessions|pipeline-\d|api-and-audit|habit)\b[^()]*)\)")
 
 
 class Choice(NamedTuple):
-    """One of the values that something may have."""
+    """A possible value."""
 
     value: str
     label: str
@@ -19,24 +19,24 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing of the vocabulary, as code explains it."""
+    """One entry of the reference."""
 
     #: Unique, and the fragment of its address: `ce_rule.priority`, `stage.RULE_MATCH`.
     anchor: str
-    #: What people call it, as forms do.
+    #: The label, as on edit pages.
     title: str
     text: str
-    #: What stands in rows, in code and in the record: `priority`, `RULE_MATCH`.
+    #: The identifier in rows, code and record: `priority`, `RULE_MATCH`.
     name: str = ""
-    #: More about it: what, and the text.
+    #: More facts: label and text.
     facts: Sequence[tuple[str, str]] = ()
     choices: Sequence[Choice] = ()
-    #: Chapters for people that go on about it.
+    #: Chapters with more information.
     chapters: Sequence[str] = ()
 
     @property
     def folded(self) -> str:
-        """Everything that a search looks at."""
+        """The text that a search looks at."""
         said = [self.title, self.name, self.anchor, self.text, *(f"{label} {text}" for label, text in self.facts)]
         return " ".join([*said, *(" ".join(choice) for choice in self.choices)]).lower()
 
@@ -49,22 +49,11 @@ class Chapter:
     title: str
     text: str
     entries: Sequence[Entry]
-    #: Which part of the list of contents it stands in.
+    #: Its part in the table of contents.
     part: str
 
 
-#: Words that are written in capitals.
-_ACRONYMS = frozenset(["api", "db", "http", "id", "json", "kb", "llm", "mcp", "sql"])
-
-
-def in_words(name: str) -> str:
-    """`HTTP_TIMEOUT` as `HTTP timeout`, `SchemaExtraction` as `Schema extraction`."""
-    spaced = name.replace("_", " ") if "_" in name or name.isupper() else re.sub(r"(?<!^)(?=[A-Z])", " ", name)
-    words = [word.upper() if word in _ACRONYMS else word for word in spaced.lower().split()]
-    return f"{words[0][:1].upper()}{words[0][1:]}{''.join(f' {word}' for word in words[1:])}"
-
-
 def plain(docstring: str | None) -> str:
-    """The first paragraph of a docstring on one line, without its sources."""
+    """The first paragraph of a docstring on one line."""
     paragraph = (docstring or "").strip().split("\n\n")[0]
     return _SOURCES.sub("", " ".join(paragraph.split())).replace("`", "")

@@ -1,4 +1,4 @@
-"""The chapters that people wrote: the Markdown files of `docs/`, as pages whose words lead into the reference."""
+"""The chapters of the manual: the Markdown files of `docs/`, with links to the reference."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,15 @@ from django.utils.safestring import SafeString
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from config_admin.manual.addresses import entry_url
+from config_admin.manual.links import entry_url
 from config_admin.manual.reference import named
 
-#: The files by part, in the order in which one reads them. Every file of `docs/` stands in one of these.
+#: The chapters of each part, in reading order. Every file of `docs/` belongs to one part.
 PARTS: Mapping[str, Sequence[str]] = {
-    "For whoever changes conversations": (
+    "For analysts and QA": (
         *(
             "start",
+            "glossary",
             "tasks",
             "workplace",
             "authoring",
@@ -37,14 +38,14 @@ PARTS: Mapping[str, Sequence[str]] = {
         *("tools", "planner", "prompts", "understanding", "sessions", "reading", "trust", "groups"),
         *("health", "transfer"),
     ),
-    "For whoever connects and runs it": (
+    "For integrators and operators": (
         *("api", "mcp", "models", "extending", "scenarios", "deployment", "jobs"),
         *("performance", "architecture", "dependencies"),
     ),
 }
 _READER = MarkdownIt("commonmark", {"html": False}).enable("table")
 _FOLDER = Path(settings.BASE_DIR) / "docs"
-#: Where pictures stand, as seen from the files.
+#: The path of pictures, relative to the files.
 _PICTURES = "../static/"
 _FILE = re.compile(r"^(\w+)\.md(#.*)?$")
 
@@ -62,7 +63,7 @@ class Prose:
 
 @cache
 def chapter(slug: str) -> Prose:
-    """The chapter of a file. Raises KeyError when there is none."""
+    """The chapter of a file. Raises KeyError for an unknown one."""
     if slug not in {one for part in PARTS.values() for one in part}:
         raise KeyError(slug)
     source = (_FOLDER / f"{slug}.md").read_text()
@@ -87,21 +88,21 @@ def contents() -> list[tuple[str, list[Prose]]]:
 
 
 def search(text: str) -> list[Prose]:
-    """The chapters that have all words of a text, those with one in the title first."""
+    """The chapters with all words of a text, those with one in the title first."""
     words = text.lower().split()
     found = [one for _, part in contents() for one in part if words and all(word in one.folded for word in words)]
     return sorted(found, key=lambda one: not any(word in one.title.lower() for word in words))
 
 
 def _name_headings(tokens: Sequence[Token]) -> None:
-    """Headings are addressed by their words, as the links between the files expect."""
+    """Give headings ids made from their words, as links between the files expect."""
     for heading, inside in pairwise(tokens):
         if heading.type == "heading_open":
             heading.attrSet("id", re.sub(r"[^\w\- ]", "", inside.content.lower()).strip().replace(" ", "-"))
 
 
 def _linked(token: Token) -> list[Token]:
-    """A link to a file leads to its page, a word of the vocabulary to its entry; pictures are static files."""
+    """Link files to their pages, identifiers to their entries, and pictures to static files."""
     if token.type == "image" and (picture := str(token.attrGet("src") or "")).startswith(_PICTURES):
         token.attrSet("src", static(picture.removeprefix(_PICTURES)))
     if token.type == "link_open" and (match := _FILE.match(str(token.attrGet("href") or ""))):

@@ -9,7 +9,7 @@ from config_admin.manual.entry import Chapter, Entry
 
 
 class Place(NamedTuple):
-    """An entry and the chapter that it stands in."""
+    """An entry and its chapter."""
 
     chapter: Chapter
     entry: Entry
@@ -17,7 +17,7 @@ class Place(NamedTuple):
 
 @cache
 def chapters() -> Mapping[str, Chapter]:
-    """All chapters by slug, in the order of the contents. Made once: a process that serves has all its words."""
+    """All chapters by slug, in the order of the contents; cached."""
     made = (*rights.chapters(), *words.chapters(), *tables.chapters(), *codes.chapters())
     return {chapter.slug: chapter for chapter in made}
 
@@ -30,7 +30,7 @@ def places() -> Mapping[str, Place]:
 
 @cache
 def named() -> Mapping[str, str]:
-    """The anchor of each name that only one entry has, so that texts may lead there."""
+    """The anchor of each name that only one entry has, for links in texts."""
     found: dict[str, list[str]] = {}
     for place in places().values():
         found.setdefault(place.entry.name, []).append(place.entry.anchor)
@@ -38,7 +38,7 @@ def named() -> Mapping[str, str]:
 
 
 def search(text: str) -> Sequence[Place]:
-    """The entries that have all words of a text: first those that are called so, then those that say it."""
+    """The entries with all words of a text: first those with the words in their name."""
     wanted = text.lower().split()
     if not wanted:
         return ()

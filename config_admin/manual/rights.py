@@ -1,18 +1,17 @@
-"""The chapter of groups: who may do what, from the table that the rights are held to (R18)."""
+"""The chapter of groups: who may do what (R18)."""
 
 from collections.abc import Iterator
 
 from config_admin.manual.entry import Chapter, Choice, Entry
-from convengine.rights import GROUPS, groups_and_tasks
+from convengine.server.admin_site.rights import GROUPS, groups_and_tasks
 
 
 def chapters() -> Iterator[Chapter]:
-    """The one chapter."""
     about = (
-        "What somebody may do comes from their groups. What they may not do is not shown, and refused when it is asked "
-        "for. Administrators may do everything, and alone give people their groups."
+        "Permissions come from groups. Pages hide what a user is not allowed to do, and refuse it if requested "
+        "directly. Administrators may do everything, and only they assign groups."
     )
-    yield Chapter("groups", "Who may do what", about, tuple(_groups()), "People")
+    yield Chapter("groups", "Permissions", about, tuple(_groups()), "People")
 
 
 def _groups() -> Iterator[Entry]:

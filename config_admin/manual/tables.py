@@ -1,4 +1,4 @@
-"""Chapters of the tables: every column, explained by its form field or, where no form asks for it, by `columns`."""
+"""Chapters of the tables: every column with the help of its form field, or of `columns`."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,13 +8,14 @@ from django.db import models
 
 from config_admin.manual.columns import column_help
 from config_admin.manual.entry import Chapter, Choice, Entry, plain
-from config_admin.manual.further import FURTHER
-from convengine.admin_site import PLACES
-from convengine.domain.enums import RuleAction, Word
-from convengine.domain.rows import ROW_TYPE_OF
-from convengine.rules.vocabulary import actions
+from config_admin.manual.see_also import FURTHER
+from config_admin.validation.columns import spec_of
+from convengine.engine.rules.vocabulary import list_actions
+from convengine.engine.turn.enums import RuleAction, Word
+from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.server.admin_site.layout import SECTIONS
 
-CONFIGURATION, RECORD = "Tables of the configuration", "Tables of the record"
+CONFIGURATION, RECORD = "Tables of the configuration", "Tables of the audit trail and sessions"
 
 
 def chapters() -> Iterator[Chapter]:
@@ -31,10 +32,10 @@ def chapters() -> Iterator[Chapter]:
         )
 
 
-#: Columns of every table, behind those of the table itself.
+#: Columns of every table, after those of the table itself.
 _STAMPS = ("created_at", "updated_at", "updated_by")
-#: What the sidebar's page says of a model.
-_PLACED = {entry.model: entry.help for place in reversed(PLACES) for entry in reversed(place.entries)}
+#: The help of a model's page in the sidebar.
+_PLACED = {entry.model: entry.help for place in reversed(SECTIONS) for entry in reversed(place.entries)}
 
 
 def _is_history(model: type[models.Model]) -> bool:
@@ -44,7 +45,8 @@ def _is_history(model: type[models.Model]) -> bool:
 def _column(model: type[models.Model], field: Any) -> Entry:
     table = model._meta.db_table
     vocabulary = _vocabulary(field)
-    text = str(field.help_text) or (plain(vocabulary.__doc__) if vocabulary else "") or column_help(table, field.name)
+    help = str(field.help_text) or spec_of(field).help
+    text = help or (plain(vocabulary.__doc__) if vocabulary else "") or column_help(table, field.name)
     if not text and field.primary_key:
         text = "The number of the row."
     title = str(field.verbose_name)
@@ -61,7 +63,7 @@ def _column(model: type[models.Model], field: Any) -> Entry:
 
 def _choices(vocabulary: type[Word] | None) -> Iterator[Choice]:
     if vocabulary is RuleAction:
-        yield from (Choice(action.name, action.label, action.help) for action in actions().values())
+        yield from (Choice(action.name, action.label, action.help) for action in list_actions().values())
     else:
         yield from (Choice(word.value, word.label, word.help) for word in vocabulary or ())
 
@@ -76,6 +78,6 @@ def _facts(field: Any) -> Iterator[tuple[str, str]]:
         value = field.default
         yield "Default", {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
     if field.unique and not field.primary_key:
-        yield "Unique", "No two rows have the same."
+        yield "Unique", "Values must be unique."
     if not field.choices and (getattr(field, "max_length", None) or 999) <= 200:
-        yield "Longest", f"{field.max_length} characters"
+        yield "Maximum length", f"{field.max_length} characters"

@@ -1,4 +1,4 @@
-"""Pages of the manual: contents and search, chapters, and single entries for the panel beside a form."""
+"""Views of the manual: contents and search, chapters, and single entries for the panel."""
 
 from typing import Any
 
@@ -8,16 +8,16 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from config_admin.manual import prose, reference
-from convengine.breadcrumbs import Crumb, leads_by
+from convengine.server.admin_site.breadcrumbs import Crumb, set_breadcrumbs
 
-#: What the pages are called together.
+#: The title of the manual.
 NAME = "Manual"
 #: How many entries a search shows.
 SHOWN = 60
 
 
 def contents(request: HttpRequest) -> HttpResponse:
-    """The list of contents; with `q` what is found."""
+    """The table of contents; with `q` the search results."""
     text = request.GET.get("q", "").strip()
     found = reference.search(text)
     context = {
@@ -32,7 +32,7 @@ def contents(request: HttpRequest) -> HttpResponse:
 
 
 def chapter(request: HttpRequest, slug: str) -> HttpResponse:
-    """A chapter for people."""
+    """A chapter."""
     try:
         found = prose.chapter(slug)
     except KeyError as error:
@@ -61,5 +61,5 @@ def entry(request: HttpRequest, anchor: str) -> HttpResponse:
 
 def _page(request: HttpRequest, template: str, title: str, context: dict[str, Any]) -> HttpResponse:
     if title != NAME:
-        leads_by(request, Crumb(NAME, reverse("manual")), Crumb(title))
+        set_breadcrumbs(request, Crumb(NAME, reverse("manual")), Crumb(title))
     return TemplateResponse(request, template, {**admin.site.each_context(request), "title": title, **context})

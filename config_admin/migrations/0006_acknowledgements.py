@@ -14,9 +14,9 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='CeHealthAcknowledgement',
             fields=[
-                ('fingerprint', models.CharField(help_text='Names the finding and its rows as they stood.', max_length=32, primary_key=True, serialize=False)),
-                ('code', models.TextField(help_text='What kind of finding it is.')),
-                ('reason', models.TextField(help_text='Why it is meant to be so.')),
+                ('fingerprint', models.CharField(help_text='Identifies the finding and the content of its rows.', max_length=32, primary_key=True, serialize=False)),
+                ('code', models.TextField(help_text='The type of the finding.')),
+                ('reason', models.TextField(help_text='Why the finding is accepted.')),
                 ('made_by', models.TextField(help_text='Who accepted it.')),
                 ('made_at', models.DateTimeField(default=django.utils.timezone.now, help_text='When it was accepted.')),
             ],

@@ -13,11 +13,11 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='ceintent',
             name='llm_hint',
-            field=models.TextField(blank=True, help_text='Extra steering for the model, for example what this intent is not.', null=True, verbose_name='hint for the model'),
+            field=models.TextField(blank=True, help_text='Extra guidance for the model, for example what does not belong to this intent.', null=True, verbose_name='hint for the model'),
         ),
         migrations.AlterField(
             model_name='historicalceintent',
             name='llm_hint',
-            field=models.TextField(blank=True, help_text='Extra steering for the model, for example what this intent is not.', null=True, verbose_name='hint for the model'),
+            field=models.TextField(blank=True, help_text='Extra guidance for the model, for example what does not belong to this intent.', null=True, verbose_name='hint for the model'),
         ),
     ]

@@ -1,0 +1,1 @@
+"""Every change of configuration as a release: recorded, published on save, stored by content."""

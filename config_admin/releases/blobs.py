@@ -12,15 +12,14 @@ from config_admin.releases.models import CeReleaseBlob
 Json = Any
 T = TypeVar("T")
 CODEC = "json+zlib"
-#: Names in one IN list; SQLite takes no more than some thousand.
+#: Names in one IN list; SQLite accepts only some thousand.
 BATCH = 500
 
 
 def canonical(value: Json) -> bytes:
-    """The one text of a document: sorted keys, no blanks, ASCII.
+    """The canonical text of a document: sorted keys, no blanks, ASCII.
 
-    The standard library's writer on purpose: it takes whole numbers of any size and every text that a JSON column
-    may hold, and gives them back unchanged.
+    The standard library's writer handles whole numbers of any size and every text of a JSON column.
     """
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
@@ -38,14 +37,14 @@ def batches(keys: Iterable[T]) -> Iterator[list[T]]:
 
 
 class Blobs:
-    """A window on the store for one piece of work: what was read once, and what is to be written."""
+    """A cache of the store for one piece of work: what was read, and what will be written."""
 
     def __init__(self) -> None:
         self._known: dict[str, Json] = {}
         self._fresh: dict[str, bytes] = {}
 
     def add(self, document: Json) -> str:
-        """Keep a document for `write`; gives its hash."""
+        """Add a document for `write`; returns its hash."""
         text = canonical(document)
         name = hash_of(text)
         self._known[name] = document
@@ -53,19 +52,19 @@ class Blobs:
         return name
 
     def fetch(self, names: Iterable[str]) -> None:
-        """Read documents that will be asked for, in as few queries as possible."""
+        """Read documents that will be needed, in as few queries as possible."""
         for batch in batches(name for name in dict.fromkeys(names) if name not in self._known):
             for blob in CeReleaseBlob.objects.filter(pk__in=batch):
                 self._known[blob.hash] = json.loads(zlib.decompress(bytes(blob.data)))
 
     def get(self, name: str) -> Json:
-        """A document. Raises KeyError when the store does not have it."""
+        """A document. Raises KeyError if it is missing."""
         if name not in self._known:
             self.fetch([name])
         return self._known[name]
 
     def write(self) -> None:
-        """Store what was added and is not there yet."""
+        """Store added documents that are missing."""
         stored = self._stored(self._fresh)
         CeReleaseBlob.objects.bulk_create(
             [
@@ -80,7 +79,7 @@ class Blobs:
 
     @staticmethod
     def _stored(names: Iterable[str]) -> set[str]:
-        """Those of the names that need no compressing: they are there."""
+        """The names that are stored already."""
         found: set[str] = set()
         for batch in batches(names):
             found.update(CeReleaseBlob.objects.filter(pk__in=batch).values_list("pk", flat=True))

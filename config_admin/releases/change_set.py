@@ -24,16 +24,16 @@ _current: ContextVar[ChangeSet | None] = ContextVar("change_set", default=None)
 
 
 def current() -> ChangeSet | None:
-    """The change set that is open here, if any."""
+    """The open change set, if any."""
     return _current.get()
 
 
 @contextmanager
 def change_set(origin: Origin | str = Origin.SHELL, author: Author = None, reason: str = "") -> Iterator[ChangeSet]:
-    """Make one release of everything changed inside; inside another change set, be part of that one.
+    """Make one release of all changes inside; inside another change set, join that one.
 
-    `author` is a user or a name; null is the user of the running request, if there is one. An exception undoes the
-    changes and leaves no release. Raises ValueError for an unknown origin.
+    `author` is a user or a name; null is the user of the running request, if there is one. An exception rolls back the
+    changes without a release. Raises ValueError for an unknown origin.
     """
     outer = current()
     if outer is None:
@@ -46,7 +46,7 @@ def change_set(origin: Origin | str = Origin.SHELL, author: Author = None, reaso
 
 @contextmanager
 def recorded() -> Iterator[ChangeSet]:
-    """Around one write of the ORM: inside the open change set, or in one of its own."""
+    """Around one write of the ORM: in the open change set, or in one of its own."""
     outer = current()
     if outer is None:
         with _opened(ChangeSet(Origin.SHELL, _request_user(), implicit=True)) as change, change.write():
@@ -57,7 +57,10 @@ def recorded() -> Iterator[ChangeSet]:
 
 
 def released() -> CeConfigHead:
-    """The head, after everything written so far has its release: by the open change set, else as found (R56)."""
+    """The head, after every earlier write has a release: by the open change set, else as an out-of-band release.
+
+    Source: R56.
+    """
     change = current()
     if change is None:
         return settle(Origin.OUT_OF_BAND)
@@ -68,7 +71,7 @@ def released() -> CeConfigHead:
 @contextmanager
 def _opened(change: ChangeSet) -> Iterator[ChangeSet]:
     with transaction.atomic():
-        # What was written past the application before is not this change set's: it gets a release of its own.
+        # Earlier writes outside of the application do not belong to this change set: they get their own release.
         change.counter = settle(Origin.OUT_OF_BAND).write_counter
         token = _current.set(change)
         try:

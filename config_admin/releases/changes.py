@@ -1,4 +1,4 @@
-"""What a change set knows: who, why, and which rows to look at."""
+"""The data of a change set: author, reason, and the rows to compare."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,49 +17,49 @@ Author = AbstractBaseUser | str | None
 
 @dataclass
 class ChangeSet:
-    """Rows changed together. What really changed is found by comparison, when the release is made."""
+    """Rows that may have changed together. The release compares them."""
 
     origin: Origin
     author: Author = None
     reason: str = ""
-    #: Opened by a write itself, not by code that says who and why.
+    #: Opened by a write itself, without an author and a reason.
     implicit: bool = False
-    #: Nobody knows what was written: every row of every table is looked at.
+    #: It is unknown what was written: all rows of all tables are compared.
     everything: bool = False
     id: UUID = field(default_factory=uuid4)
     #: Primary keys by table.
     touched: dict[str, set[Any]] = field(default_factory=dict)
-    #: Tables of which every row is looked at.
+    #: Tables of which every row is compared.
     touched_tables: set[str] = field(default_factory=set)
-    #: The release made of it, once it is made.
+    #: Its release, once it is made.
     release: CeRelease | None = None
-    #: The head's write counter after the last recorded write; another value now means a write past the ORM.
+    #: The head's write counter after the last recorded write; another value means a write outside of the ORM.
     counter: int = 0
     _depth: int = 0
 
     @property
     def author_name(self) -> str:
-        """The author as text: a user's name, or what the caller gave."""
+        """The author as text: a user's name, or the given name."""
         return self.author.get_username() if isinstance(self.author, AbstractBaseUser) else self.author or ""
 
     @property
     def tables(self) -> set[str]:
-        """The tables with rows to look at, unless it is all of them."""
+        """The tables to compare, unless it is all of them."""
         return self.touched.keys() | self.touched_tables
 
     def touch(self, model: type[models.Model], pks: Iterable[Any]) -> None:
-        """Say which rows may have changed."""
+        """Mark rows that may have changed."""
         pk = model._meta.pk
         assert pk is not None
         self.touched.setdefault(model._meta.db_table, set()).update(pk.to_python(value) for value in pks)
 
     def touch_table(self, model: type[models.Model]) -> None:
-        """Say that any row of a table may have changed."""
+        """Mark a table of which any row may have changed."""
         self.touched_tables.add(model._meta.db_table)
 
     @contextmanager
     def write(self) -> Iterator[None]:
-        """Around one write of the ORM, so that the counter's moves inside are accounted for."""
+        """Around one write of the ORM, to account for the counter."""
         self._depth += 1
         try:
             if self._depth == 1:
@@ -71,6 +71,6 @@ class ChangeSet:
             self._depth -= 1
 
     def account(self, counter: int) -> None:
-        """Compare the head's write counter with the writes that were recorded; a gap makes everything suspect."""
+        """Compare the head's write counter with the recorded writes; on a gap, everything is compared."""
         self.everything |= counter != self.counter
         self.counter = counter

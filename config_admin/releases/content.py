@@ -1,4 +1,4 @@
-"""What of a row a release keeps: the columns that the engine reads, as JSON values."""
+"""The part of a row that a release stores: the columns that the engine reads, as JSON values."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING, fields
@@ -10,19 +10,19 @@ from typing import Any
 from django.apps import apps
 from django.db import models
 
-from config_admin.releases import reading
+from config_admin.releases import read_rows
 from config_admin.releases.blobs import batches
-from convengine.domain import rows
-from convengine.domain.unreadable import unreadable
+from convengine.engine.turn import rows
+from convengine.engine.turn.fault import mark_unreadable
 
 Json = Any
-#: Kept beside what the engine reads, so that a row that is put back is as old as it was.
+#: Stored besides what the engine reads, so that a restored row keeps its creation time.
 EXTRA_COLUMNS = frozenset({"created_at"})
 
 
 @cache
 def control_plane() -> Mapping[str, type[models.Model]]:
-    """The model of each control-plane table, in the order in which rows may be inserted."""
+    """The model of each configuration table, in the order of inserting rows."""
     by_table = {model._meta.db_table: model for model in apps.get_app_config("config_admin").get_models()}
     return {row_type.table: by_table[row_type.table] for row_type in rows.ROW_TYPES}
 
@@ -34,7 +34,7 @@ def key_of(table: str) -> str:
 
 @cache
 def kept_columns(table: str) -> Mapping[str, "models.Field[Any, Any]"]:
-    """The columns that a release keeps of a table."""
+    """The columns of a table that a release stores."""
     wanted = EXTRA_COLUMNS | set(rows.columns(rows.ROW_TYPE_OF[table]))
     return {
         column.attname: column for column in control_plane()[table]._meta.concrete_fields if column.attname in wanted
@@ -52,17 +52,17 @@ def as_json(value: Any) -> Json:
     if isinstance(value, datetime):
         return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     if isinstance(value, bytes):
-        return unreadable(value)
+        return mark_unreadable(value)
     return float(value) if isinstance(value, Decimal) else value
 
 
 def column_values(table: str, content: Mapping[str, Json]) -> dict[str, Any]:
-    """JSON values as the model takes them."""
+    """Convert JSON values to model values."""
     return as_columns(kept_columns(table).values(), content)
 
 
 def as_columns(columns: Iterable["models.Field[Any, Any]"], content: Mapping[str, Json]) -> dict[str, Any]:
-    """The JSON values of these columns as a model takes them; what is not given is left out."""
+    """The JSON values of these columns as model values; missing ones are left out."""
     return {
         column.attname: column.to_python(str(given) if isinstance(given, float) else given)
         if not isinstance(column, models.JSONField)
@@ -86,11 +86,11 @@ def stored(table: str, pks: Collection[Any] | None = None) -> dict[Any, models.M
 def contents(table: str, pks: Collection[Any] | None = None) -> dict[Any, dict[str, Json]]:
     """The rows of a table as JSON values by primary key; only some of them if `pks` is given.
 
-    What a column cannot hold stands there marked (`convengine.domain.unreadable`). A row whose very key is such a
-    value cannot be named, and is left out.
+    A value that its column cannot hold is marked (`convengine.engine.turn.fault`). A row whose key is such a value
+    is left out.
     """
     key = key_of(table)
-    rows = reading.read(control_plane()[table], kept_columns(table), pks)
+    rows = read_rows.read(control_plane()[table], kept_columns(table), pks)
     return {row[key]: row for row in rows if not isinstance(row[key], dict)}
 
 
@@ -106,6 +106,6 @@ def _defaults(table: str) -> Mapping[str, Json]:
 
 
 def up_to_date(table: str, content: Mapping[str, Json]) -> dict[str, Json]:
-    """A row of an older release with the columns of today: those that came later have their default."""
+    """A row of an older release with the columns of today; new columns have their default."""
     defaults = _defaults(table)
     return {name: content.get(name, defaults.get(name)) for name in kept_columns(table)}

@@ -1,4 +1,4 @@
-"""What differs between two releases, row by row and field by field (R5)."""
+"""Compare two releases, row by row and field by field (R5)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ Json = Any
 
 @dataclass(frozen=True)
 class ChangedRow:
-    """A row that both releases have, with different content."""
+    """A row in both releases, with different content."""
 
     pk: Any
     before: Content
@@ -22,7 +22,7 @@ class ChangedRow:
 
     @property
     def fields(self) -> dict[str, tuple[Json, Json]]:
-        """Before and after of each column that differs."""
+        """Before and after of each changed column."""
         return {
             name: (self.before[name], value)
             for name, value in self.after.items()
@@ -32,7 +32,7 @@ class ChangedRow:
 
 @dataclass(frozen=True)
 class TableDiff:
-    """What differs in one table; rows are in key order."""
+    """The differences of one table; rows are in key order."""
 
     added: list[Content]
     removed: list[Content]
@@ -45,7 +45,7 @@ def diff(before: int, after: int) -> dict[str, TableDiff]:
 
 
 def differences(before: int, after: int) -> dict[str, list[Difference]]:
-    """The rows in which two releases differ, by table. Reads the chunks that differ, and no others, all at once."""
+    """The rows in which two releases differ, by table. Reads only the changed chunks, all at once."""
     blobs, old, new = Blobs(), manifest_of(before), manifest_of(after)
     roots = [(old.get(table), new.get(table)) for table in control_plane() if old.get(table) != new.get(table)]
     blobs.fetch(root for pair in roots for root in pair if root)
@@ -55,7 +55,7 @@ def differences(before: int, after: int) -> dict[str, list[Difference]]:
 
 
 def table_diff(rows: list[Difference]) -> TableDiff:
-    """The rows that differ in a table, by what became of them."""
+    """The changed rows of a table, by kind of change."""
     return TableDiff(
         added=[row.after for row in rows if row.before is None and row.after is not None],
         removed=[row.before for row in rows if row.after is None and row.before is not None],

@@ -1,4 +1,4 @@
-"""The one row that says which release is in force: read with a turn's own statement, locked by whoever changes it."""
+"""The row that says which release is in force: read in a turn's own statement, locked by every change."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from django.db import connection
 from config_admin.releases.blobs import canonical, hash_of
 from config_admin.releases.models import CeConfigHead, CeRelease
 
-#: The content of no rows at all.
+#: The content hash without any rows.
 EMPTY_HASH = hash_of(canonical({}))
 
 #: A scalar subquery for any statement of either database; null while the row is missing (R5, R56, P9).
@@ -18,7 +18,7 @@ HEAD_SQL = (
 
 
 class Head(NamedTuple):
-    """What HEAD_SQL yields, in parts."""
+    """The parsed result of HEAD_SQL."""
 
     config_version: int
     write_counter: int
@@ -52,12 +52,12 @@ def newest() -> int:
 
 
 def written() -> int:
-    """How often the tables have been written, as this transaction sees it."""
+    """The write counter of the tables, as this transaction sees it."""
     return CeConfigHead.objects.values_list("write_counter", flat=True).get(pk=1)
 
 
 def locked() -> CeConfigHead:
-    """The head, locked until the transaction ends; made when it is missing, as in an emptied database.
+    """The head, locked until the transaction ends; created when it is missing, as in an emptied database.
 
     On SQLite a transaction that may write holds the only write lock already.
     """
@@ -69,7 +69,7 @@ def locked() -> CeConfigHead:
 
 
 def _made_anew() -> CeConfigHead:
-    """A head on the newest release whose counters differ, so that the next look compares every row."""
+    """A head on the newest release whose counters differ, so that every row is compared next time."""
     newest = CeRelease.objects.order_by("-config_version").first()
     if newest is None:
         return CeConfigHead(content_hash=EMPTY_HASH)

@@ -1,13 +1,13 @@
-"""The tables of configuration versions: the head, the releases, their content-addressed blobs (R5, R56, R57)."""
+"""Tables of configuration versions: the head, the releases, their content-addressed blobs (R5, R56, R57)."""
 
 from django.db import models
 from django.utils import timezone
 
-from convengine.sealed import Sealed
+from convengine.server.database.sealed_tables import SealedModel
 
 
 class Origin(models.TextChoices):
-    """By which way a change of configuration came."""
+    """The origin of a configuration change."""
 
     ADMIN = "ADMIN", "Admin"
     API = "API", "API"
@@ -15,20 +15,20 @@ class Origin(models.TextChoices):
     SHELL = "SHELL", "Script or shell"
     REVERT = "REVERT", "Revert"
     ROLLBACK = "ROLLBACK", "Roll-back"
-    OUT_OF_BAND = "OUT_OF_BAND", "Past the application"
+    OUT_OF_BAND = "OUT_OF_BAND", "Direct database change"
     MIGRATION = "MIGRATION", "Installation or upgrade"
 
 
-#: A released counter that no head has when a transaction ends.
+#: A released counter that no head has at the end of a transaction.
 AMENDING = -1
 
 
 class CeConfigHead(models.Model):
-    """One row: which release is in force, and whether the tables were written since.
+    """One row: the release in force, and whether the tables were written since.
 
-    Triggers on the tables raise `write_counter`; a release sets `released_counter` to it. Whoever changes
-    configuration holds this row's lock, so releases follow one another without gaps. AMENDING in the place of
-    `released_counter` lets the transaction that made the newest release complete it; no other ever sees it there.
+    Triggers on the tables raise `write_counter`; a release sets `released_counter` to it. Changes lock this row, so
+    releases follow one another without gaps. AMENDING as `released_counter` lets the transaction that made the newest
+    release complete it; no other transaction ever sees it.
     """
 
     id = models.SmallIntegerField(primary_key=True, default=1)
@@ -51,8 +51,8 @@ class CeConfigHead(models.Model):
         return self.write_counter == self.released_counter
 
 
-class CeRelease(Sealed):
-    """One immutable version of the whole control plane."""
+class CeRelease(SealedModel):
+    """One immutable version of the whole configuration."""
 
     config_version = models.BigIntegerField("version", primary_key=True)
     parent = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="+")
@@ -78,8 +78,8 @@ class CeRelease(Sealed):
         return f"{self.config_version} · {self.origin} {self.reason}".rstrip()
 
 
-class CeReleaseBlob(Sealed):
-    """A part of a release's content, named by its hash, so that what did not change is stored once."""
+class CeReleaseBlob(SealedModel):
+    """A part of a release's content, named by its hash, so that unchanged parts are stored once."""
 
     hash = models.CharField(max_length=64, primary_key=True)
     codec = models.CharField(max_length=16)

@@ -1,7 +1,7 @@
-"""Making a release: compare the rows that may have changed with the newest release, and store what differs.
+"""Make a release: compare rows that may have changed with the newest release, and store the differences.
 
-One function for every way of changing rows: a form, a script, an upgrade, or somebody's SQL. It works inside the
-transaction of the change, under the lock of the head.
+The same function serves forms, scripts, upgrades and SQL. It works inside the transaction of the change, with the head
+locked.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ from config_admin.releases.sequences import keep_ahead
 
 @dataclass
 class Findings:
-    """What a comparison found: the trees of the tables now, and the rows that differ."""
+    """The result of a comparison: the trees of the tables now, and the changed rows."""
 
     blobs: Blobs
     manifest: dict[str, str]
@@ -31,15 +31,15 @@ class Findings:
 
     @property
     def summary(self) -> str:
-        """How many rows differ, table by table."""
+        """The number of changed rows by table."""
         return ", ".join(f"{len(rows)} in {table}" for table, rows in self.differences.items())
 
 
 @dataclass(frozen=True)
 class _Made:
-    """Left among the transaction's on-commit calls: this very transaction made that release.
+    """Among the transaction's on-commit calls: this transaction made that release.
 
-    A roll-back, also of a savepoint, forgets it together with the release.
+    A rollback, also of a savepoint, forgets it together with the release.
     """
 
     config_version: int
@@ -47,14 +47,14 @@ class _Made:
     implicit: bool
 
     def __call__(self) -> None:
-        """Nothing is left to do at the commit."""
+        """Nothing to do at the commit."""
 
 
 def publish(change: ChangeSet) -> None:
-    """Release what a change set really changed, if anything; `change.release` names it. Call it in a transaction.
+    """Release the changes of a change set, if any; `change.release` names it. Call it in a transaction.
 
-    A second call for the same change set, or for the next write of a transaction that opened none, amends the
-    release that this transaction made: nobody else has seen it yet.
+    A second call for the same change set, or for the next write of a transaction without one, amends the release of
+    this transaction, which nobody else has seen yet.
     """
     locked = head.locked()
     change.account(locked.write_counter)
@@ -67,7 +67,7 @@ def publish(change: ChangeSet) -> None:
 
 
 def settle(origin: Origin, *, everything: bool = False) -> CeConfigHead:
-    """Release what was written past the application since the last release, if anything was (R56).
+    """Release writes outside of the application since the last release, if any (R56).
 
     Two processes that find the same writes wait for each other here; the second finds them released. `everything`
     compares all rows even if no write was counted.
@@ -144,9 +144,9 @@ def _amended(change: ChangeSet, locked: CeConfigHead, values: dict[str, Any]) ->
 
 
 def _rewritten(locked: CeConfigHead, values: dict[str, Any]) -> CeRelease:
-    """The newest release with other values, past the seal of its table, which looks at the head for leave."""
+    """Change the newest release in spite of the seal of its table, which checks the head."""
     CeConfigHead.objects.filter(pk=1).update(released_counter=AMENDING)
     query: models.QuerySet[CeRelease] = models.QuerySet(CeRelease).filter(pk=locked.config_version)
     query.update(**values)
-    # `publish` saves the head; until then nothing else reads it, for it is locked.
+    # `publish` saves the head; it is locked until then.
     return query.get()

@@ -1,4 +1,4 @@
-"""Questions about releases that others ask: admin pages, timelines, commands."""
+"""Queries about releases, for admin pages, timelines and commands."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ class NoSuchRelease(LookupError):
     """There is no release of this number."""
 
     def __init__(self, config_version: int) -> None:
-        super().__init__(f"There is no release {config_version}.")
+        super().__init__(f"Release {config_version} does not exist.")
 
 
 def release_of(config_version: int) -> CeRelease:
@@ -25,7 +25,7 @@ def release_of(config_version: int) -> CeRelease:
 
 
 def manifest_of(config_version: int) -> dict[str, str]:
-    """For each table that has rows in a release, the root of its tree. Version 0 is the empty configuration.
+    """For each table with rows in a release, the root of its tree. Version 0 is the empty configuration.
 
     Raises NoSuchRelease.
     """
@@ -38,7 +38,7 @@ def content_hash_of(config_version: int) -> str:
 
 
 def row_at(config_version: int, table: str, pk: Any) -> Content | None:
-    """One row as it was in a release; null when it was not there.
+    """One row as it was in a release, or null.
 
     Raises NoSuchRelease, and KeyError for an unknown table.
     """

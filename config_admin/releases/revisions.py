@@ -1,4 +1,4 @@
-"""Revisions: what one release changed, one entry a row; a view on releases, not a table (tables 8, R5)."""
+"""Revisions: what one release changed, one entry per row; a view of releases, not a table (tables 8, R5)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +21,7 @@ class Revision:
     change_set: UUID
     table_name: str
     row_pk: Any
-    #: INSERT, UPDATE, DELETE, or REVERT when an older content was put back.
+    #: INSERT, UPDATE, DELETE, or REVERT when older content was restored.
     operation: str
     before_json: Content | None
     after_json: Content | None
@@ -31,7 +31,7 @@ class Revision:
 
 
 def revisions(config_version: int) -> list[Revision]:
-    """What a release changed against the one before. Raises NoSuchRelease."""
+    """The changes of a release against the one before. Raises NoSuchRelease."""
     release = release_of(config_version)
     reverting = release.origin in (Origin.REVERT, Origin.ROLLBACK)
     return [

@@ -1,4 +1,4 @@
-"""Row history of a release: one row of `<table>_history` for each row that differs from the release before (R5)."""
+"""The row history of a release: one row of `<table>_history` for each changed row (R5)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -7,19 +7,19 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import models
 from django.utils import timezone
 
-from config_admin.releases import content, reading
+from config_admin.releases import content, read_rows
 from config_admin.releases.changes import ChangeSet
 from config_admin.releases.models import CeRelease
 from config_admin.releases.tree import Difference
-from convengine.domain.unreadable import found_in
+from convengine.engine.turn.fault import find_unreadable_columns
 
-#: Was there before, is there now -> the library's sign.
+#: Existed before, exists now -> the library's sign.
 _SIGNS = {(False, True): "+", (True, True): "~", (True, False): "-"}
 BATCH = 500
 
 
 def write_history(release: CeRelease, change: ChangeSet, differences: Mapping[str, Sequence[Difference]]) -> None:
-    """Store who changed what and why, stamped with the release. A deleted row's entry holds its last content."""
+    """Store who changed what and why, with the release. A deleted row's entry holds its last content."""
     reason = change.reason or release.reason or release.get_origin_display()
     stamp = {
         "config_version": release.config_version,
@@ -53,7 +53,7 @@ def _entries(table: str, rows: Sequence[Difference], change: ChangeSet) -> Itera
 
 
 def _stamps(table: str, pks: Sequence[Any]) -> dict[Any, dict[str, Any]]:
-    """The columns that no release keeps, of the rows that are there."""
+    """The columns that no release stores, of the existing rows."""
     model = content.control_plane()[table]
     kept, key = content.kept_columns(table), content.key_of(table)
     columns = {
@@ -61,15 +61,15 @@ def _stamps(table: str, pks: Sequence[Any]) -> dict[Any, dict[str, Any]]:
         for column in model._meta.concrete_fields
         if column.attname not in kept or column.primary_key
     }
-    return {row[key]: row for row in reading.read(model, columns, pks)}
+    return {row[key]: row for row in read_rows.read(model, columns, pks)}
 
 
 def _values(table: str, row: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """A row as the history table takes it: in the place of a value that no column holds, the one before it."""
-    bad = found_in(row)
+    """A row for the history table: an invalid value is replaced by the one before it."""
+    bad = find_unreadable_columns(row)
     model = content.control_plane()[table]
     given = {name: value for name, value in row.items() if name not in bad}
-    given |= {name: before[name] for name in bad.keys() - found_in(before).keys() if name in before}
+    given |= {name: before[name] for name in bad.keys() - find_unreadable_columns(before).keys() if name in before}
     instance = model(**content.as_columns(model._meta.concrete_fields, given))
     values = {column.attname: getattr(instance, column.attname) for column in model._meta.concrete_fields}
     empty = {name: _empty(model._meta.get_field(name)) for name in bad if values.get(name) is None}
@@ -89,7 +89,7 @@ def _empty(column: Any) -> Any:
 
 
 def _unreadable(row: Difference) -> str:
-    """What a person reading the history must know beside the reason."""
-    found = found_in(row.after or {})
-    told = "; ".join(f"{name} holds {value[:100]!r}, which it cannot hold" for name, value in found.items())
+    """A note about invalid values, added to the reason."""
+    found = find_unreadable_columns(row.after or {})
+    told = "; ".join(f"{name}: the value {value[:100]!r} is not valid" for name, value in found.items())
     return f" ({told})" if told else ""

@@ -1,6 +1,6 @@
-"""Generated ids stay ahead of ids that were given (an import, a roll-back, somebody's SQL).
+"""Keep generated ids ahead of given ids (of an import, a rollback, or SQL).
 
-SQLite does this by itself; PostgreSQL would hand out an id a second time and refuse the next new row.
+SQLite does this by itself; PostgreSQL would use an id twice and refuse the next new row.
 """
 
 from collections.abc import Iterable

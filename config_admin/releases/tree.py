@@ -1,7 +1,7 @@
 """A table's content as a tree of two levels: an index blob that names chunk blobs of some sixty rows.
 
-Where a chunk begins is decided by the rows' keys alone, so the same rows always give the same tree, whatever
-edits led there, and an edit of one row changes one chunk and the index.
+The rows' keys alone decide where a chunk begins, so the same rows always give the same tree, and an edit of one row
+changes one chunk and the index.
 """
 
 import hashlib
@@ -16,12 +16,12 @@ Json = Any
 Pk = Any
 #: One row: column -> JSON value.
 Content = Mapping[str, Json]
-#: A row's key begins a chunk once in so many keys.
+#: One in this many keys begins a chunk.
 CHUNK_ROWS = 64
 
 
 class Chunk(NamedTuple):
-    """An entry of an index: the first key of a chunk, how many rows it has, and its blob."""
+    """An entry of an index: the first key of a chunk, its number of rows, and its blob."""
 
     first: Pk
     rows: int
@@ -29,7 +29,7 @@ class Chunk(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A row that differs between two trees. Null on one side: the row is not there."""
+    """A row that differs between two trees; null on one side: the row is missing."""
 
     pk: Pk
     before: Content | None
@@ -37,7 +37,7 @@ class Difference(NamedTuple):
 
 
 def begins_chunk(pk: Pk) -> bool:
-    """True for the keys at which chunks begin."""
+    """True for the first keys of chunks."""
     return int.from_bytes(hashlib.blake2b(str(pk).encode(), digest_size=4).digest(), "big") % CHUNK_ROWS == 0
 
 
@@ -60,21 +60,21 @@ def rows_of(blobs: Blobs, table: str, chunks: Sequence[Chunk]) -> dict[Pk, Conte
 
 
 def row_of(blobs: Blobs, table: str, root: str | None, pk: Pk) -> Content | None:
-    """One row; null when it is not there. Reads one chunk."""
+    """One row, or null. Reads one chunk."""
     index = index_of(blobs, root)
-    at = _place(index, pk)
+    at = _find_chunk(index, pk)
     return rows_of(blobs, table, index[at : at + 1]).get(pk)
 
 
 def build(blobs: Blobs, table: str, rows: Iterable[Content]) -> str | None:
-    """The tree of all rows of a table: the hash of its index, or null when there are none."""
+    """The tree of all rows of a table: the hash of its index, or null without rows."""
     key = key_of(table)
     chunks = _split(blobs, key, sorted(rows, key=lambda row: row[key]))
     return blobs.add(chunks) if chunks else None
 
 
 def patch(blobs: Blobs, table: str, root: str | None, changes: Mapping[Pk, Content | None]) -> str | None:
-    """The tree with some rows put in, replaced or (null) taken out; other chunks are neither read nor written."""
+    """The tree with some rows inserted, replaced or (null) deleted; other chunks are neither read nor written."""
     key = key_of(table)
     index = index_of(blobs, root)
     hit = _chunks_hit(index, changes)
@@ -86,7 +86,7 @@ def patch(blobs: Blobs, table: str, root: str | None, changes: Mapping[Pk, Conte
         elif at - 1 not in hit:
             run = _run(hit, at)
             rows: dict[Pk, Content | None] = {**rows_of(blobs, table, index[run.start : run.stop])}
-            rows |= {pk: row for pk, row in changes.items() if _place(index, pk) in run}
+            rows |= {pk: row for pk, row in changes.items() if _find_chunk(index, pk) in run}
             chunks += _split(blobs, key, [row for _, row in sorted(rows.items()) if row is not None])
     if not index:
         chunks = _split(blobs, key, [row for _, row in sorted(changes.items()) if row is not None])
@@ -94,7 +94,7 @@ def patch(blobs: Blobs, table: str, root: str | None, changes: Mapping[Pk, Conte
 
 
 def differences(blobs: Blobs, table: str, before: str | None, after: str | None) -> list[Difference]:
-    """The rows in which two trees differ, in key order. Chunks that both have are not read."""
+    """The rows in which two trees differ, in key order. Common chunks are not read."""
     if before == after:
         return []
     old, new = apart(blobs, before, after)
@@ -113,20 +113,20 @@ def apart(blobs: Blobs, before: str | None, after: str | None) -> tuple[list[Chu
 
 
 def same(one: Json, other: Json) -> bool:
-    """Equal as JSON: to Python, true and 1 are the same."""
+    """Equal as JSON: in Python, true equals 1."""
     return one == other and canonical(one) == canonical(other)
 
 
-def _place(index: list[Chunk], pk: Pk) -> int:
-    """The position of the chunk that a key belongs to."""
+def _find_chunk(index: list[Chunk], pk: Pk) -> int:
+    """The index of the chunk of a key."""
     return max(bisect_right(index, pk, key=lambda chunk: chunk.first) - 1, 0)
 
 
 def _chunks_hit(index: list[Chunk], changes: Mapping[Pk, Content | None]) -> set[int]:
-    """The positions of chunks to write anew: those of the keys, and the one before where a first row goes away."""
+    """The indexes of chunks to write: those of the keys, and the one before if a first row is deleted."""
     hit: set[int] = set()
     for pk in changes if index else ():
-        at = _place(index, pk)
+        at = _find_chunk(index, pk)
         hit.add(at)
         if changes[pk] is None and index[at].first == pk and at:
             hit.add(at - 1)

@@ -1,7 +1,7 @@
-"""Triggers that count every write to a control-plane table, by whichever way it comes (R56).
+"""Triggers that count every write to a configuration table, from whatever source (R56).
 
-PostgreSQL has statement triggers. They fire before the statement, so that a writer takes the head's lock before
-any row's: two writers can wait for each other, but never in a circle. SQLite only knows row triggers.
+PostgreSQL has statement triggers. They fire before the statement, so that a writer takes the head's lock before any
+row's: two writers can wait for each other, but never in a circle. SQLite only has row triggers.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,9 +15,9 @@ BEGIN {_RAISE}; RETURN NULL; END $$"""
 
 
 def install(connection: BaseDatabaseWrapper, tables: Iterable[str]) -> None:
-    """Put the triggers on the tables; those that are there already are replaced.
+    """Add the triggers to the tables, replacing existing ones.
 
-    Called after every migration: SQLite rebuilds a table to alter it, and its triggers do not come along.
+    Called after every migration, because SQLite loses a table's triggers when it alters the table.
     """
     statements = _postgresql(tables) if connection.vendor == "postgresql" else _sqlite(tables)
     with connection.cursor() as cursor:

@@ -1,0 +1,1 @@
+"""The configuration of a release as the frozen value that a turn reads."""

@@ -1,4 +1,4 @@
-"""Which configuration a turn runs on: the snapshot of the newest release, or of any past one (R5, R56)."""
+"""The snapshot of a turn: of the newest release, or of any past one (R5, R56)."""
 
 from threading import Lock
 
@@ -7,18 +7,19 @@ from config_admin.releases.change_set import released
 from config_admin.releases.head import Head
 from config_admin.releases.queries import content_hash_of, manifest_of
 from config_admin.snapshot.compile import Compiled, compile_release
-from convengine import conf
-from convengine.domain.snapshot import Snapshot
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.app_interfaces import Configuration
+from convengine.server.deployment import conf
 
 Key = tuple[int, str]
-#: Compiled snapshots that are kept, of the newest releases and of past ones each.
+#: Compiled snapshots to keep, of the newest releases and of past ones each.
 KEEP = 4
 
 
-class Snapshots:
-    """The snapshots of this process. Safe to use from many threads; a turn on a known release waits for nobody."""
+class Snapshots(Configuration):
+    """The snapshots of this process. Thread-safe; a turn on a known release never waits."""
 
-    #: A scalar subquery that any statement may carry; what it yields is what `pin` wants (P9).
+    #: A scalar subquery for any statement; `pin` takes its result.
     head_sql = head.HEAD_SQL
 
     def __init__(self) -> None:
@@ -28,10 +29,10 @@ class Snapshots:
         self._lock = Lock()
 
     def pin(self, text: str | None) -> Snapshot:
-        """The snapshot for a head as `head_sql` yielded it; for the same head the same object, and no query.
+        """The snapshot for a head from `head_sql`; for the same head the same object, without a query.
 
-        When rows were written past the application since the last release, they get their release first (R56).
-        Null, for a missing head row, is the same case.
+        Rows that were written outside of the application since the last release get their release first. So does a
+        missing head row (null).
         """
         found = Head.parse(text) if text else None
         if found is None or not found.settled:
@@ -45,12 +46,12 @@ class Snapshots:
 
     @property
     def latest(self) -> Snapshot:
-        """The newest snapshot that this process has pinned, without a query; what the shell reads before it pins."""
+        """The newest snapshot that this process has pinned, without a query; for code that runs before pinning."""
         newest = next(reversed(self._newest.values()), None)
         return newest.snapshot if newest else self.current()
 
     def at(self, config_version: int) -> Snapshot:
-        """The snapshot of any release that ever was. Raises NoSuchRelease."""
+        """The snapshot of any release. Raises NoSuchRelease."""
         key = (config_version, content_hash_of(config_version))
         if compiled := self._fresh(self._newest.get(key)) or self._fresh(self._past.get(key)):
             return compiled.snapshot
@@ -73,14 +74,14 @@ class Snapshots:
 
     @staticmethod
     def _fresh(compiled: Compiled | None) -> Compiled | None:
-        """The snapshot unless the deployment's own defaults of settings changed, as tests make them do."""
+        """The snapshot, unless the deployment's defaults of settings changed, as in tests."""
         if compiled and compiled.snapshot.defaults == conf.get("SETTING_DEFAULTS"):
             return compiled
         return None
 
 
 def _kept(compiled: dict[Key, Compiled], key: Key, new: Compiled) -> dict[Key, Compiled]:
-    """The mapping with one more at its end, and no more than are kept."""
+    """The mapping with one more entry at its end, and without the oldest ones."""
     rest = [(k, one) for k, one in compiled.items() if k != key]
     return dict([*rest, (key, new)][-KEEP:])
 

@@ -1,4 +1,4 @@
-"""A release made into a Snapshot: blobs in, frozen rows out; what earlier snapshots hold already is used again."""
+"""Compile a release into a Snapshot: blobs in, frozen rows out; parts of earlier snapshots are reused."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
@@ -11,16 +11,16 @@ from django.db import models
 from config_admin.releases import tree
 from config_admin.releases.blobs import Blobs
 from config_admin.releases.content import as_json, kept_columns
-from convengine.domain import rows
-from convengine.domain.snapshot import Snapshot, Table
-from convengine.domain.unreadable import found_in
+from convengine.engine.turn import rows
+from convengine.engine.turn.fault import find_unreadable_columns
+from convengine.engine.turn.snapshot import Snapshot, Table
 
 Json = Any
 Defaults = Mapping[tuple[str, str], str]
 
 
 class Chunk(NamedTuple):
-    """Rows in key order, and what stands in columns that cannot hold it, by primary key and column."""
+    """Rows in key order, and invalid values by primary key and column."""
 
     rows: tuple[rows.Row, ...]
     unreadable: Mapping[Any, Mapping[str, str]]
@@ -31,7 +31,7 @@ Chunks = Mapping[str, Chunk]
 
 @dataclass(frozen=True)
 class Part:
-    """A table of a snapshot, and the names by which it and its chunks are found again."""
+    """A table of a snapshot, with the hashes of the table and its chunks."""
 
     root: str
     table: Table
@@ -41,7 +41,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A snapshot and the parts that it was made of."""
+    """A snapshot and its parts."""
 
     snapshot: Snapshot
     parts: Mapping[str, Part]
@@ -55,10 +55,10 @@ class Compiled:
 def compile_release(
     config_version: int, manifest: Mapping[str, str], defaults: Defaults, known: Sequence[Compiled] = ()
 ) -> Compiled:
-    """The snapshot of a release. Only blobs that none of the known snapshots was made from are read (P10).
+    """The snapshot of a release. Reads only blobs that no known snapshot has.
 
-    A table that one of them has is the very same `Table`, indexes and all; a row of an unchanged chunk is the very
-    same row. Raises KeyError when the store lacks a blob.
+    A known table is the same `Table` object with its indexes; a row of an unchanged chunk is the same object. Raises
+    KeyError when the store lacks a blob.
     """
     parts = {name: part for name, root in manifest.items() if (part := _known_part(known, name, root))}
     changed = {name: root for name, root in manifest.items() if name not in parts}
@@ -83,28 +83,28 @@ def _table(name: str, chunks: Chunks) -> Table:
 
 
 def compile_chunk(table: str, body: Mapping[str, Json]) -> Chunk:
-    """The rows of a chunk. One with a value that its column cannot hold is switched off, and named."""
+    """The rows of a chunk. A row with an invalid value is disabled and listed."""
     key, names = rows.ROW_TYPE_OF[table].key, body["columns"]
-    # A value that is no object cannot be the mark; nearly all columns have none.
+    # Only an object can be the mark; nearly all columns have none.
     suspect = [place for place in range(len(names)) if any(type(values[place]) is dict for values in body["rows"])]
     bad = {
         values[names.index(key)]: found
         for values in (body["rows"] if suspect else ())
-        if (found := found_in({names[place]: values[place] for place in suspect}))
+        if (found := find_unreadable_columns({names[place]: values[place] for place in suspect}))
     }
     compiled = compile_rows(table, body)
     return Chunk(tuple(_switched_off(row, bad[row.pk]) if row.pk in bad else row for row in compiled), bad)
 
 
 def _switched_off(row: rows.Row, bad: Collection[str]) -> rows.Row:
-    """The row without the values that cannot be read: with the defaults of their columns, or none."""
+    """The row with invalid values replaced by the defaults of their columns."""
     defaults = {column.name: column.default for column in fields(row) if column.default is not MISSING}
     known: dict[str, Any] = {name: defaults.get(name) for name in bad if name in _columns(row.table)}
     return replace(row, **{**known, "enabled": False})
 
 
 def compile_rows(table: str, body: Mapping[str, Json]) -> Iterator[rows.Row]:
-    """The rows of a chunk. A column that the engine does not read is dropped; one that came later has its default."""
+    """The rows of a chunk. A column that the engine does not read is dropped; a new one has its default."""
     row_type = rows.ROW_TYPE_OF[table]
     places = [(name, place) for place, name in enumerate(body["columns"]) if name in _columns(table)]
     for values in body["rows"]:
@@ -112,7 +112,7 @@ def compile_rows(table: str, body: Mapping[str, Json]) -> Iterator[rows.Row]:
 
 
 def row_of(instance: models.Model) -> rows.Row:
-    """A row of a form or an import as the engine would read it, saved or not: what the save checks look at."""
+    """A row of a form or an import as the engine would read it, saved or not; for the save checks."""
     table = instance._meta.db_table
     columns = kept_columns(table)
     values = [as_json(column.to_python(getattr(instance, name))) for name, column in columns.items()]

@@ -1,1 +1,1 @@
-"""What templates ask of the configuration's own code."""
+"""Template tags of the configuration's pages."""

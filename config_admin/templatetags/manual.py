@@ -1,8 +1,8 @@
-"""How templates lead into the manual."""
+"""Template tags for links into the manual."""
 
 from django import template
 
-from config_admin.manual.addresses import entries_of_form, entry_url
+from config_admin.manual.links import entries_of_form, entry_url
 
 register = template.Library()
 register.simple_tag(entry_url, name="manual_url")

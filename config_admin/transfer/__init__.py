@@ -1,1 +1,1 @@
-"""Configuration in and out: files of it, what an import of one would change, and doing that as one release (R76)."""
+"""Import and export of configuration: files, their effect, and imports as one release (R76)."""

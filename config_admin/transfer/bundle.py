@@ -18,20 +18,20 @@ import yaml
 
 from config_admin.transfer.document import Document, FileRefused, FileRow
 from config_admin.transfer.json_text import MAX_DIGITS, NoJson, read_json
-from config_admin.transfer.naming import Contents, in_files
-from convengine.codec import MAX_DEPTH, TOO_DEEP
-from convengine.domain.rows import ROW_TYPE_OF
+from config_admin.transfer.natural_keys import Contents, in_files
+from convengine.engine.turn.codec import MAX_DEPTH, TOO_DEEP
+from convengine.engine.turn.rows import ROW_TYPE_OF
 
 Json = Any
 FORMAT, VERSION = "convengine-configuration", 1
 _STR = "tag:yaml.org,2002:str"
 _WIDTH = 110
-#: Above the values of columns stand document, tables, rows and columns.
+#: Document, tables, rows and columns contain the values of columns.
 _DEPTH = MAX_DEPTH + 4
 
 
 class _Dumper(yaml.CSafeDumper):
-    """Texts of several lines stand as they are read, line by line."""
+    """Texts of several lines are written line by line."""
 
 
 def _text(dumper: _Dumper, value: str) -> yaml.ScalarNode:
@@ -41,10 +41,10 @@ def _text(dumper: _Dumper, value: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _text)
 
 
-def written(contents: Contents, tables: Collection[str], *, as_yaml: bool) -> str:
-    """The text of some tables' rows. Columns that are null are left out, and keys inside JSON columns are sorted."""
+def write_bundle(contents: Contents, tables: Collection[str], *, as_yaml: bool) -> str:
+    """The text of some tables' rows. Null columns are left out, and keys inside JSON columns are sorted."""
     shown = {
-        table: [{name: _sorted(value) for name, value in row.items() if value is not None} for row in rows]
+        table: [{name: _sort_keys(value) for name, value in row.items() if value is not None} for row in rows]
         for table, rows in ((table, in_files(contents, table)) for table in contents if table in tables)
     }
     document = {"format": FORMAT, "version": VERSION, "tables": shown}
@@ -53,14 +53,14 @@ def written(contents: Contents, tables: Collection[str], *, as_yaml: bool) -> st
     return yaml.dump(document, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=_WIDTH)
 
 
-def _sorted(value: Json) -> Json:
+def _sort_keys(value: Json) -> Json:
     if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(item) for item in value] if isinstance(value, list) else value
+        return {key: _sort_keys(value[key]) for key in sorted(value)}
+    return [_sort_keys(item) for item in value] if isinstance(value, list) else value
 
 
 def read(text: str) -> Document:
-    """The rows of a bundle, YAML or JSON; also of the plain form, which is its `tables` alone.
+    """The rows of a bundle, YAML or JSON; also of the short form, which is its `tables` alone.
 
     Raises FileRefused.
     """
@@ -77,7 +77,7 @@ def _document(found: Json, lines: Mapping[int, int]) -> Document:
     if "tables" in found or "format" in found:
         for name, wanted in (("format", FORMAT), ("version", VERSION)):
             if found.get(name) != wanted:
-                raise FileRefused(name, f"{found.get(name)!r} received; this installation reads {wanted!r}.")
+                raise FileRefused(name, f"{found.get(name)!r} is not supported. This installation reads {wanted!r}.")
         if unknown := found.keys() - {"format", "version", "tables"}:
             raise FileRefused("The file", f"has unknown keys: {', '.join(sorted(unknown))}.")
         tables = found.get("tables")
@@ -88,7 +88,7 @@ def _document(found: Json, lines: Mapping[int, int]) -> Document:
 
 def _rows(table: str, rows: Json, lines: Mapping[int, int]) -> Iterator[FileRow]:
     if table not in ROW_TYPE_OF:
-        raise FileRefused(table, f"is no table of the configuration; there are {', '.join(ROW_TYPE_OF)}.")
+        raise FileRefused(table, f"is not a table of the configuration. The tables are {', '.join(ROW_TYPE_OF)}.")
     if not isinstance(rows, list):
         raise FileRefused(table, "must be a list of rows.")
     for number, row in enumerate(rows, 1):
@@ -104,7 +104,7 @@ def _from_json(text: str) -> Json:
     except NoJson as error:
         if error.line is None:
             raise FileRefused("The file", error.problem) from None
-        raise FileRefused(f"Line {error.line}, column {error.column}", f"this is no JSON: {error.problem}.") from None
+        raise FileRefused(f"Line {error.line}, column {error.column}", f"not valid JSON: {error.problem}.") from None
 
 
 def _from_yaml(text: str, lines: dict[int, int]) -> Json:
@@ -114,22 +114,22 @@ def _from_yaml(text: str, lines: dict[int, int]) -> Json:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"Line {mark.line + 1}, column {mark.column + 1}" if mark else "The file"
-        raise FileRefused(place, f"this is no YAML: {getattr(error, 'problem', None) or error}.") from None
+        raise FileRefused(place, f"not valid YAML: {getattr(error, 'problem', None) or error}.") from None
     finally:
         loader.dispose()
 
 
 class _Reading:
-    """Events to JSON values: no dates, no aliases, no tags, no key twice; maps note the line on which they begin.
+    """Parses YAML events to JSON values: no dates, aliases, tags or duplicate keys; maps note their first line.
 
-    By events, because the library's composer goes as deep as the file says, and the process with it.
+    By events, because the library's composer recurses as deep as the file.
     """
 
     def __init__(self, loader: Any, lines: dict[int, int]) -> None:
         self._loader, self._lines = loader, lines
 
     def document(self) -> Json:
-        """The value of the one document; null when there is none. Raises FileRefused."""
+        """The value of the only document, or null. Raises FileRefused."""
         event = self._next(yaml.StreamStartEvent, yaml.DocumentStartEvent)
         if isinstance(event, yaml.StreamEndEvent):
             return None
@@ -148,9 +148,9 @@ class _Reading:
         if isinstance(event, yaml.ScalarEvent):
             return self._scalar(event)
         if isinstance(event, yaml.AliasEvent) or event.tag is not None:
-            raise _refused(event, "aliases (*) and tags (!) are not read here.")
+            raise _refusal_at(event, "aliases (*) and tags (!) are not supported.")
         if depth > _DEPTH:
-            raise _refused(event, TOO_DEEP)
+            raise _refusal_at(event, TOO_DEEP)
         return self._list(depth) if isinstance(event, yaml.SequenceStartEvent) else self._map(event, depth)
 
     def _list(self, depth: int) -> list[Json]:
@@ -164,9 +164,9 @@ class _Reading:
         while not isinstance(event := self._loader.get_event(), yaml.MappingEndEvent):
             key = self._value(event, depth + 1)
             if not isinstance(key, str):
-                raise _refused(event, "this key is no text; put it in quotes.")
+                raise _refusal_at(event, "this key is not a text. Put it in quotes.")
             if key in found:
-                raise _refused(event, f"the key {key!r} stands twice.")
+                raise _refusal_at(event, f"the key {key!r} occurs twice.")
             found[key] = self._value(self._loader.get_event(), depth + 1)
         self._lines[id(found)] = start.start_mark.line + 1
         return found
@@ -177,19 +177,19 @@ class _Reading:
         if kind in ("str", "timestamp", "value", "merge"):
             return event.value
         if kind not in ("null", "bool", "int", "float"):
-            raise _refused(event, f"the tag {tag} is not read here.")
+            raise _refusal_at(event, f"the tag {tag} is not supported.")
         try:
             if len(event.value) > MAX_DIGITS:
                 raise ValueError
             found = self._loader.construct_object(yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark))
         except (ValueError, KeyError):
-            raise _refused(
-                event, f"{event.value[:20]!r} is no value of the kind {kind}; put a text in quotes."
+            raise _refusal_at(
+                event, f"{event.value[:20]!r} is not a value of the type {kind}. Put texts in quotes."
             ) from None
         if isinstance(found, float) and not isfinite(found):
-            raise _refused(event, f"{event.value} is no JSON value.")
+            raise _refusal_at(event, f"{event.value} is not a JSON value.")
         return found
 
 
-def _refused(event: Any, problem: str) -> FileRefused:
+def _refusal_at(event: Any, problem: str) -> FileRefused:
     return FileRefused(f"Line {event.start_mark.line + 1}", problem)

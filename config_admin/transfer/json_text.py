@@ -1,20 +1,20 @@
-"""JSON texts of files, read strictly: no key twice, no NaN, no number too long, nothing that makes Python raise."""
+"""Parse JSON texts of files strictly: no duplicate keys, no NaN, no very long numbers."""
 
 import json
 from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from convengine.codec import TOO_DEEP
-from convengine.domain.text import storable
+from convengine.engine.text.compare import storable
+from convengine.engine.turn.codec import TOO_DEEP
 
 Json = Any
-#: Digits of a whole number: what is longer takes time that grows with its square, and no column has it.
+#: Maximum digits of a whole number: parsing takes time that grows with their square.
 MAX_DIGITS = 1000
 
 
 class NoJson(ValueError):
-    """The text is no JSON, or none that can be stored."""
+    """The text is not JSON, or cannot be stored."""
 
     def __init__(self, problem: str, line: int | None = None, column: int | None = None) -> None:
         self.problem, self.line, self.column = problem, line, column
@@ -35,7 +35,7 @@ def read_json(text: str) -> Json:
 
 def _whole(text: str) -> int:
     if len(text) > MAX_DIGITS:
-        raise NoJson(f"{text[:20]}… is a number of more than {MAX_DIGITS} digits.")
+        raise NoJson(f"{text[:20]}… is a number with more than {MAX_DIGITS} digits.")
     return int(text)
 
 
@@ -50,11 +50,13 @@ def _pairs(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise NoJson(f"the key {twice!r} stands twice in one object.")
+        raise NoJson(f"the key {twice!r} occurs twice in one object.")
     if strange := next((name for name in found if storable(name) != name), None):
-        raise NoJson(f"the key {strange!r} has characters that no database takes (NUL, or half of a pair).")
+        raise NoJson(
+            f"the key {strange!r} contains characters that cannot be stored (NUL or half of a surrogate pair)."
+        )
     return found
 
 
 def _constant(name: str) -> Json:
-    raise NoJson(f"{name} is no JSON value.")
+    raise NoJson(f"{name} is not a JSON value.")

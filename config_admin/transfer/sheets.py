@@ -1,8 +1,8 @@
-"""Tables as people keep them in spreadsheets: CSV, and workbooks with a sheet for each table.
+"""Tables in spreadsheets: CSV, and workbooks with a sheet per table.
 
-The first row names the columns. An empty cell is null, or, where a column must have a text, the empty one; JSON stands
-as JSON text. A text that a spreadsheet would take for a formula, or that begins with an apostrophe, has an apostrophe
-before it, and so has an empty text beside null; reading takes one away again.
+The first row names the columns. An empty cell is null, or the empty text if a column must have one; JSON is JSON text.
+A text that a spreadsheet would take for a formula, or that begins with an apostrophe, gets an apostrophe in front, and
+so does an empty text that is not null; reading removes one.
 """
 
 import csv
@@ -16,15 +16,15 @@ from typing import Any
 from django.db import models
 
 from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, refuse
-from config_admin.transfer.naming import Contents, file_columns, in_files
-from config_admin.transfer.spellings import from_text
+from config_admin.transfer.natural_keys import Contents, file_columns, in_files
+from config_admin.transfer.value_conversion import from_text
 from config_admin.transfer.values import ValueRefused
 from config_admin.validation.wording import did_you_mean
-from convengine.domain.rows import ROW_TYPE_OF
+from convengine.engine.turn.rows import ROW_TYPE_OF
 
 Json = Any
 Cells = Sequence[str]
-#: What a spreadsheet takes for the beginning of a formula; and our own mark.
+#: What a spreadsheet takes for the start of a formula; and our own mark.
 _RISKY = ("=", "+", "-", "@", "\t", "\r", "'")
 _DELIMITERS = (",", ";", "\t")
 
@@ -46,9 +46,9 @@ def cells_of(contents: Contents, table: str) -> Iterator[list[str]]:
 
 
 def read_csv(name: str, text: str) -> Document:
-    """The rows of a file that is called like its table. Raises FileRefused."""
+    """The rows of a file that has the name of its table. Raises FileRefused."""
     table = Path(name).stem.lower()
-    # Some spreadsheets write a line about the delimiter ahead, which is no row.
+    # Some spreadsheets write a first line about the delimiter.
     text = re.sub(r"\A\s*sep=[,;\t](?=[\r\n])", "", text)
     first = re.search(r"[^\r\n]+", text)
     delimiter = max(_DELIMITERS, key=first.group().count) if first else ","
@@ -57,15 +57,15 @@ def read_csv(name: str, text: str) -> Document:
     try:
         lines = [(reader.line_num, cells) for cells in reader]
     except csv.Error as error:
-        raise FileRefused(f"Line {reader.line_num}", f"this is no CSV: {error}.") from None
+        raise FileRefused(f"Line {reader.line_num}", f"not valid CSV: {error}.") from None
     return Document({table: rows_of(table, lines)}, Mode.UPDATE)
 
 
 def rows_of(table: str, lines: Iterable[tuple[int, Cells]]) -> list[FileRow]:
-    """The rows below the names of the columns, each with its line. Raises FileRefused for all that cannot be read."""
+    """The rows below the names of the columns, each with its line. Raises FileRefused for all unreadable ones."""
     if table not in ROW_TYPE_OF:
         hint = did_you_mean(table, ROW_TYPE_OF)
-        raise FileRefused(table, f"is no table; call the file or the sheet like one, for example ce_rule.{hint}")
+        raise FileRefused(table, f"is not a table. Name the file or sheet after a table, for example ce_rule.{hint}")
     ahead = iter(lines)
     _, names = next(((line, cells) for line, cells in ahead if any(cells)), (1, ()))
     names = names[: max((place for place, name in enumerate(names, 1) if name), default=0)]
@@ -83,12 +83,12 @@ def rows_of(table: str, lines: Iterable[tuple[int, Cells]]) -> list[FileRow]:
 def _check_names(table: str, names: Cells) -> None:
     columns = file_columns(table)
     if not names:
-        raise FileRefused(table, "is empty; the first row names the columns.")
+        raise FileRefused(table, "is empty. The first row must contain the column names.")
     for name in names:
         if name not in columns:
             raise FileRefused(table, f"has no column {name!r}.{did_you_mean(name, columns)}")
     if len(set(names)) != len(names):
-        raise FileRefused(table, "has a column twice.")
+        raise FileRefused(table, "has a duplicate column.")
 
 
 def _row(table: str, names: Cells, cells: Cells, where: str) -> FileRow:

@@ -1,7 +1,7 @@
-"""An SQL file taken apart: its INSERT statements as plain values, and why any other statement is not read.
+"""Parse an SQL file: its INSERT statements as plain values, and why other statements are refused.
 
-The text is read by a parser and never reaches a database. What is read is a list of what may stand there, so that
-whatever is not on it is refused: nothing in a file can make a statement run (issue of imports, R76).
+A parser reads the text; it never reaches a database. Only a list of constructs is allowed, so nothing in a file can
+run.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 _DIALECT = "postgres"
 _SHOWN = 60
-_TOO_DEEP = "brackets, signs or casts stand too deep in one another."
+_TOO_DEEP = "brackets, signs or casts are nested too deeply."
 
 
 class _Mark:
-    """A value that is no literal and is understood all the same."""
+    """A value that is not a literal but is supported."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -38,36 +38,36 @@ class Number:
     text: str
 
 
-#: A literal: text, number, truth value, null, NOW or DEFAULT.
+#: A literal: text, number, boolean, null, NOW or DEFAULT.
 Literal = str | Number | bool | _Mark | None
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement: rows of a table, or why it is not read."""
+    """One statement: rows of a table, or why it is refused."""
 
     line: int
     table: str = ""
     columns: Sequence[str] = ()
     rows: Sequence[Sequence[Literal]] = ()
-    #: Why it is not read; blank when it is.
+    #: Why it is refused, or blank.
     problem: str = ""
-    #: True when it says nothing of rows, so that nothing is lost without it: BEGIN, COMMIT.
+    #: True when it has no rows and can be ignored: BEGIN, COMMIT.
     idle: bool = False
-    #: ON CONFLICT DO NOTHING stands in it.
+    #: It has ON CONFLICT DO NOTHING.
     unless_there: bool = False
 
 
 class _NotRead(ValueError):
-    """Why a statement is not read."""
+    """Why a statement is refused."""
 
 
 def statements(text: str) -> Iterator[Statement]:
-    """The statements of a file in their order. Raises FileRefused when the text cannot be split into statements."""
+    """The statements of a file in order. Raises FileRefused when the text cannot be split into statements."""
     for tokens in _split(text):
         line, source = tokens[0].line, text[tokens[0].start : tokens[-1].end + 1]
         if tokens[0].text.upper() in ("BEGIN", "COMMIT", "START", "END"):
-            yield Statement(line, problem=f"{_short(source)} says nothing of rows.", idle=True)
+            yield Statement(line, problem=f"{_short(source)} contains no rows.", idle=True)
             continue
         try:
             yield _read(source, line)
@@ -83,7 +83,7 @@ def _split(text: str) -> "Iterator[list[Token]]":
     try:
         tokens = Postgres.Tokenizer().tokenize(text)
     except SqlglotError as error:
-        raise FileRefused("The file", f"its texts and comments cannot be told apart: {_short(str(error))}") from None
+        raise FileRefused("The file", f"the file is not valid SQL: {_short(str(error))}") from None
     found: list[Token] = []
     for token in tokens:
         if token.token_type is not TokenType.SEMICOLON:
@@ -101,13 +101,13 @@ def _read(source: str, line: int) -> Statement:
     from sqlglot.errors import SqlglotError
 
     if not source[:6].upper() == "INSERT":
-        raise _NotRead("only INSERT is read.")
+        raise _NotRead("only INSERT is supported.")
     try:
         found = sqlglot.parse_one(source, dialect=_DIALECT)
     except (SqlglotError, RecursionError) as error:
-        raise _NotRead(f"this cannot be read: {_first_line(error)}") from None
+        raise _NotRead(f"this is not valid SQL: {_first_line(error)}") from None
     if not isinstance(found, exp.Insert):
-        raise _NotRead("only INSERT is read.")
+        raise _NotRead("only INSERT is supported.")
     table, columns = _target(found)
     return Statement(
         line, table, columns, [_row(row, columns) for row in _rows(found)], unless_there=_unless_there(found)
@@ -119,15 +119,15 @@ def _target(found: "exp.Insert") -> tuple[str, list[str]]:
 
     parts = {name.strip("_") for name, part in found.args.items() if part}
     if more := parts - {"this", "expression", "conflict"}:
-        raise _NotRead(f"more than rows stands there: {', '.join(sorted(more))}.")
+        raise _NotRead(f"this statement contains more than rows: {', '.join(sorted(more))}.")
     schema = found.this
     if not isinstance(schema, exp.Schema) or not isinstance(schema.this, exp.Table):
-        raise _NotRead("it names no columns; name them behind the table.")
+        raise _NotRead("the column names are missing. Add them after the table name.")
     if schema.this.args.get("alias"):
-        raise _NotRead("the table has an alias; leave it out.")
+        raise _NotRead("the table has an alias. Remove it.")
     columns = [part.name.lower() for part in schema.expressions]
     if len(set(columns)) != len(columns):
-        raise _NotRead("a column stands there twice.")
+        raise _NotRead("a column occurs twice.")
     return schema.this.name.lower(), columns
 
 
@@ -136,7 +136,7 @@ def _unless_there(found: "exp.Insert") -> bool:
     if conflict is None:
         return False
     if str(conflict.args.get("action")).upper() != "DO NOTHING" or conflict.args.get("expressions"):
-        raise _NotRead("of ON CONFLICT only DO NOTHING is read.")
+        raise _NotRead("ON CONFLICT only supports DO NOTHING.")
     return True
 
 
@@ -145,14 +145,14 @@ def _rows(found: "exp.Insert") -> "Sequence[exp.Tuple]":
 
     values = found.expression
     if not isinstance(values, exp.Values) or not all(isinstance(row, exp.Tuple) for row in values.expressions):
-        raise _NotRead("only VALUES with lists of values is read, no query.")
+        raise _NotRead("only VALUES with lists of values is supported, not a query.")
     rows: Sequence[exp.Tuple] = values.expressions
     return rows
 
 
 def _row(row: "exp.Tuple", columns: Sequence[str]) -> list[Literal]:
     if len(row.expressions) != len(columns):
-        raise _NotRead(f"{len(columns)} columns and {len(row.expressions)} values do not go together.")
+        raise _NotRead(f"{len(columns)} columns and {len(row.expressions)} values do not match.")
     found = []
     for column, value in zip(columns, row.expressions, strict=True):
         try:
@@ -160,7 +160,7 @@ def _row(row: "exp.Tuple", columns: Sequence[str]) -> list[Literal]:
         except RecursionError:
             raise _NotRead(f"{column}: {_TOO_DEEP}") from None
         except _NotRead:
-            raise _NotRead(f"{column}: {_short(value.sql(_DIALECT))} is no plain value.") from None
+            raise _NotRead(f"{column}: {_short(value.sql(_DIALECT))} is not a plain value.") from None
     return found
 
 
@@ -168,7 +168,7 @@ def _literal(value: "exp.Expression") -> Literal:
     from sqlglot import exp
 
     if isinstance(value, (exp.Cast, exp.Paren)):
-        # The column's kind decides, not the cast.
+        # The column's type decides, not the cast.
         return _literal(value.this)
     if isinstance(value, exp.Neg):
         number = _literal(value.this)

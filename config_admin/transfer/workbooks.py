@@ -1,7 +1,7 @@
-"""Workbooks (.xlsx) with a sheet for each table, as `sheets` says what stands in the cells.
+"""Workbooks (.xlsx) with a sheet per table, with cells as in `sheets`.
 
-Files come from anywhere: what a workbook unpacks to is bounded, nothing in it is run, calculated or followed, and a
-formula is refused by its cell.
+Files come from anywhere: their unpacked size is limited, nothing in them is run, calculated or followed, and formulas
+are refused by cell.
 """
 
 import io
@@ -16,24 +16,24 @@ from typing import Any
 from django.db import models
 
 from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, refuse
-from config_admin.transfer.naming import Contents, file_columns
+from config_admin.transfer.natural_keys import Contents, file_columns
 from config_admin.transfer.sheets import Cells, cells_of, rows_of
-from convengine.domain.rows import ROW_TYPE_OF
+from convengine.engine.turn.rows import ROW_TYPE_OF
 
-#: What a cell can be; null when it is empty.
+#: The value of a cell; null when it is empty.
 Value = str | int | float | bool | None
-#: Bytes that a workbook may unpack to, parts that it may have, rows and columns of a sheet.
+#: Limits of a workbook: unpacked bytes, parts, rows and columns of a sheet.
 UNPACKED, PARTS, ROWS, COLUMNS = 64 * 1024 * 1024, 1000, 1_048_576, 200
-#: Characters of a cell, in 16 bits each, as spreadsheets have it; and the largest number whose digits they all keep.
+#: Limits of spreadsheets: characters of a cell in UTF-16 units, and the largest number that keeps all digits.
 LONGEST, PRECISE = 32_767, 10**15
-#: What XML, or the spelling of special characters in workbooks, does not bring back.
+#: Characters that XML, or their escapes in workbooks, lose.
 _LOST = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_x[0-9A-Fa-f]{4}_|x005F_")
 _DOCTYPES = tuple("<!DOCTYPE".encode(form) for form in ("utf-8", "utf-16-le", "utf-16-be"))
 
 
 def workbook_of(contents: Contents, tables: Collection[str]) -> bytes:
-    """A workbook of some tables. Raises ValueError, naming the cell, for a text that no workbook brings back."""
-    # A workbook that was begun has to be written to its end.
+    """A workbook of some tables. Raises ValueError with the cell for a text that no workbook can hold."""
+    # Computed first, because a started workbook must be written to its end.
     lines = {table: list(_cells(contents, table)) for table in contents if table in tables}
     from openpyxl import Workbook
 
@@ -53,11 +53,14 @@ def _cells(contents: Contents, table: str) -> Iterator[list[Value]]:
     for number, cells in enumerate(cells_of(contents, table), 1):
         for (name, _), text in zip(columns, cells, strict=True):
             _check(f"{table} line {number}, {name}", text)
-        yield [text if number == 1 else _typed(column, text) for (_, column), text in zip(columns, cells, strict=True)]
+        yield [
+            text if number == 1 else _convert_cell(column, text)
+            for (_, column), text in zip(columns, cells, strict=True)
+        ]
 
 
 def _text_cell(sheet: Any, text: str) -> Any:
-    """A cell with a text, whatever that looks like."""
+    """A cell that is always a text."""
     from openpyxl.cell import WriteOnlyCell
 
     cell = WriteOnlyCell(sheet, value=text)
@@ -65,8 +68,8 @@ def _text_cell(sheet: Any, text: str) -> Any:
     return cell
 
 
-def _typed(column: "models.Field[Any, Any]", text: str) -> Value:
-    """What spreadsheets can sort and filter: numbers and truth values as such."""
+def _convert_cell(column: "models.Field[Any, Any]", text: str) -> Value:
+    """Numbers and booleans as such, so that spreadsheets can sort and filter them."""
     if not text:
         return None
     if isinstance(column, models.BooleanField):
@@ -79,13 +82,15 @@ def _typed(column: "models.Field[Any, Any]", text: str) -> Value:
 
 def _check(where: str, text: str) -> None:
     if len(text.encode("utf-16-le")) > 2 * LONGEST:
-        raise ValueError(f"{where}: a cell of a workbook takes {LONGEST} characters. Take this table as CSV, or YAML.")
+        raise ValueError(
+            f"{where}: a cell of a workbook holds at most {LONGEST} characters. Export this table as CSV or YAML."
+        )
     if found := _LOST.search(text):
-        raise ValueError(f"{where}: no workbook brings back {found[0]!r}. Take this table as CSV, or YAML.")
+        raise ValueError(f"{where}: a workbook cannot store {found[0]!r}. Export this table as CSV or YAML.")
 
 
 def read_workbook(name: str, data: bytes) -> Document:
-    """The rows of all sheets that are called like tables; one sheet alone may have the file's name instead.
+    """The rows of all sheets that have the name of a table; a single sheet may have the file's name instead.
 
     Raises FileRefused.
     """
@@ -99,12 +104,12 @@ def read_workbook(name: str, data: bytes) -> Document:
             book = load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
             sheets = book.worksheets
             for sheet in sheets:
-                lines = list(_lines(sheet))
+                lines = list(_read_lines(sheet))
                 if lines:
                     title = sheet.title.strip().lower()
                     table = Path(name).stem.lower() if len(sheets) == 1 and title not in ROW_TYPE_OF else title
                     if table in tables:
-                        raise FileRefused(table, "is there twice; two sheets are called so.")
+                        raise FileRefused(table, "occurs twice. Rename one of the sheets.")
                     tables[table] = []
                     try:
                         tables[table] = rows_of(table, lines)
@@ -115,38 +120,42 @@ def read_workbook(name: str, data: bytes) -> Document:
     except FileRefused:
         raise
     except Exception as error:
-        # What a reader of files of any making raises for a broken one is not to be known beforehand.
-        raise FileRefused(name, f"is no workbook that can be read ({type(error).__name__}). Save it anew.") from error
+        # A broken file may raise any exception.
+        raise FileRefused(name, f"is not a readable workbook ({type(error).__name__}). Save it again.") from error
     if not tables:
-        raise FileRefused(name, "has no sheet with anything in it.")
+        raise FileRefused(name, "has only empty sheets.")
     return Document(tables, Mode.UPDATE)
 
 
 def _look_into(name: str, data: bytes) -> None:
-    """Refuse what would be dangerous to open, before anything reads it."""
+    """Refuse dangerous files before anything reads them."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             parts = packed.infolist()
             if len(parts) > PARTS or sum(part.file_size for part in parts) > UNPACKED:
                 raise FileRefused(name, f"unpacks to more than {UNPACKED} bytes, or {PARTS} parts. Split it by tables.")
             if any(part.flag_bits & 1 for part in parts):
-                raise FileRefused(name, "is protected by a password. Save it without.")
+                raise FileRefused(name, "is protected by a password. Save it without a password.")
             if any("vbaproject" in part.filename.lower() for part in parts):
-                raise FileRefused(name, "has macros. Save it as a workbook without them (.xlsx).")
+                raise FileRefused(name, "contains macros. Save it as a workbook without macros (.xlsx).")
             for part in parts:
-                # A part is never longer than it says: reading it ends there.
+                # A part is never longer than it declares: reading ends there.
                 if any(mark in packed.read(part) for mark in _DOCTYPES):
-                    raise FileRefused(name, f"{part.filename} declares a document type, which no workbook needs.")
+                    raise FileRefused(
+                        name, f"{part.filename} declares a document type, which is not allowed in a workbook."
+                    )
     except FileRefused:
         raise
     except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError, OSError, ValueError) as error:
-        raise FileRefused(name, "is no workbook (.xlsx). Save an older or protected one anew, as .xlsx.") from error
+        raise FileRefused(
+            name, "is not a workbook (.xlsx). Save older or protected workbooks as .xlsx without protection."
+        ) from error
 
 
-def _lines(sheet: Any) -> Iterator[tuple[int, Cells]]:
-    """The lines of a sheet that have anything in them, with their numbers, at least as wide as the first.
+def _read_lines(sheet: Any) -> Iterator[tuple[int, Cells]]:
+    """The lines of a sheet with any content, with their numbers, at least as wide as the first.
 
-    How large the sheet says it is, is not believed.
+    The size that the sheet declares is not trusted.
     """
     sheet.reset_dimensions()
     width = 0
@@ -167,9 +176,9 @@ def _text(sheet: str, number: int, place: int, cell: Any) -> str:
         return ""
     if cell.data_type in ("f", "e") or not isinstance(value, (str, bool, int, float, datetime, date)):
         kinds = {"e": f"is an error ({value})", "f": "is a formula"}
-        what = kinds.get(cell.data_type, "is a time of day or a span of time, which no column has")
+        what = kinds.get(cell.data_type, "is a time of day or a duration, which no column accepts")
         place_of = f"{sheet} line {number}, column {place + 1}"
-        raise FileRefused(place_of, f"{what}. Copy the column, and paste it as values or text.")
+        raise FileRefused(place_of, f"{what}. Copy the column and paste it as values or text.")
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (datetime, date)):

@@ -1,1 +1,1 @@
-"""What an editor is told before a row is saved: every check of the data model, judged on a snapshot value."""
+"""The save checks: every check of a row before it is saved, on a snapshot."""

@@ -1,13 +1,13 @@
-"""A row on the table: what a check looks at, and how it says what it found."""
+"""A draft: the input of a check, and its findings."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from config_admin.validation.findings import Finding, Severity
 from config_admin.validation.world import World
-from convengine.domain.rows import Row
-from convengine.domain.snapshot import Snapshot, Table
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.snapshot import Snapshot, Table
 
 R = TypeVar("R", bound=Row)
 S = TypeVar("S", bound=Row)
@@ -15,16 +15,16 @@ S = TypeVar("S", bound=Row)
 
 @dataclass(frozen=True)
 class Draft(Generic[R]):
-    """One row as its editor wants it, beside the configuration in force and the installation."""
+    """One row as its editor wants it, with the configuration in force and the installation."""
 
     row: R
     snapshot: Snapshot
     world: World
-    #: The stored row that this one takes the place of, where its key changed.
+    #: The stored row that this one replaces, if its key changed.
     replaces: Row | None = None
 
     def error(self, code: str, field: str | None, message: str) -> Finding:
-        """A finding that keeps the row from being saved."""
+        """A finding that prevents saving the row."""
         return self._finding(Severity.ERROR, code, field, message)
 
     def warning(self, code: str, field: str | None, message: str) -> Finding:
@@ -32,7 +32,7 @@ class Draft(Generic[R]):
         return self._finding(Severity.WARNING, code, field, message)
 
     def others(self, found: Iterable[S]) -> Iterator[S]:
-        """The rows but for the stored form of this one."""
+        """The rows except the stored form of this one."""
         own, key = type(self.row), self.row.pk
         return (row for row in found if row.pk != key or type(row) is not own)
 
@@ -40,12 +40,23 @@ class Draft(Generic[R]):
         return Finding(code, severity, self.row.table, self.row.pk, field, message)
 
 
-#: Looks at a draft and says what is wrong with it.
+#: Checks a draft and returns findings.
 Check = Callable[[Draft[Any]], Iterable[Finding]]
 
 
+class SaveChecks(NamedTuple):
+    """The checks of one table before a row is saved, beyond those that follow from its columns."""
+
+    #: Is the row well formed by itself?
+    form: tuple[Check, ...] = ()
+    #: Does a well-formed row fit the others?
+    fit: tuple[Check, ...] = ()
+    #: The same, but slow in large configurations.
+    slow: tuple[Check, ...] = ()
+
+
 def overlaid(snapshot: Snapshot, drafts: Mapping[Any, Row]) -> Snapshot:
-    """The configuration with some rows of one table, by primary key, as their editor wants them."""
+    """The configuration with some changed rows of one table, by primary key."""
     if not drafts:
         return snapshot
     table = snapshot.tables[next(iter(drafts.values())).table]

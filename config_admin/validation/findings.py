@@ -1,4 +1,4 @@
-"""What an editor is told about a row: one shape for form, import, API and health page (tables 1.8)."""
+"""Findings about a row: one form for edit pages, import, API and health (tables 1.8)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,14 +14,14 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, or may be, with one row."""
+    """One error or warning about one row."""
 
     code: str
     severity: Severity
     table: str
-    #: The primary key; null for a row that is not stored yet.
+    #: The primary key; null for a new row.
     row: Any
-    #: The column at which a form shows the message; null when it concerns the row as a whole.
+    #: The column of the message; null for the row as a whole.
     field: str | None
     message: str
 
@@ -31,7 +31,7 @@ class Finding:
         return self.severity is Severity.ERROR
 
     def as_dict(self) -> dict[str, Any]:
-        """The finding as imports and API writes report it."""
+        """The finding for imports and the API."""
         return {
             "table": self.table,
             "row": self.row,

@@ -1,34 +1,37 @@
-"""What this process has installed, as the save checks ask for it."""
+"""What this process has installed, for the save checks."""
 
 from functools import cache
 
 from config_admin.validation.world import World
-from convengine import conf, wiring
-from convengine.executors import mcp_server
-from convengine.executors.port import BUILT_IN
-from convengine.extensions.registry import registry
-from convengine.llm import vectors
-from convengine.rules.conditions import custom_matchers
-from convengine.rules.vocabulary import actions
-from convengine.sessions.installed import known
-from convengine.tools.request import group_of
+from convengine.engine.rules.conditions import custom_matchers
+from convengine.engine.rules.vocabulary import list_actions
+from convengine.engine.steps.tools.request import resolve_group
+from convengine.server import wiring
+from convengine.server.deployment import conf
+from convengine.server.executors import mcp_server
+from convengine.server.executors.port import BUILT_IN
+from convengine.server.extensions.registry import registry
+from convengine.server.model_clients import vectors
+from convengine.server.threads.known_preferences import list_known_preferences
 
 
 def installed() -> World:
-    """The world of this deployment: what its modules registered, and what it was given."""
+    """The installation: what modules registered, and what is configured."""
     wiring.load_extensions()
     policy = mcp_server.policy()
     return World(
         tasks={name: tuple(entry.methods) for name, entry in registry.tasks.items()},
         providers=frozenset(registry.providers),
         executors=frozenset(
-            {group_of(entry.group) for entry in registry.tools.values()} | registry.tool_groups.keys() | BUILT_IN.keys()
+            {resolve_group(entry.group) for entry in registry.tools.values()}
+            | registry.tool_groups.keys()
+            | BUILT_IN.keys()
         ),
         tool_handlers=frozenset(registry.tools),
         stdio_commands=policy.commands,
         server_hosts=policy.hosts,
         models=wiring.models().names,
-        preferences=cache(lambda: known(None)),
+        preferences=cache(lambda: list_known_preferences(None)),
         model_configured=wiring.model().configured,
         semantic_installed=vectors.installed(),
         mappers=frozenset(registry.http_mappers),
@@ -36,5 +39,5 @@ def installed() -> World:
         tool_databases=frozenset(conf.get("TOOL_DATABASES")),
         unsafe_sql_allowed=conf.get("UNSAFE_SQL_TOOLS"),
         rule_types=frozenset(custom_matchers()),
-        rule_actions=frozenset(name for name, action in actions().items() if action.custom),
+        rule_actions=frozenset(name for name, action in list_actions().items() if action.custom),
     )

@@ -1,20 +1,20 @@
-"""Which rows name which: what a deletion or a new code would leave dangling (tables 1.8, IN_USE)."""
+"""Which rows name which: what a deletion or a renamed code would break (tables 1.8, IN_USE)."""
 
 from collections.abc import Iterator
 
 from config_admin.validation import relations
-from convengine.domain import rows, settings
-from convengine.domain.catalogue.intents import RESET_INTENT_CODES
-from convengine.domain.rows import Row
-from convengine.domain.snapshot import Snapshot
-from convengine.domain.text import code
+from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
+from convengine.engine.text.compare import code
+from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.snapshot import Snapshot
 
-#: How many rows a message names; it tells the number of all.
+#: How many rows a message names, besides the total number.
 _SHOWN = 10
 
 
 def referring(snapshot: Snapshot, row: Row) -> tuple[Row, ...]:
-    """The rows that name this intent, tool or rule, switched off ones too."""
+    """The rows that name this intent, tool or rule, including disabled ones."""
     if isinstance(row, rows.Intent):
         return tuple(_of_intent(snapshot, code(row.intent_code)))
     if isinstance(row, rows.Tool):
@@ -25,7 +25,7 @@ def referring(snapshot: Snapshot, row: Row) -> tuple[Row, ...]:
 
 
 def links(found: tuple[Row, ...]) -> str:
-    """`ce_rule 41, ce_response 7`, as messages name rows."""
+    """`ce_rule 41, ce_response 7`, for messages."""
     shown = ", ".join(f"{row.table} {row.pk}" for row in found[:_SHOWN])
     return f"{shown} …" if len(found) > _SHOWN else shown
 
@@ -37,7 +37,7 @@ def _of_intent(snapshot: Snapshot, intent: str) -> Iterator[Row]:
     for rule in relations.all_by(snapshot, rows.Rule, _target_intent).get(intent, ()):
         if code(rule.intent_code) != intent:
             yield rule
-    reading = settings.read(snapshot, RESET_INTENT_CODES)
+    reading = live_settings.read(snapshot, RESET_INTENT_CODES)
     if reading.row and intent in reading.value:
         yield reading.row
 

@@ -1,4 +1,4 @@
-"""Questions about a row's neighbours, answered from indexes so that their number does not matter (P10).
+"""Queries about a row's neighbours, answered from indexes.
 
 Key functions are module-level: the snapshot keeps one index per table and pair of functions.
 """
@@ -9,41 +9,41 @@ from functools import cache
 from itertools import product
 from typing import Any, TypeVar
 
-from convengine.domain import rows
-from convengine.domain.rows import Row
-from convengine.domain.scope import ANY
-from convengine.domain.snapshot import Snapshot
-from convengine.domain.text import code
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.scope import ANY
+from convengine.engine.turn.snapshot import Snapshot
 
 R = TypeVar("R", bound=Row)
-#: Columns that say nothing about what a row does.
+#: Columns that do not matter for what a row does.
 _SILENT = frozenset({"priority", "enabled", "description", "created_at"})
-#: Stands for a text that is no JSON.
+#: Stands for a text that is not JSON.
 UNREADABLE = object()
 
 
 def scope_key(row: Any) -> tuple[str, str]:
-    """Intent and state of a row, as compared."""
+    """Intent and state of a row, normalised."""
     return code(row.intent_code), code(row.state_code)
 
 
 def intent_key(row: Any) -> str:
-    """The intent of a row, as compared."""
+    """The intent of a row, normalised."""
     return code(row.intent_code)
 
 
 def tool_code_key(row: Any) -> str:
-    """The tool that a row names, as compared."""
+    """The tool that a row names, normalised."""
     return (row.tool_code or "").strip().lower()
 
 
 def rank(row: Any) -> tuple[int, bool, Any]:
-    """Order by priority, then primary key; a row that is not stored yet comes last among equals."""
+    """Order by priority, then primary key; a new row comes last among equals."""
     return getattr(row, "priority", 0), not row.pk, row.pk or 0
 
 
 def all_by(snapshot: Snapshot, row_type: type[R], key: Callable[[Any], Hashable]) -> Mapping[Any, tuple[R, ...]]:
-    """All rows of a type, switched off ones too, by `key`; built once a table."""
+    """All rows of a type, including disabled ones, by `key`; built once per table."""
 
     def build() -> dict[Hashable, tuple[R, ...]]:
         groups: dict[Hashable, list[R]] = {}
@@ -55,17 +55,17 @@ def all_by(snapshot: Snapshot, row_type: type[R], key: Callable[[Any], Hashable]
 
 
 def scope_fits(one: str, other: str) -> bool:
-    """True when a session's code can be admitted by both: the codes are equal, or one is ANY."""
+    """True when a session's code can match both: the codes are equal, or one is ANY."""
     return one == other or ANY in (one, other)
 
 
 def same_scope(snapshot: Snapshot, row: R) -> tuple[R, ...]:
-    """The enabled rows of the same table and scope, in the order in which they are tried."""
+    """The enabled rows of the same table and scope, in the order of testing."""
     return snapshot.index(type(row), scope_key, rank).get(scope_key(row), ())
 
 
 def sharing_scope(snapshot: Snapshot, row_type: type[R], intent: str, state: str) -> Iterator[R]:
-    """The enabled rows that can meet a session which (intent, state) admits as well."""
+    """The enabled rows that can match a session that (intent, state) matches too."""
     found, wanted = snapshot.index(row_type, scope_key, rank), (code(intent), code(state))
     if ANY not in wanted:
         for key in dict.fromkeys(product((wanted[0], ANY), (wanted[1], ANY))):
@@ -82,7 +82,7 @@ def of_intent(snapshot: Snapshot, row_type: type[R], intent: str) -> tuple[R, ..
 
 
 def as_json(value: Any) -> Any:
-    """A JSON column's value. Text, which is what an import brings, is read; UNREADABLE when it is no JSON."""
+    """A JSON column's value. Text, as from an import, is parsed; UNREADABLE when it is not JSON."""
     if not isinstance(value, str):
         return value
     try:
@@ -92,7 +92,7 @@ def as_json(value: Any) -> Any:
 
 
 def alike(snapshot: Snapshot, row: R) -> tuple[R, ...]:
-    """The enabled rows of the same table and scope whose plain columns say what this one's say; few, of any number."""
+    """The enabled rows of the same table and scope with equal plain columns."""
     return snapshot.index(type(row), _saying, rank).get(_saying(row), ())
 
 
@@ -102,7 +102,7 @@ def _saying(row: Row) -> tuple[object, ...]:
 
 
 def does_the_same(one: Row, other: Row) -> bool:
-    """True when two rows of a table differ in nothing that matters but their order."""
+    """True when two rows of a table are equal except their order."""
     return all(_plain(getattr(one, name)) == _plain(getattr(other, name)) for name in _telling(one.table))
 
 
@@ -117,14 +117,14 @@ def _plain(value: Any) -> Any:
 
 
 def properties(schema: Any) -> dict[str, Any]:
-    """The properties of a JSON schema; empty when it has none."""
+    """The properties of a JSON schema, or empty."""
     document = as_json(schema)
     found = document.get("properties") if isinstance(document, dict) else None
     return found if isinstance(found, dict) else {}
 
 
 def schema_fields(snapshot: Snapshot, intent: str) -> frozenset[str]:
-    """The fields that the schemas of an intent collect; of every intent for ANY."""
+    """The fields that the forms of an intent collect; of every intent for ANY."""
     table = snapshot.table(rows.OutputSchema)
     return table.memo.get(("fields", code(intent)), lambda: _fields(snapshot, intent))
 
@@ -136,6 +136,6 @@ def _fields(snapshot: Snapshot, intent: str) -> frozenset[str]:
 
 
 def tool(snapshot: Snapshot, tool_code: str | None) -> rows.Tool | None:
-    """The tool of a code, also one that is switched off; null when there is none."""
+    """The tool of a code, even if disabled, or null."""
     found = all_by(snapshot, rows.Tool, tool_code_key).get((tool_code or "").strip().lower(), ())
     return found[0] if found else None

@@ -1,23 +1,23 @@
-"""Which names rules write: input params, and fields of the context."""
+"""Which names rules set: input params, and fields of the context."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from convengine.domain import rows
-from convengine.domain.snapshot import Snapshot
-from convengine.domain.text import code
-from convengine.rules import vocabulary
-from convengine.rules.actions import set_json
-from convengine.rules.actions.contract import ActionValueError
+from convengine.engine.rules import vocabulary
+from convengine.engine.rules.actions import set_json
+from convengine.engine.rules.actions.contract import ActionValueError
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.snapshot import Snapshot
 
 
 def params(rule: rows.Rule) -> tuple[str, ...]:
-    """The input params that a rule sets; none for a value that cannot be read."""
+    """The input params that a rule sets; none for an unreadable value."""
     match code(rule.action):
         case "SET_INPUT_PARAM":
             return tuple(_parsed(rule) or ())
         case "SET_JSON":
-            # Not parsed: compiling the path of every rule would take long, and its name stands before the colon.
+            # Not parsed, because compiling the path of every rule would take long, and its name comes before the colon.
             return ((rule.action_value or "").partition(":")[0].strip() or set_json.DEFAULT_KEY,)
         case "GET_CONTEXT" | "GET_SCHEMA_JSON" | "GET_SESSION":
             name = _parsed(rule)
@@ -27,7 +27,7 @@ def params(rule: rows.Rule) -> tuple[str, ...]:
 
 
 def names(snapshot: Snapshot) -> frozenset[str]:
-    """Every name that enabled rules give something to, so that templates may use it."""
+    """Every name that enabled rules set, so that templates may use it."""
     return snapshot.table(rows.Rule).memo.get("written_names", lambda: frozenset(_names(snapshot)))
 
 
@@ -39,7 +39,7 @@ def _names(snapshot: Snapshot) -> Iterator[str]:
 
 
 def _parsed(rule: rows.Rule) -> Any:
-    action = vocabulary.action(rule.action)
+    action = vocabulary.get_action(rule.action)
     try:
         return action.parse(rule.action_value) if action else None
     except ActionValueError:

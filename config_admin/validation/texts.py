@@ -1,26 +1,26 @@
-"""What rows say, column by column, as texts: for searching, and for finding who names what."""
+"""The texts of rows by column, for searching, and for finding uses."""
 
 import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from convengine.domain import rows
-from convengine.domain.rows import Row
-from convengine.domain.snapshot import Snapshot
+from convengine.engine.turn import rows
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.snapshot import Snapshot
 
 
 class Said(NamedTuple):
-    """A row with what it says."""
+    """A row with its texts."""
 
     row: Row
-    #: By column; columns that say nothing are left out.
+    #: By column, without empty ones.
     texts: dict[str, str]
-    #: All of it in lower case, to look into first.
+    #: All of it in lower case, for a quick test.
     folded: str
 
 
 def said(snapshot: Snapshot, row_type: type[Row]) -> Sequence[Said]:
-    """All rows of a type, switched off ones too, with what they say; made once a table."""
+    """All rows of a type, including disabled ones, with their texts; made once per table."""
     return snapshot.table(row_type).memo.get("said", lambda: [_said(row) for row in snapshot.rows(row_type)])
 
 

@@ -1,7 +1,7 @@
-"""What uses a row: everything that names it, and what leads to where it applies.
+"""What uses a row: everything that names it, and what leads to its scope.
 
-`references` has what a deletion would leave dangling; this is the wider question of an editor: who notices if I
-change it? Answered from the configuration in force, without a query.
+`references` has what a deletion would break; this also has what a change affects. Answered from the configuration in
+force, without a query.
 """
 
 import re
@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 from config_admin.validation import references, relations
 from config_admin.validation.texts import said
-from convengine.domain import rows
-from convengine.domain.catalogue.tools import ALLOWED_NEXT
-from convengine.domain.rows import Row
-from convengine.domain.scope import ANY, UNKNOWN
-from convengine.domain.snapshot import Snapshot
-from convengine.domain.text import code
+from convengine.engine.steps.tools.settings import ALLOWED_NEXT
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.engine.turn.snapshot import Snapshot
 
-#: Columns that programs do not look into.
+#: Columns for people only.
 _PROSE = frozenset({"description", "display_name", "llm_hint"})
 #: Rows with texts that may name a field of a form, an input param, a tool or an action.
 _PROGRAMS: tuple[type[Row], ...] = (
@@ -34,7 +34,7 @@ class Use(NamedTuple):
 
 
 def uses(snapshot: Snapshot, row: Row) -> list[Use]:
-    """What uses a stored row, without itself, each row once for each way."""
+    """What uses a stored row, without itself, each row once per kind of use."""
     found = {(use.how, use.row.table, use.row.pk): use for use in (*_named(snapshot, row), *_leading(snapshot, row))}
     return [use for (_, table, pk), use in found.items() if (table, pk) != (row.table, row.pk)]
 
@@ -48,28 +48,28 @@ def _of_intent(snapshot: Snapshot, row: rows.Intent) -> Iterator[Use]:
     intent = code(row.intent_code)
     for found in references.referring(snapshot, row):
         if isinstance(found, rows.Classifier):
-            yield Use("Recognises it", found)
+            yield Use("Leads to it", found)
         elif code(getattr(found, "intent_code", "")) == intent:
             yield Use("Belongs to it", found)
         else:
-            yield Use("Starts over with it" if isinstance(found, rows.Config) else "Switches to it", found)
+            yield Use("Resets with it" if isinstance(found, rows.Config) else "Changes to it", found)
 
 
 def _of_tool(snapshot: Snapshot, row: rows.Tool) -> Iterator[Use]:
     name = row.tool_code.strip()
     for found in references.referring(snapshot, row):
-        yield Use("Calls it" if isinstance(found, rows.DirectTool) else "Tells its progress", found)
+        yield Use("Calls it" if isinstance(found, rows.DirectTool) else "Shows its progress", found)
     for kind in (rows.DbTool, rows.HttpTool):
         if behind := snapshot.row(kind, row.tool_id):
             yield Use("Runs it", behind)
-    yield from _mentions("Names it", snapshot, _word(name), (rows.Rule, rows.PromptTemplate, rows.Planner))
+    yield from _mentions("Refers to it", snapshot, _word(name), (rows.Rule, rows.PromptTemplate, rows.Planner))
     yield from _settings(snapshot, name)
 
 
 def _of_server(snapshot: Snapshot, row: rows.McpServer) -> Iterator[Use]:
     begun = rf"(?<![\w.])mcp\.{re.escape(row.name.strip())}\."
     kinds = (rows.Rule, rows.DirectTool, rows.PromptTemplate, rows.Planner, rows.Verbose)
-    yield from _mentions("Names a tool of it", snapshot, begun, kinds)
+    yield from _mentions("Refers to a tool of it", snapshot, begun, kinds)
 
 
 def _of_tool_kind(snapshot: Snapshot, row: Any) -> Iterator[Use]:
@@ -79,11 +79,13 @@ def _of_tool_kind(snapshot: Snapshot, row: Any) -> Iterator[Use]:
 
 
 def _of_rule(snapshot: Snapshot, row: rows.Rule) -> Iterator[Use]:
-    return (Use("Speaks when it fires", found) for found in references.referring(snapshot, row))
+    return (Use("Shows a text when it applies", found) for found in references.referring(snapshot, row))
 
 
 def _of_action(snapshot: Snapshot, row: rows.PendingAction) -> Iterator[Use]:
-    yield from _mentions("Names it", snapshot, _word(row.action_key), (rows.Rule, rows.Response, rows.PromptTemplate))
+    yield from _mentions(
+        "Refers to it", snapshot, _word(row.action_key), (rows.Rule, rows.Response, rows.PromptTemplate)
+    )
     yield from _settings(snapshot, row.action_key)
 
 
@@ -122,12 +124,12 @@ _FINDERS: Mapping[type[Row], Callable[[Snapshot, Any], Iterator[Use]]] = {
 
 
 def _word(name: str) -> str:
-    """The name alone, not as a part of a longer one."""
+    """The name as a whole word."""
     return rf"(?<![\w.]){re.escape(name.strip())}(?![\w.])"
 
 
 def _written(names: Iterable[str]) -> str:
-    """Names as expressions write them: behind a dot, in quotes or brackets, or inside a template's braces."""
+    """Names in expressions: after a dot, in quotes or brackets, or inside a template's braces."""
     some = "|".join(map(re.escape, sorted(names)))
     return rf"(?:[.'\"\[]|\{{\{{[^{{}}]*?\b|\{{%[^%]*?\b)(?:{some})\b"
 
@@ -149,16 +151,16 @@ def _settings(snapshot: Snapshot, name: str) -> Iterator[Use]:
     for row in snapshot.rows(rows.Config):
         qualifier = row.config_key.partition(".")[2].strip()
         if qualifier.upper() == name.strip().upper():
-            yield Use("Has a setting of its own", row)
+            yield Use("Has its own setting", row)
         elif code(row.config_key) == ALLOWED_NEXT.key and re.search(_word(name), row.config_value, re.IGNORECASE):
-            yield Use("Says what may follow it", row)
+            yield Use("Allows moves from it", row)
 
 
-# --- what leads there -------------------------------------------------------------------------------------------
+# --- what leads to the scope ------------------------------------------------------------------------------------
 
 
 def _leading(snapshot: Snapshot, row: Row) -> Iterator[Use]:
-    """Rules, classifiers and edges that lead to the state of a row, where it has one of its own."""
+    """Rules, phrases and edges that lead to the state of a row, if it has one."""
     state, intent = code(_state(row)), code(getattr(row, "intent_code", ANY))
     if not state or state in (ANY, UNKNOWN) or isinstance(row, rows.Classifier):
         return

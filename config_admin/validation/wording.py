@@ -1,4 +1,4 @@
-"""Words in messages: lists of what there is, and what the author may have meant."""
+"""Words in messages: lists, and suggestions."""
 
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is most like this one; null when none is close."""
+    """The most similar known word, or null."""
     by_lower = {name.lower(): name for name in known}
     found = get_close_matches(word.lower(), by_lower, n=1)
     return by_lower[found[0]] if found else None

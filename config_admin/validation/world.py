@@ -1,10 +1,9 @@
-"""What a deployment has installed: the names that rows may refer to without a row of their own."""
+"""What a deployment has installed: the names that rows may use without a row of their own."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-#: Names that verbose rows may match on: the steps (R1), and the parts of steps that speak for themselves
-#: (pipeline-2 14.3).
+#: Names that progress texts may match: the steps, and parts of steps with events of their own (R1).
 STEPS = frozenset(
     {
         "LoadOrCreateConversationStep", "CacheInspectAuditStep", "ResetConversationStep",
@@ -19,25 +18,25 @@ STEPS = frozenset(
     }
 )  # fmt: skip
 
-#: Events of parts of steps, which are no stages of the audit, and what they say (tables 5.2).
+#: Events of parts of steps, which are no audit stages, with their description (tables 5.2).
 PARTS: Mapping[str, str] = {
     "AGENT_INTENT_START": "The model is asked for the intent.",
-    "AGENT_INTENT_ACCEPTED": "The model's intent is taken.",
-    "AGENT_INTENT_REJECTED": "The model's intent is not taken.",
-    "AGENT_INTENT_COLLISION": "The model's best intents are too close to one another.",
-    "AGENT_INTENT_NEEDS_CLARIFICATION": "The model wants to ask before it decides.",
+    "AGENT_INTENT_ACCEPTED": "The model's intent is accepted.",
+    "AGENT_INTENT_REJECTED": "The model's intent is rejected.",
+    "AGENT_INTENT_COLLISION": "The best intents of the model are too similar.",
+    "AGENT_INTENT_NEEDS_CLARIFICATION": "The model wants to ask the user first.",
     "INTENT_RESOLVED": "The intent is found.",
     "CONFIRM_ACCEPT": "The user confirmed a complete form.",
     "CORRECTION_PATCH_APPLIED": "The user corrected values of the form.",
-    "RETRY_REQUESTED": "The user wants the last work done again.",
-    "RULE_ACTION_RESOLVER_SELECTED": "What a rule does was found.",
-    "RULE_ACTION_RESOLVER_NOT_FOUND": "Nothing does what a rule wants.",
-    "RESPONSE_TYPE_RESOLVER_SELECTED": "Who writes the answer was found.",
-    "RESPONSE_TYPE_RESOLVER_NOT_FOUND": "Nobody writes such an answer.",
-    "OUTPUT_FORMAT_RESOLVER_SELECTED": "The format of the answer was found.",
-    "OUTPUT_FORMAT_RESOLVER_NOT_FOUND": "Nothing makes answers of this format.",
+    "RETRY_REQUESTED": "The user asked to repeat the last step.",
+    "RULE_ACTION_RESOLVER_SELECTED": "The action of the rule was found.",
+    "RULE_ACTION_RESOLVER_NOT_FOUND": "The action of the rule is not supported.",
+    "RESPONSE_TYPE_RESOLVER_SELECTED": "The response type was found.",
+    "RESPONSE_TYPE_RESOLVER_NOT_FOUND": "This response type is not supported.",
+    "OUTPUT_FORMAT_RESOLVER_SELECTED": "The output format was found.",
+    "OUTPUT_FORMAT_RESOLVER_NOT_FOUND": "This output format is not supported.",
 }
-#: Stages of the audit that verbose rows may match on.
+#: Audit stages that progress texts may match.
 _STAGES = frozenset(
     {
         "STEP_ENTER", "STEP_EXIT", "STEP_ERROR", "INTENT_AGENT_LLM_INPUT", "INTENT_AGENT_LLM_OUTPUT",
@@ -51,21 +50,21 @@ _STAGES = frozenset(
         "RESOLVE_RESPONSE_LLM_ERROR",
     }
 )  # fmt: skip
-#: Events that verbose rows may match on (tables 5.2).
+#: Events that progress texts may match (tables 5.2).
 DETERMINANTS: frozenset[str] = _STAGES.union(PARTS)
 
 
 @dataclass(frozen=True)
 class World:
-    """The installation that rows are judged against. Empty defaults: nothing but the engine itself is installed."""
+    """The installation against which rows are checked. Empty defaults: only the engine itself."""
 
     #: Registered tasks and their methods.
     tasks: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    #: Addresses (page, section, container) that a data provider is registered for; null stands for any number.
+    #: Addresses (page, section, container) of registered data providers; null stands for any number.
     providers: frozenset[tuple[int | None, int | None, int | None]] = frozenset()
-    #: Tool groups that an executor is installed for.
+    #: Tool groups with an executor.
     executors: frozenset[str] = frozenset()
-    #: Codes of tools that have a handler in code.
+    #: Codes of tools with a handler in code.
     tool_handlers: frozenset[str] = frozenset()
     #: Registered mappers of HTTP answers.
     mappers: frozenset[str] = frozenset()
@@ -76,17 +75,17 @@ class World:
     server_hosts: frozenset[str] = frozenset()
     #: Models that the deployment allows.
     models: frozenset[str] = frozenset()
-    #: What a session may prefer, ids by kind, in whichever workspace; looked up when a row names one, and
-    #: no part of what makes two installations the same.
+    #: The ids that a session may prefer, by kind, in any workspace; looked up when a row names one, and ignored when
+    #: two installations are compared.
     preferences: Callable[[], Mapping[str, Sequence[str]]] = field(default=dict, compare=False, repr=False)
     steps: frozenset[str] = STEPS
     determinants: frozenset[str] = DETERMINANTS
-    #: Rule types and actions that extensions added.
+    #: Rule types and actions of extensions.
     rule_types: frozenset[str] = frozenset()
     rule_actions: frozenset[str] = frozenset()
     model_configured: bool = False
-    #: The extra `semantic` is there: texts can be compared by what they mean.
+    #: The extra `semantic` is installed.
     semantic_installed: bool = False
     unsafe_sql_allowed: bool = False
-    #: Names of the databases that tools may read; null when nobody looked.
+    #: Names of the databases that tools may read; null if unknown.
     tool_databases: frozenset[str] | None = None

@@ -1,0 +1,1 @@
+"""Scenarios: conversations with their expected results, as files, and their runner."""

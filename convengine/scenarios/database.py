@@ -1,4 +1,4 @@
-"""Where scenarios run: in a database that may be emptied, and never in the one of an installation."""
+"""The database of scenarios: one that may be emptied, never the installation's."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,10 +9,10 @@ from django.apps import apps
 from django.core.management import call_command
 from django.db import connection, connections, transaction
 
-from convengine import environment
+from convengine.server.deployment import environment
 
 _PREFIX = "ce_"
-#: The databases that may be emptied, by name; whoever runs scenarios says which.
+#: The names of databases that may be emptied.
 _disposable: set[str] = set()
 
 
@@ -21,8 +21,8 @@ class NotDisposable(RuntimeError):
 
 
 @contextmanager
-def disposable() -> Iterator[None]:
-    """Let scenarios have the database that is in use now: a test's, or one made for them."""
+def allow_emptying() -> Iterator[None]:
+    """Allow scenarios to empty the current database: a test's, or one made for them."""
     name = str(connection.settings_dict["NAME"])
     _disposable.add(name)
     try:
@@ -32,10 +32,10 @@ def disposable() -> Iterator[None]:
 
 
 @contextmanager
-def scratch() -> Iterator[None]:
-    """Use a new SQLite database in a temporary folder instead of the installation's, which nothing touches meanwhile.
+def use_scratch_database() -> Iterator[None]:
+    """Use a new SQLite database in a temporary folder instead of the installation's.
 
-    It is SQLite whatever the installation has: it needs no rights on any server, and cannot be taken for another.
+    Always SQLite: it needs no rights on a server, and cannot be mistaken for another.
     """
     given = connections.settings
     with TemporaryDirectory(prefix="ce-scenarios-") as folder:
@@ -45,7 +45,7 @@ def scratch() -> Iterator[None]:
         del connections["default"]
         try:
             call_command("migrate", verbosity=0, interactive=False)
-            with disposable():
+            with allow_emptying():
                 yield
         finally:
             connections.close_all()
@@ -53,16 +53,18 @@ def scratch() -> Iterator[None]:
             del connections["default"]
 
 
-def empty() -> None:
-    """Remove every row of the product, also those that an installation ships (R94). Raises NotDisposable."""
+def empty_database() -> None:
+    """Remove every row of the product, including those that an installation ships. Raises NotDisposable (R94)."""
     if str(connection.settings_dict["NAME"]) not in _disposable:
         raise NotDisposable("Scenarios empty the database that they run in; this one was not given to them.")
     models = apps.get_models(include_auto_created=True)
     tables = [name for model in models if (name := model._meta.db_table).startswith(_PREFIX)]
-    names = [connection.ops.quote_name(table) for table in tables]
-    # PostgreSQL lets sealed rows leave with the whole table only, and no table while a check of it is put off.
-    at_once = ["SET CONSTRAINTS ALL IMMEDIATE", f"TRUNCATE {', '.join(names)}"]
-    statements = at_once if connection.vendor == "postgresql" else [f"DELETE FROM {name}" for name in names]  # noqa: S608
     with transaction.atomic(), connection.cursor() as cursor:
-        for statement in statements:
+        # Truncating costs the same for a table without rows.
+        cursor.execute(" UNION ALL ".join(f"SELECT '{name}' WHERE EXISTS (SELECT 1 FROM {name})" for name in tables))  # noqa: S608
+        names = [connection.ops.quote_name(name) for (name,) in cursor.fetchall()]
+        # PostgreSQL removes sealed rows only with the whole table, and truncates no table with a deferred check.
+        at_once = ["SET CONSTRAINTS ALL IMMEDIATE", f"TRUNCATE {', '.join(names)} CASCADE"]
+        each = [f"DELETE FROM {name}" for name in names]  # noqa: S608
+        for statement in at_once if names and connection.vendor == "postgresql" else each:
             cursor.execute(statement)

@@ -1,66 +1,231 @@
-"""Every key of `expect`: how it is written, and where a turn misses it (scenario format 6)."""
+"""Every key of `expect`, and how a turn fails it."""
 
-from collections.abc import Iterator, Mapping
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from convengine.scenarios import answer, calls, record
-from convengine.scenarios.happened import Happened
-from convengine.scenarios.judging import Expectation, Miss, by_name, by_path, value
-from convengine.scenarios.reading import Node
-from convengine.scenarios.tables import columns_of, models_of_worlds
-from convengine.scenarios.wording import known
+from convengine.engine.text.json_equality import contains_json, equal_json
+from convengine.scenarios import paths
+from convengine.scenarios.matchers import OPERATORS, holds
+from convengine.scenarios.observed_turn import ObservedTurn, Row
 
 Json = Any
 
 
-def read(node: Node) -> Mapping[str, Json]:
-    """The checked expectations of a turn. Raises ScenarioFileError."""
-    given = node.fields((), EXPECTATIONS)
-    found = {key: EXPECTATIONS[key].read(inner) for key, inner in given.nodes.items()}
-    # What holds unless a turn says otherwise; an expected error speaks for itself.
-    return {"success": "error" not in found, "http_status": 200, **found}
+_FRAME = ("STEP_ENTER", "STEP_EXIT")
 
 
-def misses(expect: Mapping[str, Json], happened: Happened) -> Iterator[Miss]:
+@dataclass(frozen=True)
+class Miss:
+    """An expectation that does not hold."""
+
+    #: Its path in the turn, such as `expect.context['$.a']`.
+    where: str
+    expected: Json
+    got: Json
+
+
+#: Where a turn fails a key of `expect`.
+Expectation = Callable[[Json, ObservedTurn], Iterable[Miss]]
+
+
+def find_misses(expect: Mapping[str, Json], observed: ObservedTurn) -> Iterator[Miss]:
     """Everything that does not hold, in the order of the vocabulary."""
+    # The defaults of a turn; an expected error changes them.
+    wanted = {"success": "error" not in expect, "http_status": 200, **expect}
     for key, expectation in EXPECTATIONS.items():
-        if key in expect:
-            for miss in expectation.misses(expect[key], happened):
+        if key in wanted:
+            for miss in expectation(wanted[key], observed):
                 yield Miss(f"expect.{key}{miss.where}", miss.expected, miss.got)
 
 
-def _read_persisted(node: Node) -> Json:
-    columns = columns_of(models_of_worlds()["ce_conversation"])
-    for name, inner in node.entries().items():
-        if name not in columns:
-            raise inner.error(known(name, columns, "column of ce_conversation"))
-    return node.matchers()
+def _unless(fine: bool, where: str, expected: Json, got: Json) -> Iterator[Miss]:
+    if not fine:
+        yield Miss(where, expected, got)
 
 
-#: Every key, in the order in which a turn is judged: the answer first, then what led to it.
+def _value(get: Callable[[ObservedTurn], Json]) -> Expectation:
+    """A matcher on one value of the turn."""
+
+    def compare(matcher: Json, observed: ObservedTurn) -> Iterator[Miss]:
+        got = get(observed)
+        yield from _unless(holds(matcher, got), "", matcher, got)
+
+    return compare
+
+
+def _by_name(get: Callable[[ObservedTurn], Mapping[str, Json] | None]) -> Expectation:
+    """Matchers on the values of a flat map."""
+
+    def compare(wanted: Mapping[str, Json], observed: ObservedTurn) -> Iterator[Miss]:
+        values = get(observed) or {}
+        for name, matcher in wanted.items():
+            got = values.get(name)
+            yield from _unless(holds(matcher, got), f".{name}", matcher, got)
+
+    return compare
+
+
+def _by_path(wanted: Mapping[str, Json], document: Json, under: str = "") -> Iterator[Miss]:
+    """Matchers on the parts of a document."""
+    for path, matcher in wanted.items():
+        got = paths.select(path, document)
+        yield from _unless(holds(matcher, got), f"{under}['{path}']", matcher, got)
+
+
+def _response(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    kind, value = observed.payload.get("type"), observed.payload.get("value")
+    yield from _unless(wanted.get("type", kind) == kind, ".type", wanted.get("type"), kind)
+    for word, operand in wanted.items():
+        if word in OPERATORS:
+            yield from _unless(holds({word: operand}, value), f".{word}", operand, value)
+    yield from _by_path(wanted.get("json", {}), _parse(value), ".json")
+
+
+def _parse(value: Json) -> Json:
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return None
+
+
+def _error(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    kind = observed.payload.get("type")
+    yield from _unless(kind == "ERROR", ".payload.type", "ERROR", kind)
+    for key, name in (("code", "errorCode"), ("recoverable", "recoverable")):
+        got = observed.body.get(name)
+        yield from _unless(holds(wanted[key], got), f".{key}", wanted[key], got) if key in wanted else ()
+
+
+def _llm_calls(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    counted = Counter(observed.llm_calls)
+    if isinstance(wanted, int):
+        yield from _unless(wanted == counted.total(), "", wanted, dict(counted) or 0)
+        return
+    for purpose, number in wanted.items():
+        yield from _unless(counted[purpose] == number, f".{purpose}", number, counted[purpose])
+
+
+def _task_calls(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    got = [{"bean": bean, "method": method} for bean, method in observed.task_calls]
+    yield from _unless(equal_json(wanted, got), "", wanted, got)
+
+
+def _tool_calls(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    got = [{"tool_code": c.tool_code or None, "tool_group": c.tool_group, "args": c.args} for c in observed.tool_calls]
+    yield from _unless(len(wanted) == len(got) and all(map(contains_json, wanted, got)), "", wanted, got)
+
+
+def _verbose(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    left = iter(observed.verbose)
+    for number, item in enumerate(wanted):
+        fits = any(contains_json(item, event) for event in left)
+        yield from _unless(fits, f"[{number}]", item, list(observed.verbose))
+
+
+def _stages_in_order(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    missed = find_first_miss(wanted, observed.rows)
+    if missed:
+        yield Miss(*missed)
+
+
+def _stages_absent(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    for name in wanted:
+        found = [row.stage for row in observed.rows if row.named(name)]
+        yield from _unless(not found, "", f"no {name}", found)
+
+
+def _any_of(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    for number, names in enumerate(wanted):
+        fits = any(row.named(name) for row in observed.rows for name in names)
+        yield from _unless(fits, f"[{number}]", names, list_stage_names(observed.rows))
+
+
+def _counts(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    for name, matcher in wanted.items():
+        got = sum(row.named(name) for row in observed.rows)
+        yield from _unless(holds(matcher, got), f".{name}", matcher, got)
+
+
+def _meta_absent(wanted: bool, observed: ObservedTurn) -> Iterator[Miss]:
+    found = [row.stage for row in observed.rows if "_meta" in row.payload]
+    if wanted:
+        yield from _unless(not found, "", "no _meta", found)
+
+
+def _steps_in_order(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    left = iter(observed.steps)
+    for number, name in enumerate(wanted):
+        yield from _unless(name in left, f"[{number}]", name, list(observed.steps))
+
+
+def _steps_absent(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
+    for name in wanted:
+        yield from _unless(name not in observed.steps, "", f"no {name}", list(observed.steps))
+
+
+#: All keys, in the order of checking: the answer first, then its causes.
 EXPECTATIONS: Mapping[str, Expectation] = {
-    "http_status": Expectation(Node.matcher, value(lambda turn: turn.status)),
-    "success": Expectation(Node.flag, value(lambda turn: turn.body.get("success"))),
-    "error": answer.ERROR,
-    "intent": Expectation(Node.matcher, value(lambda turn: turn.body.get("intent"))),
-    "state": Expectation(Node.matcher, value(lambda turn: turn.body.get("state"))),
-    "response": answer.RESPONSE,
-    "decision": Expectation(Node.matcher, value(lambda turn: turn.body.get("decision"))),
-    "reason": Expectation(Node.matcher, value(lambda turn: turn.body.get("reason"))),
-    "lifecycle": Expectation(Node.matcher, value(lambda turn: (turn.conversation or {}).get("lifecycle"))),
-    "session": Expectation(Node.path_matchers, lambda wanted, turn: by_path(wanted, turn.body.get("session"))),
-    "context": Expectation(Node.path_matchers, lambda wanted, turn: by_path(wanted, turn.body.get("context"))),
-    "input_params": Expectation(Node.matchers, by_name(lambda turn: turn.input_params)),
-    "persisted": Expectation(_read_persisted, by_name(lambda turn: turn.conversation)),
-    "llm_calls": calls.LLM_CALLS,
-    "task_calls": calls.TASK_CALLS,
-    "tool_calls": calls.TOOL_CALLS,
-    "audit_stages_in_order": record.STAGES_IN_ORDER,
-    "audit_stages_absent": record.STAGES_ABSENT,
-    "audit_any_of": record.ANY_OF,
-    "audit_counts": record.COUNTS,
-    "audit_meta_absent": record.META_ABSENT,
-    "trace_steps_in_order": record.STEPS_IN_ORDER,
-    "trace_steps_absent": record.STEPS_ABSENT,
-    "verbose": calls.VERBOSE,
+    "http_status": _value(lambda turn: turn.status),
+    "success": _value(lambda turn: turn.body.get("success")),
+    "error": _error,
+    "intent": _value(lambda turn: turn.body.get("intent")),
+    "state": _value(lambda turn: turn.body.get("state")),
+    "response": _response,
+    "decision": _value(lambda turn: turn.body.get("decision")),
+    "reason": _value(lambda turn: turn.body.get("reason")),
+    "lifecycle": _value(lambda turn: (turn.conversation or {}).get("lifecycle")),
+    "session": lambda wanted, turn: _by_path(wanted, turn.body.get("session")),
+    "context": lambda wanted, turn: _by_path(wanted, turn.body.get("context")),
+    "input_params": _by_name(lambda turn: turn.input_params),
+    "persisted": _by_name(lambda turn: turn.conversation),
+    "llm_calls": _llm_calls,
+    "task_calls": _task_calls,
+    "tool_calls": _tool_calls,
+    "audit_stages_in_order": _stages_in_order,
+    "audit_stages_absent": _stages_absent,
+    "audit_any_of": _any_of,
+    "audit_counts": _counts,
+    "audit_meta_absent": _meta_absent,
+    "trace_steps_in_order": _steps_in_order,
+    "trace_steps_absent": _steps_absent,
+    "verbose": _verbose,
 }
+
+
+def find_first_miss(items: Sequence[Json], rows: Sequence[Row]) -> tuple[str, Json, Json] | None:
+    """The first item that the events do not match: path, expected, got. Null when all match in order.
+
+    An item is a stage or `{stage, payload}`. The earliest matching event is taken for each, so later items lose
+    nothing.
+    """
+    start = 0
+    for number, item in enumerate(items):
+        stage, payload = (item, {}) if isinstance(item, str) else (item["stage"], item.get("payload", {}))
+        named = [index for index in range(start, len(rows)) if rows[index].named(stage)]
+        fitting = next((index for index in named if _first_mismatch(payload, rows[index]) is None), None)
+        if fitting is not None:
+            start = fitting + 1
+        elif not named:
+            return f"[{number}]", stage, list_stage_names(rows[start:])
+        else:
+            # Of the possible events, the first is the most informative.
+            path, matcher, got = _first_mismatch(payload, rows[named[0]]) or ("", None, None)
+            return f"[{number}] {stage}['{path}']", matcher, got
+    return None
+
+
+def _first_mismatch(payload: Mapping[str, Json], row: Row) -> tuple[str, Json, Json] | None:
+    """Path, matcher and value of the first mismatch in an event's payload."""
+    for path, matcher in payload.items():
+        got = paths.select(path, row.payload)
+        if not holds(matcher, got):
+            return path, matcher, got
+    return None
+
+
+def list_stage_names(rows: Sequence[Row]) -> list[str]:
+    """The stages of events, without starts and ends of steps."""
+    return [row.stage for row in rows if row.stage not in _FRAME]

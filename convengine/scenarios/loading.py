@@ -1,230 +1,156 @@
-"""From files to scenarios. Every key is known or an error that names its place (scenario format 2, 5, 6)."""
+"""Load scenario files. scenario.schema.json describes the document; the tables describe rows."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from convengine.codec import dumps
-from convengine.domain.enums import ConversationStatus
-from convengine.llm.scripted import Line
-from convengine.scenarios import expectations, tables
+import yaml
+
+from convengine.engine.llm.scripted import ScriptLine
+from convengine.engine.steps.tools.scripted import Stub
+from convengine.engine.turn.codec import dumps
+from convengine.scenarios import schema, tables
 from convengine.scenarios.purposes import PURPOSES
-from convengine.scenarios.reading import Fields, Node, read
-from convengine.scenarios.scenario import (
-    MAIN,
-    ContainerStub,
-    Edge,
-    Edit,
-    Row,
-    Scenario,
-    Start,
-    TaskStub,
-    ThreadName,
-    Turn,
-)
+from convengine.scenarios.scenario import MAIN, ContainerStub, Edge, Edit, Scenario, Start, TaskStub, ThreadName, Turn
 from convengine.scenarios.settings_map import world_settings
-from convengine.scenarios.wording import known
-from convengine.tools.scripted import Stub
+from convengine.scenarios.wording import ScenarioFileError
 
 Json = Any
-T = TypeVar("T")
-_WORLD = ("settings", "tables", "state_graph", "conversation", "model", "llm", "tasks", "tools", "containers")
 _PART = re.compile(r"(\d+)(ms|s|m|h|d)\b")
 _UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
-_EDITS = ("insert", "update", "delete")
 
 
 def files(paths: Iterable[Path]) -> list[Path]:
-    """The scenario files of all paths, each once: a file itself, or every `*.yaml` in a folder and below."""
+    """The scenario files of all paths, without duplicates: a file itself, or every `*.yaml` in a folder and below."""
     found = [file for path in paths for file in (sorted(path.rglob("*.yaml")) if path.is_dir() else [path])]
     return list(dict.fromkeys(found))
 
 
 def load(file: Path) -> Scenario:
-    """The scenario of a file. Raises ScenarioFileError naming the place and what is wrong there."""
-    root = read(file)
-    given = root.fields(("id", "title", "turns"), ("covers", "why", "requires", *_WORLD))
-    name = given["id"].text()
-    if name != file.stem:
-        raise given["id"].error(f"`{name}` must be the name of the file, `{file.stem}`.")
+    """The scenario of a file. Raises ScenarioFileError with the position and the error."""
+    given = read_yaml(file)
+    schema.check(given)
+    if given["id"] != file.stem:
+        raise ScenarioFileError("id", f"`{given['id']}` must be the name of the file, `{file.stem}`.")
     settings = world_settings(given.get("settings", {}))
-    turns = tuple(_turn(node) for node in given["turns"].items())
-    if not turns:
-        raise given["turns"].error("must have at least one turn.")
+    for table in given.get("tables", {}):
+        tables.check_table(table, f"tables.{table}")
     return Scenario(
-        id=name,
-        title=given["title"].text(),
-        turns=turns,
-        covers=given.get("covers", []).texts(),
-        why=given.get("why", "").text(),
-        requires=given.get("requires", []).texts(),
+        id=given["id"],
+        title=given["title"],
+        turns=tuple(_turn(turn, f"turns[{number}]") for number, turn in enumerate(given["turns"])),
+        covers=tuple(given.get("covers", ())),
+        why=given.get("why", ""),
+        requires=tuple(given.get("requires", ())),
         settings=settings,
-        tables=_tables(given.get("tables", {})),
-        edges=(*(Edge(start, end) for start, end in settings.transitions), *_each(given, "state_graph", _edge)),
+        tables={
+            table: tuple(tables.read_row(row, table, f"tables.{table}[{number}]") for number, row in enumerate(rows))
+            for table, rows in given.get("tables", {}).items()
+        },
+        edges=(
+            *(Edge(start, end) for start, end in settings.transitions),
+            *(Edge(edge["from"], edge["to"], edge.get("intent")) for edge in given.get("state_graph", ())),
+        ),
         start=_start(given["conversation"]) if "conversation" in given else None,
-        model=given.get("model", True).flag(),
-        llm=_each(given, "llm", _line),
-        tasks=_each(given, "tasks", _task),
-        tools=_each(given, "tools", _tool),
-        containers=_each(given, "containers", _container),
+        model=given.get("model", True),
+        llm=tuple(_line(**line) for line in given.get("llm", ())),
+        tasks=tuple(TaskStub(**task) for task in given.get("tasks", ())),
+        tools=tuple(Stub(**tool) for tool in given.get("tools", ())),
+        containers=tuple(ContainerStub(**container) for container in given.get("containers", ())),
     )
 
 
-def _each(given: Fields, key: str, make: Callable[[Node], T]) -> tuple[T, ...]:
-    return tuple(make(node) for node in given.get(key, []).items())
+def _start(given: Json) -> Start:
+    row = {key: given[key] for key in ("intent_code", "state_code", "status") if key in given}
+    row["context_json"] = given.get("context", {})
+    row["input_params_json"] = given.get("input_params", {})
+    return Start(row, tuple((exchange["user"], exchange["assistant"]) for exchange in given.get("history", ())))
 
 
-def _tables(node: Node) -> Mapping[str, Sequence[Row]]:
-    found: dict[str, Sequence[Row]] = {}
-    for name, rows in node.entries().items():
-        model = tables.read_table(rows, name)
-        found[name] = tuple(tables.read_row(row, model) for row in rows.items())
-    return found
-
-
-def _edge(node: Node) -> Edge:
-    given = node.fields(("from", "to"), ("intent",))
-    return Edge(given["from"].text(), given["to"].text(), given["intent"].text() if "intent" in given else None)
-
-
-def _start(node: Node) -> Start:
-    given = node.fields((), ("intent_code", "state_code", "status", "context", "input_params", "history"))
-    row: dict[str, Json] = {key: given[key].text() for key in ("intent_code", "state_code", "status") if key in given}
-    if row.get("status", "RUNNING") not in ConversationStatus.__members__:
-        raise given["status"].error(known(row["status"], ConversationStatus.__members__, "status"))
-    row["context_json"] = given.get("context", {}).document()
-    row["input_params_json"] = given.get("input_params", {}).document()
-    return Start(row, tuple(_exchange(item) for item in given.get("history", []).items()))
-
-
-def _exchange(node: Node) -> tuple[str, str]:
-    given = node.fields(("user", "assistant"))
-    return given["user"].text(), given["assistant"].text()
-
-
-def _line(node: Node) -> Line:
-    given = node.fields(("when",), ("reply", "error", "times"))
-    given.exactly_one("reply", "error", node)
-    when = given["when"].fields(("purpose",), ("contains", "prompt_contains"))
-    purpose = when["purpose"].text()
-    if purpose not in PURPOSES:
-        raise when["purpose"].error(known(purpose, PURPOSES, "purpose"))
-    return Line(
-        PURPOSES[purpose],
-        _reply(given["reply"]) if "reply" in given else "",
-        given["error"].text() if "error" in given else None,
-        when.get("contains", []).one_or_more_texts(),
-        when.get("prompt_contains", []).one_or_more_texts(),
-        _times(given),
+def _line(when: Json, reply: Json = "", error: str | None = None, times: int | None = None) -> ScriptLine:
+    return ScriptLine(
+        PURPOSES[when["purpose"]],
+        reply if isinstance(reply, str) else dumps(reply),
+        error,
+        _texts(when.get("contains", ())),
+        _texts(when.get("prompt_contains", ())),
+        times,
     )
 
 
-def _reply(node: Node) -> str:
-    if isinstance(node.value, str):
-        return node.value
-    if isinstance(node.value, (dict, list)):
-        return dumps(node.value)
-    raise node.error("must be a text, an object or a list.")
+def _texts(given: Json) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _task(node: Node) -> TaskStub:
-    given = node.fields(("bean", "method"), ("returns", "raises", "sets_context", "times"))
-    given.exactly_one("returns", "raises", node)
-    return TaskStub(
-        given["bean"].text(),
-        given["method"].text(),
-        given.get("returns").value,
-        given["raises"].text() if "raises" in given else None,
-        given.get("sets_context", {}).document(),
-        _times(given),
-    )
-
-
-def _tool(node: Node) -> Stub:
-    given = node.fields((), ("tool_code", "tool_group", "when_args", "result", "error", "times"))
-    given.exactly_one("result", "error", node)
-    if "tool_code" not in given and "tool_group" not in given:
-        raise node.error("needs a `tool_code` or a `tool_group`.")
-    return Stub(
-        given["tool_code"].text() if "tool_code" in given else None,
-        given["tool_group"].text() if "tool_group" in given else None,
-        given.get("when_args", {}).document(),
-        given.get("result").value,
-        given["error"].text() if "error" in given else None,
-        _times(given),
-    )
-
-
-def _container(node: Node) -> ContainerStub:
-    given = node.fields(("page_id", "section_id", "container_id"), ("result", "error", "times"))
-    given.exactly_one("result", "error", node)
-    return ContainerStub(
-        given["page_id"].whole(),
-        given["section_id"].whole(),
-        given["container_id"].whole(),
-        given.get("result").value,
-        given["error"].text() if "error" in given else None,
-        _times(given),
-    )
-
-
-def _times(given: Fields) -> int | None:
-    return given["times"].whole(1) if "times" in given else None
-
-
-def _turn(node: Node) -> Turn:
-    given = node.fields(("user",), ("conversation", "thread", "at", "before", "input_params", "reset", "expect"))
-    for other in ("conversation", "reset"):
-        if "thread" in given and other in given:
-            raise given[other].error("cannot be said of a turn that names a `thread`.")
+def _turn(given: Json, place: str) -> Turn:
+    expect = given.get("expect", {})
+    tables.check_columns(expect.get("persisted", {}), "ce_conversation", f"{place}.expect.persisted")
     return Turn(
-        None if given["user"].value is None else given["user"].text(),
-        given.get("conversation", MAIN).text(),
-        _each(given, "before", _edit),
-        given["input_params"].document() if "input_params" in given else None,
-        given.get("reset", False).flag(),
-        expectations.read(given.get("expect", {})),
-        _thread(given["thread"]) if "thread" in given else None,
-        _moment(given["at"]) if "at" in given else None,
+        given["user"],
+        given.get("conversation", MAIN),
+        tuple(_edit(edit, f"{place}.before[{number}]") for number, edit in enumerate(given.get("before", ()))),
+        given.get("input_params"),
+        given.get("reset", False),
+        expect,
+        ThreadName(**given["thread"]) if "thread" in given else None,
+        _duration(given["at"]) if "at" in given else None,
     )
 
 
-def _thread(node: Node) -> ThreadName:
-    given = node.fields(("remote_jid",), ("workspace_id", "channel"))
-    return ThreadName(
-        given.get("workspace_id", "default").text(), given.get("channel", "whatsapp").text(), given["remote_jid"].text()
-    )
-
-
-def _moment(node: Node) -> timedelta:
+def _duration(text: str) -> timedelta:
     """A time such as `30m` or `7d 1s`."""
-    parts = _PART.findall(node.text())
-    if not parts or _PART.sub("", node.text()).strip():
-        raise node.error("must be a time since the beginning, such as `0s`, `30m`, `24h` or `7d 1s`.")
-    return sum((timedelta(**{_UNITS[unit]: int(number)}) for number, unit in parts), timedelta())
+    return sum((timedelta(**{_UNITS[unit]: int(number)}) for number, unit in _PART.findall(text)), timedelta())
 
 
-def _edit(node: Node) -> Edit:
-    kinds = [kind for kind in _EDITS if kind in node.entries()]
-    if len(kinds) != 1:
-        raise node.error(f"needs exactly one of {', '.join(f'`{kind}`' for kind in _EDITS)}.")
-    kind = kinds[0]
-    given = node.fields(*_EDIT_KEYS[kind])
-    table = given[kind].text()
-    model = tables.read_table(given[kind], table)
-    values = given["row" if kind == "insert" else "set"] if kind != "delete" else None
+def _edit(given: Json, place: str) -> Edit:
+    kind = next(kind for kind in ("insert", "update", "delete") if kind in given)
+    table = given[kind]
+    tables.check_table(table, f"{place}.{kind}")
+    key = "row" if kind == "insert" else "set"
     return Edit(
         kind,
         table,
-        tables.read_row(values, model) if values else {},
-        tables.read_row(given["where"], model) if "where" in given else {},
+        tables.read_row(given.get(key, {}), table, f"{place}.{key}"),
+        tables.read_row(given.get("where", {}), table, f"{place}.where"),
     )
 
 
-_EDIT_KEYS: Mapping[str, tuple[Sequence[str], ...]] = {
-    "insert": (("insert", "row"),),
-    "update": (("update", "where", "set"),),
-    "delete": (("delete", "where"),),
+class _Loader(yaml.SafeLoader):
+    """Dates stay texts, as in JSON; a key that is duplicate or not a text is an error."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    letter: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
+
+
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Json]:
+    loader.flatten_mapping(node)
+    found: dict[str, Json] = {}
+    for key_node, value_node in node.value:
+        key = loader.construct_object(key_node, deep=True)
+        line = f"line {key_node.start_mark.line + 1}"
+        if not isinstance(key, str):
+            raise ScenarioFileError(line, f"the key {key!r} is no text; put it in quotes.")
+        if key in found:
+            raise ScenarioFileError(line, f"the key `{key}` stands twice.")
+        found[key] = loader.construct_object(value_node, deep=True)
+    return found
+
+
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+
+
+def read_yaml(file: Path) -> Json:
+    """The document of a YAML file. Raises ScenarioFileError."""
+    try:
+        return yaml.load(file.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - a safe loader
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"line {mark.line + 1}" if mark else ""
+        raise ScenarioFileError(place, f"is no YAML: {getattr(error, 'problem', None) or error}.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScenarioFileError("", f"cannot be read: {error}.") from None

@@ -10,12 +10,12 @@ _PART = re.compile(r"""\.([^.*\[\]'"\s]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["(
 
 
 class PathError(ValueError):
-    """A text that is no path of this subset; the message says where it goes wrong."""
+    """An invalid path; the message says where."""
 
 
 @lru_cache(maxsize=1024)
-def parts(path: str) -> tuple[str | int, ...]:
-    """Names and list positions of a path. Raises PathError."""
+def split_path(path: str) -> tuple[str | int, ...]:
+    """Names and list indexes of a path. Raises PathError."""
     if not path.startswith("$"):
         raise PathError(f"the path {path!r} must begin with $.")
     found: list[str | int] = []
@@ -32,9 +32,9 @@ def parts(path: str) -> tuple[str | int, ...]:
 
 
 def select(path: str, document: Json) -> Json:
-    """The value that the path leads to; null when it leads nowhere. Raises PathError."""
+    """The value at a path, or null. Raises PathError."""
     value = document
-    for part in parts(path):
+    for part in split_path(path):
         if isinstance(part, int):
             value = value[part] if isinstance(value, list) and part < len(value) else None
         else:

@@ -1,4 +1,4 @@
-"""What scenarios call the callers of a model, and what the engine calls them (R72)."""
+"""The names of model purposes in scenarios and in the engine (R72)."""
 
 from collections.abc import Mapping
 
@@ -18,5 +18,5 @@ PURPOSES: Mapping[str, frozenset[str]] = {
 
 
 def scenario_purpose(purpose: str) -> str:
-    """The name that scenarios use for a purpose of the engine; the engine's own when they have none."""
+    """The scenario name of an engine purpose; the engine's own if there is none."""
     return next((name for name, covered in PURPOSES.items() if purpose in covered), purpose)

@@ -1,4 +1,4 @@
-"""Playing a scenario: its world, its turns over the public API, and what they miss (scenario format 1)."""
+"""Play a scenario: its world, its turns over the public API, and the failed expectations."""
 
 import logging
 import uuid
@@ -12,32 +12,33 @@ from typing import Any
 from django.conf import settings
 from django.test import override_settings
 
-from convengine import conf, wiring
-from convengine.codec import plain
+from convengine.engine.turn.codec import to_plain
 from convengine.scenarios import database, expectations, world
-from convengine.scenarios.happened import Happened
+from convengine.scenarios.integrator import DEFAULT_WORKSPACE, Integrator
 from convengine.scenarios.loading import load
+from convengine.scenarios.observed_turn import ObservedTurn
+from convengine.scenarios.observer import TurnObserver, observing
 from convengine.scenarios.purposes import scenario_purpose
 from convengine.scenarios.scenario import Scenario, Turn
-from convengine.scenarios.speaking import DEFAULT_WORKSPACE, Integrator
-from convengine.scenarios.stubs import Stage, stage
-from convengine.scenarios.watching import Watch, watching
+from convengine.scenarios.stubs import ScenarioStubs, build_stubs
 from convengine.scenarios.wording import ScenarioFileError
-from convengine.sessions.models import CeConversation, CeConversationHistory
+from convengine.server import wiring
+from convengine.server.deployment import conf
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 Json = Any
-#: What scenarios may require (R25).
+#: Known capabilities of `requires` (R25).
 CAPABILITIES = frozenset({"force_beats_collection"})
-#: When worlds begin whose turns say `at`.
+#: The start time of worlds with `at`.
 BEGINNING = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
-#: What a deployment adds in code stays in force; everything else is as built in.
-_KEPT = ("STEPS", "HOOKS", "EXTENSIONS", "SNAPSHOT", "AUDIT_WRITER", "REPLAY", "TRACE_GRAPHS", "RELEASES")
+#: The deployment's code stays in force; everything else is as built in.
+_DEPLOYMENT_KEYS = ("STEPS", "HOOKS", "EXTENSIONS", "SNAPSHOT", "AUDIT_WRITER", "REPLAY", "TRACE_GRAPHS", "RELEASES")
 
 
 @dataclass(frozen=True)
 class Failure:
-    """One thing that is not as the file says."""
+    """One failed expectation or error."""
 
     #: Counted from 1; null for the file as a whole.
     turn: int | None
@@ -48,7 +49,7 @@ class Failure:
 
 @dataclass
 class Report:
-    """How a scenario went."""
+    """The result of a scenario."""
 
     id: str
     file: Path
@@ -60,7 +61,7 @@ class Report:
 
 
 def run(file: Path, *, replay: bool = False) -> Report:
-    """Play the scenario of a file in a disposable database. `replay` runs each turn again and wants it equal."""
+    """Play the scenario of a file in a disposable database. `replay` also replays each turn and expects equality."""
     try:
         scenario = load(file)
     except ScenarioFileError as error:
@@ -77,39 +78,39 @@ def run(file: Path, *, replay: bool = False) -> Report:
 def play(
     scenario: Scenario, *, replay: bool = False, afterwards: Callable[[Mapping[str, uuid.UUID]], None] | None = None
 ) -> Iterator[Failure]:
-    """Everything in which the product differs from what a scenario says.
+    """All failures of a scenario.
 
-    `afterwards` is called with the conversations by name while the world still stands.
+    `afterwards` is called with the conversations by name while the world still exists.
     """
-    stubs = stage(scenario)
-    with _worlds_own_settings(scenario), wiring.using(stubs.outside), watching() as watch:
-        database.empty()
+    stubs = build_stubs(scenario)
+    with _scenario_settings(scenario), wiring.replace_outside_world(stubs.outside), observing() as observer:
+        database.empty_database()
         try:
             ids = world.build(scenario)
         except ScenarioFileError as error:
             yield Failure(None, "tables", "rows that can be stored", str(error))
             return
-        theatre = _Theatre(ids, stubs, watch)
+        player = _ScenarioPlayer(ids, stubs, observer)
         for number, turn in enumerate(scenario.turns, start=1):
-            yield from theatre.play(number, turn, replay)
+            yield from player.play(number, turn, replay)
         if afterwards:
             afterwards(ids)
 
 
 @dataclass
-class _Theatre:
-    """A world that is set up, and who speaks in it."""
+class _ScenarioPlayer:
+    """A world that is set up, and its callers."""
 
     ids: dict[str, uuid.UUID]
-    stubs: Stage
-    watch: Watch
+    stubs: ScenarioStubs
+    observer: TurnObserver
     #: By workspace.
-    speakers: dict[str, Integrator] = field(default_factory=dict)
-    #: Where the clock stands; null while it runs.
+    integrators: dict[str, Integrator] = field(default_factory=dict)
+    #: The fixed time of the clock; null while it runs.
     at: datetime | None = None
 
     def play(self, number: int, turn: Turn, replay: bool) -> Iterator[Failure]:
-        """One turn: the edits before it, the request, and what it misses."""
+        """One turn: the edits before it, the request, and the failures."""
         self.at = self.at if turn.at is None else BEGINNING + turn.at
         try:
             world.edit(turn.before)
@@ -117,52 +118,52 @@ class _Theatre:
             yield Failure(number, "before", "edits that can be stored", str(error))
             return
         with _clock(self.at):
-            key, happened, turn_no = self._happened(turn)
-        for call in happened.unscripted:
+            key, observed, turn_no = self._observe(turn)
+        for call in observed.unscripted:
             yield Failure(number, "unscripted call", "an entry that answers it", call)
-        for miss in expectations.misses(turn.expect, happened):
+        for miss in expectations.find_misses(turn.expect, observed):
             yield Failure(number, miss.where, miss.expected, miss.got)
         if replay and key and turn_no is not None:
-            yield from self._replayed(number, key, turn_no)
+            yield from self._check_replay(number, key, turn_no)
 
-    def _happened(self, turn: Turn) -> tuple[uuid.UUID | None, Happened, int | None]:
-        """The conversation, what the turn left behind, and its number; null when the request did not become a turn."""
+    def _observe(self, turn: Turn) -> tuple[uuid.UUID | None, ObservedTurn, int | None]:
+        """The conversation, what the turn left, and its number; null when the request did not become a turn."""
         self.stubs.begin(turn.user)
-        self.watch.begin()
-        speaker = self._speaker(turn)
+        self.observer.begin()
+        integrator = self._integrator(turn)
         key: uuid.UUID | None = None
         if turn.thread:
-            status, body = speaker.write(turn.thread, turn)
+            status, body = integrator.send_thread_message(turn.thread, turn)
             key = uuid.UUID(body["session_id"]) if "session_id" in body else None
         else:
             key = self.ids[turn.conversation]
-            status, body = speaker.say(key, turn)
+            status, body = integrator.send_message(key, turn)
         turn_no = body.get("turnNo")
-        happened = Happened(
+        observed = ObservedTurn(
             status,
             body,
-            self.watch.input_params(),
+            self.observer.input_params(),
             _conversation(key),
-            speaker.audit(key, turn_no) if key and turn_no else (),
-            speaker.steps(key, turn_no) if key and turn_no else (),
+            integrator.audit(key, turn_no) if key and turn_no else (),
+            integrator.steps(key, turn_no) if key and turn_no else (),
             [_verbose(event) for event in body.get("verbose") or ()],
             [scenario_purpose(purpose) for purpose in self.stubs.model.calls],
             self.stubs.task_calls,
             self.stubs.tools.calls,
-            [*self.stubs.unscripted, *self.watch.missing_tasks],
+            [*self.stubs.unscripted, *self.observer.missing_tasks],
         )
-        return key, happened, turn_no
+        return key, observed, turn_no
 
-    def _speaker(self, turn: Turn) -> Integrator:
-        """Whoever has a key of the turn's workspace."""
+    def _integrator(self, turn: Turn) -> Integrator:
+        """The caller with a key of the turn's workspace."""
         workspace = turn.thread.workspace_id if turn.thread else DEFAULT_WORKSPACE
-        if workspace not in self.speakers:
-            self.speakers[workspace] = Integrator.of(workspace)
-        return self.speakers[workspace]
+        if workspace not in self.integrators:
+            self.integrators[workspace] = Integrator.for_workspace(workspace)
+        return self.integrators[workspace]
 
     @staticmethod
-    def _replayed(number: int, key: uuid.UUID, turn_no: int) -> Iterator[Failure]:
-        """The turn again from its recording (law 3); a turn that says why it cannot be replayed is left alone."""
+    def _check_replay(number: int, key: uuid.UUID, turn_no: int) -> Iterator[Failure]:
+        """Replay the turn from its recording, unless the turn says why it cannot be (law 3)."""
         record = CeConversationHistory.objects.get(conversation_id=key, turn_no=turn_no)
         difference = conf.load("REPLAY")(record) if record.replayable else None
         if difference is not None:
@@ -170,7 +171,7 @@ class _Theatre:
 
 
 def _conversation(key: uuid.UUID | None) -> Json:
-    return plain(CeConversation.objects.filter(pk=key).values().first()) if key else None
+    return to_plain(CeConversation.objects.filter(pk=key).values().first()) if key else None
 
 
 def _verbose(event: Json) -> Json:
@@ -184,7 +185,7 @@ def _verbose(event: Json) -> Json:
 
 @contextmanager
 def _clock(at: datetime | None) -> Iterator[None]:
-    """The clock at one moment; as it runs without one."""
+    """Fix the clock at a time, if given."""
     if at is None:
         yield
         return
@@ -193,13 +194,13 @@ def _clock(at: datetime | None) -> Iterator[None]:
 
 
 @contextmanager
-def _worlds_own_settings(scenario: Scenario) -> Iterator[None]:
-    """The settings of the world instead of the deployment's, and nobody told of the errors that a file asks for."""
+def _scenario_settings(scenario: Scenario) -> Iterator[None]:
+    """The settings of the world instead of the deployment's, without error reports for expected errors."""
     own = {
-        **{key: conf.get(key) for key in _KEPT},
+        **{key: conf.get(key) for key in _DEPLOYMENT_KEYS},
         **scenario.settings.deployment,
         "SETTING_DEFAULTS": scenario.settings.live,
-        "TRAIL_LISTENERS": ["convengine.scenarios.watching.saw"],
+        "TRAIL_LISTENERS": ["convengine.scenarios.observer.record_event"],
     }
     log = logging.getLogger("django.request")
     level = log.level

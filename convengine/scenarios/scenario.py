@@ -1,13 +1,13 @@
-"""A scenario, read and checked: one complete small world, and what must be true after each turn."""
+"""A parsed scenario: one small complete world, and the expectations of each turn."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from convengine.llm.scripted import Line
+from convengine.engine.llm.scripted import ScriptLine
+from convengine.engine.steps.tools.scripted import Stub
 from convengine.scenarios.settings_map import WorldSettings
-from convengine.tools.scripted import Stub
 
 Json = Any
 Row = Mapping[str, Json]
@@ -26,7 +26,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Start:
-    """The row that the conversation `main` begins with."""
+    """The initial row of the conversation `main`."""
 
     row: Row = field(default_factory=dict)
     #: (user, assistant), oldest first.
@@ -35,7 +35,7 @@ class Start:
 
 @dataclass(frozen=True)
 class TaskStub:
-    """What a method of a task does."""
+    """The behaviour of a task's method."""
 
     bean: str
     method: str
@@ -49,7 +49,7 @@ class TaskStub:
 
 @dataclass(frozen=True)
 class ContainerStub:
-    """What the provider of an address gives."""
+    """The answer of a container provider."""
 
     page_id: int
     section_id: int
@@ -74,28 +74,28 @@ class Edit:
 
 @dataclass(frozen=True)
 class ThreadName:
-    """Who speaks where, when the turn comes through a bridge."""
+    """The thread of a turn that comes through a bridge."""
 
-    workspace_id: str
-    channel: str
     remote_jid: str
+    workspace_id: str = "default"
+    channel: str = "whatsapp"
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One request and what must be true after it."""
+    """One request and its expectations."""
 
     user: str | None = None
     conversation: str = MAIN
     before: Sequence[Edit] = ()
-    #: Null: the request carries none.
+    #: Null: the request has none.
     input_params: Mapping[str, Json] | None = None
     reset: bool = False
-    #: Keys of `convengine.scenarios.expectations`, each with its checked value.
+    #: Keys of `convengine.scenarios.expectations`.
     expect: Mapping[str, Json] = field(default_factory=dict)
     #: Null: the turn names its conversation.
     thread: ThreadName | None = None
-    #: Where the clock stands from this turn on, counted from the world's beginning; null to leave it.
+    #: The fixed time of the clock from this turn on, since the start of the world; null for no change.
     at: timedelta | None = None
 
 
@@ -115,7 +115,7 @@ class Scenario:
     start: Start | None = None
     #: False: a world without any model.
     model: bool = True
-    llm: Sequence[Line] = ()
+    llm: Sequence[ScriptLine] = ()
     tasks: Sequence[TaskStub] = ()
     tools: Sequence[Stub] = ()
     containers: Sequence[ContainerStub] = ()

@@ -1,16 +1,16 @@
-"""The outside world of a scenario: tasks, containers, a model and tools that answer as the file says."""
+"""The stubs of a scenario: tasks, containers, a model and tools that answer as the file says."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from convengine.domain.ports import ContainerRequest
-from convengine.extensions.registry import Registry, TaskEntry
-from convengine.extensions.tasks import TaskCall
-from convengine.llm.scripted import ScriptedModel
+from convengine.engine.llm.scripted import ScriptedModel
+from convengine.engine.steps.tools.scripted import ScriptedServers, ScriptedTools
+from convengine.engine.turn.ports import ContainerRequest
 from convengine.scenarios.scenario import ContainerStub, Scenario, TaskStub
-from convengine.tools.scripted import ScriptedServers, ScriptedTools
-from convengine.wiring import Outside
+from convengine.server.extensions.registry import Registry, TaskEntry
+from convengine.server.extensions.tasks import TaskCall
+from convengine.server.wiring import OutsideWorld
 
 Json = Any
 S = TypeVar("S", TaskStub, ContainerStub)
@@ -21,8 +21,8 @@ class ScriptedFailure(Exception):
 
 
 @dataclass
-class Stage:
-    """The stubs of one scenario, and what was called in the turn that runs."""
+class ScenarioStubs:
+    """The stubs of one scenario, and the calls of the current turn."""
 
     registry: Registry
     model: ScriptedModel
@@ -31,7 +31,7 @@ class Stage:
     task_calls: list[tuple[str, str]] = field(default_factory=list)
 
     def begin(self, user_text: str | None) -> None:
-        """A turn begins: nothing was called in it yet."""
+        """A turn begins: forget earlier calls."""
         self.model.user_text = user_text or ""
         for calls in (self.model.calls, self.model.unscripted, self.tools.calls, self.tools.unscripted):
             calls.clear()
@@ -39,18 +39,20 @@ class Stage:
 
     @property
     def unscripted(self) -> list[str]:
-        """Calls of a model or a tool that the script has no answer to."""
+        """Calls of a model or a tool without an answer in the script."""
         return [*self.model.unscripted, *self.tools.unscripted]
 
     @property
-    def outside(self) -> Outside:
-        """What the ports lead to meanwhile."""
-        return Outside(self.registry, self.model, self.tools, ScriptedServers(self.tools))
+    def outside(self) -> OutsideWorld:
+        """The replaced outside world."""
+        return OutsideWorld(self.registry, self.model, self.tools, ScriptedServers(self.tools))
 
 
-def stage(scenario: Scenario) -> Stage:
-    """The stubs of a scenario, none of them called yet."""
-    made = Stage(Registry(), ScriptedModel(scenario.llm, configured=scenario.model), ScriptedTools(scenario.tools))
+def build_stubs(scenario: Scenario) -> ScenarioStubs:
+    """The unused stubs of a scenario."""
+    made = ScenarioStubs(
+        Registry(), ScriptedModel(scenario.llm, configured=scenario.model), ScriptedTools(scenario.tools)
+    )
     for bean in dict.fromkeys(stub.bean for stub in scenario.tasks):
         made.registry.add_task(bean, _entry([stub for stub in scenario.tasks if stub.bean == bean], made.task_calls))
     for address in dict.fromkeys(_address(stub) for stub in scenario.containers):

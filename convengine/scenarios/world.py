@@ -1,20 +1,20 @@
-"""Putting a world into an empty database: rows, state graph, and the conversation that is there already."""
+"""Put a world into an empty database: rows, state graph, and the initial conversation."""
 
 import uuid
 from collections.abc import Sequence
 
 from django.db import transaction
 
-from convengine.domain.payload import TextPayload, stored
+from convengine.engine.turn.payload import TextPayload, to_stored
 from convengine.scenarios import tables
 from convengine.scenarios.scenario import MAIN, Edge, Edit, Scenario, Start
-from convengine.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 
 def build(scenario: Scenario) -> dict[str, uuid.UUID]:
-    """Store the world. Gives a fresh id for each conversation that the turns name. Raises ScenarioFileError."""
+    """Store the world. Returns a new id for each conversation of the turns. Raises ScenarioFileError."""
     ids = {name: uuid.uuid4() for name in (MAIN, *(turn.conversation for turn in scenario.turns))}
-    # One transaction: one release of the configuration, with all that is in it.
+    # One transaction, so that everything is in one release.
     with transaction.atomic():
         for table, rows in scenario.tables.items():
             tables.insert(table, rows)
@@ -25,7 +25,7 @@ def build(scenario: Scenario) -> dict[str, uuid.UUID]:
 
 
 def edit(edits: Sequence[Edit]) -> None:
-    """Change rows as somebody would in the admin while the product runs. Raises ScenarioFileError."""
+    """Change rows as in the admin. Raises ScenarioFileError."""
     for one in edits:
         if one.kind == "insert":
             tables.insert(one.table, [one.values])
@@ -50,7 +50,7 @@ def _begin(key: uuid.UUID, start: Start) -> None:
             conversation=row,
             turn_no=number,
             user_input=user,
-            assistant_output=stored(TextPayload(assistant)),
+            assistant_output=to_stored(TextPayload(assistant)),
             config_version=0,
             intent_code=row.intent_code,
             state_code=row.state_code,

@@ -1,6 +1,6 @@
 "use strict";
-// Pickers with suggestions, choices that explain themselves, and copying. Without this script the fields still work:
-// the browser's own list of suggestions, and plain selects.
+// Pickers with suggestions, choices with help, and copy buttons. Without this script the fields still work, with the
+// browser's own list of suggestions, and plain selects.
 
 (() => {
     const LIMIT = 200;
@@ -119,7 +119,7 @@
         show();
     }
 
-    // What the admin's frame lets only a mouse press: opening and closing the sidebar, and one's own menu.
+    // Keyboard access to the sidebar's button and the user menu, which the admin's frame offers to a mouse only.
     const PRESSED = [
         ["#main .material-symbols-outlined[x-on\\:click*=sidebar]", "Places"],
         ["#nav-sidebar .material-symbols-outlined[x-on\\:click*=sidebar]", "Close"],
@@ -134,14 +134,14 @@
             if (event.key !== "Enter" && event.key !== " ") return;
             event.preventDefault();
             element.click();
-            // What opened stands before this element, where nobody would look for it with the keyboard.
+            // The opened menu comes before this element, where keyboard users would not find it.
             if (name === "Places") requestAnimationFrame(() => document.querySelector("#nav-sidebar-apps a")?.focus());
         });
     }
 
-    // A search that narrows the page while somebody types; without this script its button does.
+    // A search that filters the page while the user types; without this script its button does.
     function filter(input) {
-        // A page that a search has narrowed already does not hold what other words would find.
+        // A filtered page does not contain the hits of other words.
         if (input.value) return;
         const found = document.querySelector("[data-found]");
         const narrow = () => {
@@ -173,7 +173,7 @@
     }
 
     document.addEventListener("DOMContentLoaded", () => {
-        // The names of icons are letters of a font; read out, they are noise.
+        // Names of icons are letters of a font, which screen readers should skip.
         document.querySelectorAll(".material-symbols-outlined:not([x-on\\:click])").forEach((icon) => icon.setAttribute("aria-hidden", "true"));
         document.querySelectorAll("a[x-on\\:click*=showActions]").forEach((menu) => menu.setAttribute("aria-label", "More"));
         for (const [selector, name] of PRESSED) document.querySelectorAll(selector).forEach((found) => pressable(found, name));
@@ -184,14 +184,14 @@
         document.querySelectorAll("[data-filter]").forEach(filter);
         document.querySelectorAll("[data-select]").forEach((input) => input.select());
         const told = document.querySelector("[data-focus], .errornote");
-        // After the load: until then the browser takes the focus away while it scrolls to the part of the address.
+        // After the load, because until then the browser moves the focus while it scrolls to the fragment.
         const first = document.querySelector(".ce-edit :is(input:not([type=hidden]), select, textarea)");
         if (first && !told) addEventListener("load", () => setTimeout(() => first.focus()));
-        // In a frame, whoever opened it says what gets the focus.
+        // In a frame, the page around it sets the focus.
         if (told && window === window.parent) {
             if (!told.matches("input")) told.tabIndex = -1;
             told.focus();
-            // Django's own script gives the focus to the first field of a new row.
+            // Django's own script focuses the first field of a new row.
             addEventListener("load", () => setTimeout(() => told.focus()));
         }
     });

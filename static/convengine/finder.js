@@ -1,5 +1,5 @@
 "use strict";
-// The box behind Ctrl-K, and the star of a row. Without this script the search is a page, and the star a form.
+// The search box of Ctrl-K, and the favourite button. Without this script both are pages with forms.
 
 (() => {
     class Finder {
@@ -34,7 +34,7 @@
                 });
                 this.show(await answer.json(), text);
             } catch (error) {
-                if (error.name !== "AbortError") this.status.textContent = "The search does not answer. Try again.";
+                if (error.name !== "AbortError") this.status.textContent = "The search is not available. Try again.";
             }
         }
 
@@ -42,16 +42,16 @@
             this.list.replaceChildren(...hits.map((hit, place) => this.item(hit, place)));
             this.input.setAttribute("aria-expanded", String(hits.length > 0));
             this.select(hits.length ? 0 : -1);
-            if (!text) this.status.textContent = hits.length ? "Favourites, and what you opened lately." : "Rows that you open or mark as favourites stand here.";
-            else if (!total) this.status.textContent = "Nothing has all of these words.";
-            else this.status.textContent = total > hits.length ? `${total} found, the best ${hits.length} are shown.` : `${total} found.`;
+            if (!text) this.status.textContent = hits.length ? "Favourites and recently opened items." : "Recently opened and favourite items appear here.";
+            else if (!total) this.status.textContent = "Nothing contains all of these words. Use fewer words for more results.";
+            else this.status.textContent = total > hits.length ? `${total} results, the best ${hits.length} are shown.` : `${total} result${total === 1 ? "" : "s"}.`;
         }
 
         item(hit, place) {
             const item = Object.assign(document.createElement("li"), {id: `ce-finder-${place}`});
             item.setAttribute("role", "option");
             item.dataset.url = hit.url;
-            item.append(Object.assign(document.createElement("b"), {textContent: hit.name}), ` ${hit.about}${hit.enabled ? "" : " (off)"}`);
+            item.append(Object.assign(document.createElement("b"), {textContent: hit.name}), ` ${hit.about}${hit.enabled ? "" : " (disabled)"}`);
             if (hit.field) {
                 const where = document.createElement("small");
                 where.append(hit.field);

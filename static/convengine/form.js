@@ -1,6 +1,6 @@
 "use strict";
-// Forms that answer before they are sent: what is wrong stands at the field, a rule is said in words, and patterns, paths
-// and templates are tried where they are written. Without this script the same is told when the form is sent.
+// Edit pages with answers before saving: errors at their fields, the rule sentence, and tests of patterns, paths and
+// templates. Without this script, the errors appear on saving.
 
 (() => {
     const WAIT = 350;
@@ -11,7 +11,7 @@
         return made;
     }
 
-    // --- judging ---------------------------------------------------------------------------------------------------
+    // --- checks ----------------------------------------------------------------------------------------------------
 
     class Judge {
         constructor(asked) {
@@ -46,7 +46,7 @@
             for (const name of this.touched) this.show(name, told.errors[name] || [], told.warnings[name] || []);
         }
 
-        // The text, and behind it the code as a link into the manual where there is one.
+        // The text, and the code with a link to the manual, if there is one.
         said(told) {
             if (!told.code) return [told.text];
             const link = element("a", {className: "ce-code-of", href: told.url}, told.code);
@@ -65,7 +65,7 @@
                 group.append(list);
                 input.setAttribute("aria-describedby", [input.getAttribute("aria-describedby"), list.id].filter(Boolean).join(" "));
             }
-            // What the server said of an earlier text is said anew.
+            // Replace the server's answer to an earlier text.
             group.querySelectorAll(`:scope > .text-red-600, #${input.id}_warning`).forEach((old) => old.remove());
             list.replaceChildren(
                 ...errors.map((told) => element("li", {className: "ce-live-error"}, ...this.said(told))),
@@ -78,7 +78,7 @@
         }
     }
 
-    // --- trying ----------------------------------------------------------------------------------------------------
+    // --- try it here -----------------------------------------------------------------------------------------------
 
     let turns = null;
     const shared = {text: "", turn: ""};
@@ -88,15 +88,15 @@
             this.input = input;
             this.judge = judge;
             const id = `${input.id}_try`;
-            this.text = element("input", {type: "text", id: `${id}_text`, placeholder: "what somebody might write"});
+            this.text = element("input", {type: "text", id: `${id}_text`, placeholder: "a message of a user"});
             this.turn = element("select", {id: `${id}_turn`}, element("option", {value: ""}, "none: the typed text alone"));
             this.result = element("div", {id: `${id}_result`});
             this.result.setAttribute("aria-live", "polite");
             const button = element("button", {type: "button", className: "ce-button"}, "Try");
-            const fields = element("div", {className: "ce-try-fields"}, element("label", {htmlFor: this.text.id}, "Typed text"), this.text);
+            const fields = element("div", {className: "ce-try-fields"}, element("label", {htmlFor: this.text.id}, "Message"), this.text);
             if (judge.asked.dataset.turns) fields.append(element("label", {htmlFor: this.turn.id}, "or a stored turn"), this.turn);
             fields.append(button);
-            const box = element("details", {className: "ce-try"}, element("summary", {}, "Try it here"), fields, this.result);
+            const box = element("details", {className: "ce-try"}, element("summary", {}, "Preview"), fields, this.result);
             const [other, wanted] = input.dataset.try.split(":");
             const chosen = other && judge.form.elements.namedItem(other);
             if (chosen) {
@@ -123,7 +123,7 @@
             turns ||= fetch(`${url}?intent=${encodeURIComponent(intent)}`, {redirect: "manual"}).then((response) => (response.ok ? response.json() : {turns: []}));
             const found = (await turns).turns;
             this.turn.append(...found.map((one) => element("option", {value: one.value}, one.label)));
-            if (!found.length) this.turn.options[0].textContent = "no turn is stored yet";
+            if (!found.length) this.turn.options[0].textContent = "no stored turns yet";
             this.turn.value = shared.turn;
         }
 
@@ -137,9 +137,9 @@
             this.result.setAttribute("aria-busy", "true");
             const response = await fetch(this.judge.asked.dataset.tryUrl, {method: "POST", body: data, redirect: "manual"}).catch(() => null);
             this.result.removeAttribute("aria-busy");
-            // The page's own template: its texts are escaped there.
+            // The page's template has escaped the texts.
             if (response?.ok) this.result.innerHTML = await response.text();
-            else this.result.textContent = "This could not be tried: the server gave no answer. Try again.";
+            else this.result.textContent = "The preview is not available, because the server did not answer. Try again.";
         }
     }
 

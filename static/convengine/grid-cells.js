@@ -1,5 +1,5 @@
 "use strict";
-// What stands in the cells of a grid, what was done to it, and how blocks of cells travel as text. Nothing here is drawn.
+// The cells of a grid, their edits, and blocks of cells as text. This file draws nothing.
 
 globalThis.ceCells = (columns) => {
     const rows = [], byKey = new Map();
@@ -13,7 +13,7 @@ globalThis.ceCells = (columns) => {
         }
     }
 
-    // Put texts into cells: [[row, column, text]]. Cells that cannot be changed are passed over; gives how many those were.
+    // Set texts of cells: [[row, column, text]]. Skips read-only cells and returns how many those were.
     function put(wanted) {
         const free = wanted.filter(([, column]) => !columns[column].fixed);
         const step = free.filter(([one, column, text]) => one.now[column] !== text).map(([one, column, text]) => [one, column, one.now[column], text]);
@@ -30,7 +30,7 @@ globalThis.ceCells = (columns) => {
         one.told = one.told.filter((told) => told.column !== column);
     }
 
-    // One step back, or forth; gives its cells, null when there is none.
+    // Undo or redo one step; returns its cells, or null.
     function step(from, to, before) {
         const found = from.pop();
         if (!found) return null;
@@ -49,7 +49,7 @@ globalThis.ceCells = (columns) => {
         return Object.fromEntries(changed);
     }
 
-    // Findings of the server, each at its cell.
+    // Findings of the server by cell.
     function judged(findings) {
         for (const one of rows) one.told = one.told.filter(({level}) => level === "stale" || level === "gone");
         for (const {row: key, field, severity, message, key: mark} of findings) {
@@ -58,20 +58,20 @@ globalThis.ceCells = (columns) => {
         }
     }
 
-    // Rows that somebody else changed: what only they changed is taken over and said, what both changed is to be chosen.
+    // Rows that somebody else changed: their changes are merged and marked; the user chooses if both changed a cell.
     function met(found) {
         for (const [key, {who, when, row: theirs}] of found) {
             const mine = byKey.get(key);
             mine.told = [];
             if (theirs === null) {
-                mine.told.push({column: -1, level: "gone", text: `${who} deleted this row (${when}). Your edits of it cannot be saved.`});
+                mine.told.push({column: -1, level: "gone", text: `${who} deleted this row (${when}). Your changes to it cannot be saved.`});
                 continue;
             }
             const [, seen, , texts] = theirs;
             texts.forEach((text, column) => {
                 const was = mine.base[column];
                 if (text === was) return;
-                if (mine.now[column] === was) mine.told.push({column, level: "note", text: `${who} changed this meanwhile (${when}); before it was “${was}”.`});
+                if (mine.now[column] === was) mine.told.push({column, level: "note", text: `${who} changed this meanwhile (${when}). The value before was “${was}”.`});
                 else if (mine.now[column] !== text) mine.told.push({column, level: "stale", theirs: text, text: `${who} changed this meanwhile (${when}) to “${text}”; yours is “${mine.now[column]}”, and before both it was “${was}”.`});
                 if (mine.now[column] === was) mine.now[column] = text;
                 mine.base[column] = text;
@@ -80,7 +80,7 @@ globalThis.ceCells = (columns) => {
         }
     }
 
-    // Rows as they are stored now.
+    // The stored rows.
     function saved(some) {
         for (const [key, seen, , texts] of some) {
             const one = byKey.get(key);
@@ -92,7 +92,7 @@ globalThis.ceCells = (columns) => {
     function drop(one) {
         rows.splice(rows.indexOf(one), 1);
         byKey.delete(one.key);
-        // What is undone or done again no longer concerns a row that is gone.
+        // Undo and redo skip deleted rows.
         for (const steps of [done, undone]) steps.forEach((found, place) => { steps[place] = found.filter(([of]) => of !== one); });
     }
 
@@ -103,7 +103,7 @@ globalThis.ceCells = (columns) => {
     };
 };
 
-// A block of cells as spreadsheets put it on the clipboard: tabs, lines, and quotes around cells that have either.
+// A block of cells in the clipboard format of spreadsheets: tabs, lines, and quotes around cells that contain either.
 globalThis.ceBlock = {
     read(text) {
         const block = [[""]];
@@ -120,7 +120,7 @@ globalThis.ceBlock = {
         }
         return block;
 
-        // True for a quote that has its other half before a tab, a line's end, or the end: a quote of its own stands alone.
+        // True for a quote with a closing quote before a tab, a line's end, or the end; other quotes are plain text.
         function closes(all, from) {
             for (let place = from + 1; place < all.length; place++) {
                 if (all[place] !== '"') continue;

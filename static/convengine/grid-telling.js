@@ -1,5 +1,5 @@
 "use strict";
-// What is told of the cells of a grid and of the grid as a whole, and saving it: all of it, or nothing.
+// Messages of a grid and its cells, and saving: everything or nothing.
 
 globalThis.ceGrid = {
     made(name, attributes = {}, ...children) {
@@ -8,13 +8,13 @@ globalThis.ceGrid = {
         element.append(...children);
         return element;
     },
-    // The gravest level among messages; blank for none.
+    // The highest level among messages, or blank.
     worst: (found) => ["gone", "stale", "error", "warning", "note"].find((level) => found.some((one) => one.level === level)) || "",
-    // A row as the server tells it, with its name as the first cell.
+    // A row from the server, with its name as the first cell.
     whole: ([name, seen, url, called, texts]) => [name, seen, url, [called, ...texts]],
 };
 
-// `find` goes to a cell, `redraw` and `repaint` show what changed, `finish` ends what is being typed.
+// `find` goes to a cell, `redraw` and `repaint` show changes, `finish` ends the editing of a cell.
 ceGrid.telling = ({about, columns, cells, part, find, redraw, repaint, finish}) => {
     const LISTED = 50, {made, worst, whole} = ceGrid;
     const told = part("told"), form = part("form");
@@ -39,23 +39,23 @@ ceGrid.telling = ({about, columns, cells, part, find, redraw, repaint, finish}) 
         repaint();
     }
 
-    // Everything that is told at cells, as a list that leads to them.
+    // All messages of cells as a list with links.
     function listed() {
         const all = cells.rows.flatMap((one) => one.told.map((message) => ({one, message})));
         const level = worst(all.map(({message}) => message));
         if (!level) return say("info");
         const items = all.slice(0, LISTED).map(({one, message}) => {
             const name = `${about.row} ${one.now[0]}${message.column > 0 ? `, ${columns[message.column].label}` : ""}`;
-            const choices = message.level === "stale" ? [button("Keep mine", () => choose(one, message, false)), button("Take theirs", () => choose(one, message, true))]
-                : message.level === "gone" ? [button("Take the row out", () => { cells.drop(one); redraw(); listed(); })] : [];
+            const choices = message.level === "stale" ? [button("Keep mine", () => choose(one, message, false)), button("Use theirs", () => choose(one, message, true))]
+                : message.level === "gone" ? [button("Remove the row", () => { cells.drop(one); redraw(); listed(); })] : [];
             choices.forEach((choice) => choice.setAttribute("aria-label", `${choice.textContent}: ${name}`));
             const link = button(name, () => find(one, message.column));
             link.className = "ce-link";
             return made("li", {}, link, ` ${message.text} `, ...choices);
         });
-        const title = {gone: "Not saved: rows are gone", stale: "Not saved: somebody else changed the same cells", error: "Not saved: nothing was changed", warning: "Not saved yet: look at this first", note: "Somebody else changed rows meanwhile. Nothing of yours was lost; look, and save again"}[level];
+        const title = {gone: "Not saved: rows were deleted", stale: "Not saved: someone else changed the same cells", error: "Not saved: nothing was changed", warning: "Not saved yet: look at this first", note: "Somebody else changed rows meanwhile. Nothing of yours was lost; look, and save again"}[level];
         say(level === "note" ? "info" : level === "warning" ? "warning" : "danger", made("h2", {}, title), made("ul", {}, ...items),
-            ...(all.length > LISTED ? [`… and ${all.length - LISTED} more: choose “With messages” above the grid.`] : []),
+            ...(all.length > LISTED ? [`${all.length - LISTED} more are not shown. Choose “Rows with messages” above the grid.`] : []),
             ...(level === "warning" ? [button("Save anyway", () => save(all.map(({message}) => message.key)))] : []));
     }
 
@@ -66,7 +66,7 @@ ceGrid.telling = ({about, columns, cells, part, find, redraw, repaint, finish}) 
         if (isSaving) return;
         const edits = cells.edits(), open = cells.rows.flatMap((one) => one.told).some(({level}) => level === "stale" || level === "gone");
         if (open) return listed();
-        if (!Object.keys(edits).length) return say("info", "Nothing is edited, so there is nothing to save.");
+        if (!Object.keys(edits).length) return say("info", "There are no changes to save.");
         const data = new FormData(form);
         data.set("edits", new Blob([JSON.stringify(edits)], {type: "application/json"}), "edits.json");
         data.set("confirmed", confirmed.join(" "));
@@ -74,8 +74,8 @@ ceGrid.telling = ({about, columns, cells, part, find, redraw, repaint, finish}) 
         say("info", "Saving …");
         const answer = await fetch(about.save, {method: "POST", body: data, redirect: "manual"}).catch(() => null);
         isSaving = false;
-        if (answer?.type === "opaqueredirect") return say("danger", made("p", {}, "Not saved: you are signed out. Your edits stand here. ", made("a", {href: "/admin/", target: "_blank", rel: "noopener"}, "Sign in (in another window)"), ", then save again."));
-        if (!answer?.ok) return say("danger", answer ? `Not saved: the server refused it (${answer.status}). Your edits stand here.` : "Not saved: the server does not answer. Your edits stand here; try again in a moment.");
+        if (answer?.type === "opaqueredirect") return say("danger", made("p", {}, "Not saved: you are signed out. Your changes are still here. ", made("a", {href: "/admin/", target: "_blank", rel: "noopener"}, "Sign in (opens in a new window)"), ", then save again."));
+        if (!answer?.ok) return say("danger", answer ? `Not saved: the server rejected the request (${answer.status}). Your changes are still here.` : "Not saved: the server does not answer. Your edits stand here; try again in a moment.");
         took(await answer.json());
     }
 
@@ -95,8 +95,8 @@ ceGrid.telling = ({about, columns, cells, part, find, redraw, repaint, finish}) 
     function saved(found) {
         cells.saved(found.rows.map(whole));
         const release = found.release;
-        const what = release ? made("p", {}, made("a", {href: release.url}, `Release ${release.number}`), " is live: the next message of every conversation uses it.") : "Nothing is different, so there is no new release.";
-        const more = [["Stored as Jinja2:", found.conversions], ["To look at:", found.told]].filter(([, lines]) => lines.length);
+        const what = release ? made("p", {}, made("a", {href: release.url}, `Release ${release.number}`), " is active. Every conversation uses it from its next message on.") : "There are no differences, so no release was created.";
+        const more = [["Stored as Jinja2:", found.conversions], ["Findings:", found.told]].filter(([, lines]) => lines.length);
         say(found.told.length ? "warning" : "good", what, ...more.flatMap(([title, lines]) => [title, made("ul", {}, ...lines.map((one) => made("li", {}, one)))]),
             ...(found.told.length ? [made("p", {}, made("a", {href: found.health}, "Health"))] : []));
         told.setAttribute("tabindex", "-1");

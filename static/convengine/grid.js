@@ -1,5 +1,5 @@
 "use strict";
-// The grid, drawn as far as it is in sight: moved in, filled in and pasted into, by mouse and by keyboard.
+// The grid: draws the visible rows, and handles moving, editing and pasting by mouse and keyboard.
 
 (() => {
     const frame = document.querySelector(".ce-grid");
@@ -13,7 +13,7 @@
     const [find, only, sort, status, form] = ["find", "only", "sort", "status", "form"].map(part);
     const {made, worst, whole} = ceGrid;
     const {say, listed, save} = ceGrid.telling({about, columns, cells, part, find: show, redraw: refresh, repaint: paintAll, finish: () => close(true)});
-    const leave = "You have edits here that are not saved.";
+    const leave = "You have unsaved changes.";
     let shown = [], at = {row: 0, column: 1}, from = at, editor = null, isLoading = true, drawn = new Map();
 
     // --- drawing ----------------------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@
         return element;
     }
 
-    // The rows in sight, and the one with the focus wherever it is.
+    // The visible rows, and the focused one.
     function render() {
         const first = Math.max(0, Math.floor(frame.scrollTop / HIGH) - AROUND), last = Math.min(shown.length, Math.ceil((frame.scrollTop + frame.clientHeight) / HIGH) + AROUND);
         const wanted = new Set(Array.from({length: Math.max(0, last - first)}, (_, step) => first + step));
@@ -117,9 +117,9 @@
         body.replaceChildren();
         body.style.height = `${shown.length * HIGH}px`;
         frame.setAttribute("aria-rowcount", shown.length + 1);
-        // A grid without rows has nothing that a keyboard could reach.
+        // A grid without rows has nothing to focus.
         part("none").hidden = !(frame.hidden = !isLoading && !shown.length);
-        part("none").textContent = cells.rows.length ? "No row is like that." : "There are no rows yet; the list has a button that adds one.";
+        part("none").textContent = cells.rows.length ? "No row matches." : "There are no rows yet. Add one from the list.";
         render();
         paintAll();
         if (hadFocus) go(at.row, at.column);
@@ -130,7 +130,7 @@
         do {
             const answer = await fetch(next ? `${about.rows}&after=${encodeURIComponent(next)}` : about.rows).catch(() => null);
             if (!answer?.ok) {
-                say("danger", "The rows did not come. Reload the page.");
+                say("danger", "The rows could not be loaded. Reload the page.");
                 break;
             }
             const found = await answer.json();
@@ -144,7 +144,7 @@
         refresh();
     }
 
-    // Go to a cell, whether its row is among those that are shown or not.
+    // Go to a cell, even if its row is filtered out.
     function show(one, column) {
         if (!shown.includes(one)) {
             find.value = only.value = "";
@@ -223,7 +223,7 @@
 
     function changed(passed = 0, note = "") {
         paintAll();
-        const notes = [passed ? `${passed} ${passed === 1 ? "cell" : "cells"} cannot be changed here and stayed as they are.` : "", note].filter(Boolean);
+        const notes = [passed ? `${passed} ${passed === 1 ? "cell" : "cells"} cannot be changed here and were not changed.` : "", note].filter(Boolean);
         if (notes.length) say("warning", notes.join(" "));
         else listed();
     }
@@ -233,11 +233,11 @@
         changed(cells.put([[one, at.column, one.now[at.column] === "yes" ? "no" : "yes"]]));
     }
 
-    // Open the editor of the cell, with a text that replaces what stands there or with that itself.
+    // Open the editor of the cell, with its text or with a replacement.
     function open(text = null) {
         const one = shown[at.row], column = columns[at.column];
         if (!at.column) return void window.open(one.url, "_blank", "noopener");
-        if (column.fixed) return say("info", about.mayEdit ? `${column.label} is set once: others may refer to it.` : "You may read these rows, not change them.");
+        if (column.fixed) return say("info", about.mayEdit ? `${column.label} cannot be changed, because other rows may refer to it.` : "You do not have the permission to change these rows.");
         if (column.truth && text === null) return toggle();
         const label = `${column.label} of ${about.row} ${one.now[0]}`;
         const element = column.options.length || column.number ? made("input", {list: column.options.length ? `ce-options-${at.column}` : null}) : made("textarea", {rows: 1});
@@ -280,7 +280,7 @@
 
     function fill() {
         const area = block(), isOne = area.top === area.bottom, source = shown[isOne ? area.top - 1 : area.top];
-        if (!source) return say("info", "There is no row above to fill from. Select more rows to fill them with the first one's.");
+        if (!source) return say("info", "There is no row above. Select several rows to fill them with the value of the first one.");
         changed(cells.put(inBlock().filter(([one]) => one !== source).flatMap(([one, across]) => across.map((column) => [one, column, source.now[column]]))));
     }
 
@@ -302,7 +302,7 @@
         const passed = cells.put(wanted);
         from = {row: area.top, column: area.first};
         go(area.top + down - 1, area.first + wideTo - 1, true);
-        changed(passed, beyond ? `${beyond} ${beyond === 1 ? "cell" : "cells"} of the block found no place: they stand beyond the last row or column.` : "");
+        changed(passed, beyond ? `${beyond} ${beyond === 1 ? "cell" : "cells"} were not pasted, because they are beyond the last row or column.` : "");
     }
 
     const isHere = () => !editor && body.contains(document.activeElement);
@@ -334,7 +334,7 @@
         sort.value = sort.value === by ? `${by} down` : by;
         refresh();
     });
-    sort.append(...columns.flatMap((column, by) => [made("option", {value: by}, column.label), made("option", {value: `${by} down`}, `${column.label}, last first`)]));
+    sort.append(...columns.flatMap((column, by) => [made("option", {value: by}, column.label), made("option", {value: `${by} down`}, `${column.label}, descending`)]));
     form?.addEventListener("submit", (event) => { event.preventDefault(); save(); });
     if (about.mayEdit) for (const [name, act] of Object.entries({undo, redo, fill})) part(name).addEventListener("click", () => { close(true); act(); });
     addEventListener("beforeunload", (event) => { if (cells.rows.some(cells.isChanged)) { event.preventDefault(); event.returnValue = leave; } });

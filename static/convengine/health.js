@@ -1,5 +1,5 @@
 "use strict";
-// How far the check is, until it is through. Without this script a link asks anew.
+// The progress of the check. Without this script a link reloads the page.
 
 (() => {
     const bar = document.querySelector(".ce-progress");

@@ -1,5 +1,5 @@
 "use strict";
-// The timeline of a conversation while it goes on: a turn is seen as it runs, and stands in the list when it is stored.
+// The live timeline of a conversation: shows a running turn, and adds its card when it is stored.
 
 (() => {
     const place = document.getElementById("ce-live");
@@ -13,7 +13,7 @@
         "USER_INPUT", "STEP_ENTER", "ASSISTANT_OUTPUT", "PIPELINE_TIMING", "ENGINE_KNOWN_FAILURE",
         "ENGINE_UNKNOWN_FAILURE", "SESSION_LIFECYCLE",
     ];
-    // A page that nobody looks at gives its connection back: a browser has six for a host.
+    // A hidden page closes its connection, because a browser has six per host.
     const HIDDEN_MS = 20_000;
     let source = null;
     let lastId = place.dataset.after;
@@ -39,8 +39,8 @@
         for (const name of [...STAGES, "TURN_FAILED", "VERBOSE"]) source.addEventListener(name, heard);
         source.addEventListener("STREAM_CLOSED", closed);
         source.onerror = () => {
-            // The browser tries again by itself, unless it was refused.
-            tell("Connecting again …");
+            // The browser reconnects by itself, unless it was refused.
+            tell("Reconnecting …");
             if (source?.readyState === EventSource.CLOSED) again();
         };
     }
@@ -65,7 +65,7 @@
         }
         over = true;
         close();
-        tell(reason.startsWith("SESSION_") ? "The session is over." : "Not live any more: reload the page to see why.");
+        tell(reason.startsWith("SESSION_") ? "The session is over." : "Live updates stopped. Reload the page.");
     }
 
     function heard(event) {
@@ -73,7 +73,7 @@
         const told = JSON.parse(event.data);
         const { payload } = told;
         if (event.type === "TURN_FAILED" || event.type === "PIPELINE_TIMING") {
-            part("step").textContent = event.type === "TURN_FAILED" ? "It was not stored." : "It is done.";
+            part("step").textContent = event.type === "TURN_FAILED" ? "The turn was not stored." : "It is done.";
             catchUp(told.turnNo);
             return;
         }
@@ -90,18 +90,18 @@
             const shown = typeof payload.output === "string" ? payload.output : JSON.stringify(payload.output);
             part("answer").textContent = shown;
             part("answer").hidden = false;
-        } else part("progress").textContent = payload.errorCode ?? "It failed.";
+        } else part("progress").textContent = payload.errorCode ?? "Failed.";
     }
 
     function begin(turnNo) {
         runs.dataset.turn = turnNo;
         runs.hidden = false;
-        part("number").textContent = `Turn ${turnNo} runs`;
+        part("number").textContent = `Turn ${turnNo} is running`;
         for (const name of ["user", "step", "progress", "answer"]) part(name).textContent = "";
         part("answer").hidden = true;
     }
 
-    // The cards of turns that are stored come as the page has them. One that is not there yet is asked for again.
+    // Fetch the cards of stored turns, and retry for one that is missing.
     async function catchUp(turnNo = 0) {
         if (fetching) {
             fetching.then(() => catchUp(turnNo));
@@ -136,7 +136,7 @@
         turns.append(...cards);
         const numbers = cards.filter((one) => one.id).map((one) => one.id.slice(5));
         said.textContent = numbers.length > 1 ? `${numbers.length} turns were added.` : `Turn ${numbers[0]} was added.`;
-        // Whoever reads further up stays there.
+        // Keep the position of readers who have scrolled up.
         if (atEnd) place.scrollIntoView({ block: "end" });
         return newest();
     }
@@ -144,7 +144,7 @@
     let hiding = 0;
     document.addEventListener("visibilitychange", () => {
         clearTimeout(hiding);
-        if (document.hidden) hiding = setTimeout(() => { close(); tell("Paused while nobody looks."); }, HIDDEN_MS);
+        if (document.hidden) hiding = setTimeout(() => { close(); tell("Paused while the page is hidden."); }, HIDDEN_MS);
         else open();
     });
     addEventListener("pagehide", close);

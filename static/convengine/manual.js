@@ -1,7 +1,6 @@
 "use strict";
-// The manual beside the form: a panel that tells the entry of a field, of an error, or of whatever links to one. F1 opens
-// it for the field in which one is, Escape closes it, and the focus returns to where it came from. Without this script
-// the same links open the manual's pages.
+// The help panel beside a form: the manual's entry of a field, an error, or a link. F1 opens it for the focused field,
+// Escape closes it, and the focus returns. Without this script, the links open the manual's pages.
 
 (() => {
     const ENTRY = "/docs/entry/";
@@ -45,7 +44,7 @@
         async show(anchor) {
             const response = await fetch(`${ENTRY}${anchor.split("/").map(encodeURIComponent).join("/")}/`, {redirect: "manual"}).catch(() => null);
             if (!response?.ok) {
-                this.text.replaceChildren(element("p", {}, "The manual cannot be read at the moment."));
+                this.text.replaceChildren(element("p", {}, "The manual is not available at the moment."));
             } else {
                 this.text.innerHTML = await response.text();
                 this.past.push(anchor);
@@ -64,7 +63,7 @@
         }
     }
 
-    // The label of a field, not those of the choices within it. On readers' pages it has no field, and only its words tell.
+    // The label of a field, not those of its choices. Read-only pages have no field, so the text identifies it.
     function labelOf(name, title) {
         const row = document.querySelector(`.field-${CSS.escape(name)}`);
         if (row) return [...row.querySelectorAll("label")].find((one) => one.htmlFor === `id_${name}` || !one.htmlFor);
@@ -72,8 +71,8 @@
         return [...document.querySelectorAll("#main form label:not([for])")].find((one) => said(one) === title.toLowerCase());
     }
 
-    // A question mark beside the label of each field that has an entry. It stands outside of the order of the Tab key, so
-    // that filling in takes no second key per field: F1 does the same from within the field.
+    // A question mark beside the label of each field with an entry. It is not in the Tab order, so that filling in a form
+    // needs one Tab per field; F1 does the same.
     function ask(panel, known) {
         for (const [name, entry] of Object.entries(known.fields)) {
             const label = labelOf(name, entry.title);

@@ -1,6 +1,6 @@
 "use strict";
-// The map, drawn: boxes and arrows that open their rows, moved and zoomed by mouse and by keyboard, found by their words,
-// saved as SVG and PNG. Without this script the page has the same as tables.
+// The drawn map: nodes and edges that show their rows; moving and zooming by mouse and keyboard; search; saving as SVG
+// and PNG. Without this script the page has the same as tables.
 
 (() => {
     const SVG = "http://www.w3.org/2000/svg";
@@ -24,7 +24,7 @@
         return element;
     }
 
-    // --- what stands where ------------------------------------------------------------------------------------------
+    // --- layout ----------------------------------------------------------------------------------------------------
 
     const marked = (one, mark) => one.marks.includes(mark);
     const subtitle = (place) => place.marks.map((mark) => drawing.words[mark][0]).join(" · ");
@@ -33,7 +33,7 @@
     const ends = drawing.moves.map((move) => ({start: move.start, end: move.end, move}));
     const laid = drawing.places.some((place) => place.group) ? inGroups() : {...ceLayout(boxes, ends), frames: []};
 
-    // Each group laid out by itself, the groups in rows about as wide as the frame is, and the arrows between them straight.
+    // Each group has its own layout; the groups form rows about as wide as the frame, with straight edges between them.
     function inGroups() {
         const found = {width: 0, height: 0, boxes: [], arrows: [], frames: []};
         const groupOf = new Map(boxes.map((one) => [one.key, one.place.group]));
@@ -58,7 +58,7 @@
         return found;
     }
 
-    // Where a straight line from the middle of a box to another leaves the box.
+    // The point where a straight line from the centre of a node leaves it.
     function edge(from, to) {
         const [x, y] = [to.x - from.x, to.y - from.y];
         const part = Math.min(1, from.width / 2 / Math.abs(x || 1), from.height / 2 / Math.abs(y || 1));
@@ -99,7 +99,7 @@
         const group = made("g", {class: look.filter(Boolean).join(" ")}, made("title", {}, document.createTextNode(label)),
             made("path", {class: "ce-arrow-line", d: path, "stroke-width": thick.toFixed(1), "marker-end": marked(move, "FORBIDDEN") ? "url(#ce-head-bad)" : "url(#ce-head)"}),
             made("path", {class: "ce-arrow-near", d: path}));
-        return opens(group, label, () => show(`${move.from} → ${move.to}`, move, move.shared ? "Holds for every intent." : ""));
+        return opens(group, label, () => show(`${move.from} → ${move.to}`, move, move.shared ? "Applies to every intent." : ""));
     }
 
     function box({place, x, y, width, height}) {
@@ -122,13 +122,13 @@
         ...laid.frames.map(({x, y, width, height}) => made("rect", {class: "ce-map-frame", x, y, width, height, rx: 10})), ...arrows.map((one) => one.element), ...drawn.map((one) => one.element));
     frame.append(svg);
 
-    // --- rows of what is chosen -------------------------------------------------------------------------------------
+    // --- rows of the selection --------------------------------------------------------------------------------------
 
     function show(title, one, note, url = "") {
         const rows = one.rows.map((row) => html("li", {}, row.url ? html("a", {className: "ce-link", href: row.url}, row.name) : row.name, " ", html("small", {}, row.text)));
         const parts = [html("h3", {className: "ce-phase"}, title), ...[...one.told, note].filter(Boolean).map((text) => html("p", {}, text))];
         if (url) parts.push(html("p", {}, html("a", {className: "ce-link", href: url}, "Open the map of its states")));
-        parts.push(rows.length ? html("ul", {className: "ce-map-rows"}, ...rows) : html("p", {className: "ce-muted"}, url ? "" : "No row holds just here."));
+        parts.push(rows.length ? html("ul", {className: "ce-map-rows"}, ...rows) : html("p", {className: "ce-muted"}, url ? "" : "No row applies only here."));
         told.replaceChildren(...parts);
     }
 
@@ -148,9 +148,9 @@
     }
 
     function fit() {
-        // A frame that is not laid out yet has no size to fit into.
+        // A frame without layout has no size yet.
         if (!frame.clientWidth || !frame.clientHeight) return;
-        // Small drawings keep their size; large ones are shown whole.
+        // Small drawings keep their size; large ones are scaled to fit.
         const scale = Math.max(whole.width / frame.clientWidth, whole.height / frame.clientHeight, 1);
         const wide = frame.clientWidth * scale, high = frame.clientHeight * scale;
         view = {x: (whole.width - wide) / 2, y: (whole.height - high) / 2, width: wide, height: high};
@@ -180,7 +180,7 @@
     addEventListener("pointerup", () => { held = null; });
     addEventListener("resize", fit);
     document.querySelectorAll("[data-zoom]").forEach((button) => button.addEventListener("click", () => (button.dataset.zoom === "fit" ? fit() : zoom(+button.dataset.zoom))));
-    // What the keyboard comes to is brought into sight.
+    // Scroll focused elements into view.
     svg.addEventListener("focusin", (event) => {
         const area = event.target.getBBox(), moved = event.target.transform?.baseVal?.consolidate()?.matrix;
         const x = area.x + (moved?.e || 0) + area.width / 2, y = area.y + (moved?.f || 0) + area.height / 2;
@@ -188,7 +188,7 @@
         if (!inside) { view = {...view, x: x - view.width / 2, y: y - view.height / 2}; look(); }
     });
 
-    // --- finding ----------------------------------------------------------------------------------------------------
+    // --- search -----------------------------------------------------------------------------------------------------
 
     const find = document.getElementById("map-find");
     function matching() {
@@ -231,7 +231,7 @@
         const image = new Image();
         image.src = url;
         await image.decode();
-        // A canvas has its limits; a large map is drawn as large as they allow.
+        // A canvas has a size limit; a large map is scaled to it.
         const scale = Math.min(2, 8000 / Math.max(whole.width, whole.height));
         const canvas = html("canvas", {width: whole.width * scale, height: whole.height * scale});
         canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
@@ -242,7 +242,7 @@
     document.querySelector("[data-save=svg]").addEventListener("click", () => hand(alone(), "svg"));
     document.querySelector("[data-save=png]").addEventListener("click", picture);
     document.querySelector("[data-print]").addEventListener("click", () => { fit(); print(); });
-    // A very large drawing begins at its beginning, at a size at which it can be read.
+    // A very large drawing starts at its beginning in a readable size.
     function begin() {
         fit();
         const wide = frame.clientWidth * READABLE;

@@ -1,5 +1,5 @@
 "use strict";
-// Says that a row's page is open, and tells who else has the row open and whether somebody changed it meanwhile.
+// Reports that a row's page is open, and shows who else has the row open and whether somebody changed it.
 
 (() => {
     const BEAT = 15000;
@@ -10,7 +10,7 @@
             this.form = place.closest("form");
             this.doing = place.dataset.doing;
             const key = `ce-visit-${place.dataset.table}-${place.dataset.pk}`;
-            // A window keeps its name for a row, so that saving and coming back is one visit.
+            // A window keeps its id for a row, so that saving and returning is one visit.
             this.visit = sessionStorage.getItem(key) || Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
             sessionStorage.setItem(key, this.visit);
             this.told = "";
@@ -27,7 +27,7 @@
             addEventListener("pageshow", (event) => event.persisted && this.say());
             setInterval(() => this.say(), BEAT);
             this.say();
-            // Once more soon: the word of the page before, that it closes, may come after the first of this one.
+            // Repeat soon, because the closing report of the page before may arrive after the first of this one.
             setTimeout(() => this.say(), 2000);
         }
 
@@ -42,7 +42,7 @@
 
         async say() {
             const response = await fetch(this.place.dataset.url, {method: "POST", body: this.words({}), redirect: "manual"}).catch(() => null);
-            // Who cannot be reached tells nothing: what is on the page stays until somebody can be asked.
+            // If the server cannot be reached, the page stays unchanged until it can.
             if (response?.ok) this.show(await response.json());
         }
 
@@ -57,7 +57,7 @@
             this.place.replaceChildren();
             if (others.length) this.line("ce-presence-others", others.join(" "));
             if (!news) return;
-            const link = Object.assign(document.createElement("a"), {href: history, target: "_blank", rel: "noopener", textContent: "See the history (in another window)"});
+            const link = Object.assign(document.createElement("a"), {href: history, target: "_blank", rel: "noopener", textContent: "Show the history (opens in a new window)"});
             this.line("ce-presence-news", `${news} `).append(link);
         }
 

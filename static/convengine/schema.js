@@ -1,6 +1,6 @@
 "use strict";
-// A JSON schema as a table of fields, in step with the JSON: either may be edited, and what the table has no column for
-// stays as it is.
+// A JSON schema as a table of fields, synchronised with the JSON: either may be edited, and keys without a column stay
+// unchanged.
 
 (() => {
     const TYPES = ["string", "integer", "number", "boolean", "array", "object"];
@@ -14,7 +14,7 @@
 
     const listed = (text) => text.split(",").map((one) => one.trim()).filter(Boolean);
 
-    // A choice or an example as the type of the field wants it.
+    // A choice or an example converted to the type of the field.
     function typed(text, type) {
         if (type === "integer" || type === "number") return text !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
         return type === "boolean" && ["true", "false"].includes(text) ? text === "true" : text;
@@ -33,7 +33,7 @@
         else field[key] = value;
     }
 
-    // How each column stands in the schema of a field.
+    // How each column is stored in the schema of a field.
     const COLUMNS = [
         {
             label: "Format", choices: FORMATS, get: (field) => field.format || "", set: (field, text) => put(field, "format", text),
@@ -72,7 +72,7 @@
             this.show();
         }
 
-        // The document of the JSON beside the table; null when it is none that the table can show.
+        // The document of the JSON; null if the table cannot show it.
         get schema() {
             const text = this.area.value.trim();
             if (!text || text === "null" || text === "{}") return {type: "object", properties: {}};
@@ -94,7 +94,7 @@
                 return;
             }
             this.body.replaceChildren(...Object.keys(schema.properties ?? {}).map((name) => this.row(name, schema)));
-            // Heads alone say nothing, and could not be scrolled by keyboard.
+            // Column heads alone are useless, and could not be scrolled by keyboard.
             this.table.parentElement.hidden = !this.body.children.length;
             if (!this.body.children.length) this.told.textContent = "No field yet.";
         }
@@ -137,7 +137,7 @@
             return made;
         }
 
-        // --- what the table does to the JSON ---------------------------------------------------------------------------
+        // --- from the table to the JSON -------------------------------------------------------------------------------
 
         write(change) {
             const schema = this.schema;
@@ -159,11 +159,11 @@
             });
         }
 
-        // True when the field is called so now. The row stays: whoever goes on to its next cell must not lose it.
+        // True when the field has this name now. The row stays, so that the focus is not lost.
         renamed(input, name) {
             const wanted = input.value.trim();
             if (!wanted || (wanted !== name && wanted in this.schema.properties)) {
-                this.told.textContent = wanted ? `There is a field ${wanted} already.` : "A field needs a name.";
+                this.told.textContent = wanted ? `The field ${wanted} already exists. Choose another name.` : "A field needs a name.";
                 input.value = name;
                 return false;
             }

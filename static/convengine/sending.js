@@ -1,14 +1,14 @@
 "use strict";
-// Asks before a form is sent whether its user is still signed in, so that what was typed is not lost to the login page, and
-// gives the form the secret of a session that began meanwhile. Without this script forms are sent as they are.
+// Checks before a form is sent that its user is still signed in, so that no text is lost to the login page, and updates
+// the form's CSRF token for a newer session. Without this script forms are sent as they are.
 
 (() => {
-    const SIGNED_OUT = "Not sent: you are signed out. What you typed stands here. ";
-    const SILENT = "Not sent: the server does not answer. What you typed stands here; try again in a moment.";
+    const SIGNED_OUT = "Not sent: you are signed out. Your input is still here. ";
+    const SILENT = "Not sent: the server does not answer. Your input is still here. Try again later.";
     const asked = new WeakSet();
     let ready = null;
 
-    // True for somebody who is signed in; undefined when there is no answer.
+    // True for a signed-in user; undefined without an answer.
     async function isSignedIn() {
         const answer = await fetch("/admin/signed-in/", {redirect: "manual"}).catch(() => null);
         if (answer?.type === "opaqueredirect") return false;
@@ -21,7 +21,7 @@
         told.dataset.notSent = "";
         told.append(isSignedOut ? SIGNED_OUT : SILENT);
         if (isSignedOut) {
-            const link = Object.assign(document.createElement("a"), {href: "/admin/", target: "_blank", rel: "noopener", textContent: "Sign in (in another window)"});
+            const link = Object.assign(document.createElement("a"), {href: "/admin/", target: "_blank", rel: "noopener", textContent: "Sign in (opens in a new window)"});
             told.append(link, ", then send it again.");
         }
         form.prepend(told);
@@ -38,7 +38,7 @@
         form.requestSubmit(submitter);
     }
 
-    // Whoever signs in anew, in whichever window, has another secret than the one that stands in the form.
+    // After a new sign-in in any window, the CSRF token in the form is outdated.
     document.addEventListener("formdata", ({formData}) => {
         const [, now] = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/) || [];
         if (now && formData.has("csrfmiddlewaretoken")) formData.set("csrfmiddlewaretoken", now);
@@ -46,7 +46,7 @@
 
     document.addEventListener("submit", (event) => {
         const form = event.target;
-        // A form may have a field that is called `method`.
+        // A form may have a field named `method`.
         if (event.defaultPrevented || form.getAttribute("method") !== "post" || form.querySelector("input[type=password]")) return;
         if (!form.querySelector("textarea, select, input:not([type=hidden])")) return;
         if (ready === form) {

@@ -1,5 +1,5 @@
 "use strict";
-// Only what the chosen flow needs is shown. Without this script everything is, and what a flow does not need is not used.
+// Shows only the fields of the chosen flow. Without this script all are shown, and unneeded ones are ignored.
 
 (() => {
     const fit = () => {

@@ -1,9 +1,9 @@
 "use strict";
-// How far the reading and importing of a file is, while it goes on; then what came of it. Without this script the page waits.
+// The progress of an import, then its result. Without this script the page waits.
 
 (() => {
     const STAGES = {read: "Reading", judged: "Checking", written: "Writing"};
-    const LOST = "The answer was lost on its way. Whether the file was imported is told by the list of releases.";
+    const LOST = "The connection was lost. Check the list of releases to see whether the file was imported.";
     const page = document.querySelector(".ce-transfer");
 
     function made(name, properties = {}, ...children) {
@@ -32,7 +32,7 @@
 
     function progress() {
         const text = made("p", {}, "Sending the file …"), bar = made("progress", {className: "ce-progress", max: 1});
-        bar.setAttribute("aria-label", "How far it is");
+        bar.setAttribute("aria-label", "Progress");
         const card = made("section", {className: "ce-card"}, text, bar);
         text.setAttribute("role", "status");
         page.prepend(card);
@@ -40,7 +40,7 @@
             card,
             tell({stage, done, of}) {
                 text.textContent = `${STAGES[stage] || stage}: ${done} of ${of} rows`;
-                // What is written is written all at once: there is nothing to count.
+                // Writing is one step without a count.
                 if (stage === "written" && done < of) bar.removeAttribute("value");
                 else [bar.max, bar.value] = [Math.max(of, 1), done];
             },
@@ -49,8 +49,8 @@
 
     function imported({told, url}) {
         const parts = [made("p", {}, told)];
-        if (url) parts.push(made("p", {}, made("a", {href: url}, "What it changed")));
-        parts.push(made("p", {}, made("a", {href: location.pathname}, "Another file")));
+        if (url) parts.push(made("p", {}, made("a", {href: url}, "Show the changes")));
+        parts.push(made("p", {}, made("a", {href: location.pathname}, "Choose another file")));
         page.replaceChildren();
         tell(url ? "good" : "info", ...parts);
     }
@@ -82,7 +82,7 @@
         else if (last?.page) show(last.page);
         else if (last?.problem) tell("danger", last.problem);
         else if (answer?.ok && !isFollowed) show(await answer.text());
-        else if (answer?.type === "opaqueredirect") tell("danger", "Not sent: you are signed out. ", made("a", {href: "/admin/", target: "_blank", rel: "noopener"}, "Sign in (in another window)"), ", then send it again.");
+        else if (answer?.type === "opaqueredirect") tell("danger", "Not sent: you are signed out. ", made("a", {href: "/admin/", target: "_blank", rel: "noopener"}, "Sign in (opens in a new window)"), ", then send it again.");
         else tell("danger", LOST);
     }
 

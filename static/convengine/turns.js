@@ -1,5 +1,5 @@
 "use strict";
-// Pages of past turns: an event, a filter and a card open in place. Without this script each is a page of its own.
+// Pages of past turns: events, filters and cards open in place. Without this script each is its own page.
 
 (() => {
     async function part(address) {
@@ -36,7 +36,7 @@
         link.setAttribute("aria-expanded", "true");
     }
 
-    // A card of the timeline: what it opens to is fetched once.
+    // A card of the timeline fetches its content once.
     document.addEventListener("toggle", async (event) => {
         const card = event.target;
         if (!card.open || !card.dataset?.details || card.dataset.done) return;
@@ -49,7 +49,7 @@
         else delete card.dataset.done;
     }, true);
 
-    // What is looked for within a turn that is open in place.
+    // The filter of a turn that is open in place.
     document.addEventListener("submit", async (event) => {
         const card = event.target.matches(".ce-in-turn") && event.target.closest("details[data-details]");
         if (!card) return;

@@ -1,11 +1,11 @@
 "use strict";
-// The value of an action, as the action wants it: names and values in fields of their own, in step with the text that is
-// stored. What the fields cannot say is left as it was written.
+// The editor of an action's value: fields for names and values, synchronised with the stored text. A text that the
+// fields cannot represent stays unchanged.
 
 (() => {
     const LABELS = {
-        params: ["Input param", "Value"], context: ["Context field", "Value"],
-        path: ["Input param", "Path in the facts"], preference: ["What to choose", "Which"],
+        params: ["Parameter", "Value"], context: ["Context field", "Value"],
+        path: ["Parameter", "Path in the facts"], preference: ["Preference", "Value"],
     };
     const MANY = new Set(["params", "context"]);
 
@@ -15,7 +15,7 @@
         return made;
     }
 
-    // What a plain text says: the same grammar as the engine's.
+    // The parsed value of a plain text, with the engine's grammar.
     function scalar(text) {
         const word = text.trim();
         if (["null", "true", "false"].includes(word) || /^[+-]?[0-9]{1,15}(\.[0-9]{1,15})?$/.test(word)) return JSON.parse(word.replace(/^\+/, "").replace(/^(-?)0+(?=[0-9])/, "$1"));
@@ -29,7 +29,7 @@
         return typeof value === "string" && scalar(value) === value ? value : JSON.stringify(value);
     }
 
-    // [[name, value], …] of a stored text; null where the fields cannot say it.
+    // [[name, value], …] of a stored text; null if the fields cannot represent it.
     function read(text, many) {
         const trimmed = text.trim();
         if (!trimmed) return [];
@@ -67,7 +67,7 @@
             this.add.addEventListener("click", () => this.row("", "").focus());
             this.box = element("div", {className: "ce-value"}, this.rows, this.add, this.names, this.ids);
             this.box.setAttribute("role", "group");
-            this.box.setAttribute("aria-label", "The same, part by part");
+            this.box.setAttribute("aria-label", "Value, part by part");
             input.closest(".ce-picker").after(this.box);
             action.addEventListener("change", () => this.show());
             input.addEventListener("input", () => this.show());
@@ -91,14 +91,14 @@
             this.add.hidden = !many;
             const wanted = found.length ? found : [["", ""]];
             this.offer(wanted[0][0]);
-            // Whoever just went to one of these fields must not lose it.
+            // Do not replace a focused field.
             if (this.shown === this.kind && JSON.stringify(wanted) === JSON.stringify(this.pairs)) return;
             this.shown = this.kind;
             this.rows.replaceChildren();
             wanted.forEach(([name, value]) => this.row(name, value));
         }
 
-        // Names for the first field; where the options are `kind:id`, kinds, and for the second the ids of the kind.
+        // Names for the first field; for options `kind:id`, kinds, and for the second field the ids of the kind.
         offer(name) {
             const mine = this.options.filter((one) => one.group === this.action.value).map((one) => one.value.split(":"));
             const fill = (list, found) => list.replaceChildren(...[...new Set(found)].map((value) => element("option", {value})));

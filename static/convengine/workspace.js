@@ -1,6 +1,6 @@
 "use strict";
-// Rows of a workspace are edited below their own line: the row's form, with all that it answers, in a frame. Without this
-// script each row leads to its form on a page of its own.
+// Edits a row of a workspace below its line, in a frame with its edit page. Without this script each row links to its
+// edit page.
 
 (() => {
     let open = null;
@@ -46,7 +46,7 @@
         }
 
         close() {
-            if (this.edited && !confirm("What you typed is not saved. Close it all the same?")) return false;
+            if (this.edited && !confirm("Your changes are not saved. Close without saving?")) return false;
             this.place.remove();
             this.button.setAttribute("aria-expanded", "false");
             this.button.focus();
@@ -58,7 +58,7 @@
     document.querySelectorAll("button[data-here]").forEach((button) => new Here(button));
     addEventListener("beforeunload", (event) => { if (open?.edited) event.preventDefault(); });
 
-    // After a save the page is as it stands now; whoever saved goes on where they were.
+    // After a save the page is reloaded, and the user continues at the same row.
     const key = sessionStorage.getItem("ce-saved-here");
     sessionStorage.removeItem("ce-saved-here");
     const row = key && document.getElementById(key);

@@ -140,6 +140,6 @@ def test_the_model_calls_of_a_turn_stand_in_their_order_with_tokens_cost_and_err
 
     page = reader.get(f"{address(CeLlmCallLog)}?conversation_id={CONVERSATION}&turn_no=3").content.decode()
 
-    told = ("LLM_TIMEOUT: too slow", "POLICY · turn 3 · try 2", "fine", "40 / 10", "0.00025", "1234")
+    told = ("LLM_TIMEOUT: too slow", "POLICY · turn 3 · attempt 2", "fine", "40 / 10", "0.00025", "1234")
     assert [text for text in told if text not in page] == []
-    assert page.index("LLM_TIMEOUT") < page.index("try 2")
+    assert page.index("LLM_TIMEOUT") < page.index("attempt 2")

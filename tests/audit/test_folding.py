@@ -3,8 +3,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convengine.domain import folding
-from convengine.domain.session import Clarification, Session
+from convengine.engine.turn import folding
+from convengine.engine.turn.session import Clarification, Session
 
 KEYS = st.text(alphabet="ab/~.", min_size=1, max_size=3)
 VALUES = st.recursive(
@@ -16,7 +16,7 @@ DOCUMENTS = st.dictionaries(KEYS, VALUES, max_size=4)
 
 
 def told(old: dict[str, Any], new: dict[str, Any]) -> folding.Change:
-    return folding.changes(Session("c", context=old), Session("c", context=new))
+    return folding.diff_sessions(Session("c", context=old), Session("c", context=new))
 
 
 def test_null_and_absent_are_told_apart() -> None:
@@ -30,12 +30,12 @@ def test_true_and_one_are_told_apart() -> None:
 def test_the_session_can_be_had_back_from_the_document() -> None:
     session = Session("c", user_text="hi", intent="LOAN", context={"amount": 5})
 
-    state = folding.apply(folding.empty(), folding.changes(None, session))
+    state = folding.apply_change(folding.build_empty_document(), folding.diff_sessions(None, session))
 
-    shown = folding.folded(state, "session")
+    shown = folding.read_folded(state, "session")
     assert (shown["intent"], shown["userText"], shown["resolvedUserInput"]) == ("LOAN", "hi", "hi")
     assert shown["context"] == {"amount": 5}
-    assert folding.folded(state, "inputParams") == {}
+    assert folding.read_folded(state, "inputParams") == {}
 
 
 def test_only_watched_fields_can_make_a_difference() -> None:
@@ -43,9 +43,9 @@ def test_only_watched_fields_can_make_a_difference() -> None:
 
     told = session.evolve(intent="X")
 
-    assert told.told_alike(told.evolve(steps=(1,)).evolve(payload=None))
-    assert not told.told_alike(told.evolve(intent="Y"))
-    assert not session.told_alike(Session("c"))
+    assert told.has_same_state(told.evolve(steps=(1,)).evolve(payload=None))
+    assert not told.has_same_state(told.evolve(intent="Y"))
+    assert not session.has_same_state(Session("c"))
 
 
 def test_what_the_context_or_the_turn_before_holds_is_not_repeated() -> None:
@@ -53,7 +53,7 @@ def test_what_the_context_or_the_turn_before_holds_is_not_repeated() -> None:
         "c", input_params={"memory_recall": "x", "memory_session_summary": "y", "previousTurn": {}, "a": 1}
     )
 
-    assert folding.document(session)["inputParams"] == {"a": 1}
+    assert folding.build_document(session)["inputParams"] == {"a": 1}
 
 
 SESSIONS = st.builds(
@@ -72,15 +72,15 @@ SESSIONS = st.builds(
 
 @given(SESSIONS, SESSIONS)
 def test_changes_between_sessions_fold_to_the_document_of_the_later(old: Session, new: Session) -> None:
-    before = folding.apply(folding.empty(), folding.changes(None, old))
+    before = folding.apply_change(folding.build_empty_document(), folding.diff_sessions(None, old))
 
-    assert before == folding.document(old)
-    assert folding.apply(before, folding.changes(old, new)) == folding.document(new)
-    assert folding.changes(new, new) == {}
+    assert before == folding.build_document(old)
+    assert folding.apply_change(before, folding.diff_sessions(old, new)) == folding.build_document(new)
+    assert folding.diff_sessions(new, new) == {}
 
 
 def test_changes_of_one_part_tell_that_part_only() -> None:
     old = Session("c", input_params={"a": 1, "memory_recall": "x"}, context={"b": {"c": 1, "d": 2}})
     new = old.with_params({"z": 2}).evolve(context={"b": {"c": 3, "d": 2}})
 
-    assert folding.changes(old, new) == {"set": {"/inputParams/z": 2, "/context/b/c": 3}}
+    assert folding.diff_sessions(old, new) == {"set": {"/inputParams/z": 2, "/context/b/c": 3}}

@@ -5,29 +5,19 @@ from typing import Any
 import pytest
 from django.db import DataError, IntegrityError, connection, transaction
 
-from audit import writer
-from audit.expand import expanded
 from audit.models import AppendOnly, CeAudit, CeLlmCallLog, CeTurnRow
-from audit.queries import whole_turns
-from audit.rate_limit import RateLimiter
-from config_admin.models import CeConfig, CeResponse
-from convengine.codec import loads
-from convengine.sessions.models import CeConversationHistory
+from audit.record import writer
+from audit.record.expand import expand_events
+from audit.record.queries import read_turns
+from audit.record.rate_limit import RateLimiter
+from config_admin.models import CeResponse
+from convengine.engine.turn.codec import loads
+from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.record import events
-from tests.worlds import desk
+from tests.worlds import set_audit_setting
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def caller() -> Caller:
-    desk()
-    return Caller()
-
-
-def setting(key: str, value: str) -> None:
-    CeConfig.objects.create(config_type="AUDIT", config_key=key, config_value=value)
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
 def test_events_are_numbered_without_a_gap(caller: Caller) -> None:
@@ -65,7 +55,7 @@ def test_large_parts_are_shown_on_the_anchor_events_only(caller: Caller) -> None
 
 
 def test_pages_follow_one_another_without_gap_or_double(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("audit.views._PAGE", 7)
+    monkeypatch.setattr("audit.api.views._PAGE", 7)
     for _ in range(3):
         caller.say("hours")
 
@@ -110,7 +100,7 @@ def test_the_trace_shows_steps_in_order_with_their_stages(caller: Caller) -> Non
     )
     policy = next(step for step in turn["steps"] if step["step"] == "PolicyEnforcementStep")
     assert [stage["stage"] for stage in policy["stages"]] == ["DECISION"]
-    assert policy["sourceFile"] == "convengine/steps/policy_enforcement.py"
+    assert policy["sourceFile"] == "convengine/engine/steps/policy/step.py"
     assert trace["steps"] == turn["steps"]
 
 
@@ -196,7 +186,7 @@ def test_query_parameters_that_are_wrong_are_named(caller: Caller, query: dict[s
 
 @pytest.mark.parametrize("persist_meta", ["true", "false"])
 def test_steps_are_filtered_with_all_that_happened_in_them(caller: Caller, persist_meta: str) -> None:
-    setting("PERSIST_META", persist_meta)
+    set_audit_setting("PERSIST_META", persist_meta)
     caller.say("hours", inputParams={"vip": True})
     caller.say("hours")
     (first, second) = caller.get("/trace").json()["turns"]
@@ -218,11 +208,11 @@ def test_steps_are_filtered_with_all_that_happened_in_them(caller: Caller, persi
 def test_steps_are_filtered_over_pages_and_where_their_frames_were_left_out(
     caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    setting("LEVEL", "STANDARD")
+    set_audit_setting("LEVEL", "STANDARD")
     caller.say("hours")
     caller.say("fees")
     at_once = caller.get(step="ResponseResolutionStep").json()["results"]
-    monkeypatch.setattr("audit.views._PAGE", 7)
+    monkeypatch.setattr("audit.api.views._PAGE", 7)
 
     seen, cursor = [], ""
     while True:
@@ -239,11 +229,11 @@ def test_steps_are_filtered_over_pages_and_where_their_frames_were_left_out(
 def test_the_large_parts_are_shown_at_every_event_on_demand(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = caller.say("hours", inputParams={"vip": True})
     usual = caller.get().json()["results"]
-    monkeypatch.setattr("audit.views._FULL_PAGE", 9)
+    monkeypatch.setattr("audit.api.views._FULL_META_PAGE", 9)
 
     first = caller.get(expand="meta").json()
     following = caller.get(expand="meta", cursor=first["next"]).json()
-    monkeypatch.setattr("audit.views._FULL_PAGE", len(usual))
+    monkeypatch.setattr("audit.api.views._FULL_META_PAGE", len(usual))
     shown = caller.get(expand="meta").json()["results"]
 
     large = {"inputParams", "userInputParams", "contextDict", "session"}
@@ -281,7 +271,7 @@ def test_an_id_that_is_no_uuid_is_refused_and_an_unknown_one_not_found(caller: C
 
 def test_CIA_V3_the_inspection_shows_the_values_before_a_reset(caller: Caller) -> None:
     caller.say("hours")
-    setting("CACHE_INSPECTOR", "true")
+    set_audit_setting("CACHE_INSPECTOR", "true")
 
     caller.say("/reset")
 
@@ -292,7 +282,7 @@ def test_CIA_V3_the_inspection_shows_the_values_before_a_reset(caller: Caller) -
 
 
 def test_CIA_V4_keys_to_be_redacted_are_masked_everywhere(caller: Caller) -> None:
-    setting("CACHE_INSPECTOR", "true")
+    set_audit_setting("CACHE_INSPECTOR", "true")
     caller.say("hours", inputParams={"card_number": "4111", "nested": {"Password": "x"}})
     caller.say("hours")
 
@@ -305,8 +295,8 @@ def test_CIA_V4_keys_to_be_redacted_are_masked_everywhere(caller: Caller) -> Non
 
 
 def test_CIA_V5_the_level_applies_to_the_inspection(caller: Caller) -> None:
-    setting("CACHE_INSPECTOR", "true")
-    setting("LEVEL", "ERROR_ONLY")
+    set_audit_setting("CACHE_INSPECTOR", "true")
+    set_audit_setting("LEVEL", "ERROR_ONLY")
 
     caller.say("hours")
 
@@ -314,18 +304,18 @@ def test_CIA_V5_the_level_applies_to_the_inspection(caller: Caller) -> None:
 
 
 def test_errors_only_still_keeps_the_evidence_and_every_reference_resolves(caller: Caller) -> None:
-    setting("LEVEL", "ERROR_ONLY")
+    set_audit_setting("LEVEL", "ERROR_ONLY")
     CeResponse.objects.filter(intent_code="HOURS").delete()
 
     caller.say("hours")
 
     assert caller.stages(1) == ["USER_INPUT", "STEP_ERROR", "ENGINE_KNOWN_FAILURE"]
-    events = list(expanded(whole_turns(uuid.UUID(caller.conversation_id), [1])))
+    events = list(expand_events(read_turns(uuid.UUID(caller.conversation_id), [1])))
     assert events[-1].payload["_meta"]["session"]["intent"] == "HOURS"
 
 
 def test_the_standard_level_leaves_steps_out_and_the_trace_derives_them(caller: Caller) -> None:
-    setting("LEVEL", "STANDARD")
+    set_audit_setting("LEVEL", "STANDARD")
 
     caller.say("hours")
 
@@ -337,7 +327,7 @@ def test_the_standard_level_leaves_steps_out_and_the_trace_derives_them(caller: 
 
 
 def test_stages_and_intents_can_be_excluded(caller: Caller) -> None:
-    setting("EXCLUDE_STAGES", "STEP_*, DECISION")
+    set_audit_setting("EXCLUDE_STAGES", "STEP_*, DECISION")
 
     caller.say("hours")
 
@@ -345,7 +335,7 @@ def test_stages_and_intents_can_be_excluded(caller: Caller) -> None:
 
 
 def test_without_meta_no_event_has_it_and_payloads_stay_whole(caller: Caller) -> None:
-    setting("PERSIST_META", "false")
+    set_audit_setting("PERSIST_META", "false")
 
     caller.say("hours", inputParams={"tier": "gold"})
 
@@ -367,10 +357,10 @@ def test_AUI_V6_the_rate_limit_never_drops_what_the_user_said(caller: Caller, se
 
 
 def test_what_was_left_out_is_counted_for_the_whole_turn_also_when_it_is_stored_step_by_step(caller: Caller) -> None:
-    setting("LEVEL", "STANDARD")
+    set_audit_setting("LEVEL", "STANDARD")
     caller.say("hours")
     at_once = CeAudit.objects.get(stage="PIPELINE_TIMING").payload_json["auditFiltered"]
-    setting("FLUSH", "STEP")
+    set_audit_setting("FLUSH", "STEP")
     caller.say("hours", reset=True)
 
     events = caller.get(turn=2).json()["results"]
@@ -386,7 +376,7 @@ def test_the_rate_limit_is_asked_once_for_each_event_also_when_they_are_stored_s
         **settings.CONVENGINE,  # type: ignore[attr-defined]
         "AUDIT_RATE_LIMIT": {**limit, "max_tracked_buckets": 99},
     }
-    setting("FLUSH", "STEP")
+    set_audit_setting("FLUSH", "STEP")
 
     caller.say("hours")
 
@@ -466,7 +456,7 @@ def test_stored_payloads_are_json_objects(caller: Caller) -> None:
 
 
 def test_without_meta_payloads_hold_what_they_would_refer_to(caller: Caller) -> None:
-    setting("PERSIST_META", "false")
+    set_audit_setting("PERSIST_META", "false")
     answer = caller.say("hours", inputParams={"vip": True})
 
     match = CeAudit.objects.get(stage="RULE_MATCH (RulesStep)").payload_json
@@ -486,7 +476,7 @@ def test_the_users_text_is_stored_once_however_many_phases_of_rules_run(caller: 
 
 @pytest.mark.parametrize("key", ["context", "candidates", "operands", "key", "set", "changed", "_meta", "stepList"])
 def test_a_key_to_be_redacted_that_the_trail_itself_uses_leaves_it_readable(caller: Caller, key: str) -> None:
-    setting("REDACT_KEYS", key)
+    set_audit_setting("REDACT_KEYS", key)
 
     caller.say("hours", inputParams={"tier": "gold"})
     caller.say("fees")
@@ -503,12 +493,12 @@ def test_without_the_writers_meta_a_payload_may_have_one_of_its_own() -> None:
         CeAudit(turn_no=1, seq=3, stage="STEP_EXIT", payload_json={"step": "A"}),
     ]
 
-    assert [event.payload for event in expanded(rows)] == [row.payload_json for row in rows]
+    assert [event.payload for event in expand_events(rows)] == [row.payload_json for row in rows]
 
 
 def test_without_the_writers_meta_the_timing_says_how_much_was_left_out(caller: Caller) -> None:
-    setting("PERSIST_META", "false")
-    setting("LEVEL", "STANDARD")
+    set_audit_setting("PERSIST_META", "false")
+    set_audit_setting("LEVEL", "STANDARD")
 
     caller.say("hours")
 

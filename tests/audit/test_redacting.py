@@ -6,18 +6,18 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from audit.chain import verify
+from audit.integrity import verify
 from audit.models import CeAudit
 from config_admin.models import CeConfig, CeResponse
-from convengine import conf
-from convengine.domain.session import Session
-from convengine.domain.turn import TurnRequest
-from convengine.rules.patterns import compile_pattern
-from convengine.rules.redacting import Redaction
-from convengine.sessions import lease
-from convengine.sessions.models import CeConversation, CeConversationHistory, CeIdempotency
-from convengine.sessions.recording import restore
-from convengine.sessions.taking import Claim
+from convengine.engine.rules.patterns import compile_pattern
+from convengine.engine.rules.redaction import Redaction
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import TurnRequest
+from convengine.server.app_interfaces import configuration
+from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeIdempotency
+from convengine.server.turns import acquire
+from convengine.server.turns.acquire import Claim
+from convengine.server.turns.recording import read_recording
 from tests.api import Caller
 from tests.record import events
 from tests.worlds import desk
@@ -40,7 +40,7 @@ def test_what_fits_is_masked_in_events_record_recording_and_what_was_said_last(c
     caller.say("hours")
     record = CeConversationHistory.objects.get(turn_no=1)
     assert record.recording
-    recorded = restore(record.recording)
+    recorded = read_recording(record.recording)
 
     kept = str(list(CeAudit.objects.values_list())) + str(list(CeConversationHistory.objects.values_list()))
     kept += str(CeConversation.objects.values("last_user_text", "last_assistant_json", "context_summary"))
@@ -49,7 +49,7 @@ def test_what_fits_is_masked_in_events_record_recording_and_what_was_said_last(c
     assert record.user_input == "hours, my card is ***"
     assert recorded.request.input_params == {"card": "***", "note": '"***"\n', "n": 12}
     assert (record.replayable, CeConversationHistory.objects.get(turn_no=2).status) == (False, "OK")
-    assert verify.one(uuid.UUID(caller.conversation_id)).intact
+    assert verify.verify_conversation(uuid.UUID(caller.conversation_id)).intact
 
 
 def test_where_nothing_fits_everything_is_as_without_patterns(caller: Caller) -> None:
@@ -105,22 +105,24 @@ def test_params_and_context_stay_for_the_next_turn_and_the_answer_to_a_repeated_
 
 def test_stored_answers_are_shown_masked(caller: Caller, client: Client) -> None:
     caller.say("hours", {"Idempotency-Key": "k1"})
-    CeIdempotency.objects.update(answer={"payload": {"value": f"Your card is {CARD}."}, "context": {"token": "t0"}})
+    CeIdempotency.objects.update(
+        answer={"payload": {"value": f"Your card is {CARD}."}, "context": {"token": "secret-token"}}
+    )
     client.force_login(User.objects.create_superuser("ada"))
 
     page = client.get(f"/admin/ce_sessions/ceidempotency/{CeIdempotency.objects.get().pk}/change/").content.decode()
 
     assert "Your card is ***." in page
-    assert "t0" not in page
+    assert "secret-token" not in page
 
 
 def test_a_message_that_interrupts_is_stored_masked(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str | None] = []
-    monkeypatch.setattr(lease, "interrupt", lambda *values: told.append(values[2]))
+    monkeypatch.setattr(acquire, "interrupt_running_turn", lambda *values: told.append(values[2]))
 
-    conf.load("SNAPSHOT").current()
+    configuration().current()
     for text in (f"my card is {CARD}", None):
-        lease._interrupt(Claim("t", TurnRequest(caller.conversation_id, text)))
+        acquire._interrupt_other_turn(Claim("t", TurnRequest(caller.conversation_id, text)))
 
     assert told == ["my card is ***", None]
 
@@ -143,4 +145,4 @@ def test_the_numbers_of_the_timing_record_stay_whatever_fits_a_pattern(caller: C
     told = events()
     assert [event.seq for event in told] == list(range(1, len(told) + 1))
     assert CeAudit.objects.count() < len(told)
-    assert verify.one(uuid.UUID(caller.conversation_id)).intact
+    assert verify.verify_conversation(uuid.UUID(caller.conversation_id)).intact

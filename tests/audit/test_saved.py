@@ -9,15 +9,16 @@ import yaml
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from audit.saving.recorded import NotSavable
-from audit.saving.save import scenario, text
+from audit.export.scenario.document import build_scenario, dump_yaml
+from audit.export.scenario.recorded_turns import NotExportable
 from config_admin.models import CeResponse
 from convengine.scenarios import database
 from convengine.scenarios.loading import files, load
+from convengine.scenarios.report_format import format_line
 from convengine.scenarios.runner import play, run
-from convengine.scenarios.telling import line
-from convengine.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller
+from tests.cases import for_each
 from tests.scenarios.test_scenarios import FOLDER
 from tests.worlds import desk
 
@@ -25,7 +26,7 @@ SHARED = [file for file in files([FOLDER]) if file.stem[:2].isdecimal()]
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("file", SHARED, ids=lambda file: file.stem)
+@for_each("file", SHARED)
 def test_the_conversations_of_a_shared_world_are_saved_and_play_again(file: Path, tmp_path: Path) -> None:
     saved: list[Path] = []
 
@@ -33,14 +34,14 @@ def test_the_conversations_of_a_shared_world_are_saved_and_play_again(file: Path
         for name, key in ids.items():
             if found := CeConversation.objects.filter(pk=key).first():
                 saved.append(tmp_path / f"{file.stem}-{name}.yaml")
-                saved[-1].write_text(text(scenario(found, named=saved[-1].stem)), encoding="utf-8")
+                saved[-1].write_text(dump_yaml(build_scenario(found, named=saved[-1].stem)), encoding="utf-8")
 
-    with database.disposable():
+    with database.allow_emptying():
         assert list(play(load(file), afterwards=save)) == []
         reports = [run(one, replay=True) for one in saved]
 
     assert reports
-    assert [line(report) for report in reports if report.outcome != "passed"] == []
+    assert [format_line(report) for report in reports if report.outcome != "passed"] == []
 
 
 @pytest.fixture
@@ -50,8 +51,8 @@ def caller(transactional_db: None) -> Caller:
 
 
 def played(file: Path) -> str:
-    with database.disposable():
-        return line(run(file))
+    with database.allow_emptying():
+        return format_line(run(file))
 
 
 def test_turns_of_an_installation_without_a_model_and_with_edits_between_them_play_again(
@@ -100,9 +101,9 @@ def test_what_cannot_be_played_again_is_named(caller: Caller, tmp_path: Path) ->
     CeConversationHistory.objects.update(replayable=False, replay_note="REDACT_KEYS masked a part.")
     found = CeConversation.objects.get()
 
-    with pytest.raises(NotSavable, match="Turn 1 cannot be played again: REDACT_KEYS masked a part"):
-        scenario(found)
-    with pytest.raises(CommandError, match="There is no such turn"):
+    with pytest.raises(NotExportable, match="Turn 1 cannot be played again: REDACT_KEYS masked a part"):
+        build_scenario(found)
+    with pytest.raises(CommandError, match="This turn does not exist"):
         call_command("save_scenario", caller.conversation_id, turns=(7, 9), output=tmp_path / "x.yaml")
-    with pytest.raises(CommandError, match="There is no conversation"):
+    with pytest.raises(CommandError, match="The conversation does not exist"):
         call_command("save_scenario", str(uuid.uuid4()))

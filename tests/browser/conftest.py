@@ -23,8 +23,10 @@ FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
-#: Each of the screens on which people work.
-SCREENS = pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (768, "dark")])
+#: Each of the screens on which people work; the second one in `make test-browser`.
+SCREENS = pytest.mark.parametrize(
+    ("width", "scheme"), [(1440, "light"), pytest.param(768, "dark", marks=pytest.mark.slow)]
+)
 #: Seconds until the server must answer: it migrates and loads the demonstration first.
 PATIENCE = 90
 
@@ -185,8 +187,8 @@ class Visitor:
         file = {"name": "rows.json", "mimeType": "application/json", "buffer": json.dumps(rows).encode()}
         self.go("/admin/config_admin/cerelease/transfer/")
         self.page.locator("#id_file").set_input_files(files=[file])  # type: ignore[list-item]
-        self.page.get_by_label("How rows find their places").select_option(mode)
-        self.page.get_by_role("button", name="Look at the file").click()
+        self.page.get_by_label("Matching rows").select_option(mode)
+        self.page.get_by_role("button", name="Preview").click()
         self.page.get_by_role("heading", name="rows.json").wait_for()
         return self
 
@@ -195,7 +197,7 @@ class Visitor:
         button = self.look_at(rows).page.get_by_role("button", name="Import as one release")
         if button.count():
             button.click()
-            self.page.get_by_role("link", name="What it changed").wait_for()
+            self.page.get_by_role("link", name="Changes").wait_for()
         return self
 
     def make_key(self, name: str) -> str:

@@ -22,7 +22,7 @@ def test_an_edit_is_live_and_its_history_tells_who_why_and_what(ada: Visitor) ->
     ada.page.get_by_label("Reason for this change").fill("A little warmer")
     ada.save()
 
-    assert "is live: the next message of every conversation uses it." in ada.text
+    assert "is active. Every conversation uses it from its next message on." in ada.text
 
     ada.open_response("very welcome")
     ada.page.locator("#main").get_by_role("link", name="History").click()
@@ -42,10 +42,10 @@ def test_a_version_is_put_back(ada: Visitor) -> None:
     ada.save()
 
     ada.page.goto(url.replace("/change/", "/history/"))
-    ada.page.get_by_role("link", name="Put back to this").first.click()
-    expect(ada.page.locator("#main")).to_contain_text("Put Response")
+    ada.page.get_by_role("link", name="Restore this version").first.click()
+    expect(ada.page.locator("#main")).to_contain_text("Restore Answer")
     with ada.page.expect_navigation():
-        ada.page.get_by_role("button", name="Put back").click()
+        ada.page.get_by_role("button", name="Restore").click()
 
     ada.page.goto(url)
     assert text.input_value() == before
@@ -60,7 +60,7 @@ def test_an_unknown_intent_is_told_at_its_field(ada: Visitor) -> None:
     ada.save()
 
     field = ada.page.get_by_label("Intent")
-    assert "There is no intent FAQ_TARIFS. Did you mean FAQ_TARIFFS?" in ada.text
+    assert "The intent FAQ_TARIFS does not exist. Did you mean FAQ_TARIFFS?" in ada.text
     assert field.get_attribute("aria-invalid") == "true"
     assert field.input_value() == "FAQ_TARIFS"
 
@@ -74,7 +74,7 @@ def test_a_warning_needs_one_confirmation(ada: Visitor) -> None:
     ada.save()
 
     assert "Not saved yet: 1 warning" in ada.text
-    assert "No rule, classifier or state-graph edge leads to state SOMEWHERE yet." in ada.text
+    assert "No rule, phrase or state graph edge leads to state SOMEWHERE yet." in ada.text
     ada.page.get_by_label("Save anyway").check()
     ada.save()
 
@@ -102,7 +102,7 @@ def test_an_action_explains_itself_and_offers_what_fits_it(ada: Visitor) -> None
     value.click()
     offered = suggestions(ada)
 
-    assert "The conversation is in this state from now on." in ada.text
+    assert "Changes the state of the conversation." in ada.text
     assert "CONFIRM" in offered
     assert "GREETING" not in " ".join(offered)
 
@@ -112,12 +112,12 @@ def test_an_intent_in_use_is_not_deleted(ada: Visitor) -> None:
 
     assert "rows refer to THANKS" in ada.text or "row refers to THANKS" in ada.text
     assert ada.page.get_by_role("button", name="Delete").count() == 0
-    ada.page.locator(".ce-box").get_by_role("link", name="Classifier").click()
+    ada.page.locator(".ce-box").get_by_role("link", name="Phrase").click()
     ada.page.locator("#id_pattern").wait_for()
 
 
 def test_rows_are_switched_off_and_on_together(ada: Visitor) -> None:
-    for action, answer in (("disable_selected", "Disable 2 responses"), ("enable_selected", "Enable 2 responses")):
+    for action, answer in (("disable_selected", "Disable 2 answers"), ("enable_selected", "Enable 2 answers")):
         ada.go("/admin/config_admin/ceresponse/?intent_code=CANCEL_ORDER")
         boxes = ada.page.locator("input.action-select")
         boxes.nth(0).check()
@@ -130,7 +130,7 @@ def test_rows_are_switched_off_and_on_together(ada: Visitor) -> None:
         ada.give_reason()
         with ada.page.expect_navigation():
             ada.page.get_by_role("button", name=answer).click()
-        assert "is live" in ada.text
+        assert "is active" in ada.text
 
 
 @SCREENS

@@ -11,7 +11,7 @@ from tests.browser.conftest import SCREENS, Server, Visitor
 pytestmark = pytest.mark.browser
 
 WORKSPACE = "/admin/config_admin/ceintent/CANCEL_ORDER/workspace/"
-COMPLETE = "When the data for CANCEL_ORDER is complete in state COLLECT, go to CONFIRM."
+COMPLETE = "When the form of CANCEL_ORDER is complete in state COLLECT, set state to CONFIRM."
 
 
 def open_rule(visitor: Visitor) -> None:
@@ -26,11 +26,11 @@ def test_a_row_is_edited_from_the_workspace_and_saving_leads_back(ada: Visitor, 
     ada.page.set_viewport_size({"width": width, "height": 900})
     ada.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     open_rule(ada)
-    ada.page.get_by_label("Description").fill(f"everything is known: ask for a yes ({scheme})")
+    ada.page.get_by_label("Description").fill(f"everything is known: ask for confirmation ({scheme})")
     ada.save()
 
     assert ada.page.url.endswith(WORKSPACE)
-    assert f"ask for a yes ({scheme})" in ada.text
+    assert f"ask for confirmation ({scheme})" in ada.text
     assert ada.fits
 
 
@@ -80,7 +80,7 @@ def test_the_workspace_tells_what_fired(ada: Visitor, server: Server) -> None:
     server.say("I want to cancel my order")
     ada.go(f"{WORKSPACE}?state=COLLECT")
 
-    row = ada.page.get_by_role("row").filter(has_text="Always in CANCEL_ORDER, go to COLLECT.")
+    row = ada.page.get_by_role("row").filter(has_text="Always in intent CANCEL_ORDER, set state to COLLECT.")
     assert "×" in row.inner_text()
     assert "OFFER" not in ada.page.locator("#part-ce_rule").inner_text()
 
@@ -92,10 +92,12 @@ def test_a_rule_is_said_and_judged_while_it_is_written(ada: Visitor, width: int,
     expect(said).to_have_text(COMPLETE)
 
     ada.page.locator("#id_match_pattern").fill("$[?(@.schemaComplete ==")
-    expect(ada.page.locator("#id_match_pattern_live")).to_contain_text("This JSON path does not parse")
+    expect(ada.page.locator("#id_match_pattern_live")).to_contain_text("This is not a valid JSON path")
     ada.page.locator("#id_match_pattern").fill("$[?(@.schemaComplete == false)]")
     expect(ada.page.locator("#id_match_pattern_live")).to_be_empty()
-    expect(said).to_have_text("When the data is not complete in state COLLECT of CANCEL_ORDER, go to CONFIRM.")
+    expect(said).to_have_text(
+        "When the form is not complete in state COLLECT of intent CANCEL_ORDER, set state to CONFIRM."
+    )
 
 
 @SCREENS
@@ -115,7 +117,7 @@ def test_a_path_is_tried_against_a_stored_turn_by_keyboard(
     ada.page.keyboard.press("Tab")
     ada.page.keyboard.press("Enter")
 
-    expect(box).to_contain_text("The condition holds.")
+    expect(box).to_contain_text("The condition is met.")
     expect(box).to_contain_text("@.schemaComplete")
 
 
@@ -126,11 +128,11 @@ def test_a_pattern_is_tried_against_a_typed_text(ada: Visitor) -> None:
     ada.page.locator("#id_intent_code").fill("REFUND")
     box = ada.page.locator(".ce-try").first
     box.locator("summary").click()
-    box.get_by_label("Typed text").fill("please cancel my order")
-    box.get_by_label("Typed text").press("Enter")
+    box.get_by_label("Message").fill("please cancel my order")
+    box.get_by_label("Message").press("Enter")
 
     expect(box).to_contain_text("The message leads to REFUND.")
-    expect(box).to_contain_text("CANCEL_ORDER fits as well, by classifier")
+    expect(box).to_contain_text("CANCEL_ORDER also matches, by phrase")
 
 
 @SCREENS
@@ -150,7 +152,7 @@ def test_a_rule_is_made_by_keyboard_alone(ada: Visitor, width: int, scheme: str)
     keys.press("Enter")
     expect(ada.page.locator("#id_action_value")).to_have_value("CONFIRM")
     expect(ada.page.locator("#ce-sentence")).to_have_text(
-        "When the message matches /^so be it$/ in THANKS, go to CONFIRM."
+        "When the message matches /^so be it$/ in intent THANKS, set state to CONFIRM."
     )
     ada.tab_to(ada.page.locator("#id_enabled"))
     keys.press("Space")
@@ -174,26 +176,26 @@ def test_the_value_follows_the_action(ada: Visitor, width: int, scheme: str) -> 
     ada.go("/admin/config_admin/cerule/add/")
     ada.page.locator("#id_action").select_option("SET_INPUT_PARAM")
     value = ada.page.locator("#id_action_value")
-    ada.page.get_by_label("Input param").fill("amount")
+    ada.page.get_by_label("Parameter").fill("amount")
     ada.page.get_by_label("Value", exact=True).fill("12")
     assert value.input_value() == "amount:12"
 
     ada.page.get_by_role("button", name="Add another", exact=True).click()
-    ada.page.get_by_label("Input param").nth(1).fill("note")
+    ada.page.get_by_label("Parameter").nth(1).fill("note")
     ada.page.get_by_label("Value", exact=True).nth(1).fill("as asked")
     assert json.loads(value.input_value()) == {"amount": 12, "note": "as asked"}
 
     value.fill('{"vip":true}')
-    assert ada.page.get_by_label("Input param").input_value() == "vip"
+    assert ada.page.get_by_label("Parameter").input_value() == "vip"
     ada.page.locator("#id_action").select_option("SET_STATE")
-    expect(ada.page.get_by_label("Input param")).to_be_hidden()
+    expect(ada.page.get_by_label("Parameter")).to_be_hidden()
 
     ada.page.locator("#id_action").select_option("SET_PREFERENCE")
-    ada.page.get_by_label("What to choose").fill("planner")
+    ada.page.get_by_label("Preference").fill("planner")
     offered = "list => [...document.getElementById(list).options].map(one => one.value)"
     assert ada.page.evaluate(offered, "id_action_value_names") == ["planner", "intent_resolver", "tool_set"]
     assert ada.page.evaluate(offered, "id_action_value_ids") == ["built-in"]
-    ada.page.get_by_label("Which", exact=True).fill("built-in")
+    ada.page.get_by_label("Value", exact=True).fill("built-in")
     assert value.input_value() == "planner:built-in"
 
 

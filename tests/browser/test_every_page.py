@@ -11,7 +11,7 @@ from tests.browser.axe import CONTRAST, no_violations, violations
 from tests.browser.conftest import Server, Visitor
 
 pytestmark = pytest.mark.browser
-#: Addresses that answer with no page of their own.
+#: Addresses that Answer no page of their own.
 NO_PAGES = ("", "admin:logout", "admin:jsi18n", "admin:view_on_site")
 #: Pages of rows that look alike in all tables: a new row has the form of the stored one. No MCP server can be stored.
 SAME = ("_add", "_history", "_delete", "_grid")
@@ -100,6 +100,7 @@ def add(visitor: Visitor, table: str, values: dict[str, str]) -> None:
     assert "was added successfully" in visitor.text, visitor.text
 
 
+@pytest.mark.slow
 def test_every_page_can_be_used_by_everybody(ada: Visitor, server: Server) -> None:
     for message in ("I want to cancel my order", "10021", "yes"):
         server.say(message, "0b7b8c9a-5f0e-4a57-9d2a-0c6f6b1f5a10")

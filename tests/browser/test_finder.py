@@ -55,11 +55,13 @@ def test_settings_and_pages_are_found_and_opened_with_the_mouse(ada: Visitor, wi
     ada.page.locator("#ce-finder-text").fill("direct tool")
     expect(ada.page.locator("#ce-finder [aria-selected=true]")).to_contain_text("Direct tool calls")
     ada.page.locator("#ce-finder-text").fill("nothing of the kind")
-    expect(ada.page.locator("#ce-finder [role=status]")).to_have_text("Nothing has all of these words.")
+    expect(ada.page.locator("#ce-finder [role=status]")).to_have_text(
+        "Nothing contains all of these words. Use fewer words for more results."
+    )
     no_violations(ada.page)
     ada.page.locator("#ce-finder-text").fill("direct tool")
     with ada.page.expect_navigation():
-        ada.page.locator("#ce-finder [role=option]").filter(has_text="Direct tool calls").click()
+        ada.page.locator("#ce-finder [role=option]").filter(has_text="Tools that are always called in a state.").click()
 
 
 def test_a_favourite_comes_back_and_the_text_typed_stays(somebody: Callable[[], Visitor]) -> None:
@@ -71,7 +73,7 @@ def test_a_favourite_comes_back_and_the_text_typed_stays(somebody: Callable[[], 
     assert ben.page.get_by_label("Text", exact=True).input_value() == "Three years."
 
     ben.go("/admin/")
-    mine = ben.page.get_by_role("region", name="Your rows")
+    mine = ben.page.get_by_role("region", name="Recent and favourites")
     expect(mine).to_contain_text("favourite")
     ben.page.keyboard.press("Control+k")
     expect(ben.page.locator("#ce-finder [role=option]").first).to_contain_text("favourite")

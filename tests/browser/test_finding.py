@@ -42,16 +42,16 @@ def test_a_turn_is_found_told_on_and_kept(customers: str, quinn: Visitor, somebo
     tab.get_by_role("button", name="Find", exact=True).click()
 
     expect(lines.first.locator("mark").first).to_have_text(re.compile("cancel", re.IGNORECASE))
-    expect(tab.get_by_label("What is asked").get_by_role("listitem")).to_have_count(3)
+    expect(tab.get_by_label("Filters").get_by_role("listitem")).to_have_count(3)
     picture(tab, "reading/find")
     no_violations(tab)
     address = tab.url
     assert address.endswith(f"?q=CANCEL&participant=%2B{ANNA[1:]}&intent=cancel_order")
 
-    tab.get_by_label("Keep this search as").fill("Anna cancels")
-    tab.get_by_label("For everybody who may find turns").check()
-    tab.get_by_role("button", name="Keep", exact=True).click()
-    expect(tab.get_by_text("The search is kept as “Anna cancels”.")).to_be_visible()
+    tab.get_by_label("Name of the search").fill("Anna cancels")
+    tab.get_by_label("Share with everyone who may search turns").check()
+    tab.get_by_role("button", name="Save search", exact=True).click()
+    expect(tab.get_by_text("The search is saved as “Anna cancels”.")).to_be_visible()
 
     other = somebody().log_in("analyst")
     other.go(address.removeprefix(quinn.server.url))
@@ -61,8 +61,8 @@ def test_a_turn_is_found_told_on_and_kept(customers: str, quinn: Visitor, somebo
     expect(other.page.get_by_role("button", name="Delete the search Anna cancels")).to_have_count(0)
 
     tab.get_by_role("button", name="Delete the search Anna cancels").click()
-    expect(tab.get_by_text("The search “Anna cancels” is deleted.")).to_be_visible()
-    tab.get_by_role("link", name="Without Words").click()
+    expect(tab.get_by_text("The search “Anna cancels” was deleted.")).to_be_visible()
+    tab.get_by_role("link", name="Remove the filter Words").click()
     expect(lines.filter(has_text="48392")).to_have_count(1)
     lines.filter(has_text="48392").get_by_role("link", name=customers[:8]).click()
     expect(tab.locator("#turn-3")).to_be_in_viewport()
@@ -72,12 +72,12 @@ def test_from_what_decided_to_its_turns(customers: str, ada: Visitor) -> None:
     tab = ada.page
     ada.go(f"{FIND}?participant=%2B{BEN[1:]}&status=BLOCKED")
     expect(tab.locator(".ce-found-turns tbody tr")).to_have_count(1)
-    ada.open_response("two to four working days").page.get_by_role("link", name="Turns that it decided").click()
+    ada.open_response("two to four working days").page.get_by_role("link", name="Turns that used it").click()
     expect(tab.locator(".ce-found-turns tbody tr", has_text="how long does the delivery take").first).to_be_visible()
-    expect(tab.get_by_label("Decided by a", exact=True)).to_have_value("ce_response")
+    expect(tab.get_by_label("Used row: type", exact=True)).to_have_value("ce_response")
 
     ada.go("/admin/config_admin/cerelease/").page.locator("#result_list tbody th a").first.click()
-    tab.get_by_role("link", name="Turns that ran on it").click()
+    tab.get_by_role("link", name="Turns with this release").click()
     expect(tab.locator(".ce-found-turns tbody tr").first).to_be_visible()
 
 
@@ -99,17 +99,17 @@ def test_pages_errors_and_nothing_found_by_keyboard(customers: str, quinn: Visit
     assert all(
         words in quinn.text
         for words in (
-            "3 fields above cannot be read",
-            "give letters or digits",
-            "This is no time",
-            "Say of which table",
+            "3 filters above are not valid",
+            "Enter letters or digits",
+            "This is not a valid time",
+            "Choose the type of the row",
         )
     )
     assert quinn.fits
     no_violations(tab)
     quinn.go(f"{FIND}?intent=NOBODY&ms=99999999")
-    assert "No turn fits all of this." in quinn.text
-    assert "No row of today's configuration names the intent NOBODY." in quinn.text
+    assert "No turn matches all filters." in quinn.text
+    assert "The current configuration does not have the intent NOBODY." in quinn.text
     assert quinn.fits
     no_violations(tab)
     quinn.at(500, scheme).go(f"{FIND}?q=gal*&show=conversations")

@@ -49,26 +49,26 @@ def test_releases_are_compared_and_taken_back_with_the_mouse(ada: Visitor) -> No
     ada.page.get_by_label("From release").fill(str(wrong - 1))
     with ada.page.expect_navigation():
         ada.page.get_by_role("button", name="Compare").click()
-    assert "2 rows differ" in ada.text
+    assert "2 rows are different" in ada.text
     counts = ada.page.get_by_role("table")
-    expect(counts.get_by_role("row", name="Responses")).to_contain_text("1")
-    expect(ada.page.get_by_role("region", name="Response 7")).to_contain_text("the wrong words")
+    expect(counts.get_by_role("row", name="Answers")).to_contain_text("1")
+    expect(ada.page.get_by_role("region", name="Answer 7")).to_contain_text("the wrong words")
     everywhere(ada)
     with ada.page.expect_navigation():
         counts.get_by_role("link", name="Rules").click()
-    expect(ada.page.get_by_role("region", name="Response 7")).to_have_count(0)
+    expect(ada.page.get_by_role("region", name="Answer 7")).to_have_count(0)
     ada.page.get_by_role("link", name=f"release {wrong - 1}", exact=True).click()
     everywhere(ada)
 
     ada.go(f"/admin/config_admin/cerelease/{wrong}/change/")
-    ada.page.get_by_role("link", name="Take back only this change").click()
-    expect(ada.page.get_by_role("region", name="Response 7")).to_contain_text("the wrong words")
-    expect(ada.page.get_by_label("Reason for this change")).to_have_value(f"Without the change of release {wrong}")
+    ada.page.get_by_role("link", name="Undo only this release").click()
+    expect(ada.page.get_by_role("region", name="Answer 7")).to_contain_text("the wrong words")
+    expect(ada.page.get_by_label("Reason for this change")).to_have_value(f"Undo release {wrong}")
     everywhere(ada)
     with ada.page.expect_navigation():
-        ada.page.get_by_role("button", name="Take back").click()
+        ada.page.get_by_role("button", name="Undo").click()
 
-    assert "is live" in ada.text
+    assert "is active" in ada.text
     ada.go("/admin/config_admin/ceresponse/7/change/")
     expect(ada.page.locator("#id_description")).to_have_value(before)
     ada.go("/admin/config_admin/cerule/7/change/")
@@ -80,9 +80,9 @@ def test_a_row_and_a_release_are_put_back_by_keyboard(ada: Visitor, somebody: Ca
     first = change(ada, "ceresponse/8", "first words", "Ticket 7")
     second = change(ada, "ceresponse/8", "second words", "Ticket 8")
     ada.go("/admin/config_admin/ceresponse/8/history/")
-    expect(ada.page.locator(".ce-history > li").first).to_contain_text("as it is now")
+    expect(ada.page.locator(".ce-history > li").first).to_contain_text("current version")
     everywhere(ada)
-    follow(ada, f"Put back to this (release {first})")
+    follow(ada, f"Restore this version (release {first})")
     everywhere(ada)
     reason = ada.page.get_by_label("Reason for this change")
     reason.focus()
@@ -90,7 +90,7 @@ def test_a_row_and_a_release_are_put_back_by_keyboard(ada: Visitor, somebody: Ca
     ada.page.keyboard.press("Delete")
     press_enter(ada)
     expect(reason).to_be_focused()
-    assert "Say in a few words why" in ada.text
+    assert "Enter a reason for this change" in ada.text
     everywhere(ada)
     ada.page.keyboard.type("The first were better")
     press_enter(ada)
@@ -103,13 +103,13 @@ def test_a_row_and_a_release_are_put_back_by_keyboard(ada: Visitor, somebody: Ca
     meanwhile = change(ben, "ceresponse/9", "ben's words", "Ticket 9")
     ada.page.get_by_label("Reason for this change").focus()
     press_enter(ada)
-    assert f"Meanwhile release {meanwhile} was made." in ada.text
-    expect(ada.page.get_by_role("region", name="Response 9")).to_contain_text("ben's words")
+    assert f"Release {meanwhile} was created meanwhile." in ada.text
+    expect(ada.page.get_by_role("region", name="Answer 9")).to_contain_text("ben's words")
     everywhere(ada)
     ada.page.get_by_label("Reason for this change").focus()
     press_enter(ada)
 
-    assert "is live" in ada.text
+    assert "is active" in ada.text
     ada.go("/admin/config_admin/ceresponse/8/change/")
     expect(ada.page.locator("#id_description")).to_have_value("second words")
 

@@ -50,7 +50,7 @@ def test_cells_are_edited_and_saved_by_keyboard_alone(
     with_rows(ada, 3)
     ben = somebody().log_in("analyst").at(width, scheme)
     page = ben.go("/admin/config_admin/ceverbose/?q=GRID").page
-    page.get_by_role("link", name="Edit as a grid").press("Enter")
+    page.get_by_role("link", name="Edit in a grid").press("Enter")
     expect(page.locator("[data-grid=status]")).to_contain_text("3 rows")
     ben.tab_to(page.locator("[data-column][tabindex='0']"))
 
@@ -85,7 +85,7 @@ def test_cells_are_edited_and_saved_by_keyboard_alone(
     cell(page, 1, "Enabled").focus()
     press(page, "Space", "Space", "Delete")
     page.get_by_label("Reason for this change").press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("is live")
+    expect(page.get_by_role("alert")).to_contain_text("is active")
 
 
 def test_a_block_of_a_spreadsheet_is_pasted_by_mouse_and_found_again(ada: Visitor) -> None:
@@ -105,7 +105,7 @@ def test_a_block_of_a_spreadsheet_is_pasted_by_mouse_and_found_again(ada: Visito
 
     cell(page, 2, "Message").click()
     press(page, "Control+v")
-    expect(page.get_by_role("alert")).to_contain_text("2 cells of the block found no place")
+    expect(page.get_by_role("alert")).to_contain_text("2 cells were not pasted")
     page.get_by_role("button", name="Undo").click()
     expect(cell(page, 2, "Message")).to_have_text("Text 2")
 
@@ -114,9 +114,9 @@ def test_a_block_of_a_spreadsheet_is_pasted_by_mouse_and_found_again(ada: Visito
     page.get_by_role("button", name="Fill down").click()
     expect(cell(page, 2, "Message")).to_have_text("Alpha")
     page.get_by_role("button", name="Undo").click()
-    page.get_by_label("Find in the rows").fill("to be")
+    page.get_by_label("Find in rows").fill("to be")
     expect(page.locator("[data-grid=status]")).to_contain_text("1 of 3 rows")
-    page.get_by_label("Find in the rows").fill("")
+    page.get_by_label("Find in rows").fill("")
     page.get_by_label("Show", exact=True).select_option("edited")
     expect(page.locator("[data-grid=status]")).to_contain_text("2 of 3 rows")
     cell(page, 0, "Message").dblclick()
@@ -126,7 +126,7 @@ def test_a_block_of_a_spreadsheet_is_pasted_by_mouse_and_found_again(ada: Visito
 
     page.get_by_label("Reason for this change").fill("other words")
     page.get_by_role("button", name="Save all").click()
-    expect(page.get_by_role("alert")).to_contain_text("is live")
+    expect(page.get_by_role("alert")).to_contain_text("is active")
     page = opened(ada, f"{GRID}?q=GRID")
     cell(page, 0, "Error message").dblclick()
     assert page.get_by_role("textbox", name="Error message of").input_value() == 'Sorry, "this" failed.\nPlease wait.'
@@ -143,17 +143,17 @@ def test_what_two_people_do_to_one_cell_is_chosen_between(ada: Visitor, somebody
     for page in (theirs, mine):
         page.get_by_label("Reason for this change").fill("my words")
     theirs.get_by_role("button", name="Save all").click()
-    expect(theirs.get_by_role("alert")).to_contain_text("is live")
+    expect(theirs.get_by_role("alert")).to_contain_text("is active")
 
     mine.get_by_role("button", name="Save all").click()
     told = mine.get_by_role("alert")
     expect(told).to_contain_text("admin changed this meanwhile")
     expect(cell(mine, 0, "Message")).to_have_text("Mine")
     no_violations(mine)
-    told.get_by_role("button", name="Take theirs").click()
+    told.get_by_role("button", name="Use theirs").click()
     expect(cell(mine, 0, "Message")).to_have_text("Theirs")
     mine.get_by_role("button", name="Save all").click()
-    expect(told).to_contain_text("is live")
+    expect(told).to_contain_text("is active")
     again = opened(ada, f"{GRID}?q=GRID")
     assert [cell(again, row, "Message").inner_text() for row in range(3)] == ["Theirs", "Both", "Mine alone"]
 
@@ -195,6 +195,6 @@ def test_five_thousand_rows_are_gone_through_without_waiting(ada: Visitor) -> No
 def test_a_grid_without_rows_says_so(ada: Visitor) -> None:
     page = ada.go("/admin/config_admin/cemcpserver/grid/").page
 
-    expect(page.locator("[data-grid=none]")).to_have_text("There are no rows yet; the list has a button that adds one.")
+    expect(page.locator("[data-grid=none]")).to_have_text("There are no rows yet. Add one from the list.")
     expect(page.get_by_role("grid")).to_be_hidden()
     no_violations(page)

@@ -39,6 +39,6 @@ def test_an_analyst_changes_rows_and_rolls_nothing_back(
     page = ben.page
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_visible()
     ben.go("/admin/config_admin/cerelease/2/change/")
-    for name in ("Roll back to this release", "Take back only this change"):
+    for name in ("Roll back to this release", "Undo only this release"):
         expect(page.get_by_role("link", name=re.compile(rf"^{name}\b"))).to_have_count(0)
     expect(page.get_by_role("link", name=re.compile(r"^Users\b"))).to_have_count(0)

@@ -49,7 +49,7 @@ def test_a_collision_is_shown_with_its_input_and_accepted_by_keyboard(
     no_violations(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
-    summary = card.get_by_text("It is meant to be so")
+    summary = card.locator("summary").get_by_text("Accept", exact=True)
     summary.focus()
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
@@ -59,7 +59,7 @@ def test_a_collision_is_shown_with_its_input_and_accepted_by_keyboard(
     page = checked(ben)
     accepted = page.locator("section", has=page.get_by_role("heading", name="Accepted"))
     expect(accepted).to_contain_text("a trial – analyst")
-    again = accepted.get_by_role("button", name="Tell again").first
+    again = accepted.get_by_role("button", name="Show again").first
     with page.expect_navigation():
         again.press("Enter")
     expect(finding(checked(ben))).to_be_visible()

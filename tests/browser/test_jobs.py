@@ -25,6 +25,6 @@ def test_a_job_is_told_to_run_by_keyboard(ada: Visitor, width: int, scheme: str)
     with tab.expect_navigation():
         tab.keyboard.press("Enter")
 
-    expect(tab.get_by_text("it runs as soon as a worker looks")).to_be_visible()
+    expect(tab.get_by_text("the next worker runs it")).to_be_visible()
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
     no_violations(tab)

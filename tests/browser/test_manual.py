@@ -24,7 +24,7 @@ def test_a_field_is_explained_beside_the_form(somebody: Callable[[], Visitor], w
     page.locator("#id_priority").focus()
     page.keyboard.press("F1")
     expect(panel.get_by_role("heading", name="Priority")).to_be_focused()
-    expect(panel).to_contain_text("Inside one scope, lower goes first.")
+    expect(panel).to_contain_text("Within one scope, lower numbers come first.")
     no_violations(page)
     page.keyboard.press("Escape")
     expect(panel).to_be_hidden()
@@ -44,7 +44,7 @@ def test_an_error_leads_to_what_it_means_and_on(somebody: Callable[[], Visitor])
     page.locator("#id_match_pattern").dispatch_event("input")
     page.locator("#id_match_pattern_live").get_by_role("link", name="REGEX_UNSUPPORTED").click()
     panel = page.get_by_role("complementary", name="Manual")
-    expect(panel).to_contain_text("so that no pattern can hang a turn")
+    expect(panel).to_contain_text("could make a turn hang")
     page.keyboard.press("Escape")
 
     ben.page.get_by_label("Reason for this change").fill("Trying")
@@ -64,12 +64,10 @@ def test_readers_are_told_too(somebody: Callable[[], Visitor]) -> None:
 def test_the_manual_is_read_and_searched_as_pages(somebody: Callable[[], Visitor]) -> None:
     ben = somebody().log_in("analyst").go("/admin/")
     ben.page.get_by_role("link", name="Manual", exact=True).click()
-    ben.page.get_by_label("Find in the manual").fill("SET_STATE")
+    ben.page.get_by_label("Search the manual").fill("SET_STATE")
     ben.page.keyboard.press("Enter")
     ben.page.get_by_role("link", name="Set state").first.click()
-    expect(ben.page.locator("[id='action.SET_STATE']")).to_contain_text(
-        "The conversation is in this state from now on."
-    )
+    expect(ben.page.locator("[id='action.SET_STATE']")).to_contain_text("Changes the state of the conversation.")
 
     ben.go("/docs/rules/")
     ben.page.get_by_role("link", name="pattern", exact=True).click()

@@ -36,7 +36,7 @@ def test_boxes_and_arrows_are_walked_through_by_keyboard(
     expect(shown.get_by_role("link", name="Pending action")).to_be_visible()
 
     page.get_by_role("button", name="COLLECT to CONFIRM").press("Enter")
-    expect(shown).to_contain_text("When the data for CANCEL_ORDER is complete in state COLLECT, go to CONFIRM.")
+    expect(shown).to_contain_text("When the form of CANCEL_ORDER is complete in state COLLECT, set state to CONFIRM.")
     before = page.locator(".ce-drawn").get_attribute("viewBox")
     page.keyboard.press("+")
     page.keyboard.press("ArrowRight")
@@ -65,7 +65,7 @@ def test_all_states_of_all_intents_are_found_and_opened(somebody: Callable[[], V
     expect(page.locator(".ce-map-told")).to_contain_text("CANCEL_ORDER / COLLECT")
     arrow = page.get_by_role("button", name="CANCEL_ORDER / COLLECT to CANCEL_ORDER / CONFIRM")
     arrow.press("Enter")
-    expect(page.locator(".ce-map-told")).to_contain_text("go to CONFIRM")
+    expect(page.locator(".ce-map-told")).to_contain_text("set state to CONFIRM")
     no_violations(page)
     frames = page.locator(".ce-map-frame").evaluate_all(
         "all => all.map((one) => one.getBBox()).map(({x, y, width, height}) => ({x, y, width, height}))"

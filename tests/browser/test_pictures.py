@@ -31,13 +31,14 @@ def taken(page: Page, name: str, chapter: str, shows: Locator | None = None) -> 
     assert f"](../static/docs/pages/{name}.jpg)" in (ROOT / "docs" / f"{chapter}.md").read_text()
 
 
+@pytest.mark.slow
 def test_every_page_of_a_chapter_has_its_picture(somebody: Callable[[], Visitor]) -> None:
     ada = somebody().log_in()
     page = ada.page
     page.set_viewport_size({"width": 1360, "height": 900})
     ada.go("/admin/config_admin/ceintent/CANCEL_ORDER/map/")
     page.get_by_role("button", name="COLLECT to CONFIRM").press("Enter")
-    expect(page.locator(".ce-map-told")).to_contain_text("go to CONFIRM")
+    expect(page.locator(".ce-map-told")).to_contain_text("set state to CONFIRM")
     taken(page, "map", "authoring", page.locator(".ce-map-told"))
     ada.go("/admin/config_admin/ceintent/map/?states=1")
     taken(page, "all-states", "authoring")
@@ -47,9 +48,9 @@ def test_every_page_of_a_chapter_has_its_picture(somebody: Callable[[], Visitor]
     for words in ("BORROW", "Borrow a book", "Somebody wants a book.", "borrow a book"):
         page.keyboard.press("Tab")
         page.keyboard.type(words)
-    page.get_by_label("What 1").fill("the title")
+    page.get_by_label("Field 1").fill("the title")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="This will be made")).to_be_visible()
+    expect(page.get_by_role("heading", name="This will be created")).to_be_visible()
     taken(page, "start", "authoring")
 
     policy = {"policy_id": 9200, "rule_type": "CONTAINS", "pattern": "sort code", "response_text": "No bank details."}

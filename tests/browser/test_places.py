@@ -9,7 +9,7 @@ from tests.browser.conftest import SCREENS, Visitor
 
 pytestmark = pytest.mark.browser
 PLACES = [
-    *("Home", "Intents", "Rules", "Answers", "Data to collect", "Actions & tools", "Policies", "Settings"),
+    *("Home", "Intents", "Rules", "Answers", "Forms", "Actions & tools", "Policies", "Settings"),
     *("Health", "Releases", "Conversations"),
 ]
 
@@ -40,7 +40,7 @@ def test_a_place_opens_its_first_page_and_lists_the_others(
         ben.page.get_by_role("button", name="Places").click()
     here = ben.page.locator('.ce-nav [aria-current="page"]')
     expect(here).to_have_text("Prompt templates")
-    assert links(ben)[3:8] == ["Answers", "Responses", "Prompt templates", "Progress texts", "Data to collect"]
+    assert links(ben)[3:8] == ["Answers", "Answers", "Prompt templates", "Progress texts", "Forms"]
 
 
 @SCREENS
@@ -77,9 +77,9 @@ def test_from_a_row_one_comes_to_what_uses_it(
 ) -> None:
     ben = somebody().log_in("analyst").at(width, scheme).go("/admin/config_admin/ceintent/THANKS/change/")
     used = ben.page.get_by_role("region", name="Where it is used")
-    expect(used).to_contain_text("Recognises it")
+    expect(used).to_contain_text("Leads to it")
 
-    link = used.get_by_role("link", name="Classifier").first
+    link = used.get_by_role("link", name="Phrase").first
     with ben.page.expect_navigation():
         if with_mouse:
             link.click()

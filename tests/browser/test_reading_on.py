@@ -53,16 +53,16 @@ def test_a_turn_is_run_again_rated_and_taken_along(
         server.say(text, conversation)
     ada.at(width, scheme).go(f"/admin/audit/ceaudit/{conversation}/timeline/")
 
-    tab.get_by_role("link", name="Run it again").click()
-    expect(tab.get_by_role("status")).to_contain_text("2 of 2 turns are equal, event for event.")
+    tab.get_by_role("link", name="Replay").click()
+    expect(tab.get_by_role("status")).to_contain_text("2 of 2 turns have the same events.")
     assert ada.fits
     no_violations(tab)
     tab.get_by_role("link", name="Turn 2").click()
-    expect(tab.get_by_text("equal", exact=True)).to_be_visible()
+    expect(tab.get_by_text("same result", exact=True)).to_be_visible()
     # Where the flow was not there yet.
     tab.get_by_role("textbox", name="Release").fill("1")
-    tab.get_by_role("button", name="Run again").click()
-    expect(tab.get_by_role("status")).to_contain_text("steps differ")
+    tab.get_by_role("button", name="Replay", exact=True).click()
+    expect(tab.get_by_role("status")).to_contain_text("steps are different")
     if width > 1000:
         picture(tab, "reading/again")
     assert ada.fits
@@ -70,10 +70,10 @@ def test_a_turn_is_run_again_rated_and_taken_along(
 
     ada.go(f"/admin/audit/ceaudit/{conversation}/turn/2/")
     tab.get_by_label("Comment").fill("It should know the number.")
-    tab.get_by_label("What should have been answered").fill("Which of your two orders?")
+    tab.get_by_label("Better answer").fill("Which of your two orders?")
     tab.get_by_role("button", name="Bad answer").click()
-    expect(tab.get_by_text("Your feedback is kept.")).to_be_visible()
-    expect(tab.get_by_role("region", name="Feedback")).to_contain_text("Should have been: Which of your two orders?")
+    expect(tab.get_by_text("Your feedback is saved.")).to_be_visible()
+    expect(tab.get_by_role("region", name="Feedback")).to_contain_text("Better answer: Which of your two orders?")
     if width > 1000:
         picture(tab, "reading/feedback", tab.locator("#feedback"))
     no_violations(tab)

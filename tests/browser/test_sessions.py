@@ -43,7 +43,7 @@ def test_from_a_participant_to_the_oldest_turn_by_keyboard(
     assert ada.fits
     follow(ada, session_id[:8])
 
-    assert "It waits for an answer to" in ada.text
+    assert "Waiting for an answer to" in ada.text
     line = tab.locator(".ce-moves li")
     expect(line.last).to_contain_text("Awaiting the user")
     expect(line.last).to_contain_text(f"turn {TURNS}")
@@ -55,7 +55,7 @@ def test_from_a_participant_to_the_oldest_turn_by_keyboard(
     summary = tab.locator("details.ce-card > summary")
     summary.focus()
     tab.keyboard.press("Enter")
-    expect(tab.get_by_text("Input params that persist")).to_be_visible()
+    expect(tab.get_by_text("Persistent parameters")).to_be_visible()
     assert ada.fits
 
     follow(ada, "Older »")

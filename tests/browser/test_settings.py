@@ -24,7 +24,7 @@ def test_a_setting_is_changed_in_place_with_the_mouse(somebody: Callable[[], Vis
     ben.page.locator("#id_config_value").fill("31" if scheme == "dark" else "30")
     ben.save()
 
-    assert "Session/IDLE_TIMEOUT_HOURS is 3" in ben.text
+    assert "Session/IDLE_TIMEOUT_HOURS is now 3" in ben.text
     assert ben.fits
 
 
@@ -57,12 +57,12 @@ def test_a_setting_is_changed_in_place_with_the_keyboard_and_put_back(
     with ben.page.expect_navigation():
         ben.page.keyboard.press("Enter")
 
-    assert "Session/IDLE_TIMEOUT_HOURS is 48 now." in ben.text
+    assert "Session/IDLE_TIMEOUT_HOURS is now 48." in ben.text
     setting = ben.page.get_by_role("article", name="IDLE_TIMEOUT_HOURS")
     expect(setting).to_contain_text("by analyst")
     expect(setting).to_contain_text("Default: 24.")
 
-    setting.get_by_role("link", name="Back to the default").click()
+    setting.get_by_role("link", name="Reset to default: IDLE_TIMEOUT_HOURS").click()
     with ben.page.expect_navigation():
         ben.page.get_by_role("button", name="Delete").click()
     expect(ben.page.get_by_role("article", name="IDLE_TIMEOUT_HOURS")).to_contain_text("Built-in default.")

@@ -33,7 +33,7 @@ def test_who_is_signed_out_meanwhile_loses_no_word(somebody: Callable[[], Visito
     # Signing in gave all forms another secret; this page learns it when it is sent.
     ben.save()
 
-    assert "is live" in ben.text
+    assert "is active" in ben.text
     ben.go("/admin/config_admin/ceresponse/11/change/")
     expect(page.locator("#id_description")).to_have_value(f"{WORDS} ({scheme})")
     assert again.troubles == []

@@ -25,15 +25,15 @@ def test_a_flow_is_started_by_keyboard_and_works_at_once(
     for words in (f"LEND_{scheme}", "Lend a book", "Somebody wants a book.", f"lend me a {scheme} book"):
         page.keyboard.press("Tab")
         page.keyboard.type(words)
-    page.get_by_label("What 1").fill("the title")
+    page.get_by_label("Field 1").fill("the title")
     no_violations(page)
     page.keyboard.press("Enter")
 
-    expect(page.get_by_role("heading", name="This will be made")).to_be_visible()
+    expect(page.get_by_role("heading", name="This will be created")).to_be_visible()
     no_violations(page)
     page.get_by_label("Reason for this change").fill("we lend books now")
     with page.expect_navigation():
-        page.get_by_role("button", name="Make it").press("Enter")
+        page.get_by_role("button", name="Create").press("Enter")
     assert f"LEND_{scheme.upper()}/workspace/" in page.url
 
     page.get_by_role("link", name="Try a conversation").first.press("Enter")

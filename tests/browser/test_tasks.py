@@ -67,7 +67,7 @@ class Guide:
         """One message on the page that tries conversations."""
         self.page.get_by_label("Your message").fill(text)
         with self.page.expect_navigation():
-            self.page.get_by_role("button", name="Say it").click()
+            self.page.get_by_role("button", name="Send").click()
 
 
 @pytest.fixture
@@ -83,19 +83,19 @@ def test_an_intent_that_collects_two_fields_and_confirms(analyst: Visitor) -> No
     guide.did("Open **Intents**, press **+**, and give the intent a code and a description.")
 
     guide.save("guests ask for tables")
-    expect(page.get_by_text("No phrase leads here yet. Begin with one.")).to_be_visible()
+    expect(page.get_by_text("No phrases yet. Add one first.")).to_be_visible()
     guide.did("Give a reason and save. The workspace of the intent opens: everything about it will stand here.")
 
-    add(guide, "Phrases that lead here")
+    add(guide, "Phrases")
     guide.fill(rule_type="REGEX", pattern=r"\b(book|reserve)\b.*\btable\b", state_code="COLLECT")
-    guide.did("At **Phrases that lead here**, press **Add**: the words that lead here, and the state to begin in.")
+    guide.did("At **Phrases**, press **Add**: the words that lead here, and the state to begin in.")
     guide.save("what guests write")
 
-    add(guide, "Data to collect")
+    add(guide, "Form")
     guide.fill(state_code="ANY")
     field(guide, "guests", "integer")
     field(guide, "name", "string")
-    guide.did("At **Data to collect**, add two fields, both required.", page.get_by_label("Type of name"))
+    guide.did("At **Form**, add two fields, both required.", page.get_by_label("Type of name"))
     guide.save("what we must know")
 
     answer(guide, "COLLECT", "For how many guests, and in which name?")
@@ -108,13 +108,13 @@ def test_an_intent_that_collects_two_fields_and_confirms(analyst: Visitor) -> No
         action="SET_STATE", action_value="CONFIRM",
     )  # fmt: skip
     expect(page.locator("#ce-sentence")).to_have_text(
-        "When the data for BOOK_TABLE is complete in state COLLECT, go to CONFIRM."
+        "When the form of BOOK_TABLE is complete in state COLLECT, set state to CONFIRM."
     )
     guide.did("At **Rules**, add one after data collection. The sentence above the form says what it does.")
-    guide.save("ask for a yes when everything is known")
+    guide.save("ask for confirmation when the form is complete")
 
     answer(guide, "CONFIRM", "A table for {{ guests }}, in the name of {{ name }}. Shall I book it?")
-    guide.save("ask for a yes")
+    guide.save("ask for confirmation")
     add(guide, "Rules", "a rule after the dialogue act")
     guide.fill(
         state_code="CONFIRM", rule_type="EXACT", match_target="DIALOGUE_ACT", match_pattern="AFFIRM",
@@ -171,16 +171,16 @@ def test_why_a_sentence_went_to_the_wrong_intent(analyst: Visitor) -> None:
     page.get_by_role("link", name="leads to tracking an order").click()
     box = page.locator(".ce-try").first
     box.locator("summary").click()
-    box.get_by_label("Typed text").fill(asked)
-    box.get_by_label("Typed text").press("Enter")
+    box.get_by_label("Message").fill(asked)
+    box.get_by_label("Message").press("Enter")
     expect(box).to_contain_text("The message leads to ORDER_STATUS.")
     guide.did(
-        "Follow its link. **Try it here** below the pattern says what the sentence leads to, and what else fits.", box
+        "Follow its link. **Preview** below the pattern says what the sentence leads to, and what else fits.", box
     )
 
     page.get_by_role("link", name="Intents", exact=True).first.click()
     page.get_by_role("link", name="FAQ_BILL").click()
-    add(guide, "Phrases that lead here")
+    add(guide, "Phrases")
     guide.fill(rule_type="REGEX", pattern=r"\binvoices?\b", state_code="IDLE", priority="12")
     guide.did("Open the intent that was meant, and add a phrase that comes before it: 12 goes before 13.")
     guide.save("questions about invoices went to the tracking of orders")
@@ -194,7 +194,7 @@ def test_why_a_sentence_went_to_the_wrong_intent(analyst: Visitor) -> None:
 
 def test_the_priority_of_two_rules_is_swapped(analyst: Visitor) -> None:
     guide, page = Guide(analyst, "swap"), analyst.page
-    first, second = "forget orderNumber.", "go to COLLECT."
+    first, second = "clear orderNumber.", "set state to COLLECT."
     page.get_by_role("link", name="Intents", exact=True).first.click()
     page.get_by_role("link", name="CANCEL_ORDER").click()
     rows = page.get_by_role("row").filter(has_text="tool_result.result.found is false")
@@ -236,8 +236,8 @@ def test_yesterdays_change_is_undone(somebody: Callable[[], Visitor]) -> None:
     row = page.get_by_role("row").filter(has_text="closing time, as I heard")
     guide.did("Open **Releases**: each change with who made it, when and why. Open the one to be undone.", row)
     row.get_by_role("link").first.click()
-    guide.did("It shows what it changed, before and after. Press **Take back only this change**.")
-    page.get_by_role("link", name="Take back only this change").click()
+    guide.did("It shows what it changed, before and after. Press **Undo only this release**.")
+    page.get_by_role("link", name="Undo only this release").click()
     page.get_by_label("Reason for this change").fill("the shop stays open")
     guide.did("See what would change, give a reason, and confirm. What came after that release stays.")
     with page.expect_navigation():

@@ -22,14 +22,14 @@ def everywhere(visitor: Visitor) -> None:
 
 def look(visitor: Visitor, file: Path) -> None:
     visitor.page.get_by_label("File", exact=True).set_input_files(file)
-    visitor.page.get_by_role("button", name="Look at the file").click()
+    visitor.page.get_by_role("button", name="Preview").click()
     expect(visitor.page.get_by_role("heading", name=file.name)).to_be_visible()
 
 
 def test_a_bundle_goes_out_is_changed_and_comes_in(ada: Visitor, tmp_path: Path) -> None:
     page = ada.page
     ada.go("/admin/config_admin/cerelease/")
-    page.locator(".ce-nav").get_by_role("link", name="In and out").click()
+    page.locator(".ce-nav").get_by_role("link", name="Import & export").click()
     everywhere(ada)
     page.get_by_text("Only some tables").click()
     page.get_by_label("Policies", exact=True).check()
@@ -40,13 +40,13 @@ def test_a_bundle_goes_out_is_changed_and_comes_in(ada: Visitor, tmp_path: Path)
     rows = file.read_text()
     assert rows.startswith("format: convengine-configuration\nversion: 1\ntables:\n  ce_policy:\n")
 
-    page.get_by_role("button", name="Look at the file").click()
+    page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("alert")).to_contain_text("Choose a file")
     everywhere(ada)
 
     file.write_text(rows + "  - rule_type: REGEX\n    pattern: '('\n    response_text: No.\n")
     look(ada, file)
-    expect(page.get_by_role("alert")).to_contain_text("One refused row refuses the whole file")
+    expect(page.get_by_role("alert")).to_contain_text("The file cannot be imported")
     expect(page.locator("#main")).to_contain_text("ce_policy row 2 (line")
     expect(page.get_by_role("button", name="Import as one release")).to_have_count(0)
     everywhere(ada)
@@ -62,5 +62,5 @@ def test_a_bundle_goes_out_is_changed_and_comes_in(ada: Visitor, tmp_path: Path)
     page.get_by_label("Reason for this change").press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("Imported as release")
     everywhere(ada)
-    page.get_by_role("link", name="What it changed").click()
+    page.get_by_role("link", name="Changes").click()
     expect(page.locator("#main")).to_contain_text("sort code")

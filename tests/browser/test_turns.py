@@ -52,31 +52,33 @@ def test_from_a_timeline_to_the_reason_and_to_the_row_as_it_was(
     card.get_by_text("What happened").click()
     told = card.locator(".ce-account")
     expect(told).to_contain_text(
-        re.compile(r"Understood as CANCEL_ORDER, because the message matches /.+/ \(classifier")
+        re.compile(
+            r"Recognised the intent CANCEL_ORDER, because the message matches phrase “.+” ce_intent_classifier \d+"
+        )
     )
-    expect(told).to_contain_text(re.compile(r"Asked for orderNumber, because it was missing \(schema \d+\)"))
+    expect(told).to_contain_text(re.compile(r"Asked for orderNumber, which form “.+” ce_output_schema \d+ requires"))
     picture(tab, "reading/opened", told)
     no_violations(tab)
 
     card.get_by_role("link", name="Turn 2", exact=True).click()
-    decision = tab.locator("details.ce-decision").filter(has_text="What the user wants")
+    decision = tab.locator("details.ce-decision").filter(has=tab.get_by_text("Intent", exact=True))
     decision.locator("summary").click()
-    expect(decision.locator(".ce-won")).to_contain_text("won")
+    expect(decision.locator(".ce-won")).to_contain_text("chosen")
     picture(tab, "reading/decision", decision)
     tab.get_by_label("Part").select_option("RULE")
     with tab.expect_navigation():
-        tab.get_by_role("button", name="Show", exact=True).click()
+        tab.get_by_role("button", name="Filter", exact=True).click()
     events = tab.locator(".ce-events tbody tr")
     first = events.first
     expect(first).to_contain_text("RULE_")
     first.get_by_role("link").click()
-    expect(tab.locator(".ce-opened")).to_contain_text("As it is stored")
+    expect(tab.locator(".ce-opened")).to_contain_text("Event as stored")
     no_violations(tab)
 
     # The row that answered turn 5, which was edited since.
     quinn.go(f"/admin/audit/ceaudit/{key}/turn/5/")
-    tab.locator(".ce-account").get_by_role("link", name=re.compile("response")).click()
-    expect(tab.get_by_text("changed since")).to_be_visible()
+    tab.locator(".ce-account").get_by_role("link", name=re.compile("^answer “")).click()
+    expect(tab.get_by_text("changed since then")).to_be_visible()
     expect(tab.locator("del").first).to_be_visible()
     picture(tab, "reading/row")
     no_violations(tab)
@@ -90,9 +92,9 @@ def test_from_a_timeline_to_the_reason_and_to_the_row_as_it_was(
 
     quinn.go(timeline(key))
     for number in (5, 7):
-        tab.get_by_label(f"compare turn {number}", exact=True).check()
-    tab.get_by_role("button", name="Compare the two turns picked").click()
-    expect(tab.get_by_role("heading", name=re.compile(r"\d+ of \d+ steps differ"))).to_be_visible()
+        tab.get_by_label(f"Compare turn {number}", exact=True).check()
+    tab.get_by_role("button", name="Compare the two selected turns").click()
+    expect(tab.get_by_role("heading", name=re.compile(r"\d+ of \d+ steps are different"))).to_be_visible()
     expect(tab.get_by_role("row").filter(has_text="one to nine").first).to_be_visible()
     picture(tab, "reading/compare")
     no_violations(tab)
@@ -162,10 +164,10 @@ def plain(server: Server, browser: Browser) -> Iterator[Visitor]:
 def test_everything_is_reached_without_a_script(plain: Visitor, conversation: str) -> None:
     tab = plain.go(timeline(conversation)).page
     tab.locator("#turn-4 summary").click()
-    tab.get_by_role("link", name="Open turn 4 on a page of its own").click()
+    tab.get_by_role("link", name="Open the page of turn 4").click()
     expect(tab.locator(".ce-account")).to_contain_text("The user wrote “no”")
     tab.locator(".ce-account .ce-seqs a").first.click()
-    expect(tab.locator(".ce-opened")).to_contain_text("As readers see it")
-    tab.get_by_label("Text").fill("GUARDRAIL")
-    tab.get_by_role("button", name="Show", exact=True).click()
-    expect(tab.get_by_role("heading", name=re.compile(r"Events: \d+ that fit"))).to_be_visible()
+    expect(tab.locator(".ce-opened")).to_contain_text("Event as shown to readers")
+    tab.get_by_label("Text", exact=True).fill("GUARDRAIL")
+    tab.get_by_role("button", name="Filter", exact=True).click()
+    expect(tab.get_by_role("heading", name=re.compile(r"Events: \d+ match"))).to_be_visible()

@@ -26,24 +26,24 @@ def test_two_people_edit_one_row_and_neither_loses_a_word(somebody: Callable[[],
     ben.save()
 
     ada.save()
-    assert "Somebody (analyst, " in ada.text
+    assert "analyst changed this row (" in ada.text
     sides = ada.page.get_by_role("region", name="Both changes, field by field")
-    expect(sides.get_by_role("heading", name="Priority")).to_contain_text("only analyst changed it: taken")
-    expect(sides.get_by_role("heading", name="Description")).to_contain_text("only you changed it: yours stays")
-    sides.get_by_label("both together, as written here").check()
+    expect(sides.get_by_role("heading", name="Priority")).to_contain_text("changed only by analyst: used")
+    expect(sides.get_by_role("heading", name="Description")).to_contain_text("changed only by you: used")
+    sides.get_by_label("both combined, as written here").check()
     both = sides.get_by_label("Text, both together")
     expect(both).to_have_value(f"Good news: {base} We never sleep. Or write to us.")
     ada.page.get_by_label("Reason for this change").fill("By letter, too")
     ada.save()
 
-    assert "is live" in ada.text
+    assert "is active" in ada.text
     ada.page.goto(url)
     expect(text).to_have_value(f"Good news: {base} We never sleep. Or write to us.")
     expect(ada.page.get_by_label("Priority")).to_have_value("77")
     expect(ada.page.get_by_label("Description")).to_have_value("how to reach people")
     ada.page.goto(url.replace("/change/", "/history/"))
     newest = ada.page.locator(".ce-history > li").first
-    expect(newest).to_contain_text("By letter, too (together with the change of analyst, release ")
+    expect(newest).to_contain_text("By letter, too (combined with the change of analyst, release ")
     expect(ada.page.locator(".ce-history > li").nth(1)).to_contain_text("by analyst")
 
 
@@ -67,11 +67,11 @@ def test_each_hears_of_the_other_and_a_deleted_row_is_made_again_by_keyboard(som
     ben.open_response("Until soon.")
     ada.page.goto(ben.page.url)
     told = ada.page.get_by_role("region", name="Who else has this row open")
-    expect(told).to_contain_text("analyst has this row open, too, since ")
+    expect(told).to_contain_text("analyst also has this row open, since ")
     with ben.page.expect_response("**/here/"):
         ben.page.get_by_label("Priority").fill("5")
     look_up(ada)
-    expect(told).to_contain_text("analyst is changing this row, too, since ")
+    expect(told).to_contain_text("analyst is also changing this row, since ")
 
     ben.save()
     look_up(ada)
@@ -80,25 +80,25 @@ def test_each_hears_of_the_other_and_a_deleted_row_is_made_again_by_keyboard(som
     with ada.page.expect_response("**/here/"):
         ada.page.locator("#id_description").fill("the end of a talk")
     ben.page.goto(ada.page.url.replace("/change/", "/delete/"))
-    expect(ben.page.get_by_text("admin is changing this row, too")).to_be_visible()
+    expect(ben.page.get_by_text("admin is also changing this row")).to_be_visible()
     ben.give_reason()
     with ben.page.expect_navigation():
         ben.page.get_by_role("button", name="Delete").click()
     look_up(ada)
-    expect(told).to_contain_text("deleted this row. What you typed stands here")
+    expect(told).to_contain_text("deleted this row. Your input is kept")
     no_violations(ada.page)
 
     ada.page.get_by_label("Reason for this change").focus()
     ada.page.keyboard.type("Still said")
     enter(ada)
     expect(ada.page.locator(".ce-box-danger")).to_be_focused()
-    assert "Not saved: analyst deleted Response" in ada.text
+    assert "Not saved: analyst deleted Answer" in ada.text
     no_violations(ada.page)
     expect(ada.page.locator("#id_description")).to_have_value("the end of a talk")
     ada.page.get_by_label("Save anyway").focus()
     ada.page.keyboard.press("Space")
     enter(ada)
-    assert "is live" in ada.text
+    assert "is active" in ada.text
 
 
 def enter(visitor: Visitor) -> None:
@@ -124,12 +124,12 @@ def test_both_sides_are_chosen_between_by_keyboard_on_a_narrow_screen(somebody: 
     expect(ada.page.locator(".ce-box-danger")).to_be_focused()
     no_violations(ada.page)
     assert ada.page.evaluate("document.documentElement.scrollWidth") <= 768
-    ada.page.get_by_role("group", name="Priority shall be").get_by_role("radio").first.focus()
+    ada.page.get_by_role("group", name="Version of Priority").get_by_role("radio").first.focus()
     ada.page.keyboard.press("ArrowDown")
     enter(ada)
-    assert "Not saved yet: choose what each field shall be." in ada.text
-    expect(ada.page.get_by_role("group", name="Priority shall be").get_by_role("radio").nth(1)).to_be_checked()
-    ada.page.get_by_role("group", name="Description shall be").get_by_role("radio").first.focus()
+    assert "Not saved yet: choose a version for each field." in ada.text
+    expect(ada.page.get_by_role("group", name="Version of Priority").get_by_role("radio").nth(1)).to_be_checked()
+    ada.page.get_by_role("group", name="Version of Description").get_by_role("radio").first.focus()
     ada.page.keyboard.press("ArrowUp")
     ada.page.keyboard.press("Tab")
     both = ada.page.get_by_label("Description, both together")
@@ -140,7 +140,7 @@ def test_both_sides_are_chosen_between_by_keyboard_on_a_narrow_screen(somebody: 
     ada.page.keyboard.type(" together")
     enter(ada)
 
-    assert "is live" in ada.text
+    assert "is active" in ada.text
     ada.go("/admin/config_admin/cerule/4/change/")
     expect(ada.page.locator("#id_description")).to_have_value("Ben's words Ada's words together")
     expect(ada.page.locator("#id_priority")).to_have_value("22")

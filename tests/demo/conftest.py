@@ -12,11 +12,11 @@ import pytest
 from django.conf import settings
 from django.db import connection, transaction
 
-from config_admin.snapshot.transfer import load
-from convengine import wiring
-from convengine.extensions import registry as registered
-from convengine.extensions.registry import Registry
-from convengine.wiring import Outside
+from config_admin.transfer.add_rows import load
+from convengine.server import wiring
+from convengine.server.extensions import registry as registered
+from convengine.server.extensions.registry import Registry
+from convengine.server.wiring import OutsideWorld
 from tests.api import Caller
 from tests.demo.newcomer import Demo, newcomer
 from tests.live.processes import free_port
@@ -29,7 +29,7 @@ CONFIGURATION = ROOT / "fixtures/demo/configuration.json"
 def installed(folder: Path, settings: Any) -> Iterator[Registry]:
     """What `fixtures.demo.helpdesk` registers, in a registry of its own, and in the engine that turns use."""
     registry = Registry()
-    with pytest.MonkeyPatch.context() as patched, wiring.using(Outside(registry)):
+    with pytest.MonkeyPatch.context() as patched, wiring.replace_outside_world(OutsideWorld(registry)):
         patched.setattr(settings, "VAR_DIR", folder)
         patched.setattr(registered, "registry", registry)
         patched.setattr(wiring, "registry", registry)
@@ -44,7 +44,7 @@ def installed(folder: Path, settings: Any) -> Iterator[Registry]:
 def load_rows() -> None:
     """Its rows. They are judged once, in test_configuration."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("config_admin.validation.restoring.check_row", lambda row, snapshot, world: [])
+        patched.setattr("config_admin.restore.checks.check_row", lambda row, snapshot, world: [])
         load(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration")
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from audit.replay import replay
-from convengine.sessions.models import CeConversationHistory
+from audit.replay.replay import find_replay_difference
+from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
 
 #: What must not happen in a conversation that the demonstration was made for.
@@ -24,7 +24,7 @@ def talk(customer: Caller, lines: list[Line], **more: Any) -> None:
         assert part in answer["payload"]["value"], told
         assert answer["state"] == state, told
         assert UNWELCOME.isdisjoint(customer.stages(answer["turnNo"])), told
-        assert replay(_record(customer, answer["turnNo"])) is None, told
+        assert find_replay_difference(_record(customer, answer["turnNo"])) is None, told
 
 
 def _record(customer: Caller, turn_no: int) -> CeConversationHistory:

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from config_admin.snapshot.transfer import load
-from config_admin.transfer.applying import bring
+from config_admin.transfer.add_rows import load
+from config_admin.transfer.apply_import import bring
 from config_admin.transfer.files import JSON, YAML, bundle_of, read_bytes
 from tests.config_admin.transfer.conftest import emptied
 from tests.demo.conftest import CONFIGURATION

@@ -1,8 +1,8 @@
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.installation import installed
 from config_admin.validation.run import check_row
-from convengine.domain.rows import ROW_TYPES
-from convengine.extensions.registry import Registry
+from convengine.engine.turn.rows import ROW_TYPES
+from convengine.server.extensions.registry import Registry
 
 #: Warnings that are meant: classifiers decide by priority; a hook and a task set two names; a refund has two ways; one
 #: tool serves three intents; one answer is written by a model where there is one.

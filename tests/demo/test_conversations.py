@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from convengine.extensions.registry import Registry
-from convengine.extensions.tasks import TaskCall
+from convengine.server.extensions.registry import Registry
+from convengine.server.extensions.tasks import TaskCall
 from tests.api import Caller
 from tests.demo.talking import books, talk
 

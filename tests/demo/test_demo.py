@@ -100,7 +100,7 @@ def test_a_call_by_thread_that_fails_says_why(demo: Demo) -> None:
     told = demo.shell(f"CE_URL={demo.url} CE_API_KEY=wrong sh docs/try-sessions.sh 2>&1 || true")
 
     assert told.startswith("When do you open on Saturday?: ")
-    assert "This API key is not known." in told
+    assert "Unknown API key." in told
 
 
 def test_its_people_can_log_in_over_http(demo: Demo) -> None:
@@ -136,7 +136,7 @@ def test_make_talk_answers_what_is_piped_into_it_and_says_why(demo: Demo) -> Non
 
     assert "desk    Hello! I am the help desk" in printed
     assert "FAQ_DELIVERY" in printed
-    assert "· What the user wants: " in printed
+    assert "· Intent: " in printed
     assert "never said" not in printed
     assert "you     caf\ufffd" in printed
 
@@ -146,7 +146,7 @@ def test_make_talk_before_there_is_a_demonstration_says_what_to_do(demo: Demo) -
 
     printed = demo.shell(f"echo Hello | CE_SECRET_KEY=x CE_VAR_DIR={folder} make talk 2>&1 || true")
 
-    assert "CommandError: There is nothing to talk to yet: run `make demo` first." in printed
+    assert "CommandError: No configuration is loaded yet. Run `make demo` first." in printed
     assert "Traceback" not in printed
 
 
@@ -154,7 +154,7 @@ def test_every_turn_of_the_demonstration_can_be_run_again(demo: Demo) -> None:
     demo.say("Hello")
     program = (
         "from django.core.management import call_command\n"
-        "from convengine.sessions.models import CeConversationHistory\n"
+        "from convengine.server.sessions.models import CeConversationHistory\n"
         "for turn in CeConversationHistory.objects.exclude(source='EXTERNAL'):\n"
         "    call_command('replay', str(turn.conversation_id), turn.turn_no)"
     )

@@ -3,9 +3,9 @@
 import pytest
 
 from config_admin.releases.models import Origin
-from config_admin.transfer.applying import bring
+from config_admin.transfer.apply_import import bring
 from config_admin.transfer.files import bundle_of, read_bytes
-from convengine.extensions.registry import Registry
+from convengine.server.extensions.registry import Registry
 from tests.config_admin.transfer.conftest import emptied
 from tests.demo.conftest import CONFIGURATION
 

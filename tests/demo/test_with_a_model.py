@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from convengine import wiring
-from convengine.extensions.registry import Registry
-from convengine.llm.connections import read_connections
-from convengine.wiring import Outside
+from convengine.server import wiring
+from convengine.server.extensions.registry import Registry
+from convengine.server.model_clients.connections import read_connections
+from convengine.server.wiring import OutsideWorld
 from tests.api import Caller
 from tests.demo.talking import books, talk
 from tests.fakes.openai_server import ModelServer, Says, model_server
@@ -35,8 +35,8 @@ def clever(body: dict[str, Any]) -> Says:
 @contextmanager
 def model(registry: Registry, *says: Says) -> Iterator[ModelServer]:
     with model_server(*says, by=None if says else clever) as server:
-        reached = wiring.reach(read_connections({"desk": {"base_url": server.url, "models": ["small"]}}))
-        with wiring.using(Outside(registry, reached)):
+        reached = wiring.make_model_client(read_connections({"desk": {"base_url": server.url, "models": ["small"]}}))
+        with wiring.replace_outside_world(OutsideWorld(registry, reached)):
             yield server
         reached.close()
 

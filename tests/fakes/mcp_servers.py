@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from convengine.domain.rows import McpServer
+from convengine.engine.turn.rows import McpServer
 
 SCRIPT = str(Path(__file__).with_name("mcp_server.py"))
 

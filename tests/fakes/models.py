@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from convengine.domain.ports import LlmAnswer, LlmRequest
+from convengine.engine.turn.ports import LlmAnswer, LlmRequest
 
 
 @dataclass

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from convengine.domain.conversation import Loaded
-from convengine.domain.payload import Payload
-from convengine.domain.ports import (
+from convengine.engine.turn.conversation import Loaded
+from convengine.engine.turn.payload import Payload
+from convengine.engine.turn.ports import (
     ActionRun,
     ContainerAnswer,
     ContainerRequest,
@@ -17,8 +17,8 @@ from convengine.domain.ports import (
     TaskAnswer,
     TransformAnswer,
 )
-from convengine.domain.rows import Rule
-from convengine.domain.session import Session
+from convengine.engine.turn.rows import Rule
+from convengine.engine.turn.session import Session
 
 
 @dataclass

@@ -20,12 +20,12 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 from django.db.utils import OperationalError
 
-from convengine.domain.outcome import Outcome
-from convengine.domain.session import Session
-from convengine.domain.turn import Turn
-from convengine.extensions.registry import step_hook
-from convengine.pipeline.hooks import StepHook
-from convengine.sessions import lease as leases
+from convengine.engine.pipeline.hooks import StepHook
+from convengine.engine.pipeline.step import Outcome
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+from convengine.server.extensions.registry import step_hook
+from convengine.server.turns import take_turn as turns
 from convengine.wsgi import application as engine
 
 
@@ -98,7 +98,7 @@ class DoomedSteps(StepHook):
         return session
 
 
-def _take(*asked: Any, take: Any = leases.take) -> Any:
+def _take(*asked: Any, take: Any = turns.acquire) -> Any:
     """`lease`: the lease is taken and nothing else has happened."""
     lease = take(*asked)
     reached("lease")
@@ -150,6 +150,6 @@ def _watch(connection: BaseDatabaseWrapper, **told: Any) -> None:
         connection.execute_wrappers.append(_statement)
 
 
-leases.take = _take
+turns.acquire = _take
 BaseDatabaseWrapper._commit = _commit  # type: ignore[attr-defined]
 connection_created.connect(_watch)

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from convengine.sessions import compaction
+from convengine.server.memory import compaction
 
-_whole = compaction._trim
+_whole = compaction._trim_explainability
 
 
 def _slowly(row: Any, kept: int) -> None:
@@ -21,4 +21,4 @@ def _slowly(row: Any, kept: int) -> None:
     time.sleep(float(os.environ["CE_TEST_PAUSE"]))
 
 
-compaction._trim = _slowly
+compaction._trim_explainability = _slowly

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from audit.models import CeAudit, CeTurnRow
-from audit.replay import replay
-from convengine.sessions.models import CeConversation, CeConversationHistory, CeIdempotency
+from audit.replay.replay import find_replay_difference
+from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeIdempotency
 from tests.live.client import Exchange, Talk
 from tests.record import events
 
@@ -72,7 +72,7 @@ def check_audit(row: CeConversation, records: list[CeConversationHistory]) -> No
         assert stages.count("USER_INPUT") == 1
         if record.status == "OK":
             assert "ENGINE_RETURN" in stages
-            assert replay(record) is None
+            assert find_replay_difference(record) is None
         else:
             assert stages[-1] == "ENGINE_UNKNOWN_FAILURE"
             assert trail[-1].payload_json["reason"] == "LEASE_EXPIRED"

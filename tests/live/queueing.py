@@ -7,8 +7,8 @@ import os
 import threading
 from typing import Any
 
-from convengine.sessions import lease as leases
-from convengine.sessions import tickets
+from convengine.server.turns import take_turn as turns
+from convengine.server.turns import waiting
 
 
 class _Drawn(threading.local):
@@ -22,17 +22,17 @@ _drawn = _Drawn()
 _notes = os.open(os.environ["CE_TEST_NOTES"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
 
-def _draw(conversation_id: str, draw: Any = tickets.draw) -> int:
+def _draw(conversation_id: str, draw: Any = waiting.draw_ticket) -> int:
     _drawn.ticket = draw(conversation_id)
     return _drawn.ticket
 
 
-def _take(*asked: Any, take: Any = leases.take) -> Any:
+def _take(*asked: Any, take: Any = turns.acquire) -> Any:
     _drawn.ticket = 0
     lease = take(*asked)
     os.write(_notes, f"{lease.turn_no} {_drawn.ticket}\n".encode())
     return lease
 
 
-tickets.draw = _draw
-leases.take = _take
+waiting.draw_ticket = _draw
+turns.acquire = _take

@@ -6,10 +6,10 @@ Loaded as a deployment's extension after `doom`, whose header names the place: `
 import os
 from typing import Any
 
-from convengine.domain.ports import Execution, ExecutionClaim
-from convengine.extensions.registry import task
-from convengine.extensions.tasks import TaskCall
-from convengine.sessions.executions import Executions
+from convengine.engine.turn.ports import Execution, ExecutionClaim
+from convengine.server.executions.book import Executions
+from convengine.server.extensions.registry import task
+from convengine.server.extensions.tasks import TaskCall
 from tests.live.doom import reached
 
 

@@ -3,10 +3,10 @@
 import os
 import time
 
-from convengine.domain.session import Session
-from convengine.domain.turn import Turn
-from convengine.extensions.registry import step_hook
-from convengine.pipeline.hooks import StepHook
+from convengine.engine.pipeline.hooks import StepHook
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+from convengine.server.extensions.registry import step_hook
 
 
 @step_hook

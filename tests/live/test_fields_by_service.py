@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from audit.models import CeAudit, CeLlmCallLog
-from audit.replay import replay
+from audit.replay.replay import find_replay_difference
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
-from convengine import wiring
-from convengine.llm.connections import read_connections
-from convengine.sessions.models import CeConversation, CeConversationHistory
-from convengine.wiring import Outside
+from convengine.server import wiring
+from convengine.server.model_clients.connections import read_connections
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.wiring import OutsideWorld
 from tests.api import Caller
 from tests.fakes.openai_server import ModelServer, Says, model_server
 from tests.live.configuration import configure
@@ -44,8 +44,8 @@ def form() -> None:
 @contextmanager
 def service(*says: Says) -> Iterator[ModelServer]:
     with model_server(*says) as server:
-        model = wiring.reach(read_connections({"desk": {"base_url": server.url, "models": ["small"]}}))
-        with wiring.using(Outside(model=model)):
+        model = wiring.make_model_client(read_connections({"desk": {"base_url": server.url, "models": ["small"]}}))
+        with wiring.replace_outside_world(OutsideWorld(model=model)):
             yield server
         model.close()
 
@@ -62,7 +62,7 @@ def test_the_service_fills_the_form_and_is_asked_for_nothing_that_must_be_there(
     asked = str(server.requests[0])
     assert "'amount'" in asked
     assert "required" not in str(server.requests[0].get("response_format"))
-    assert replay(CeConversationHistory.objects.get()) is None
+    assert find_replay_difference(CeConversationHistory.objects.get()) is None
 
 
 CASES: dict[str, tuple[Says, str, int]] = {
@@ -89,7 +89,7 @@ def test_a_service_that_is_out_fails_the_turn_or_leaves_the_form_as_it_was(case:
     errors = CeAudit.objects.filter(stage="SCHEMA_EXTRACTION_LLM_ERROR").order_by("turn_no")
     assert [(row.turn_no, row.payload_json["errorCode"]) for row in errors] == [(1, code), (2, code)]
     assert not CeLlmCallLog.objects.filter(success=True).exists()
-    assert [replay(turn) for turn in CeConversationHistory.objects.order_by("turn_no")] == [None, None]
+    assert [find_replay_difference(turn) for turn in CeConversationHistory.objects.order_by("turn_no")] == [None, None]
 
 
 @pytest.mark.parametrize("said", ["I found nothing.", '["Dallas"]', '{"amount": ', '"Dallas"'])

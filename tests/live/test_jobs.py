@@ -13,11 +13,11 @@ import pytest
 from audit.models import CeAudit
 from config_admin.management.commands.serve import server_command
 from config_admin.models import CeConfig
-from convengine.jobs import processes
-from convengine.jobs.models import CeJob, CeJobRun
-from convengine.sessions.models import CeConversation, CeMemory
+from convengine.server.jobs import processes
+from convengine.server.jobs.models import CeJob, CeJobRun
+from convengine.server.sessions.models import CeConversation, CeMemory
 from tests.api import make_key
-from tests.convengine.sessions.threads import session
+from tests.convengine.server.threads.sessions import session
 from tests.fakes.openai_server import Says, model_server
 from tests.live.client import Talk
 from tests.live.processes import Server, database_url, free_port, start
@@ -146,7 +146,7 @@ def test_serve_starts_what_is_needed_says_so_keeps_it_running_and_ends_it_all(tr
     try:
         serving.wait_until_ready()
         wait_for(lambda: CeJobRun.objects.filter(status="OK").exists(), serving)
-        assert "Background jobs: a worker and a beat, on a broker of our own" in serving.text()
+        assert "Background jobs: a worker and a beat, on an own broker" in serving.text()
         before = children(serving, "worker")
         os.kill(before[0], signal.SIGKILL)
         wait_for(lambda: bool(children(serving, "worker")) and children(serving, "worker") != before, serving)

@@ -11,7 +11,7 @@ from threading import Lock
 import pytest
 from django.db import connection
 
-from convengine import wiring
+from convengine.server import wiring
 from tests.api import make_key
 from tests.live import ledger
 from tests.live.client import Talk

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from audit.models import CeLlmCallLog
-from audit.replay import replay
-from convengine import wiring
-from convengine.llm.connections import read_connections
-from convengine.sessions.models import CeConversationHistory
-from convengine.wiring import Outside
+from audit.replay.replay import find_replay_difference
+from convengine.server import wiring
+from convengine.server.model_clients.connections import read_connections
+from convengine.server.sessions.models import CeConversationHistory
+from convengine.server.wiring import OutsideWorld
 from tests.api import Caller
 from tests.live.configuration import configure
 from tests.live.processes import ROOT, free_port, start
@@ -42,10 +42,10 @@ def test_a_derived_answer_comes_from_a_real_model(address: str) -> None:
     # Its threads spin: on a busy machine it takes many times as long as alone.
     for name, value in (("TIMEOUT_SECONDS", 100), ("MAX_MS_PER_TURN", 100_000), ("TEMPERATURE", 0)):
         configure(f"LLM/{name}", value)
-    model = wiring.reach(
+    model = wiring.make_model_client(
         read_connections({"here": {"base_url": address, "models": ["local"], "body": {"max_tokens": 60}}})
     )
-    with wiring.using(Outside(model=model)):
+    with wiring.replace_outside_world(OutsideWorld(model=model)):
         words, document = Caller().say("fees"), Caller().say("hours")
     model.close()
 
@@ -58,4 +58,4 @@ def test_a_derived_answer_comes_from_a_real_model(address: str) -> None:
     calls = CeLlmCallLog.objects.filter(success=True)
     assert {call.model for call in calls} == {"local"}
     assert all(call.output_tokens for call in calls)
-    assert [replay(turn) for turn in CeConversationHistory.objects.all()] == [None, None]
+    assert [find_replay_difference(turn) for turn in CeConversationHistory.objects.all()] == [None, None]

@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from convengine.sessions.models import CeConversation
+from convengine.server.sessions.models import CeConversation
 from tests.api import make_key
 from tests.live import ledger
 from tests.live.client import Talk

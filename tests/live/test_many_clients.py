@@ -8,7 +8,7 @@ from threading import Barrier
 import pytest
 
 from config_admin.models import CeConfig
-from convengine.sessions.models import CeConversation, CeTurnTicket
+from convengine.server.sessions.models import CeConversation, CeTurnTicket
 from tests.api import make_key
 from tests.live import ledger
 from tests.live.client import Exchange, Reply, Talk, post

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from audit.models import CeLlmCallLog
-from audit.replay import replay
-from convengine import wiring
-from convengine.llm.bounded_transport import MAX_BYTES
-from convengine.llm.connections import read_connections
-from convengine.sessions.models import CeConversationHistory
-from convengine.wiring import Outside
+from audit.replay.replay import find_replay_difference
+from convengine.server import wiring
+from convengine.server.model_clients.bounded_transport import MAX_BYTES
+from convengine.server.model_clients.connections import read_connections
+from convengine.server.sessions.models import CeConversationHistory
+from convengine.server.wiring import OutsideWorld
 from tests.api import Caller
 from tests.fakes.openai_server import ModelServer, Says, model_server
 from tests.live.configuration import configure
@@ -27,8 +27,8 @@ GOOD = '{"opens": 9}'
 def service(*says: Says) -> Iterator[ModelServer]:
     with model_server(*says) as server:
         found = read_connections({"desk": {"base_url": server.url, "models": ["small"], "prices": {"small": [1, 2]}}})
-        model = wiring.reach(found)
-        with wiring.using(Outside(model=model)):
+        model = wiring.make_model_client(found)
+        with wiring.replace_outside_world(OutsideWorld(model=model)):
             yield server
         model.close()
 
@@ -97,7 +97,7 @@ def test_a_service_that_misbehaves_gives_the_specified_answer_and_leaves_every_t
         assert "127.0.0.1" not in response.content.decode()
     assert logged() == list(enumerate(tries, start=1))
     # Nobody is asked now: what the service said, and how it failed, is in the recording.
-    assert replay(CeConversationHistory.objects.get()) is None
+    assert find_replay_difference(CeConversationHistory.objects.get()) is None
 
 
 def test_a_row_with_a_text_of_its_own_answers_when_the_model_is_out() -> None:
@@ -118,4 +118,4 @@ def test_what_a_conversation_may_cost_is_counted_over_its_turns() -> None:
 
     assert [answer["errorCode"] for answer in answers] == [None, None, "LLM_BUDGET_EXCEEDED"]
     assert len(server.requests) == 2
-    assert [replay(turn) for turn in CeConversationHistory.objects.order_by("turn_no")] == [None] * 3
+    assert [find_replay_difference(turn) for turn in CeConversationHistory.objects.order_by("turn_no")] == [None] * 3

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from audit.models import CeAudit, CeLlmCallLog
 from config_admin.models import CeMcpTool
-from convengine.executors.document_store import put
-from convengine.executors.models import CeDocumentCollection
-from convengine.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.executors.document_store import put
+from convengine.server.executors.models import CeDocumentCollection
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import make_key
 from tests.fakes.openai_server import ModelServer, Says, model_server
 from tests.live.client import MESSAGE, post

@@ -16,7 +16,7 @@ from django.conf import settings
 
 from audit.models import CeAudit
 from config_admin.models import CeResponse
-from convengine.sessions.models import CeConversation, CeConversationHistory, CeThread, CeTurnTicket
+from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeThread, CeTurnTicket
 from tests.api import make_key
 from tests.fakes.openai_server import ModelServer, Says, model_server
 from tests.live import ledger
@@ -29,7 +29,6 @@ from tests.worlds import desk
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.postgres,
     pytest.mark.skipif(
         not settings.DATABASES["default"]["ENGINE"].endswith("postgresql"),
         reason="several servers are for PostgreSQL; what one file takes is in test_many_clients",

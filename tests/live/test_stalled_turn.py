@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 from django.db import transaction
 
-from convengine.sessions.models import CeConversationHistory
+from convengine.server.sessions.models import CeConversationHistory
 from tests.api import make_key
 from tests.live import ledger
 from tests.live.client import Talk

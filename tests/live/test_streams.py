@@ -13,7 +13,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from audit.models import CeAccessLog
-from convengine.api.models import CeApiKey
+from convengine.server.api.models import CeApiKey
 from tests.api import make_key
 from tests.live.client import Talk
 from tests.live.configuration import configure

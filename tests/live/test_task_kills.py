@@ -15,7 +15,7 @@ from django.urls import reverse
 from audit.models import CeAudit
 from config_admin.models import CeIntent, CePendingAction, CeResponse, CeRule
 from config_admin.releases.change_set import change_set
-from convengine.sessions.models import CeConversation, CeConversationHistory, CePendingActionExecution
+from convengine.server.sessions.models import CeConversation, CeConversationHistory, CePendingActionExecution
 from tests.api import make_key
 from tests.live import ledger
 from tests.live.client import Talk
@@ -137,7 +137,7 @@ def check_left_open(talk: Talk, execution: CePendingActionExecution) -> None:
     """Nobody knows how it ended: nothing runs, and that is told."""
     last, (stage, payload) = talk.acknowledged[-1].reply, told(talk)
     assert (stage, payload["reason"], execution.finished_at) == ("SKIPPED", "ALREADY_CLAIMED", None)
-    assert "a person must look" in payload["reasonText"]
+    assert "A person must check" in payload["reasonText"]
     assert (last.said, last.body["state"]) == (LEFT_OPEN, "CONFIRM")
 
 

@@ -10,11 +10,11 @@ from typing import Any
 from unittest.mock import patch
 
 import convengine
-from bench.statements import counted
+from bench.statements import count_statements
 from bench.worlds import MESSAGES
-from convengine.rules import apply, bank
-from convengine.rules.conditions import evaluate
-from convengine.sessions.clock import TurnClock
+from convengine.engine.rules import apply, bank
+from convengine.engine.rules.conditions import evaluate_rule
+from convengine.server.database.clock import TurnClock
 from tests.api import Caller
 
 _OURS = str(Path(convengine.__file__).parent.parent)
@@ -39,7 +39,7 @@ def work_of(caller: Caller, turn: int) -> TurnWork:
     work = TurnWork()
     # A step that lasts a millisecond leaves an event that says so: on a busy machine that would be more lines.
     stopped = patch.object(TurnClock, "elapsed_ms", lambda self: 0.0)
-    with counted() as asked, stopped, _rules(work), _patterns(work), _lines(work):
+    with count_statements() as asked, stopped, _rules(work), _patterns(work), _lines(work):
         say(caller, turn)
     work.statements, work.rows = asked.statements, asked.rows
     return work
@@ -56,15 +56,15 @@ def say(caller: Caller, turn: int) -> Any:
 def _rules(work: TurnWork) -> Iterator[None]:
     def seen(*args: Any) -> Any:
         work.rules += 1
-        return evaluate(*args)
+        return evaluate_rule(*args)
 
-    with patch.object(apply, "evaluate", seen):
+    with patch.object(apply, "evaluate_rule", seen):
         yield
 
 
 @contextmanager
 def _patterns(work: TurnWork) -> Iterator[None]:
-    hits = bank._Together.hits
+    hits = bank._Automaton.hits
 
     def seen(*args: Any) -> Any:
         work.pattern_sets += 1
@@ -73,7 +73,7 @@ def _patterns(work: TurnWork) -> Iterator[None]:
     def never(*args: Any) -> Any:
         raise AssertionError("patterns were tested one by one")
 
-    with patch.object(bank._Together, "hits", seen), patch.object(bank._OneByOne, "hits", never):
+    with patch.object(bank._Automaton, "hits", seen), patch.object(bank._SequentialSearch, "hits", never):
         yield
 
 

@@ -16,11 +16,11 @@ import pytest
 from django.db import connection
 
 from audit.models import CeAudit
-from convengine.domain.turn import TurnRequest
-from convengine.sessions.messages import take_message
-from convengine.sessions.models import CeConversation
-from convengine.sessions.threads import Thread
-from convengine.sessions.turns import take_turn
+from convengine.engine.turn.turn import TurnRequest
+from convengine.server.sessions.models import CeConversation
+from convengine.server.threads.find_session import Thread
+from convengine.server.threads.take_message import take_message
+from convengine.server.turns.take_turn import take_turn
 from tests.live.processes import database_url, end_with_parent
 from tests.worlds import desk
 
@@ -49,8 +49,8 @@ _CLOSER = """
 import time, django
 django.setup()
 from django.db import transaction
-from convengine.jobs import running
-from convengine.sessions import closing
+from convengine.server.jobs import running
+from convengine.server.threads import idle_sessions
 
 class Timed:
     def __enter__(self):
@@ -64,7 +64,7 @@ class Timed:
 class Transactions:
     atomic = Timed
 
-closing.transaction = Transactions
+idle_sessions.transaction = Transactions
 running.run("close_sessions", by="test")
 """
 

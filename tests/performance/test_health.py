@@ -7,7 +7,7 @@ import pytest
 from bench.health import world
 from config_admin.health.check import check_all, check_touched
 from config_admin.validation.world import World
-from convengine.domain import rows
+from convengine.engine.turn import rows
 
 INSTALLED = World(model_configured=True)
 

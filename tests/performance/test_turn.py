@@ -4,15 +4,15 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.db import models
+from django.db import connection, models
 
 from audit.models import CeAudit, CeTurnRow
 from bench import worlds
 from config_admin.models import CeRule
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import CeRelease, CeReleaseBlob
-from convengine.codec import dumps
-from convengine.sessions.models import CeConversation, CeConversationHistory, CeMemory
+from convengine.engine.turn.codec import dumps
+from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeMemory
 from tests.api import Caller
 from tests.performance.counting import TurnWork, say, work_of
 
@@ -41,10 +41,12 @@ def flat(little: TurnWork, much: TurnWork) -> None:
     assert much.lines <= little.lines + 20
 
 
-def test_P8_an_ordinary_turn_asks_at_most_eight_statements() -> None:
+def test_P8_an_ordinary_turn_asks_at_most_four_statements() -> None:
     work = after_a_while(rules=50, patterns=20)
 
-    assert len(work.statements) <= 8, "\n".join(work.statements)
+    # SQLite executes the statements of a commit one by one, and no network lies in between.
+    most = 4 if connection.vendor == "postgresql" else 8
+    assert len(work.statements) <= most, "\n".join(work.statements)
     assert work.rules > 0
     assert work.pattern_sets > 0
 

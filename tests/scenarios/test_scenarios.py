@@ -8,25 +8,32 @@ import yaml
 
 from convengine.scenarios import database
 from convengine.scenarios.loading import files
+from convengine.scenarios.report_format import format_line
 from convengine.scenarios.runner import Failure, run
-from convengine.scenarios.telling import line
 from tests.accounts import unfounded_anywhere
+from tests.cases import for_each
 from tests.stages import untold_anywhere
 
 FOLDER = Path(__file__).resolve().parent
 FILES = files([FOLDER])
+#: A database is emptied after a test: not after each of them.
+SHARES = 4
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_a_scenario_holds_and_each_of_its_turns_replays_equal_and_is_told_by_its_events(file: Path) -> None:
-    with database.disposable():
-        report = run(file, replay=True)
-        unfounded, untold = list(unfounded_anywhere()), sorted(set(untold_anywhere()))
+@pytest.mark.parametrize("share", range(SHARES))
+def test_each_scenario_holds_and_each_of_its_turns_replays_equal_and_is_told_by_its_events(share: int) -> None:
+    @for_each("file", FILES[share::SHARES])
+    def check(file: Path) -> None:
+        with database.allow_emptying():
+            report = run(file, replay=True)
+            unfounded, untold = list(unfounded_anywhere()), sorted(set(untold_anywhere()))
 
-    assert report.outcome == "passed", line(report)
-    assert unfounded == []
-    assert untold == []
+        assert report.outcome == "passed", format_line(report)
+        assert unfounded == []
+        assert untold == []
+
+    check()
 
 
 #: Scenario, turn, path to an expectation in the file, what it is turned into, and how that must fail.
@@ -77,7 +84,7 @@ def test_a_flipped_expectation_fails_with_where_expected_and_got(
     file = tmp_path / f"{name}.yaml"
     file.write_text(yaml.safe_dump(world))
 
-    with database.disposable():
+    with database.allow_emptying():
         report = run(file)
 
     assert report.failures == [failure]

@@ -1,4 +1,4 @@
-"""`manage.py audit_anchor FILE`: note how every chain ends, in a file that is kept elsewhere."""
+"""`manage.py audit_anchor FILE`: append the ends of all chains to a file elsewhere."""
 
 import argparse
 from pathlib import Path
@@ -6,22 +6,21 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from audit.chain import anchor
+from audit.integrity import anchor
 
 
 class Command(BaseCommand):
-    """The first time all conversations are noted, later those that went on since."""
+    """The first run adds all conversations, later ones those with new turns."""
 
-    help = "Add to a file how the chains of all conversations end that went on since it was last written."
+    help = "Append the latest seals of all changed conversations to an anchor file."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Where to."""
         parser.add_argument("file", type=Path)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Add, and say how much."""
+        """Append, and print how many."""
         try:
-            count = anchor.write(options["file"])
-        except (OSError, anchor.Unreadable) as fault:
+            count = anchor.write_anchor(options["file"])
+        except (OSError, anchor.UnreadableAnchor) as fault:
             raise CommandError(str(fault)) from fault
-        self.stdout.write(f"{count:,} chains noted in {options['file']}.")
+        self.stdout.write(f"{count:,} chains written to {options['file']}.")

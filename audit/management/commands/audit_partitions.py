@@ -1,17 +1,17 @@
-"""`manage.py audit_partitions`: make the partitions that the coming audit events need."""
+"""`manage.py audit_partitions`: make the next partitions of `ce_audit`."""
 
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from audit.partitions import ensure
+from audit.record.partitions import ensure_partitions
 
 
 class Command(BaseCommand):
-    """Safe to run at any time, and as often as wanted."""
+    """Safe to run at any time and repeatedly."""
 
-    help = "Make the partitions of ce_audit that the coming events need (PostgreSQL)."
+    help = "Create the next partitions of ce_audit (PostgreSQL)."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Make them and say how many."""
-        self.stdout.write(f"{ensure()} made")
+        """Make them and print how many."""
+        self.stdout.write(f"{ensure_partitions()} made")

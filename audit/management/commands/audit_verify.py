@@ -1,4 +1,4 @@
-"""`manage.py audit_verify`: is the record as it was written, and where not?"""
+"""`manage.py audit_verify`: verify that nobody changed the record."""
 
 import argparse
 import json
@@ -9,30 +9,33 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from audit.chain import anchor, everything, verify
-from audit.chain.verify import Report
+from audit.integrity import anchor, verify, verify_all
+from audit.integrity.verify import Report
 
 
 class Command(BaseCommand):
-    """Ends with 1 when something is wrong."""
+    """Ends with status 1 when something is wrong."""
 
-    help = "Look whether the record is as it was written, and tell where it is not."
+    help = "Verify the integrity of the audit trail and list changes."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """What to look at, and how to tell."""
-        parser.add_argument("--conversation", type=uuid.UUID, metavar="ID", help="only this one")
-        parser.add_argument("--anchor", type=Path, metavar="FILE", help="also hold the chains against this anchor")
-        parser.add_argument("--json", action="store_true", help="tell it as one JSON document")
-        parser.add_argument("--workers", type=int, metavar="N", help="processes that read; as many as processors")
+        parser.add_argument("--conversation", type=uuid.UUID, metavar="ID", help="only this conversation")
+        parser.add_argument("--anchor", type=Path, metavar="FILE", help="also compare the chains with this anchor file")
+        parser.add_argument("--json", action="store_true", help="print one JSON document")
+        parser.add_argument("--workers", type=int, metavar="N", help="the number of processes. Default: one per CPU")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Look, and tell."""
+        """Verify, and print the result."""
         key = options["conversation"]
-        report = verify.one(key) if key else everything.verified(options["workers"], self._progress(options["json"]))
+        report = (
+            verify.verify_conversation(key)
+            if key
+            else verify_all.verify_all(options["workers"], self._progress(options["json"]))
+        )
         if options["anchor"]:
             try:
-                report.hold(anchor.differences(options["anchor"], key))
-            except (OSError, anchor.Unreadable) as fault:
+                report.add_findings(anchor.compare_anchor(options["anchor"], key))
+            except (OSError, anchor.UnreadableAnchor) as fault:
                 raise CommandError(str(fault)) from fault
         self._tell(report, options["json"])
         if not report.intact:
@@ -47,8 +50,8 @@ class Command(BaseCommand):
 
     def _tell(self, report: Report, as_json: bool) -> None:
         if as_json:
-            self.stdout.write(json.dumps(report.told(), indent=2))
+            self.stdout.write(json.dumps(report.as_json(), indent=2))
             return
         for one in report.findings:
             self.stdout.write(str(one))
-        self.stdout.write(report.sentence())
+        self.stdout.write(report.summary())

@@ -1,4 +1,4 @@
-"""`manage.py demo_talk`: a conversation in the terminal, the decisions beside it."""
+"""`manage.py demo_talk`: a conversation in the terminal with its decisions."""
 
 import sys
 import textwrap
@@ -11,35 +11,37 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from audit.expand import expanded
-from audit.queries import whole_turns
-from audit.reasons import Reason, Told, reasons
-from convengine import conf
-from convengine.domain.turn import TurnRequest
-from convengine.errors import ConvEngineError
-from convengine.sessions.turns import TurnAnswer, take_turn
+from audit.narration.reasons import Reason, ReasonRow, list_reasons
+from audit.narration.wording import row_name
+from audit.record.expand import expand_events
+from audit.record.queries import read_turns
+from convengine.engine.errors import ConvEngineError
+from convengine.engine.turn.turn import TurnRequest
+from convengine.server.app_interfaces import configuration
+from convengine.server.turns.take_turn import TurnAnswer, take_turn
 
 
 class Command(BaseCommand):
-    """Reads messages, one a line, until the input ends or `quit` comes; prints each answer and why it was given."""
+    """Reads messages, one per line, until the input ends or `quit` comes; prints each answer and its reasons."""
 
     help = "Talk to the configuration of this installation in the terminal."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which conversation."""
-        parser.add_argument("--conversation", type=uuid.UUID, help="Go on with this one; without it a new one begins.")
+        parser.add_argument(
+            "--conversation", type=uuid.UUID, help="Continue this conversation. Without it, a new one starts."
+        )
 
     def handle(self, *args: Any, conversation: uuid.UUID | None, **options: Any) -> None:
-        """Talk. Raises CommandError when there is nothing to talk to."""
+        """Talk. Raises CommandError without a demonstration."""
         try:
-            conf.load("SNAPSHOT").current()
+            configuration().current()
         except DatabaseError as error:
-            raise CommandError("There is nothing to talk to yet: run `make demo` first.") from error
+            raise CommandError("No configuration is loaded yet. Run `make demo` first.") from error
         if isinstance(sys.stdin, TextIOWrapper):
-            # A terminal may send bytes that are no text in its own encoding.
+            # A terminal may send bytes that are invalid in its encoding.
             sys.stdin.reconfigure(errors="replace")
         conversation_id = str(conversation or uuid.uuid4())
-        self.stdout.write(f"Conversation {conversation_id}. Say something; `quit` ends.\n")
+        self.stdout.write(f"Conversation {conversation_id}. Enter a message, or `quit` to end.\n")
         for line in self._lines():
             if line.strip().lower() == "quit":
                 break
@@ -67,8 +69,8 @@ class Command(BaseCommand):
             return
         assert isinstance(answer, TurnAnswer)  # Without a key nothing is replayed.
         self._say(answer)
-        events = list(expanded(whole_turns(uuid.UUID(conversation_id), [answer.turn_no])))
-        for reason in reasons(events):
+        events = list(expand_events(read_turns(uuid.UUID(conversation_id), [answer.turn_no])))
+        for reason in list_reasons(events):
             self.stdout.write(f"        · {_line(reason)}")
         self.stdout.write("")
 
@@ -86,12 +88,12 @@ class Command(BaseCommand):
 
 
 def _line(reason: Reason) -> str:
-    """What won, and the rows that were tested and did not."""
-    lost = ", ".join(f"{_named(row)} ({row.reason})" for row in reason.lost)
-    return f"{reason.subject}: {', '.join(map(_named, reason.won)) or 'nothing'} won" + (
-        f"; not {lost}" if lost else ""
+    """The winner, and the tested rows that did not win."""
+    lost = "; ".join(f"{_named(row)} ({row.reason})" for row in reason.lost)
+    return f"{reason.subject}: {', '.join(map(_named, reason.won)) or 'no match'}" + (
+        f"; did not match: {lost}" if lost else ""
     )
 
 
-def _named(row: Told) -> str:
-    return f"{row.pk}" + (f" “{row.about}”" if row.about else "")
+def _named(row: ReasonRow) -> str:
+    return row_name(row.table, row.pk) + (f" “{row.about}”" if row.about else "")

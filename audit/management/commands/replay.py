@@ -7,17 +7,16 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from audit.replay import NotReplayable, replay
-from convengine.sessions.models import CeConversationHistory
+from audit.replay.replay import NotReplayable, find_replay_difference
+from convengine.server.sessions.models import CeConversationHistory
 
 
 class Command(BaseCommand):
     """Prints "equal", or the first event that differs; the exit status is 0 only when equal."""
 
-    help = "Run a stored turn again from its recording on its own release, and compare event for event."
+    help = "Replay a stored turn on its release and compare every event."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which turn."""
         parser.add_argument("conversation", type=uuid.UUID)
         parser.add_argument("turn", type=int)
 
@@ -27,7 +26,7 @@ class Command(BaseCommand):
         if record is None:
             raise CommandError(f"Conversation {conversation} has no turn {turn}.")
         try:
-            difference = replay(record)
+            difference = find_replay_difference(record)
         except NotReplayable as error:
             raise CommandError(f"Turn {turn} cannot be replayed: {error}") from error
         if difference is None:
@@ -38,4 +37,4 @@ class Command(BaseCommand):
         self.stdout.write(f"  replayed: {json.dumps(difference.replayed, ensure_ascii=False)}")
         for call in difference.calls:
             self.stdout.write(f"  {call}")
-        raise CommandError("The replay differs from the record.")
+        raise CommandError("The replay is different from the record.")

@@ -8,9 +8,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from audit.saving.recorded import NotSavable
-from audit.saving.save import name, scenario, text
-from convengine.sessions.models import CeConversation
+from audit.export.scenario.document import build_scenario, dump_yaml, scenario_name
+from audit.export.scenario.recorded_turns import NotExportable
+from convengine.server.sessions.models import CeConversation
 
 _RANGE = re.compile(r"^(\d{1,9})(?:-(\d{1,9}))?$")
 
@@ -19,17 +19,16 @@ def turns(given: str) -> tuple[int, int]:
     """A turn, or a range of turns such as `3-7`. Raises ArgumentTypeError."""
     match = _RANGE.match(given)
     if match is None:
-        raise ArgumentTypeError(f"{given!r} is neither a turn nor a range of turns such as 3-7.")
+        raise ArgumentTypeError(f"{given!r} is not a turn or a range of turns such as 3-7.")
     return int(match[1]), int(match[2] or match[1])
 
 
 class Command(BaseCommand):
-    """Writes the file that `manage.py scenarios FILE` plays, and says where."""
+    """Writes the file for `manage.py scenarios FILE`, and prints its name."""
 
-    help = "Save a conversation, or some of its turns, as a scenario file with the recorded answers and configuration."
+    help = "Save a conversation or some of its turns as a scenario file, with recorded answers and configuration."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which turns, and where to."""
         parser.add_argument("conversation", type=uuid.UUID)
         parser.add_argument("--turns", type=turns, default=(None, None), help="One, or a range such as 3-7.")
         parser.add_argument("-o", "--output", type=Path, help="The file; its name becomes the scenario's id.")
@@ -38,12 +37,12 @@ class Command(BaseCommand):
         """Save. Raises CommandError."""
         found = CeConversation.objects.filter(pk=conversation).first()
         if found is None:
-            raise CommandError(f"There is no conversation {conversation}.")
+            raise CommandError(f"The conversation does not exist: {conversation}.")
         first, last = options["turns"]
-        file = output or Path(f"{name(found, first, last)}.yaml")
+        file = output or Path(f"{scenario_name(found, first, last)}.yaml")
         try:
-            document = scenario(found, first, last, named=file.stem)
-        except NotSavable as error:
+            document = build_scenario(found, first, last, named=file.stem)
+        except NotExportable as error:
             raise CommandError(str(error)) from error
-        file.write_text(text(document), encoding="utf-8")
+        file.write_text(dump_yaml(document), encoding="utf-8")
         self.stdout.write(f"{file}: {len(document['turns'])} turns")

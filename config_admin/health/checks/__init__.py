@@ -1,1 +1,1 @@
-"""The checks of the health of a configuration, a module each."""
+"""The health checks, one module each."""

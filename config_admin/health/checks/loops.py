@@ -1,4 +1,4 @@
-"""Rules that move a conversation round in circles until the passes are used up."""
+"""Rules that move a conversation in a circle until the passes are used up."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
@@ -8,62 +8,64 @@ from config_admin.health.diagnosis import Diagnosis, diagnosis
 from config_admin.health.rules import dry
 from config_admin.health.rules.claims import Place
 from config_admin.health.rules.collide import order, witness
-from config_admin.health.rules.places import meeting
-from config_admin.health.rules.solve import Found, Wanted, moments
+from config_admin.health.rules.scopes import shared_scopes
+from config_admin.health.rules.solve import SampleTurn, Wanted, sample_turns
 from config_admin.health.survey import Survey
 from config_admin.validation.findings import Severity
 from config_admin.validation.relations import scope_fits, scope_key
-from convengine.domain import rows
-from convengine.domain.enums import RulePhase, phase_of
-from convengine.domain.scope import ANY
-from convengine.domain.session import Session
-from convengine.domain.text import code
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import RulePhase, read_phase
+from convengine.engine.turn.scope import ANY
+from convengine.engine.turn.session import Session
 
-#: Rules of one circle, circles that are tried, and moments of each that are played.
+#: Maximum rules of a circle, circles to try, and turns to simulate for each.
 LONGEST, MAX_CIRCLES, MAX_PLAYED = 4, 2000, 6
 _MOVING = {"SET_STATE": ("state",), "SET_INTENT": ("intent",)}
 
 
 def check(survey: Survey) -> Iterator[Diagnosis]:
-    """Every circle in which the engine was seen to go round, by the rules that it was seen to go by."""
+    """Every circle that the engine really went through, with its rules."""
     told: set[frozenset[int]] = set()
     for phase, circle in islice(_circles(survey), MAX_CIRCLES):
         if frozenset(rule.rule_id for rule in circle) in told or survey.late("circles of rules"):
             continue
-        seen = _seen(survey, phase, circle)
+        seen = _simulate_loop(survey, phase, circle)
         if seen is None:
             continue
         movers, found = seen
         key = frozenset(rule.rule_id for rule in movers)
         if key not in told and survey.is_touched(*movers):
             told.add(key)
-            yield _told(movers, found)
+            yield _report_loop(movers, found)
 
 
-def _told(circle: Sequence[rows.Rule], found: Found) -> Diagnosis:
+def _report_loop(circle: Sequence[rows.Rule], found: SampleTurn) -> Diagnosis:
     first, *others = circle
     names = ", ".join(f"{rule_name(rule)} to {code(rule.action_value)}" for rule in circle)
     return diagnosis(
         "RULE_LOOP",
         Severity.WARNING,
         first,
-        f"These rules move the conversation round and round: {names}. The engine stops after the last pass.",
-        "Where the conversation ends up is an accident of the number of passes, and the customer gets that answer.",
+        f"These rules move the conversation in a loop: {names}. The engine stops after the last pass.",
+        "The final state depends only on the number of passes, and so does the answer to the customer.",
         others=others,
         witness=witness(found),
     )
 
 
-def _seen(survey: Survey, phase: RulePhase, circle: Sequence[rows.Rule]) -> tuple[Sequence[rows.Rule], Found] | None:
-    """The rules that moved the conversation when the engine went round, and the moment in which it did."""
+def _simulate_loop(
+    survey: Survey, phase: RulePhase, circle: Sequence[rows.Rule]
+) -> tuple[Sequence[rows.Rule], SampleTurn] | None:
+    """The rules of the circle that the engine went through, and the simulated turn."""
     first = circle[0]
-    where = [place for place in meeting(survey.stage, phase, first) if _is_before(first, circle[-1], place)]
+    where = [place for place in shared_scopes(survey.simulator, phase, first) if _is_before(first, circle[-1], place)]
     wanted = [Wanted(first)]
     written: dict[Place, str] = {}
     for before, rule in pairwise(circle):
         written = {**written, _MOVING[code(before.action)]: code(before.action_value)}
         wanted.append(Wanted(rule, written=written))
-    for found in islice(moments(survey.stage, phase, where, wanted), MAX_PLAYED):
+    for found in islice(sample_turns(survey.simulator, phase, where, wanted), MAX_PLAYED):
         played = dry.play(found.session, phase, survey.harmless)
         if played.capped and (movers := _movers(survey, played, len(circle))):
             return movers, found
@@ -71,7 +73,7 @@ def _seen(survey: Survey, phase: RulePhase, circle: Sequence[rows.Rule]) -> tupl
 
 
 def _movers(survey: Survey, played: dry.Played, passes: int) -> Sequence[rows.Rule]:
-    """The rules that moved the conversation in the last passes, in the order in which they did."""
+    """The rules that moved the conversation in the last passes, in order."""
     last = max((step.number for step in played.steps), default=0)
     moved = (
         survey.snapshot.row(rows.Rule, step.rule_id)
@@ -86,7 +88,7 @@ def _place(session: Session) -> tuple[str | None, str | None]:
 
 
 def _is_before(first: rows.Rule, last: rows.Rule, place: tuple[str, str]) -> bool:
-    """True when the place is one that the circle comes back to."""
+    """True when the circle returns to this scope."""
     intent, state = place
     if code(last.action) == "SET_STATE":
         return code(last.action_value) == state or code(first.state_code) == ANY
@@ -96,14 +98,14 @@ def _is_before(first: rows.Rule, last: rows.Rule, place: tuple[str, str]) -> boo
 def _circles(survey: Survey) -> Iterator[tuple[RulePhase, tuple[rows.Rule, ...]]]:
     movers: dict[RulePhase, list[rows.Rule]] = {}
     for rule in survey.snapshot.enabled(rows.Rule):
-        phase = phase_of(rule.phase)
+        phase = read_phase(rule.phase)
         if phase is not None and code(rule.action) in _MOVING and survey.active(rule):
             movers.setdefault(phase, []).append(rule)
     for phase, rules in movers.items():
         by_scope = _by_scope(rules)
         for rule in sorted(rules, key=order):
             if survey.is_touched(rule):
-                # Of a touched rule every circle is wanted, of all rules each circle once.
+                # For changed rules all their circles, otherwise each circle once.
                 lowest = rule.rule_id if survey.touched is None else 0
                 yield from ((phase, circle) for circle in _from(by_scope, (rule,), lowest))
 
@@ -118,7 +120,7 @@ def _by_scope(rules: Sequence[rows.Rule]) -> dict[tuple[str, str], list[rows.Rul
 def _from(
     by_scope: dict[tuple[str, str], list[rows.Rule]], path: tuple[rows.Rule, ...], lowest: int
 ) -> Iterator[tuple[rows.Rule, ...]]:
-    """Circles that begin with these rules, of rules whose key is not below `lowest`."""
+    """Circles that begin with these rules, of rules with keys not below `lowest`."""
     intent, state = _after(path)
     for scope in dict.fromkeys(((intent, state), (intent, ANY), (ANY, state), (ANY, ANY))):
         for rule in by_scope.get(scope, ()):
@@ -132,7 +134,7 @@ def _from(
 
 
 def _after(path: Sequence[rows.Rule]) -> tuple[str, str]:
-    """Intent and state after the moves; ANY where nothing says."""
+    """Intent and state after the moves; ANY if unknown."""
     intent, state = scope_key(path[0])
     for rule in path:
         if code(rule.action) == "SET_STATE":

@@ -9,21 +9,21 @@ from config_admin.health.reach import Reach, reach, reaches
 from config_admin.health.rules import dry
 from config_admin.health.rules.collide import witness
 from config_admin.health.rules.phases import SOURCES
-from config_admin.health.rules.places import meeting
-from config_admin.health.rules.solve import Wanted, moments
+from config_admin.health.rules.scopes import shared_scopes
+from config_admin.health.rules.solve import Wanted, sample_turns
 from config_admin.health.survey import Survey
 from config_admin.health.witness import Witness
 from config_admin.validation import relations
 from config_admin.validation.findings import Severity
-from convengine.domain import rows, settings
-from convengine.domain.catalogue.intents import RESET_INTENT_CODES
-from convengine.domain.enums import RuleAction, phase_of
-from convengine.domain.rows import Row
-from convengine.domain.scope import ANY, BUILT_IN_STATES, INTENT_COLLISION, UNKNOWN
-from convengine.domain.text import code
-from convengine.responses.select import choose_response
+from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
+from convengine.engine.steps.responses.select import choose_response
+from convengine.engine.text.compare import code
+from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.enums import RuleAction, read_phase
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, INTENT_COLLISION, UNKNOWN
 
-#: Rules that are looked at as leading to a state, and moments of each that are played.
+#: Maximum rules that lead to a state to examine, and turns to simulate for each.
 MAX_LEADING, MAX_PLAYED = 10, 6
 _SCOPED: tuple[type[Row], ...] = (
     rows.Rule,
@@ -36,8 +36,8 @@ _SCOPED: tuple[type[Row], ...] = (
 )
 
 
-def unreached(survey: Survey) -> Iterator[Diagnosis]:
-    """Every state that rows are for and nothing leads to, with those rows."""
+def find_unreachable_states(survey: Survey) -> Iterator[Diagnosis]:
+    """Every state that has rows but that nothing leads to."""
     waiting: dict[tuple[str, str], list[Row]] = {}
     for row_type in _SCOPED:
         for row in survey.snapshot.enabled(row_type):
@@ -54,8 +54,11 @@ def unreached(survey: Survey) -> Iterator[Diagnosis]:
                 "UNREACHABLE_STATE",
                 Severity.WARNING,
                 members[0],
-                f"{_rows(len(members))} for {scope_name(intent, state)}, and no rule, classifier or edge leads there.",
-                "No conversation comes to this state, so the customer never meets what was written for it.",
+                (
+                    f"{_rows(len(members))} for {scope_name(intent, state)}, and no rule, phrase or state graph "
+                    "edge leads there."
+                ),
+                "No conversation reaches this state, so its rows are never used.",
                 others=members[1:],
                 field="state_code",
             )
@@ -65,10 +68,10 @@ def _rows(count: int) -> str:
     return "There is a row" if count == 1 else f"There are {count} rows"
 
 
-def unanswered(survey: Survey) -> Iterator[Diagnosis]:
-    """Every state of an intent that no response row answers, where the engine was seen to come to it."""
+def find_unanswered_states(survey: Survey) -> Iterator[Diagnosis]:
+    """Every state of an intent without an answer that the engine reached in a simulated turn."""
     snapshot = survey.snapshot
-    resetting = settings.read(snapshot, RESET_INTENT_CODES).value
+    resetting = live_settings.read(snapshot, RESET_INTENT_CODES).value
     for intent, states in sorted(reach(snapshot).items()):
         if not survey.is_near(intent) or intent in (*resetting, UNKNOWN):
             continue
@@ -87,22 +90,22 @@ def _unanswered(survey: Survey, intent: str, state: str) -> Iterator[Diagnosis]:
             "STATE_WITHOUT_RESPONSE",
             Severity.WARNING,
             row,
-            f"This leads to {scope_name(intent, state)}, and no response row can answer there.",
-            "The turn ends with the error RESPONSE_MAPPING_NOT_FOUND, and the customer gets no answer.",
+            f"This leads to {scope_name(intent, state)}, which has no answer.",
+            "The turn fails with RESPONSE_MAPPING_NOT_FOUND, and the customer gets no answer.",
             witness=shown,
         )
         return
 
 
 def _come_to(survey: Survey, rule: rows.Rule, intent: str, state: str) -> Witness | None:
-    """A moment after which the rules of the phase have left the conversation there."""
-    phase = phase_of(rule.phase)
+    """A simulated turn after which the rules of the phase have left the conversation there."""
+    phase = read_phase(rule.phase)
     if phase is None or phase not in SOURCES:
         return None
-    known = meeting(survey.stage, phase, rule)
+    known = shared_scopes(survey.simulator, phase, rule)
     moves = code(rule.action) == RuleAction.SET_STATE and code(rule.intent_code) == ANY
     where = dict.fromkeys((intent, one) for _, one in known) if moves else known
-    for found in islice(moments(survey.stage, phase, where, [Wanted(rule)]), MAX_PLAYED):
+    for found in islice(sample_turns(survey.simulator, phase, where, [Wanted(rule)]), MAX_PLAYED):
         end = dry.play(found.session, phase, survey.harmless).end
         if (end.intent, end.state) == (intent, state):
             return witness(found)
@@ -110,7 +113,7 @@ def _come_to(survey: Survey, rule: rows.Rule, intent: str, state: str) -> Witnes
 
 
 def _leading(survey: Survey, intent: str, state: str) -> Iterator[Row]:
-    """Rules that may lead there, and classifiers that do."""
+    """Rules that may lead there, and phrases that do."""
     by_target = survey.snapshot.index(rows.Rule, _target, relations.rank)
     for rule in islice(by_target.get((RuleAction.SET_STATE, state), ()), MAX_LEADING):
         if survey.active(rule) and relations.scope_fits(code(rule.intent_code), intent):
@@ -124,12 +127,12 @@ def _leading(survey: Survey, intent: str, state: str) -> Iterator[Row]:
 
 
 def _target(rule: rows.Rule) -> tuple[str, str]:
-    """What a rule does, and where it leads if it moves."""
+    """The action of a rule, and its target if it moves."""
     return code(rule.action), code(rule.action_value)
 
 
-def unused_responses(survey: Survey) -> Iterator[Diagnosis]:
-    """Every response row that a closer one covers in each state that it could answer in."""
+def find_unused_responses(survey: Survey) -> Iterator[Diagnosis]:
+    """Every answer that a closer one replaces in each state."""
     found = reach(survey.snapshot)
     for row in survey.of(rows.Response):
         scope = relations.scope_key(row)
@@ -142,20 +145,22 @@ def unused_responses(survey: Survey) -> Iterator[Diagnosis]:
                 "RESPONSE_NEVER_USED",
                 Severity.WARNING,
                 row,
-                f"This answer for {scope_name(*scope)} is never given: wherever it could be, a closer or earlier row "
-                f"answers ({names}{', …' if len(covering) > 5 else ''}).",
-                "The customer never reads this text, whatever is changed in it.",
+                (
+                    f"This answer for {scope_name(*scope)} is never used. A more specific or earlier answer is always "
+                    f"used instead ({names}{', …' if len(covering) > 5 else ''})."
+                ),
+                "The customer never sees this text, even if it is changed.",
                 others=covering,
             )
 
 
 def _covering(survey: Survey, row: rows.Response, found: Reach) -> list[rows.Response]:
-    """The rows that win in its stead; none when it wins somewhere."""
+    """The rows that win instead; none if it wins somewhere."""
     intent, state = relations.scope_key(row)
     winners: dict[int, rows.Response] = {}
     for one in [intent] if intent != ANY else sorted(found):
         for where in [state] if state != ANY else sorted(found.get(one, ())):
-            # A collision of intents is answered by a question of the engine's own.
+            # A question of the engine answers an intent collision.
             if where == INTENT_COLLISION or where not in found.get(one, ()):
                 continue
             winner = choose_response(survey.snapshot, one, where).winner

@@ -1,4 +1,4 @@
-"""What a configuration as a whole lacks: a fallback answer, a reaction to a yes, a use for a tool (tables 10)."""
+"""What a configuration lacks as a whole: a fallback answer, a reaction to a yes, a use of a tool (tables 10)."""
 
 from collections.abc import Iterator
 
@@ -9,18 +9,18 @@ from config_admin.health.rules.claims import Claim, TextClaim
 from config_admin.health.survey import Survey
 from config_admin.validation import relations
 from config_admin.validation.findings import Severity
-from convengine.domain import rows
-from convengine.domain.enums import DialogueAct, InteractionMode, MatchTarget
-from convengine.domain.rows import Row
-from convengine.domain.scope import UNKNOWN
-from convengine.domain.text import code
-from convengine.responses.select import choose_response
-from convengine.rules.conditions import custom_matchers
-from convengine.rules.explain import faults
+from convengine.engine.rules.conditions import custom_matchers
+from convengine.engine.rules.explain import list_faults
+from convengine.engine.steps.responses.select import choose_response
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import DialogueAct, InteractionMode, MatchTarget
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.scope import UNKNOWN
 
 
-def fallback(survey: Survey) -> Iterator[Diagnosis]:
-    """Nothing answers a message that nobody understands."""
+def check_fallback(survey: Survey) -> Iterator[Diagnosis]:
+    """No answer for a message that the engine does not understand."""
     if survey.touched is not None and not any(key.table == rows.Response.table for key in survey.touched):
         return
     if choose_response(survey.snapshot, UNKNOWN, UNKNOWN).winner is None:
@@ -28,28 +28,28 @@ def fallback(survey: Survey) -> Iterator[Diagnosis]:
             "FALLBACK_MISSING",
             Severity.ERROR,
             None,
-            "No response row is switched on for UNKNOWN/UNKNOWN, or wider. Add one that says what can be asked for.",
-            "Whoever says something that nothing understands gets an error instead of an answer.",
+            "No answer is enabled for intent UNKNOWN, state UNKNOWN. Add one that says what customers can ask for.",
+            "Customers whose message is not recognised get an error instead of an answer.",
             table=rows.Response.table,
         )
 
 
-def unusable(survey: Survey) -> Iterator[Diagnosis]:
-    """Every row that is switched on and that no turn can use."""
-    for row, fault in faults(survey.snapshot):
+def find_unusable_rows(survey: Survey) -> Iterator[Diagnosis]:
+    """Every enabled row that no turn can use."""
+    for row, fault in list_faults(survey.snapshot):
         if survey.is_touched(row):
             yield diagnosis(
                 "ROW_UNUSABLE",
                 Severity.ERROR,
                 row,
-                f"No turn uses this row: {fault.reason}. {fault.remedy or ''}".strip(),
-                "The row counts as switched off: the customer gets what comes without it.",
+                f"This row is invalid, so no turn uses it: {fault.reason}. {fault.remedy or ''}".strip(),
+                "The row is treated as disabled.",
                 field=fault.field,
             )
 
 
-def inactive(survey: Survey) -> Iterator[Diagnosis]:
-    """Rows of an intent that is switched off, or that there is not."""
+def find_rows_of_inactive_intents(survey: Survey) -> Iterator[Diagnosis]:
+    """Rows of a disabled or missing intent."""
     snapshot, waiting = survey.snapshot, dict[str, list[Row]]()
     for row_type in rows.ROW_TYPES:
         if row_type is rows.Intent or "intent_code" not in rows.columns(row_type):
@@ -60,20 +60,20 @@ def inactive(survey: Survey) -> Iterator[Diagnosis]:
     for intent, found in sorted(waiting.items()):
         known = snapshot.row(rows.Intent, intent)
         counted = "A row is" if len(found) == 1 else f"{len(found)} rows are"
-        why = "is switched off" if known else "does not exist"
+        why = "is disabled" if known else "does not exist"
         yield diagnosis(
             "ROW_INACTIVE_INTENT",
             Severity.WARNING,
             known or found[0],
-            f"{counted} switched on for {intent}, which {why}.",
-            "These rows take no part in any turn.",
+            f"{counted} enabled for {intent}, which {why}.",
+            "These rows are never used.",
             others=found,
             field=None if known else "intent_code",
         )
 
 
-def unconfirmed(survey: Survey) -> Iterator[Diagnosis]:
-    """A template lets the user confirm, and nothing happens on a yes."""
+def find_unanswered_confirmations(survey: Survey) -> Iterator[Diagnosis]:
+    """A template lets the user confirm, but nothing reacts to a yes."""
     for template in survey.of(rows.PromptTemplate):
         if InteractionMode.read(template.interaction_mode) is not InteractionMode.CONFIRM:
             continue
@@ -84,9 +84,11 @@ def unconfirmed(survey: Survey) -> Iterator[Diagnosis]:
             "CONFIRM_WITHOUT_ACTION_OR_RULE",
             Severity.WARNING,
             template,
-            f"This template asks for a yes in {scope_name(intent, state)}, but there is neither a pending action nor a "
-            "rule on AFFIRM there.",
-            "The customer says yes, and nothing happens.",
+            (
+                f"This prompt template asks for confirmation in {scope_name(intent, state)}, but there is neither a "
+                "pending action nor a rule on AFFIRM."
+            ),
+            "The customer says yes, but nothing happens.",
             field="interaction_mode",
         )
 
@@ -99,7 +101,7 @@ def _reacts(survey: Survey, intent: str, state: str) -> bool:
 
 
 def _is_on_yes(rule: rows.Rule) -> bool:
-    """True for a rule that looks at the act, or at the confirmed form that comes of a yes; or is tested in code."""
+    """True for a rule about the act, or about the confirmed form; or one tested in code."""
     if code(rule.rule_type) in custom_matchers():
         return True
     return any(_speaks_of_yes(claim) for branch in branches(rule) for claim in branch)
@@ -108,14 +110,14 @@ def _is_on_yes(rule: rows.Rule) -> bool:
 def _speaks_of_yes(claim: Claim) -> bool:
     if isinstance(claim, TextClaim):
         on_act = claim.target == MatchTarget.DIALOGUE_ACT
-        return claim.wish.holds(DialogueAct.AFFIRM) if on_act else claim.wish.holds("yes")
+        return claim.predicate.holds(DialogueAct.AFFIRM) if on_act else claim.predicate.holds("yes")
     return any(
         place in (("inputParams", "dialogue_act"), ("inputParams", "routing_decision")) for place in claim.places
     )
 
 
-def unused_tools(survey: Survey) -> Iterator[Diagnosis]:
-    """A tool that no planner can choose, no row calls and no rule asks for."""
+def find_unused_tools(survey: Survey) -> Iterator[Diagnosis]:
+    """A tool that no planner can choose, no row calls and no rule requests."""
     named = {relations.tool_code_key(row) for row in survey.snapshot.enabled(rows.DirectTool)}
     asked = [_asks(rule) for rule in survey.snapshot.enabled(rows.Rule) if "tool" in (rule.action_value or "")]
     for tool in survey.of(rows.Tool):
@@ -128,9 +130,11 @@ def unused_tools(survey: Survey) -> Iterator[Diagnosis]:
             "TOOL_NEVER_USED",
             Severity.WARNING,
             tool,
-            f"No planner row, no ce_tool row and no rule uses {tool.tool_code} in its scope "
-            f"{scope_name(*relations.scope_key(tool))}.",
-            "It is never called, unless a caller asks for it by tool_request or the built-in planner chooses it.",
+            (
+                f"No planner prompt, direct tool call or rule uses {tool.tool_code} in its scope "
+                f"{scope_name(*relations.scope_key(tool))}."
+            ),
+            "It is only called if a caller requests it with tool_request or the built-in planner chooses it.",
         )
 
 

@@ -1,9 +1,10 @@
-"""How the checks name rows and say what rules do."""
+"""Names of rows and effects of rules, for messages."""
 
 from config_admin.health.rules.claims import NOTHING, Place
-from config_admin.health.rules.effects import COMPUTED, effects
-from convengine.domain import rows
-from convengine.domain.text import code, excerpt
+from config_admin.health.rules.effects import effects
+from convengine.engine.rules.actions.contract import COMPUTED
+from convengine.engine.text.compare import code, shorten
+from convengine.engine.turn import rows
 
 _SHOWN = 60
 
@@ -11,7 +12,7 @@ _SHOWN = 60
 def rule_name(rule: rows.Rule) -> str:
     """`Rule 12 (“cancel it”)`."""
     described = (rule.description or "").strip()
-    return f"Rule {rule.rule_id} (“{excerpt(described, _SHOWN)}”)" if described else f"Rule {rule.rule_id}"
+    return f"Rule {rule.rule_id} (“{shorten(described, _SHOWN)}”)" if described else f"Rule {rule.rule_id}"
 
 
 def scope_name(intent: str, state: str) -> str:
@@ -19,7 +20,7 @@ def scope_name(intent: str, state: str) -> str:
     return f"{code(intent)}/{code(state)}"
 
 
-def put(rule: rows.Rule, place: Place) -> str:
+def describe_effect(rule: rows.Rule, place: Place) -> str:
     """What a rule does to one thing, in words."""
     thing = _thing(place)
     for effect in effects(rule):
@@ -33,7 +34,7 @@ def put(rule: rows.Rule, place: Place) -> str:
 
 
 def _value(value: object) -> str:
-    return excerpt(str(value), _SHOWN) if isinstance(value, str) else excerpt(repr(value), _SHOWN)
+    return shorten(str(value), _SHOWN) if isinstance(value, str) else shorten(repr(value), _SHOWN)
 
 
 def _thing(place: Place) -> str:

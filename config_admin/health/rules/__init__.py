@@ -1,1 +1,1 @@
-"""Rules against rules: moments of a turn in which two of them act, searched for and then played by the engine."""
+"""Compare rules: search for a turn in which two of them act, then simulate it."""

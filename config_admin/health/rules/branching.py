@@ -1,18 +1,15 @@
-"""The condition of a rule as alternatives of simple claims, each of which can be sought."""
+"""The condition of a rule as alternatives of simple claims, each of which can be searched for."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice, product
 
 from config_admin.health.rules.claims import Branch, Claim, FactClaim, Keys, TextClaim
-from config_admin.health.texts.wish import Wish
-from convengine.domain import rows
-from convengine.domain.enums import RuleType
-from convengine.domain.text import code
-from convengine.rules import bank
-from convengine.rules.conditions import target
-from convengine.rules.json_path import PathError
-from convengine.rules.json_path.nodes import (
+from config_admin.health.texts.predicate import TextPredicate
+from convengine.engine.rules import bank
+from convengine.engine.rules.conditions import get_target
+from convengine.engine.rules.json_path import PathError
+from convengine.engine.rules.json_path.nodes import (
     Children,
     Compare,
     Condition,
@@ -29,22 +26,25 @@ from convengine.rules.json_path.nodes import (
     Step,
     Where,
 )
-from convengine.rules.json_path.parser import parse_path
+from convengine.engine.rules.json_path.parser import parse_path
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import RuleType
 
-#: Alternatives of one condition that are looked at.
+#: Maximum alternatives of one condition.
 MAX_BRANCHES = 24
 
 
 def branches(rule: rows.Rule, holds: bool = True) -> tuple[Branch, ...]:
-    """Ways in which the condition holds, or does not hold; none for a rule that cannot be searched."""
-    return _branches(code(rule.rule_type), target(rule), rule.match_pattern or "", rule.null_leaf_matches, holds)
+    """How the condition holds, or does not hold; none for a rule that cannot be searched."""
+    return _branches(code(rule.rule_type), get_target(rule), rule.match_pattern or "", rule.null_leaf_matches, holds)
 
 
 @lru_cache(maxsize=16384)
 def _branches(kind: str, target: str, pattern: str, null_leaf: bool, holds: bool) -> tuple[Branch, ...]:
     if kind in (RuleType.EXACT, RuleType.REGEX):
-        wish = Wish(bank.RULE_EXACT if kind == RuleType.EXACT else bank.REGEX, pattern)
-        return ((TextClaim(target, wish, holds),),)
+        predicate = TextPredicate(bank.RULE_EXACT if kind == RuleType.EXACT else bank.REGEX, pattern)
+        return ((TextClaim(target, predicate, holds),),)
     if kind not in (RuleType.JSON_PATH, RuleType.CONTEXT_JSON_PATH):
         return ()
     try:
@@ -57,18 +57,18 @@ def _branches(kind: str, target: str, pattern: str, null_leaf: bool, holds: bool
 
 
 def branches_of(condition: Condition) -> Iterator[Branch]:
-    """Ways in which an element of a list fulfils the condition of a filter; its own keys stand in the context."""
+    """How an element of a list fulfils the condition of a filter; its own keys are in the context."""
     return _Claims(in_context=True).of(condition, True, ())
 
 
 class _Claims:
-    """Takes conditions on one document apart."""
+    """Splits conditions on one document into claims."""
 
     def __init__(self, in_context: bool) -> None:
         self._in_context = in_context
 
     def leading(self, path: Path, null_leaf: bool) -> Iterator[Branch]:
-        """Ways in which a path holds as a condition."""
+        """How a path holds as a condition."""
         for claims, keys in self._walked(path.steps, ()):
             if path.steps and isinstance(path.steps[-1], Where):
                 yield claims
@@ -76,7 +76,7 @@ class _Claims:
                 yield (*claims, *self._leaf(keys, null_leaf))
 
     def _leaf(self, keys: Keys, null_leaf: bool) -> Iterator[Claim]:
-        """A value is there, it is not false, and where that is asked it says something."""
+        """A value exists, it is not false, and if required it is not empty."""
         here = Path(from_root=False)
         yield FactClaim(Exists(here), True, keys, self._in_context)
         yield FactClaim(Compare(here, "==", Literal(False)), False, keys, self._in_context)
@@ -85,7 +85,7 @@ class _Claims:
             yield FactClaim(Compare(here, "empty", Literal(True)), False, keys, self._in_context)
 
     def leading_nowhere(self, path: Path, null_leaf: bool) -> Iterator[Branch]:
-        """Ways in which it does not."""
+        """How it does not hold."""
         if not path.filtered:
             exists = Exists(Path(path.steps, from_root=False))
             yield (FactClaim(exists, False, (), self._in_context),)
@@ -98,13 +98,13 @@ class _Claims:
             yield (FactClaim(Exists(Path(path.steps, from_root=False)), False, (), self._in_context),)
 
     def _walked(self, steps: Sequence[Step], keys: Keys) -> Iterator[tuple[Branch, Keys]]:
-        """Where a path may lead, with what must be claimed on the way."""
+        """Where a path may lead, with the claims on the way."""
         if not steps:
             yield (), keys
             return
         step, rest = steps[0], steps[1:]
         if isinstance(step, Where):
-            # An object is tested itself, of a list the elements: two rules may mean two of them.
+            # An object is tested itself, of a list the elements; two rules may mean two of them.
             elements = ((*keys, 0), (*keys, 1)) if keys and keys[-1] not in (0, 1) else ()
             for base in (keys, *elements):
                 for claims, (more, end) in product(self.of(step.condition, True, base), self._walked(rest, base)):
@@ -121,7 +121,7 @@ class _Claims:
             case Every(terms) | Either(terms):
                 parts = [tuple(self.of(term, holds, base)) for term in terms]
                 if isinstance(condition, Every) is holds:
-                    # All of them.
+                    # All parts together.
                     for chosen in islice(product(*parts), MAX_BRANCHES):
                         yield tuple(claim for branch in chosen for claim in branch)
                 else:
@@ -135,7 +135,7 @@ class _Claims:
 
 
 def _first_keys(step: Step) -> tuple[str | int, ...]:
-    """Keys that a step may go by; the empty one stays where it is."""
+    """Keys that a step may take; the empty one stays."""
     match step:
         case Members(names):
             return names

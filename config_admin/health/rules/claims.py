@@ -1,6 +1,6 @@
-"""A simple claim of a moment: what a rule's condition comes to when it is taken apart.
+"""A simple claim about a turn: a part of a rule's condition.
 
-A claim is a guide for the search alone; whether a rule holds is said by the engine, at the end.
+A claim only guides the search; the engine decides at the end whether a rule holds.
 """
 
 from collections.abc import Iterator
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from config_admin.health.texts.wish import Wish
-from convengine.domain.facts import RESERVED_FACTS
-from convengine.rules.json_path.compile import Test, test
-from convengine.rules.json_path.meter import BudgetExceeded, Meter
-from convengine.rules.json_path.nodes import Compare, Elements, Exists, Length, Matches, Members, Path
+from config_admin.health.texts.predicate import TextPredicate
+from convengine.engine.rules.json_path.compile import Test, compile_test
+from convengine.engine.rules.json_path.meter import BudgetExceeded, Meter
+from convengine.engine.rules.json_path.nodes import Compare, Elements, Exists, Length, Matches, Members, Path
+from convengine.engine.turn.facts import RESERVED_FACTS
 
-#: Where a value stands: keys from the top of a document.
+#: Keys from the top of a document to a value.
 Keys = tuple[str | int, ...]
-#: The same from the top of the facts, where each value has one place only: `$.x` is `context.x`.
+#: The same from the top of the facts, where each value has one path only: `$.x` is `context.x`.
 Place = tuple[str | int, ...]
-#: A comparison, a pattern or a bare path.
+#: A comparison, a pattern or a path alone.
 Simple = Compare | Matches | Exists
 
 
@@ -27,22 +27,22 @@ class _Nothing:
         return "NOTHING"
 
 
-#: Stands for a value that is not there, which is something else than null.
+#: Stands for a missing value, which is not the same as null.
 NOTHING: Any = _Nothing()
 
 
 @dataclass(frozen=True)
 class TextClaim:
-    """A text of the turn is, or is not, as wished."""
+    """A text of the turn fulfils a predicate, or does not."""
 
     target: str
-    wish: Wish
+    predicate: TextPredicate
     holds: bool
 
 
 @dataclass(frozen=True)
 class FactClaim:
-    """A simple condition holds, or does not hold, of what stands at `base`."""
+    """A simple condition holds, or does not hold, for the value at `base`."""
 
     condition: Simple
     holds: bool
@@ -52,16 +52,16 @@ class FactClaim:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """Where the values stand that it speaks of; for a path that branches, where it begins to."""
+        """The paths of its values; for a path that branches, the path before the branch."""
         return tuple(dict.fromkeys(self._place(path) for path in _paths(self.condition)))
 
     @property
     def base_place(self) -> Place:
-        """Where the node stands that it is asked of."""
+        """The path of the node that it tests."""
         return place(self.base, self.in_context)
 
     def asked(self, node: Any, root: Any) -> bool:
-        """What the engine says of the condition on a node of a document; no node fulfils nothing."""
+        """The engine's result for the condition on a node; no node fulfils nothing."""
         try:
             return node is not NOTHING and self._test(node, root, Meter())
         except (BudgetExceeded, RecursionError):
@@ -69,7 +69,7 @@ class FactClaim:
 
     @cached_property
     def _test(self) -> Test:
-        return test(self.condition)
+        return compile_test(self.condition)
 
     def _place(self, path: Path) -> Place:
         return place((() if path.from_root else self.base) + _certain(path), self.in_context)
@@ -80,7 +80,7 @@ Branch = tuple[Claim, ...]
 
 
 def place(keys: Keys, in_context: bool) -> Place:
-    """The one place of a value that keys lead to."""
+    """The only path of a value."""
     if in_context:
         return ("context", *keys)
     if not keys or keys[0] in RESERVED_FACTS - {"schemaJson"}:
@@ -102,14 +102,14 @@ def _paths(condition: Simple) -> Iterator[Path]:
 
 
 def _certain(path: Path) -> Keys:
-    """The keys that a path goes by before it branches."""
+    """The keys of a path before it branches."""
     keys: list[str | int] = []
     for step in path.steps:
         match step:
             case Members((name,)):
                 keys.append(name)
             case Elements((index,)):
-                # From the end: of a list of one that is the first.
+                # From the end: in a list of one element that is the first.
                 keys.append(max(index, 0))
             case _:
                 break

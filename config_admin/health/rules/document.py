@@ -1,4 +1,4 @@
-"""Documents put together from single values, and simple claims asked of them by the engine's own evaluation."""
+"""Build documents from single values, and test simple claims on them with the engine's evaluation."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,22 +9,22 @@ Json = Any
 
 
 class Conflict(ValueError):
-    """Two values want to stand where only one can."""
+    """Two values need the same position."""
 
 
 def document(values: Mapping[Place, Json], bases: Sequence[Place] = ()) -> dict[str, Json]:
-    """The document in which each value stands at its place, and an object at each of `bases`. Raises Conflict."""
+    """The document with each value at its path, and an object at each of `bases`. Raises Conflict."""
     made: dict[str, Json] = {}
     for place in sorted(values, key=len):
         if values[place] is not NOTHING:
-            _put(made, place, values[place])
+            _set_value(made, place, values[place])
     for base in bases:
         if at(made, base) is NOTHING:
-            _put(made, base, {})
+            _set_value(made, base, {})
     return made
 
 
-def _put(made: dict[str, Json], place: Place, value: Json) -> None:
+def _set_value(made: dict[str, Json], place: Place, value: Json) -> None:
     here: Any = made
     for key, following in zip(place, (*place[1:], None), strict=True):
         last = following is None
@@ -48,7 +48,7 @@ def _copied(value: Json) -> Json:
 
 
 def at(made: Json, keys: Keys) -> Json:
-    """What stands there, or NOTHING."""
+    """The value at a path, or NOTHING."""
     for key in keys:
         in_list = isinstance(made, (list, tuple)) and isinstance(key, int) and -len(made) <= key < len(made)
         if not in_list and not (isinstance(made, Mapping) and key in made):
@@ -58,7 +58,7 @@ def at(made: Json, keys: Keys) -> Json:
 
 
 def says(claim: FactClaim, values: Mapping[Place, Json]) -> bool:
-    """Whether the claim is right of a document with these values and no others."""
+    """Whether the claim holds for a document with only these values."""
     try:
         made = document(values, (claim.base_place,) if claim.base_place else ())
     except Conflict:
@@ -70,5 +70,5 @@ def says(claim: FactClaim, values: Mapping[Place, Json]) -> bool:
 
 
 def _as_facts(made: Mapping[str, Json], context: Mapping[str, Json]) -> dict[str, Json]:
-    """The document as rules see it: what is in the context stands at the top and among the collected values too."""
+    """The document as rules see it: values of the context are at the top and among the collected values too."""
     return {**context, "schemaJson": context, **made}

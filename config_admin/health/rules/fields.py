@@ -1,4 +1,4 @@
-"""Values that the schema of a field has in mind; whether they are valid is for the validator to say."""
+"""Values that the schema of a field suggests; the validator decides whether they are valid."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -6,8 +6,8 @@ from itertools import chain
 from typing import Any
 
 from config_admin.health.rules.claims import NOTHING
-from config_admin.health.texts.wish import FITS_CASE, Wish, text_for
-from convengine.rules.json_path.values import is_number
+from config_admin.health.texts.predicate import FITS_CASE, TextPredicate, find_text
+from convengine.engine.rules.json_path.values import is_number
 
 Json = Any
 _FORMATS = {
@@ -21,16 +21,16 @@ _FORMATS = {
 
 
 def of_schema(schema: Mapping[str, Json] | None) -> Iterator[Json]:
-    """Values that the schema of a field has in mind; whether they are valid is for the validator to say."""
+    """Values that the schema of a field suggests; the validator decides whether they are valid."""
     if not schema:
         return
-    yield from _listed(schema)
+    yield from _listed_values(schema)
     kinds = schema.get("type")
     for kind in kinds if isinstance(kinds, list) else [kinds]:
         yield from _of_type(kind, schema)
 
 
-def _listed(schema: Mapping[str, Json]) -> list[Json]:
+def _listed_values(schema: Mapping[str, Json]) -> list[Json]:
     listed = schema.get("enum")
     found = list(listed) if isinstance(listed, list) else [schema["const"]] if "const" in schema else []
     examples = schema.get("examples")
@@ -71,14 +71,14 @@ def _strings(schema: Mapping[str, Json]) -> Iterator[str]:
     yield "a" * max(shortest if isinstance(shortest, int) else 1, 1)
 
 
-def with_pattern(pattern: str) -> Wish:
-    """A text in which a schema's pattern is found."""
-    return Wish(FITS_CASE, f"(?s).*(?:{pattern}).*")
+def with_pattern(pattern: str) -> TextPredicate:
+    """A text that matches a schema's pattern."""
+    return TextPredicate(FITS_CASE, f"(?s).*(?:{pattern}).*")
 
 
 @lru_cache(maxsize=1024)
 def _fitting(pattern: str) -> str | None:
-    found = text_for([with_pattern(pattern)])
+    found = find_text([with_pattern(pattern)])
     return found.text if found else None
 
 

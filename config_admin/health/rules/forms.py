@@ -1,4 +1,4 @@
-"""The forms that a moment may have, and contexts that are complete, or lack something."""
+"""The possible forms of a turn, and contexts that are complete, or lack something."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -8,28 +8,28 @@ from config_admin.health.rules import phases
 from config_admin.health.rules.claims import NOTHING, Place
 from config_admin.health.rules.fields import of_schema
 from config_admin.validation import relations
-from convengine.domain import rows
-from convengine.domain.enums import RulePhase
-from convengine.domain.snapshot import Snapshot
-from convengine.schemas.form import Field, Form, form_of
-from convengine.schemas.select import schema_of
+from convengine.engine.forms.form import Field, Form, get_form
+from convengine.engine.forms.select import find_schema
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import RulePhase
+from convengine.engine.turn.snapshot import Snapshot
 
 Json = Any
-#: Other forms of the intent that a moment may have kept, and fields that are left out one by one.
+#: Maximum other forms of the intent, and fields to leave out one by one.
 _OTHERS, _LACKING = 2, 4
 
 
 def in_force(
     snapshot: Snapshot, phase: RulePhase, intent: str, state: str, others: bool
 ) -> Iterator[rows.OutputSchema | None]:
-    """The schema of a moment: that of its intent and state.
+    """The form of a turn: that of its intent and state.
 
     With `others` also those of the intent's other states: a rule may have moved the state since data were collected.
     """
     if not phases.knows_form(phase):
         yield None
         return
-    first = _usable(snapshot, schema_of(snapshot, intent, state))
+    first = _usable(snapshot, find_schema(snapshot, intent, state))
     yield first
     if others and phase != RulePhase.POST_SCHEMA_EXTRACTION:
         of_intent = relations.of_intent(snapshot, rows.OutputSchema, intent)
@@ -37,30 +37,30 @@ def in_force(
 
 
 def judging(snapshot: Snapshot, intent: str, state: str) -> rows.OutputSchema | None:
-    """The schema that earlier turns collected by, where this one has not come to collecting."""
-    return _usable(snapshot, schema_of(snapshot, intent, state))
+    """The form of earlier turns, if this one has not reached collecting."""
+    return _usable(snapshot, find_schema(snapshot, intent, state))
 
 
 def _usable(snapshot: Snapshot, row: rows.OutputSchema | None) -> rows.OutputSchema | None:
-    return row if row is not None and form_of(snapshot, row).problem is None else None
+    return row if row is not None and get_form(snapshot, row).problem is None else None
 
 
 def field(snapshot: Snapshot, schema: rows.OutputSchema | None, place: Place) -> Field | None:
-    """The field of the form that stands at a place of the context."""
+    """The field of the form at a path of the context."""
     if schema is None or place[0] != "context":
         return None
     path = ".".join(str(key) for key in place[1:])
-    return form_of(snapshot, schema).field(path)
+    return get_form(snapshot, schema).field(path)
 
 
 def may_stand(snapshot: Snapshot, schema: rows.OutputSchema | None, place: Place, value: Json) -> bool:
-    """Whether a value is one that its field takes; what is no field of the form takes anything."""
+    """Whether its field accepts a value; other paths accept anything."""
     own = field(snapshot, schema, place)
     if own is None or schema is None or value is None:
         return True
     memo = snapshot.table(rows.OutputSchema).memo
     key = ("health breaks", schema.schema_id, place, repr(value))
-    return memo.get(key, partial(_breaks, form_of(snapshot, schema), own, value)) is None
+    return memo.get(key, partial(_breaks, get_form(snapshot, schema), own, value)) is None
 
 
 def _breaks(form: Form, own: Field, value: Json) -> str | None:
@@ -70,11 +70,11 @@ def _breaks(form: Form, own: Field, value: Json) -> str | None:
 def shapes(
     snapshot: Snapshot, schema: rows.OutputSchema | None, assigned: Mapping[Place, Json]
 ) -> Iterator[Mapping[Place, Json]]:
-    """The assignment as it is, with the form complete, and with one field of it missing."""
+    """The assignment as it is, with the form complete, and with one field missing."""
     yield assigned
     if schema is None:
         return
-    form = form_of(snapshot, schema)
+    form = get_form(snapshot, schema)
     taken = {place[1] for place in assigned if place[0] == "context" and len(place) > 1}
     filled: dict[Place, Json] = {}
     for own in form.fields:

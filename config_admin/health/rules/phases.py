@@ -1,11 +1,13 @@
-"""What can stand in a turn when a phase of rules runs: which steps ran before, and what they may have written."""
+"""What is possible in a turn when a phase of rules runs: the steps before it, and what they may have set."""
 
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from convengine.domain.enums import (
+from convengine.engine.pipeline.order import DEFAULT_PIPELINE
+from convengine.engine.rules.phase_events import build_flags
+from convengine.engine.turn.enums import (
     ActionStatus,
     DialogueAct,
     Lifecycle,
@@ -15,13 +17,11 @@ from convengine.domain.enums import (
     RoutingDecision,
     RulePhase,
 )
-from convengine.domain.params import PARAMS
-from convengine.domain.session import StepTiming
-from convengine.pipeline.order import DEFAULT_PIPELINE
-from convengine.rules.telling import flags
+from convengine.engine.turn.params import PARAMS
+from convengine.engine.turn.session import StepTiming
 
 Json = Any
-#: Who runs a phase, as the engine says it, and in which step.
+#: The engine's name of a phase's caller, and its step.
 SOURCES: Mapping[RulePhase, str] = {
     RulePhase.POST_DIALOGUE_ACT: "DialogueActStep",
     RulePhase.POST_CLASSIFIER_INTENT: "IntentResolutionStep Classifier",
@@ -36,11 +36,11 @@ _STEPS = tuple(path.rpartition(".")[2] for path in DEFAULT_PIPELINE)
 _STEP_OF = {phase: source.split(" ")[0] for phase, source in SOURCES.items()} | {
     RulePhase.POST_AGENT_INTENT: "IntentResolutionStep"
 }
-#: What is no step of its own, by the step in which it writes.
+#: Callers that are no steps, by the step in which they run.
 _WITHIN = {"AgentIntentResolver": "IntentResolutionStep", "classifier": "IntentResolutionStep"}
 _WRITER = re.compile(r"[A-Z]\w+Step\b|AgentIntentResolver")
 _BOOLEANS = (True, False)
-#: The documented values of params that the engine writes (settings 5).
+#: The documented values of params that the engine sets (settings 5).
 VALUES: Mapping[str, Sequence[Json]] = {
     "dialogue_act": tuple(act.value for act in DialogueAct),
     "dialogue_act_regex": tuple(act.value for act in DialogueAct),
@@ -83,7 +83,7 @@ VALUES: Mapping[str, Sequence[Json]] = {
         "NO_MODEL",
     ),
 }
-#: Facts that are neither context nor params and follow from nothing else that is looked at here.
+#: Facts that are neither context nor params and follow from nothing else here.
 FREE_FACTS = frozenset(
     {"turnNo", "lifecycle", "contextSummary", "standaloneQuery", "lastLlmStage", "lastLlmOutput", "containerData"}
     | {"pendingClarificationQuestion", "previousTurn", "intentLocked", "intentLockReason"}
@@ -92,8 +92,8 @@ LIFECYCLES = tuple(word.value for word in Lifecycle)
 
 
 def params_of(phase: RulePhase) -> dict[str, Json]:
-    """The input params with which every run of the phase begins."""
-    told = flags(phase, SOURCES[phase])
+    """The input params at the start of every run of the phase."""
+    told = build_flags(phase, SOURCES[phase])
     params = {
         "post_intent_rule": told["ruleAgentPostIntent"],
         "rule_execution_source": told["ruleExecutionSource"],
@@ -111,15 +111,15 @@ def params_of(phase: RulePhase) -> dict[str, Json]:
 
 
 def settled(phase: RulePhase) -> dict[str, Json]:
-    """Those of them that are so in every run; a tool may have failed."""
+    """Those that are the same in every run; a tool may have failed."""
     return {key: value for key, value in params_of(phase).items() if key != "tool_status"}
 
 
 def may_stand(key: str, value: Json, phase: RulePhase, written: Mapping[str, Sequence[Json]]) -> bool:
     """Whether an input param can have a value when the phase runs.
 
-    A param that only the engine writes has its documented values, once the step that writes it has run. `written`
-    are the values that rules give to params.
+    A param that only the engine sets has its documented values, once its step has run. `written` are the values that
+    rules set.
     """
     known = PARAMS.get(key)
     if known is None or "C" in known.owner:
@@ -136,7 +136,7 @@ def may_stand(key: str, value: Json, phase: RulePhase, written: Mapping[str, Seq
 
 @cache
 def _has_run(key: str, phase: RulePhase) -> bool:
-    """Whether one of the steps that write the param runs before the phase does, or nobody of them is a step."""
+    """Whether one of the steps that set the param runs before the phase, or none of them is a step."""
     writers = {_WITHIN.get(name, name) for name in _WRITER.findall(PARAMS[key].writers)}
     named = [_STEPS.index(name) for name in writers if name in _STEPS]
     return not named or min(named) <= _STEPS.index(_STEP_OF[phase])
@@ -144,24 +144,24 @@ def _has_run(key: str, phase: RulePhase) -> bool:
 
 @cache
 def knows_form(phase: RulePhase) -> bool:
-    """Whether data were collected before the phase runs, or are in it."""
+    """Whether data are collected before or in the phase."""
     return _STEPS.index(_STEP_OF[phase]) >= _STEPS.index("SchemaExtractionStep")
 
 
 @cache
 def knows_containers(phase: RulePhase) -> bool:
-    """Whether container data were fetched before the phase runs."""
+    """Whether container data are fetched before the phase."""
     return _STEPS.index(_STEP_OF[phase]) > _STEPS.index("AddContainerDataStep")
 
 
 @cache
 def steps_before(phase: RulePhase) -> tuple[StepTiming, ...]:
-    """The steps that ended before the phase runs."""
+    """The steps before the phase."""
     return tuple(StepTiming(name, 0.0, 0.0, True) for name in _STEPS[: _STEPS.index(_STEP_OF[phase])])
 
 
 def fact_may_be(name: str, value: Json, phase: RulePhase) -> bool:
-    """Whether a free fact can have a value; for one inside of it the value is an object."""
+    """Whether a free fact can have a value; for a nested one the value is an object."""
     match name:
         case "turnNo":
             return isinstance(value, int) and not isinstance(value, bool) and value >= 1

@@ -1,4 +1,4 @@
-"""Values worth trying at a place: those that claims name, those beside them, and those that a schema allows."""
+"""Values to try at a path: those that claims name, their neighbours, and those that a schema allows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
@@ -8,57 +8,57 @@ from config_admin.health.rules.branching import branches_of
 from config_admin.health.rules.claims import NOTHING, FactClaim, Place
 from config_admin.health.rules.document import Conflict, document
 from config_admin.health.rules.fields import of_schema, with_pattern
-from config_admin.health.texts.wish import FITS, FITS_CASE, Wish, text_for
-from convengine.rules.bank import REGEX
-from convengine.rules.json_path.nodes import Compare, Exists, Length, Literal, Matches, Path, Where
-from convengine.rules.json_path.values import is_number
+from config_admin.health.texts.predicate import FITS, FITS_CASE, TextPredicate, find_text
+from convengine.engine.rules.bank import REGEX
+from convengine.engine.rules.json_path.nodes import Compare, Exists, Length, Literal, Matches, Path, Where
+from convengine.engine.rules.json_path.values import is_number
 
 Json = Any
-#: What may stand anywhere.
+#: Values for any path.
 USUAL: tuple[Json, ...] = ("text", 1, True, NOTHING, False, None, "", 0, [], {}, ["text"], {"name": "text"})
 _LONGEST = 50
 
 
 def candidates(at: Place, claims: Sequence[FactClaim], schema: Mapping[str, Json] | None) -> Iterator[Json]:
-    """Values to try at a place, the likely ones first; `schema` is that of the field that stands there."""
+    """Values to try at a path, likely ones first; `schema` is that of the field there."""
     seen: set[str] = set()
-    for value in chain(_named(at, claims, schema), of_schema(schema), USUAL):
+    for value in chain(_values_of_claims(at, claims, schema), of_schema(schema), USUAL):
         if (key := f"{type(value).__name__} {value!r}") not in seen:
             seen.add(key)
             yield value
 
 
-def _named(at: Place, claims: Sequence[FactClaim], schema: Mapping[str, Json] | None) -> Iterator[Json]:
+def _values_of_claims(at: Place, claims: Sequence[FactClaim], schema: Mapping[str, Json] | None) -> Iterator[Json]:
     yield from _texts(at, claims, schema)
-    yield from _with_all(claims)
-    yield from _between(claims)
+    yield from _combined_lists(claims)
+    yield from _midpoints(claims)
     for claim in claims:
         match claim.condition:
             case Compare(left, op, right):
-                yield from _compared(at, claim, left, op, right)
+                yield from _values_of_comparison(at, claim, left, op, right)
             case Exists(path):
-                yield from _branching(claim, path)
+                yield from _values_of_branching_path(claim, path)
             case Matches(Path() as path):
-                yield from _branching(claim, path)
+                yield from _values_of_branching_path(claim, path)
 
 
 def _texts(at: Place, claims: Sequence[FactClaim], schema: Mapping[str, Json] | None) -> Iterator[Json]:
-    """A text that fulfils all patterns on the place and that of its field, and the number that it says."""
-    wanted, unwanted = wishes(at, claims)
+    """A text that matches all patterns for the path and its field, and its number."""
+    wanted, unwanted = predicates(at, claims)
     if not wanted and not unwanted:
         return
     if schema and isinstance(pattern := schema.get("pattern"), str):
         wanted.append(with_pattern(pattern))
-    found = text_for(wanted, unwanted)
-    for text in (found.text if found else None, *(sample for wish in wanted for sample in wish.samples)):
+    found = find_text(wanted, unwanted)
+    for text in (found.text if found else None, *(sample for predicate in wanted for sample in predicate.samples)):
         if text is not None:
             yield text
             if text.isdecimal() and len(text) < 16:
                 yield int(text)
 
 
-def _with_all(claims: Sequence[FactClaim]) -> Iterator[Json]:
-    """A list with something of every list that is spoken of."""
+def _combined_lists(claims: Sequence[FactClaim]) -> Iterator[Json]:
+    """A list with an element of every list in the claims."""
     found: list[Json] = []
     for claim in claims:
         match claim.condition:
@@ -70,8 +70,8 @@ def _with_all(claims: Sequence[FactClaim]) -> Iterator[Json]:
         yield found
 
 
-def _between(claims: Sequence[FactClaim]) -> Iterator[Json]:
-    """Numbers between those that are spoken of."""
+def _midpoints(claims: Sequence[FactClaim]) -> Iterator[Json]:
+    """Numbers between those in the claims."""
     named: set[int | float] = set()
     for claim in claims:
         operands = (claim.condition.left, claim.condition.right) if isinstance(claim.condition, Compare) else ()
@@ -80,30 +80,30 @@ def _between(claims: Sequence[FactClaim]) -> Iterator[Json]:
         yield (one + other) / 2
 
 
-def wishes(at: Place, claims: Sequence[FactClaim]) -> tuple[list[Wish], list[Wish]]:
-    """What patterns want of the text at a place, and what they do not want."""
-    found: tuple[list[Wish], list[Wish]] = ([], [])
+def predicates(at: Place, claims: Sequence[FactClaim]) -> tuple[list[TextPredicate], list[TextPredicate]]:
+    """The patterns that the text at a path must match, and those that it must not."""
+    found: tuple[list[TextPredicate], list[TextPredicate]] = ([], [])
     for claim in claims:
         match claim.condition:
             case Matches(Path() as path, pattern) if claim.places == (at,) and path.definite:
                 kind = FITS if pattern.ignore_case else FITS_CASE
-                found[not claim.holds].append(Wish(kind, pattern.text))
+                found[not claim.holds].append(TextPredicate(kind, pattern.text))
             case Compare(Path() as path, "contains", Literal(str() as part)) if path.definite:
-                found[not claim.holds].append(Wish(REGEX, part if part.isalnum() else rf"\Q{part}\E"))
+                found[not claim.holds].append(TextPredicate(REGEX, part if part.isalnum() else rf"\Q{part}\E"))
     return found
 
 
-def _compared(at: Place, claim: FactClaim, left: Any, op: str, right: Any) -> Iterator[Json]:
+def _values_of_comparison(at: Place, claim: FactClaim, left: Any, op: str, right: Any) -> Iterator[Json]:
     literal = next((one.value for one in (left, right) if isinstance(one, Literal)), NOTHING)
     measured = next((one for one in (left, right) if isinstance(one, Length)), None)
     path = next((one for one in (left, right) if isinstance(one, Path)), None)
     if measured is not None:
         yield from _of_size(literal)
-        yield from _branching(claim, measured.path, (literal,))
+        yield from _values_of_branching_path(claim, measured.path, (literal,))
     elif literal is not NOTHING and op in ("==", "!="):
-        yield from _equal(literal)
+        yield from _values_near_equality(literal)
     elif literal is not NOTHING and op in ("<", "<=", ">", ">="):
-        yield from _beside(literal)
+        yield from _neighbours(literal)
     elif literal is not NOTHING and op in ("in", "nin"):
         yield from (literal if left is path and isinstance(literal, list) else [[literal]])
     elif literal is not NOTHING and op == "contains":
@@ -115,10 +115,10 @@ def _compared(at: Place, claim: FactClaim, left: Any, op: str, right: Any) -> It
     elif op == "empty":
         yield from ([], ["text"], "", "text", {})
     if path is not None and not path.definite:
-        yield from _branching(claim, path, (literal,))
+        yield from _values_of_branching_path(claim, path, (literal,))
 
 
-def _equal(literal: Json) -> Iterator[Json]:
+def _values_near_equality(literal: Json) -> Iterator[Json]:
     yield literal
     if is_number(literal):
         yield from (str(literal), literal + 1)
@@ -128,7 +128,7 @@ def _equal(literal: Json) -> Iterator[Json]:
         yield f"{literal}x"
 
 
-def _beside(literal: Json) -> Iterator[Json]:
+def _neighbours(literal: Json) -> Iterator[Json]:
     if is_number(literal):
         yield from (literal, literal + 1, literal - 1, literal + 0.5, literal - 0.5)
     elif isinstance(literal, str):
@@ -142,13 +142,13 @@ def _of_size(literal: Json) -> Iterator[Json]:
                 yield from (["text"] * count, "a" * count, [None] * count)
 
 
-def _branching(claim: FactClaim, path: Path, literals: Sequence[Json] = ()) -> Iterator[Json]:
+def _values_of_branching_path(claim: FactClaim, path: Path, literals: Sequence[Json] = ()) -> Iterator[Json]:
     """For a path that branches: lists and objects of which some fulfil its filters."""
     if path.definite:
         return
     for step in path.steps:
         if isinstance(step, Where):
-            for element in _elements(step):
+            for element in _matching_elements(step):
                 yield from ([element], element, [element, element])
     last = path.steps[-1]
     name = next((name for name in getattr(last, "names", ())), None)
@@ -158,7 +158,7 @@ def _branching(claim: FactClaim, path: Path, literals: Sequence[Json] = ()) -> I
             yield from ([element], {"one": element}, [element, element])
 
 
-def _elements(step: Where) -> Iterator[Json]:
+def _matching_elements(step: Where) -> Iterator[Json]:
     """Objects that fulfil a filter, made of values for each of its paths."""
     for branch in branches_of(step.condition):
         facts = [claim for claim in branch if isinstance(claim, FactClaim)]

@@ -1,1 +1,1 @@
-"""Texts that patterns want or do not want, found by a search over the patterns themselves."""
+"""Texts that match or do not match patterns, found by a search over the patterns."""

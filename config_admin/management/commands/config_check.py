@@ -1,4 +1,4 @@
-"""`manage.py config_check`: what is wrong with the configuration in force, or may be, for people and scripts (R87)."""
+"""`manage.py config_check`: check the configuration in force, for people and scripts (R87)."""
 
 import json
 from argparse import ArgumentParser
@@ -12,27 +12,26 @@ from config_admin.health.diagnosis import Diagnosis
 from config_admin.health.report import report
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.installation import installed
-from convengine.domain.rows import ROW_TYPE_OF
+from convengine.engine.turn.rows import ROW_TYPE_OF
 
 
 class Command(BaseCommand):
     """Prints the findings; ends with status 1 when one of them is an error."""
 
-    help = "Check the configuration in force: collisions, rows that never act, missing answers and the like."
+    help = "Check the current configuration: collisions, rows that never apply, missing answers and more."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """What to print, and how."""
         parser.add_argument("--json", action="store_true", help="Print one JSON document.")
-        parser.add_argument("--table", action="append", help="Only findings about this table; may be given again.")
-        parser.add_argument("--code", action="append", help="Only findings of this code; may be given again.")
-        parser.add_argument("--seconds", type=float, default=IN_FULL, help="How long searches may take.")
+        parser.add_argument("--table", action="append", help="Only findings about this table. Repeatable.")
+        parser.add_argument("--code", action="append", help="Only findings with this code. Repeatable.")
+        parser.add_argument("--seconds", type=float, default=IN_FULL, help="Time limit for the searches.")
 
     def handle(
         self, *args: Any, table: list[str] | None, code: list[str] | None, seconds: float, **options: Any
     ) -> None:
-        """Check and print. Raises CommandError with status 1 when an error is among what is printed."""
+        """Check and print. Raises CommandError with status 1 when an error is printed."""
         if unknown := sorted(set(table or ()) - ROW_TYPE_OF.keys()):
-            raise CommandError(f"There is no table {unknown[0]}. Tables: {', '.join(ROW_TYPE_OF)}.", returncode=2)
+            raise CommandError(f"Unknown table {unknown[0]}. Tables: {', '.join(ROW_TYPE_OF)}.", returncode=2)
         progress = None if options["json"] or not options["verbosity"] > 1 else self._progress
         snapshot = snapshots.current()
         health = check_all(snapshot, installed(), progress=progress, seconds=seconds)
@@ -42,7 +41,7 @@ class Command(BaseCommand):
         else:
             self._print(health, chosen)
         if any(one.is_error for one in chosen):
-            raise CommandError("There are errors.")
+            raise CommandError("The configuration has errors. They are listed above.")
 
     def _progress(self, name: str, place: int, count: int) -> None:
         self.stderr.write(f"{place + 1}/{count} {name}")

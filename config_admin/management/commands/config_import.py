@@ -1,4 +1,4 @@
-"""`manage.py config_import FILE`: what a file would change and what is wrong with it; with `--apply` it is imported."""
+"""`manage.py config_import FILE`: show what a file would change and what is wrong; with `--apply` import it."""
 
 import sys
 from argparse import ArgumentParser
@@ -8,34 +8,39 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config_admin.transfer.applying import ImportFailed, ImportRefused, bring
+from config_admin.transfer.apply_import import ImportFailed, ImportRefused, bring
 from config_admin.transfer.document import FileRefused, Mode
 from config_admin.transfer.files import read_file
-from config_admin.transfer.planning import Plan, plan
-from config_admin.transfer.telling import in_words, plan_as_json
-from convengine.codec import dumps
+from config_admin.transfer.import_plan import Plan, plan
+from config_admin.transfer.import_report import in_words, plan_as_json
+from convengine.engine.turn.codec import dumps
 
 
 class Command(BaseCommand):
-    """The exit status is 0 when the file was imported, or could be; 1 when rows are refused."""
+    """The exit status is 0 when the file was or could be imported; 1 when rows are refused."""
 
-    help = "Show what importing a file of configuration would change; with --apply import it as one release."
+    help = "Preview the import of a configuration file. With --apply, import it as one release."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which file, and whether to do it."""
         parser.add_argument("file", type=Path, metavar="FILE")
-        parser.add_argument("--apply", action="store_true", help="Import it: all of it as one release, or nothing.")
+        parser.add_argument(
+            "--apply",
+            action="store_true",
+            help="Import the file as one release. If a row has errors, nothing is imported.",
+        )
         parser.add_argument("--rest", action="store_true", help="Leave rows with errors out and import the rest.")
         parser.add_argument(
-            "--mode", choices=[mode.value for mode in Mode], help="How rows find their places; default: by the format."
+            "--mode",
+            choices=[mode.value for mode in Mode],
+            help="How rows are matched. Default: depends on the format.",
         )
-        parser.add_argument("--blank-as-any", action="store_true", help="A blank intent or state of a row means ANY.")
-        parser.add_argument("--reason", default="", help="Stands with the release; default: the file's name.")
-        parser.add_argument("--author", default="", help="Stands with the release; default: the system's user.")
-        parser.add_argument("--json", action="store_true", help="One JSON document instead of lines.")
+        parser.add_argument("--blank-as-any", action="store_true", help="Read an empty intent or state as ANY.")
+        parser.add_argument("--reason", default="", help="The reason for the release. Default: the name of the file.")
+        parser.add_argument("--author", default="", help="The author of the release. Default: the system user.")
+        parser.add_argument("--json", action="store_true", help="Print one JSON document instead of text.")
 
     def handle(self, *args: Any, file: Path, apply: bool, rest: bool, json: bool, **options: Any) -> None:
-        """Judge, tell, and import. Raises CommandError for a file that cannot be read."""
+        """Judge, print, and import. Raises CommandError for a file that cannot be read."""
         try:
             document = read_file(file, mode=options["mode"], blank_as_any=options["blank_as_any"])
         except FileRefused as error:
@@ -53,8 +58,8 @@ class Command(BaseCommand):
         except ImportFailed as error:
             raise CommandError(str(error)) from None
         number = release.config_version if release else None
-        self._tell(found, applied=apply and not found.refused, release=number, json=json)
-        if found.refused:
+        self._tell(found, applied=apply and not found.is_refused, release=number, json=json)
+        if found.is_refused:
             sys.exit(1)
 
     def _tell(self, found: Plan, *, applied: bool, release: int | None, json: bool) -> None:
@@ -63,12 +68,12 @@ class Command(BaseCommand):
             return
         for line in in_words(found):
             self.stdout.write(line)
-        if found.refused:
-            self.stdout.write("Refused: nothing was changed. Mend the rows above, or leave them out with --rest.")
+        if found.is_refused:
+            self.stdout.write("Nothing was changed. Correct the rows above, or leave them out with --rest.")
         elif not applied:
-            self.stdout.write("Nothing was changed; --apply imports this.")
+            self.stdout.write("Nothing was changed. Use --apply to import.")
         else:
-            self.stdout.write(f"Imported as release {release}." if release else "The configuration was so already.")
+            self.stdout.write(f"Imported as release {release}." if release else "The file contains no changes.")
 
     def _progress(self, quiet: bool) -> Any:
         def tell(stage: str, done: int, of: int) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py demo`: a help desk that runs at once, with no network and nothing to set up; a model is welcome."""
+"""`manage.py demo`: a help desk without network or set-up; a model is optional."""
 
 import json
 import secrets
@@ -14,25 +14,24 @@ from django.core.management.base import BaseCommand
 
 from config_admin.management.commands.serve import become_server, jobs_in_server, need_port
 from config_admin.models import CeIntent
-from config_admin.snapshot.transfer import load
-from convengine import wiring
-from convengine.api.models import CeApiKey
+from config_admin.transfer.add_rows import load
+from convengine.server import wiring
+from convengine.server.api.models import CeApiKey
 
 CONFIGURATION = Path(settings.BASE_DIR) / "fixtures" / "demo" / "configuration.json"
-#: The people of the demo: name, group, superuser.
+#: The users of the demo: name, group, superuser.
 PEOPLE = (("analyst", "analyst", False), ("qa", "qa", False), ("admin", "config_admin", True))
 
 
 class Command(BaseCommand):
-    """Migrates, loads the demonstration once, prints how to talk to it, and serves."""
+    """Migrates, loads the demonstration once, prints how to use it, and serves."""
 
-    help = "Serve the demonstration: a help desk with its rows, its people and an API key."
+    help = "Serve the demonstration: a help desk with configuration, users and an API key."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Where to serve."""
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
-        parser.add_argument("--no-serve", action="store_true", help="Prepare everything, print it, and end.")
+        parser.add_argument("--no-serve", action="store_true", help="Prepare everything, print the addresses and exit.")
 
     def handle(self, *args: Any, host: str, port: int, no_serve: bool, **options: Any) -> None:
         """Prepare, print, serve. Raises CommandError when the port is taken."""
@@ -63,7 +62,7 @@ ConvEngine demo: a help desk
   Model     {_model()}
   Jobs      {jobs}
 
-  Say something:
+  Send a message:
 
     {curl(facts)}
 
@@ -73,15 +72,15 @@ ConvEngine demo: a help desk
 
 
 def _model() -> str:
-    """Which model answers, or how to give it one."""
+    """The model's name, or how to configure one."""
     connections = wiring.models().all
     if not connections:
-        return "none; CE_LLM_BASE_URL and CE_LLM_MODEL name one (docs/models.md)"
+        return "none. Set CE_LLM_BASE_URL and CE_LLM_MODEL to use one (docs/models.md)"
     return f"{connections[0].models[0]} at {connections[0].base_url or connections[0].name}"
 
 
 def curl(facts: dict[str, Any]) -> str:
-    """A line that says hello."""
+    """A curl command that says hello."""
     return (
         f"curl -s {facts['url']}/api/v1/conversation/message "
         f"-H 'Authorization: Api-Key {facts['api_key']}' -H 'Content-Type: application/json' "
@@ -90,7 +89,7 @@ def curl(facts: dict[str, Any]) -> str:
 
 
 def _facts(url: str) -> dict[str, Any]:
-    """URL, API key and people, made at the first start and kept in `demo.json`."""
+    """URL, API key and users, made at the first start and stored in `demo.json`."""
     path = Path(settings.VAR_DIR) / "demo.json"
     known: dict[str, Any] = json.loads(path.read_text()) if path.is_file() else {}
     facts = {"url": url, "api_key": _api_key(known.get("api_key")), "users": _people(known.get("users") or [])}

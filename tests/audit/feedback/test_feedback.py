@@ -9,20 +9,13 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
-from audit.feedback.counting import of_row, rated
+from audit.feedback.row_ratings import rank_rows, rate_row
 from audit.models import CeAudit, CeMcpUserFeedback
 from config_admin.models import CeConfig, CeResponse
-from convengine.sessions.models import CeConversation
+from convengine.server.sessions.models import CeConversation
 from tests.api import Caller, make_key
-from tests.worlds import desk
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def caller() -> Caller:
-    desk()
-    return Caller()
 
 
 def rate(caller: Caller, headers: dict[str, str] | None = None, secret: str = "", **body: Any) -> Any:
@@ -48,7 +41,7 @@ def test_a_thumb_is_kept_with_the_turn_and_the_row_that_answered(caller: Caller)
         "capturedQueryKnowledgeCount": 0,
         "capturedUserQueryKnowledgeCount": 0,
         "embeddedUserQueryKnowledgeCount": 0,
-        "message": "Feedback kept.",
+        "message": "Feedback saved.",
     }
     response = CeResponse.objects.get(intent_code="FEES")
     assert (kept.turn_no, str(kept.turn_id), kept.author) == (2, turn["turnId"], "participant")
@@ -82,13 +75,17 @@ def test_another_turn_is_rated_by_its_id_and_a_second_feedback_replaces_the_firs
 @pytest.mark.parametrize(
     ("body", "field", "text"),
     [
-        ({"conversationId": None}, "conversationId", "Say which conversation this feedback is for (conversationId)."),
+        (
+            {"conversationId": None},
+            "conversationId",
+            "conversationId is missing. Send the conversation of this feedback.",
+        ),
         ({"conversationId": "x"}, "conversationId", '"x" is no UUID.'),
-        ({"feedbackType": "MEH"}, "feedbackType", "Unknown feedbackType MEH; use THUMBS_UP or THUMBS_DOWN."),
-        ({"feedbackType": None}, "feedbackType", "Unknown feedbackType None; use THUMBS_UP or THUMBS_DOWN."),
-        ({"messageId": "m-88"}, "messageId", "'m-88' is no id of a turn; take `turnId` from an answer."),
+        ({"feedbackType": "MEH"}, "feedbackType", "Unknown feedbackType MEH. Use THUMBS_UP or THUMBS_DOWN."),
+        ({"feedbackType": None}, "feedbackType", "Unknown feedbackType None. Use THUMBS_UP or THUMBS_DOWN."),
+        ({"messageId": "m-88"}, "messageId", "'m-88' is not the ID of a turn. Use `turnId` from an answer."),
         ({"messageId": str(uuid.uuid4())}, "messageId", "This conversation has no turn"),
-        ({"messageId": "m" * 129}, "messageId", "129 characters received; send at most 128."),
+        ({"messageId": "m" * 129}, "messageId", "129 characters received. Send at most 128."),
         ({"metadata": [1]}, "metadata", "Must be a JSON object or null, not [1]."),
         ({"coment": "x"}, "coment", "Did you mean comment?"),
     ],
@@ -164,14 +161,14 @@ def test_a_person_rates_a_turn_on_its_page_and_sees_what_others_said(caller: Cal
     page = give(qa, caller, 2, feedback_type="THUMBS_DOWN", comment="Too short.", correction="No fees, ever.")
 
     text = page.content.decode()
-    assert "Your feedback is kept." in text
+    assert "Your feedback is saved." in text
     assert "Nice." in text
-    assert "Should have been:" in text
+    assert "Better answer:" in text
     assert "Replace your feedback" in text
     authors = CeMcpUserFeedback.objects.filter(replaced_at=None).values_list("author", "feedback_type")
     assert set(authors) == {("participant", "THUMBS_UP"), ("user:quentin", "THUMBS_DOWN")}
     refused = give(qa, caller, 2, feedback_type="")
-    assert "press one of the two thumbs" in refused.content.decode()
+    assert "Choose “Good answer” or “Bad answer”" in refused.content.decode()
     assert give(qa, caller, 9, feedback_type="THUMBS_UP").status_code == 404
 
 
@@ -186,11 +183,11 @@ def test_rows_stand_by_what_was_thought_of_their_answers_the_worst_first(caller:
         rate(caller, feedbackType=kind, comment=f"{text} {kind}")
     hours, fees = (CeResponse.objects.get(intent_code=code, state_code="IDLE") for code in ("HOURS", "FEES"))
 
-    found = rated(timezone.now() - timedelta(days=1))
+    found = rank_rows(timezone.now() - timedelta(days=1))
 
     assert [(one.pk, one.downs, one.ups) for one in found] == [(str(hours.pk), 2, 1), (str(fees.pk), 0, 1)]
     assert found[0].said == "hours THUMBS_UP"
-    one = of_row("ce_response", str(hours.pk))
+    one = rate_row("ce_response", str(hours.pk))
     assert one
     assert one.share == 67
     page = qa.get("/admin/audit/cemcpuserfeedback/rated/").content.decode()
@@ -198,7 +195,7 @@ def test_rows_stand_by_what_was_thought_of_their_answers_the_worst_first(caller:
     listed = qa.get(f"/admin/audit/cemcpuserfeedback/?table_name=ce_response&row_pk={hours.pk}")
     assert listed.status_code == 200
     form = qa.get(f"/admin/config_admin/ceresponse/{hours.pk}/change/").content.decode()
-    assert "What people thought of its answers: 2 bad, 1 good" in form
+    assert "Feedback on its answers: 2 negative, 1 positive" in form
 
 
 def test_feedback_leaves_with_its_conversation(caller: Caller) -> None:

@@ -6,9 +6,9 @@ import pytest
 from django.core.handlers.asgi import ASGIRequest
 from rest_framework.exceptions import PermissionDenied
 
-from audit.live.admission import Admitted, admit
-from convengine.api.models import CeApiKey
-from convengine.errors import ConversationNotFound
+from audit.live.admission import Admission, admit
+from convengine.engine.errors import ConversationNotFound
+from convengine.server.api.models import CeApiKey
 from tests.api import Caller, make_key
 from tests.worlds import desk
 
@@ -23,15 +23,15 @@ def caller() -> Caller:
     return caller
 
 
-def watched(caller: Caller, secret: str) -> Admitted:
+def watched(caller: Caller, secret: str) -> Admission:
     headers = [(b"authorization", f"Api-Key {secret}".encode()), (b"host", b"testserver")]
     scope: Any = {"type": "http", "method": "GET", "path": "/", "query_string": b"after=0.0", "headers": headers}
     return admit(ASGIRequest(scope, None), caller.conversation_id)  # type: ignore[arg-type]
 
 
 def test_a_key_watches_its_own_conversations_without_prompts(caller: Caller) -> None:
-    assert not watched(caller, caller.secret).wanted.prompts
-    assert watched(caller, make_key()).wanted.prompts
+    assert not watched(caller, caller.secret).request.prompts
+    assert watched(caller, make_key()).request.prompts
 
 
 def test_another_s_conversation_is_not_there_to_be_watched(caller: Caller) -> None:
@@ -44,9 +44,9 @@ def test_another_s_conversation_is_not_there_to_be_watched(caller: Caller) -> No
 def test_a_key_that_is_to_see_less_from_now_on_has_to_come_again(caller: Caller) -> None:
     CeApiKey.objects.update(scopes=["audit", "own_audit"])
     admitted = watched(caller, caller.secret)
-    assert admitted.refused() == ""
+    assert admitted.find_refusal() == ""
 
     CeApiKey.objects.update(scopes=["own_audit"])
 
-    assert admitted.refused() == "FORBIDDEN"
-    assert not watched(caller, caller.secret).wanted.prompts
+    assert admitted.find_refusal() == "FORBIDDEN"
+    assert not watched(caller, caller.secret).request.prompts

@@ -8,24 +8,17 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 
-from audit.live import reading, stream
+from audit.live import read_events, stream
+from audit.live.cursor import StreamCursor
 from audit.live.hub import Hub
-from audit.live.place import Place
-from audit.live.stream import Stream, Wanted
-from audit.live.told import News
+from audit.live.messages import StreamMessage
+from audit.live.stream import Stream, StreamRequest
 from audit.models import CeAudit
 from config_admin.models import CeResponse
 from tests.api import Caller
 from tests.record import events
-from tests.worlds import desk
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def caller() -> Caller:
-    desk()
-    return Caller()
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
 class HereHub(Hub):
@@ -45,7 +38,7 @@ class Reading:
 
 
 def read(
-    caller: Caller, place: Place, *news: News, stages: frozenset[str] = frozenset(), lasts: float = 0.3
+    caller: Caller, cursor: StreamCursor, *news: StreamMessage, stages: frozenset[str] = frozenset(), lasts: float = 0.3
 ) -> Reading:
     """Stream for a moment."""
     found = Reading()
@@ -56,7 +49,7 @@ def read(
         reader = hub.join(caller.conversation_id)
         for one in news:
             reader.offer(one)
-        way = Stream(hub, reader, Wanted(caller.conversation_id, stages), place, lasts, lambda: "")
+        way = Stream(hub, reader, StreamRequest(caller.conversation_id, stages), cursor, lasts, lambda: "")
         async for sent in way.frames():
             if sent.startswith(b":"):
                 continue
@@ -82,8 +75,8 @@ def stored(turn: int) -> list[str]:
     return [f"{turn}.{event.seq}" for event in events(turn_no=turn)]
 
 
-def told(caller: Caller, turn: int, seq: int, previous: int) -> News:
-    return News(caller.conversation_id, "STEP_ENTER", "{}", turn, seq, previous)
+def told(caller: Caller, turn: int, seq: int, previous: int) -> StreamMessage:
+    return StreamMessage(caller.conversation_id, "STEP_ENTER", "{}", turn, seq, previous)
 
 
 def test_what_is_stored_comes_whole_and_in_order_from_any_place(caller: Caller) -> None:
@@ -91,16 +84,16 @@ def test_what_is_stored_comes_whole_and_in_order_from_any_place(caller: Caller) 
     caller.say("fees")
     everything = [*stored(1), *stored(2)]
 
-    assert read(caller, Place(0, 0)).ids == everything
-    assert read(caller, Place(1, 40)).ids == everything[40:]
-    assert read(caller, reading.newest(caller.conversation_id)).ids == []
+    assert read(caller, StreamCursor(0, 0)).ids == everything
+    assert read(caller, StreamCursor(1, 40)).ids == everything[40:]
+    assert read(caller, read_events.newest_cursor(caller.conversation_id)).ids == []
 
 
 def test_events_are_those_of_the_audit_endpoint(caller: Caller) -> None:
     caller.say("hours")
     listed = caller.get(page="off").json()
 
-    sent = read(caller, Place(1, 30)).data[:-1]
+    sent = read(caller, StreamCursor(1, 30)).data[:-1]
 
     assert [(one["auditId"], one["stage"], one["payload"]) for one in sent] == [
         (one["auditId"], one["stage"], one["payload"]) for one in listed[30:]
@@ -112,19 +105,19 @@ def test_a_turn_that_failed_is_followed_by_a_message_that_says_so_once(caller: C
     caller.say("hours")
     caller.say("fees")
 
-    found = read(caller, Place(0, 0))
-    place = found.names.index("TURN_FAILED")
+    found = read(caller, StreamCursor(0, 0))
+    cursor = found.names.index("TURN_FAILED")
 
     assert found.ids == [*stored(1), "1.999999", *stored(2)]
-    assert found.data[place]["payload"]["errorCode"] == "RESPONSE_MAPPING_NOT_FOUND"
-    assert "TURN_FAILED" not in read(caller, Place(1, 999_999)).names
+    assert found.data[cursor]["payload"]["errorCode"] == "RESPONSE_MAPPING_NOT_FOUND"
+    assert "TURN_FAILED" not in read(caller, StreamCursor(1, 999_999)).names
 
 
 def test_news_of_a_turn_that_runs_come_as_they_happen_and_not_again(caller: Caller) -> None:
     caller.say("hours")
     last = len(stored(1))
 
-    found = read(caller, Place(1, last), told(caller, 2, 1, 0), told(caller, 2, 3, 1), told(caller, 2, 3, 1))
+    found = read(caller, StreamCursor(1, last), told(caller, 2, 1, 0), told(caller, 2, 3, 1), told(caller, 2, 3, 1))
 
     # 2.2 is one that the audit does not take.
     assert found.ids == ["2.1", "2.3"]
@@ -133,8 +126,8 @@ def test_news_of_a_turn_that_runs_come_as_they_happen_and_not_again(caller: Call
 def test_news_with_a_gap_in_front_wait_for_the_database(caller: Caller) -> None:
     caller.say("hours")
 
-    assert read(caller, Place(1, len(stored(1))), told(caller, 2, 5, 4)).ids == []
-    assert read(caller, Place(1, 10), told(caller, 2, 1, 0)).ids == [*stored(1)[10:], "2.1"]
+    assert read(caller, StreamCursor(1, len(stored(1))), told(caller, 2, 5, 4)).ids == []
+    assert read(caller, StreamCursor(1, 10), told(caller, 2, 1, 0)).ids == [*stored(1)[10:], "2.1"]
 
 
 def test_an_answer_that_was_told_and_not_committed_is_followed_by_turn_failed(caller: Caller) -> None:
@@ -142,7 +135,7 @@ def test_an_answer_that_was_told_and_not_committed_is_followed_by_turn_failed(ca
     CeResponse.objects.filter(intent_code="HOURS").delete()
     caller.say("hours")
 
-    found = read(caller, Place(2, 300))
+    found = read(caller, StreamCursor(2, 300))
 
     assert (found.names, found.ids) == (["TURN_FAILED"], ["2.999999"])
 
@@ -157,20 +150,20 @@ def test_events_outside_of_turns_come_once_wherever_the_reader_goes_on(caller: C
     )
     beside = CeAudit.objects.get(turn_no=None)
 
-    found = read(caller, Place(1, 70))
+    found = read(caller, StreamCursor(1, 70))
 
     assert found.names[-1] == beside.stage
     assert found.ids[-1] == f"1.{len(stored(1))}.{beside.pk}"
     assert found.data[-1]["reason"] == "SESSION_COMPLETE"
-    assert read(caller, Place(1, len(stored(1)), beside.pk)).ids == []
-    assert reading.completed(caller.conversation_id, Place(1, 70)).beside == 0
+    assert read(caller, StreamCursor(1, len(stored(1)), beside.pk)).ids == []
+    assert read_events.complete_cursor(caller.conversation_id, StreamCursor(1, 70)).beside == 0
 
 
 def test_a_filter_takes_stages_by_name_and_keeps_failures(caller: Caller) -> None:
     CeResponse.objects.filter(intent_code="HOURS").delete()
     caller.say("hours")
 
-    assert read(caller, Place(0, 0), stages=frozenset({"USER_INPUT"})).names == ["USER_INPUT", "TURN_FAILED"]
+    assert read(caller, StreamCursor(0, 0), stages=frozenset({"USER_INPUT"})).names == ["USER_INPUT", "TURN_FAILED"]
 
 
 def test_a_reader_that_is_too_slow_is_told_so_and_may_come_again(caller: Caller) -> None:
@@ -178,25 +171,25 @@ def test_a_reader_that_is_too_slow_is_told_so_and_may_come_again(caller: Caller)
     last = len(stored(1))
     too_many = [told(caller, 2, seq, seq - 1) for seq in range(1, 1100)]
 
-    found = read(caller, Place(1, last), *too_many)
+    found = read(caller, StreamCursor(1, last), *too_many)
 
     assert found.ids == []
     assert found.data[-1]["reason"] == "STREAM_TOO_SLOW"
 
 
 def test_a_conversation_that_is_deleted_ends_its_streams(caller: Caller) -> None:
-    assert read(caller, Place(0, 0)).data[-1]["reason"] == "NOT_FOUND"
+    assert read(caller, StreamCursor(0, 0)).data[-1]["reason"] == "NOT_FOUND"
 
 
 def test_signs_of_life_come_while_nothing_happens(caller: Caller) -> None:
     caller.say("hours")
-    place = reading.newest(caller.conversation_id)
+    cursor = read_events.newest_cursor(caller.conversation_id)
 
     async def first() -> bytes:
         hub = HereHub()
         hub.every = lambda: 60.0
         reader = hub.join(caller.conversation_id)
-        way = Stream(hub, reader, Wanted(caller.conversation_id), place, 5.0, lambda: "")
+        way = Stream(hub, reader, StreamRequest(caller.conversation_id), cursor, 5.0, lambda: "")
         frames = way.frames()
         await anext(frames)
         sent = await anext(frames)

@@ -11,11 +11,11 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from config_admin import models as m
-from config_admin.admin.editing.setting_fields import as_chosen
+from config_admin.editing.setting_fields import as_chosen
 from config_admin.releases.change_set import change_set
 from config_admin.releases.content import content_of, contents, control_plane, kept_columns
 from config_admin.releases.diff import differences
-from convengine.domain.settings import CATALOGUE
+from convengine.engine.turn.live_settings import CATALOGUE
 from tests.config_admin.admin.pages import address, again, fill, newest
 from tests.config_admin.builders import MODELS, edit, made
 

@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
-from convengine.executors.models import CeDocument, CeNotification
-from convengine.sessions import models as s
+from convengine.server.executors.models import CeDocument, CeNotification
+from convengine.server.sessions import models as s
 from tests.config_admin.admin.pages import address
 from tests.config_admin.builders import MODELS, new
 from tests.records import stored, unsaved

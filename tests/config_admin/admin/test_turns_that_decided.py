@@ -25,7 +25,7 @@ def test_a_row_leads_to_the_turns_that_it_decided(ada: Client) -> None:
     never = ada.get(reverse("admin:config_admin_ceverbose_change", args=[text.pk])).content.decode()
 
     assert f'href="/admin/audit/ceaudit/find/?table=ce_rule&amp;row={rule.pk}"' in shown
-    assert "Turns that it decided" not in never
+    assert "Turns that used it" not in never
 
 
 def test_a_release_leads_to_the_turns_that_ran_on_it(ada: Client) -> None:

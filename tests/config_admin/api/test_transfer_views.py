@@ -62,7 +62,7 @@ def test_tables_go_out_and_come_in_as_spreadsheets(caller: Caller) -> None:
         assert (told.status_code, told.json()["applied"]) == (200, True)
         assert CePolicy.objects.get().description == "Cards."
     assert (fetch(caller, "?form=csv").status_code, fetch(caller, "?form=pdf").status_code) == (400, 400)
-    assert "no workbook" in str(send(caller, file={"name": "x.xlsx", "base64": "AAAA"}).json())
+    assert "not a workbook" in str(send(caller, file={"name": "x.xlsx", "base64": "AAAA"}).json())
     assert "base64" in str(send(caller, file={"name": "x.xlsx", "base64": "*"}).json())
 
 
@@ -91,9 +91,9 @@ def test_seeds_come_in_the_same_way(caller: Caller) -> None:
         ({}, "bundle", "Send one of bundle, sql and file"),
         ({"bundle": {}, "sql": "x"}, "bundle", "Send one of"),
         ({"bundle": []}, "bundle", "must be a map of tables"),
-        ({"bundle": {"ce_x": []}}, "bundle", "ce_x: is no table"),
+        ({"bundle": {"ce_x": []}}, "bundle", "ce_x: is not a table"),
         ({"bundle": {}, "mode": "all"}, "mode", "not a valid choice"),
-        ({"sql": "INSERT INTO 'a"}, "sql", "cannot be told apart"),
+        ({"sql": "INSERT INTO 'a"}, "sql", "not valid SQL"),
     ],
 )
 def test_what_is_no_file_is_named(caller: Caller, body: dict[str, Any], field: str, message: str) -> None:

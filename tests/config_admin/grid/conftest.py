@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from config_admin.admin.saving.stale import digest_of
-from config_admin.grid.judging import Edit
-from config_admin.grid.saving import Saved, save
+from config_admin.form_save.optimistic_lock import digest_of
+from config_admin.grid.check_edits import Edit
+from config_admin.grid.save_edits import SaveResult, save
 from config_admin.releases.content import content_of
 
 
@@ -13,7 +13,7 @@ def edits(*edited: tuple[Any, dict[str, str]]) -> dict[Any, Edit]:
     return {row.pk: Edit(digest_of(content_of(row)), texts) for row, texts in edited}
 
 
-def saved(*edited: tuple[Any, dict[str, str]], **options: Any) -> Saved:
+def saved(*edited: tuple[Any, dict[str, str]], **options: Any) -> SaveResult:
     """Save edits of rows of one table, by nobody special."""
     given = {"forbidden": lambda row: "", "author": "ada", "reason": "tidy"} | options
     return save(edited[0][0]._meta.db_table, edits(*edited), **given)

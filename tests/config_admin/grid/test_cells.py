@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from config_admin.admin.editing.fields import Unread
+from config_admin.editing.fields import Unread
 from config_admin.grid.cells import text_of, value_of
 
 

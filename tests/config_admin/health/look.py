@@ -6,7 +6,7 @@ from typing import Any
 from config_admin.health.diagnosis import Diagnosis, RowKey
 from config_admin.health.survey import Survey
 from config_admin.validation.world import World
-from convengine.domain import rows
+from convengine.engine.turn import rows
 from tests import builders
 
 Check = Callable[[Survey], Iterator[Diagnosis]]

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from config_admin.health.check import CHECKS, check_all, check_touched
 from config_admin.health.diagnosis import RowKey
-from convengine.domain import rows
+from convengine.engine.turn import rows
 from tests.builders import make_classifier, make_intent, make_response, make_rule, make_snapshot
 from tests.config_admin.validation.shop import WORLD, shop
 

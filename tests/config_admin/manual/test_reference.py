@@ -8,22 +8,22 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 
-from config_admin.health.codes import HEALTH_CODES
-from config_admin.manual.entry import in_words
-from config_admin.manual.further import FURTHER
 from config_admin.manual.prose import PARTS
 from config_admin.manual.reference import chapters, named, places, search
+from config_admin.manual.see_also import FURTHER
 from config_admin.manual.words import vocabularies
-from config_admin.validation.codes import CODES
+from config_admin.validation.codes import CODES, HEALTH_CODES
 from config_admin.validation.world import DETERMINANTS
-from convengine.api.failures import turn_failures
-from convengine.domain.catalogue.families import TITLES
-from convengine.domain.enums import RuleAction, RulePhase
-from convengine.domain.settings import CATALOGUE
-from convengine.domain.stages import Stage
-from convengine.pipeline.order import DEFAULT_PIPELINE
-from convengine.rights import GROUPS
-from convengine.tools.fault import FAULTS
+from convengine.engine.pipeline.order import DEFAULT_PIPELINE
+from convengine.engine.stages import STAGES
+from convengine.engine.steps.tools.fault import FAULTS
+from convengine.engine.turn.enums import RuleAction, RulePhase
+from convengine.engine.turn.labels import in_words
+from convengine.engine.turn.live_settings import CATALOGUE
+from convengine.server.admin_site.rights import GROUPS
+from convengine.server.api.failures import turn_failures
+from convengine.server.settings_catalogue import TITLES
+from tests.cases import for_each
 
 ROOT = Path(__file__).resolve().parents[3]
 #: Codes that are not given as a text: that of the guard of SQL statements, and a default.
@@ -32,8 +32,10 @@ ELSEWHERE = {"SQL_NOT_READONLY", "SHADOWED_ROW"}
 OF_TOOLS = {"SQL_NOT_READONLY", "EXPRESSION_INVALID", "RESULT_TOO_DEEP"}
 #: How checks hand a code over.
 GIVES = {
+    "Problem",
     "Finding",
     "_refused",
+    "_refuse_row",
     "error",
     "warning",
     "choice",
@@ -62,7 +64,7 @@ def known() -> Iterator[str]:
     yield from (f"word.{one.__name__}" for one in vocabularies() if one not in (RulePhase, RuleAction))
     yield from (f"step.{path.rpartition('.')[2]}" for path in DEFAULT_PIPELINE)
     yield from (f"event.{name}" for name in DETERMINANTS)
-    yield from (f"stage.{stage}" for stage in Stage)
+    yield from (f"stage.{stage}" for stage in STAGES.values())
     yield from (f"check.{code}" for code in given_by_checks())
     yield from (f"health.{code}" for code in HEALTH_CODES)
     yield from (f"error.{one.code}" for one in turn_failures())
@@ -74,7 +76,19 @@ def given_by_checks() -> set[str]:
     """Every code that a save check gives, found in the checks themselves."""
     folders = [
         ROOT / name
-        for name in ("config_admin/validation", "config_admin/admin", "config_admin/transfer", "convengine/rules")
+        for name in (
+            "config_admin/validation",
+            "config_admin/tables",
+            "config_admin/editing",
+            "config_admin/form_save",
+            "config_admin/comparison",
+            "config_admin/history",
+            "config_admin/restore",
+            "config_admin/workplace",
+            "config_admin/grid",
+            "config_admin/transfer",
+            "convengine/engine/rules",
+        )
     ]
     found = set(ELSEWHERE)
     for file in (path for folder in folders for path in folder.rglob("*.py")):
@@ -92,7 +106,7 @@ def given_by_tools() -> set[str]:
     return set(re.findall(r'(?:ToolFault|_Failed)\(\s*"([A-Z_]+)"', sources)) | OF_TOOLS
 
 
-@pytest.mark.parametrize("anchor", sorted(set(known())))
+@for_each("anchor", sorted(set(known())))
 def test_it_has_an_entry_that_says_something(anchor: str) -> None:
     assert anchor in places(), f"{anchor} has no entry in the manual"
     entry = places()[anchor].entry
@@ -167,4 +181,4 @@ def test_a_stage_says_who_writes_it_and_what_its_payload_holds() -> None:
     entry = next(one for one in chapter.entries if one.anchor == "stage.CONTEXT_TRIMMED")
 
     assert ("Written by", "PersistConversationStep") in entry.facts
-    assert ("Its payload may have", "dropped, bytes, maxBytes") in entry.facts
+    assert ("Payload keys", "dropped, bytes, maxBytes") in entry.facts

@@ -24,11 +24,11 @@ def test_words_find_chapters_and_entries(ben: Client) -> None:
     page = ben.get("/docs/", {"q": "null_leaf_matches"}).content.decode()
 
     assert 'href="/docs/reference/ce_rule/#ce_rule.null_leaf_matches"' in page
-    assert "An empty value also counts" in page
+    assert "Also match an empty value" in page
 
 
 def test_words_that_nothing_has_are_told(ben: Client) -> None:
-    assert "Nothing in the manual has this word" in ben.get("/docs/", {"q": "zyzzyva"}).content.decode()
+    assert "Nothing in the manual contains this word" in ben.get("/docs/", {"q": "zyzzyva"}).content.decode()
 
 
 @pytest.mark.parametrize("address", ["/docs/rules/", "/docs/reference/stages/", "/docs/reference/groups/"])
@@ -44,7 +44,7 @@ def test_what_is_not_there_is_not_found(ben: Client, address: str) -> None:
 def test_an_entry_comes_alone_for_the_panel(ben: Client) -> None:
     entry = ben.get("/docs/entry/ce_rule.priority/").content.decode()
 
-    assert "Inside one scope, lower goes first." in entry
+    assert "Within one scope, lower numbers come first." in entry
     assert "<html" not in entry
 
 

@@ -5,6 +5,8 @@ import pytest
 from config_admin.models import CeReleaseBlob
 from config_admin.releases.blobs import BATCH, Blobs, batches, canonical
 
+pytestmark = pytest.mark.dialects
+
 
 def test_the_order_of_keys_does_not_matter():
     assert canonical({"b": 1, "a": [{"d": 2, "c": 3}]}) == b'{"a":[{"c":3,"d":2}],"b":1}'

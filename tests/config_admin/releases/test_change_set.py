@@ -13,9 +13,11 @@ from config_admin.releases.diff import diff
 from config_admin.releases.models import Origin
 from config_admin.releases.revisions import revisions
 from config_admin.snapshot.active import snapshots
-from convengine.domain import rows
+from convengine.engine.turn import rows
 from tests.config_admin.builders import made
 from tests.config_admin.builders import rules as some_rules
+
+pytestmark = pytest.mark.dialects
 
 
 def version():

@@ -8,7 +8,7 @@ import pytest
 
 from config_admin import models as m
 from config_admin.releases import content
-from convengine.domain import rows
+from convengine.engine.turn import rows
 from tests.config_admin.builders import MODELS, made
 
 

@@ -54,7 +54,7 @@ def test_version_zero_is_the_empty_configuration(story):
 
 
 def test_an_unknown_release_is_told():
-    with pytest.raises(NoSuchRelease, match="no release 999"):
+    with pytest.raises(NoSuchRelease, match="Release 999 does not exist"):
         diff(0, 999)
 
 

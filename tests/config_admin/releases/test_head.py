@@ -8,6 +8,8 @@ from config_admin.releases import head
 from config_admin.releases.head import HEAD_SQL, Head
 from tests.config_admin.builders import made
 
+pytestmark = pytest.mark.dialects
+
 
 def test_the_text_is_read_in_parts():
     assert Head.parse("812:9001:9000:abc") == Head(812, 9001, 9000, "abc")

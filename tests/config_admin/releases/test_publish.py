@@ -11,6 +11,8 @@ from config_admin.releases.publish import settle
 from config_admin.releases.queries import row_at
 from tests.config_admin.builders import made, rules
 
+pytestmark = pytest.mark.dialects
+
 
 def head():
     return m.CeConfigHead.objects.get(pk=1)
@@ -146,7 +148,7 @@ def test_a_change_past_the_application_becomes_a_release_with_its_differences():
     settle(Origin.OUT_OF_BAND)
     release = m.CeRelease.objects.get(pk=before.config_version + 1)
     assert (release.origin, release.author) == ("OUT_OF_BAND", "")
-    assert release.reason == "Past the application: 1 in ce_intent, 1 in ce_rule"
+    assert release.reason == "Direct database change: 1 in ce_intent, 1 in ce_rule"
     entry = rule.history.first()
     assert (entry.history_type, entry.priority, entry.config_version) == ("~", 1, release.config_version)
     assert entry.history_change_reason == release.reason

@@ -8,7 +8,7 @@ from config_admin.releases.head import EMPTY_HASH
 from config_admin.releases.queries import NoSuchRelease, content_hash_of, manifest_of, release_of, row_at
 from tests.config_admin.builders import made
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
 def version():
@@ -44,5 +44,5 @@ def test_version_zero_is_the_empty_configuration():
 
 @pytest.mark.parametrize("question", [release_of, manifest_of, content_hash_of])
 def test_a_release_that_never_was_is_told(question):
-    with pytest.raises(NoSuchRelease, match="no release 4711"):
+    with pytest.raises(NoSuchRelease, match="Release 4711 does not exist"):
         question(4711)

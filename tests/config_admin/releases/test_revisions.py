@@ -5,10 +5,10 @@ import pytest
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.revisions import revisions
-from config_admin.releases.roll_back import roll_back
+from config_admin.restore.roll_back import roll_back
 from tests.config_admin.builders import made
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
 def version():

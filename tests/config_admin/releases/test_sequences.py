@@ -8,7 +8,7 @@ from config_admin.releases.change_set import change_set
 from config_admin.snapshot.active import snapshots
 from tests.config_admin.builders import made, new
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
 def test_the_next_row_after_given_ids_has_the_next_id():

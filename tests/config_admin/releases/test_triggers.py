@@ -7,7 +7,7 @@ from config_admin import models as m
 from config_admin.releases.content import control_plane
 from tests.config_admin.builders import MODELS, made
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
 def counter():

@@ -11,11 +11,13 @@ from config_admin.releases import head
 from config_admin.releases.change_set import change_set
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.snapshot.active import KEEP, Snapshots
-from convengine import conf
-from convengine.domain import rows
+from convengine.engine.turn import rows
+from convengine.server.app_interfaces import configuration
 from tests.config_admin.builders import made
 from tests.config_admin.builders import rules as some_rules
 from tests.database import in_another_process
+
+pytestmark = pytest.mark.dialects
 
 
 @pytest.fixture
@@ -28,7 +30,7 @@ def version():
 
 
 def test_it_is_what_the_settings_name():
-    assert isinstance(conf.load("SNAPSHOT"), Snapshots)
+    assert isinstance(configuration(), Snapshots)
 
 
 @pytest.mark.django_db

@@ -8,12 +8,12 @@ from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.queries import manifest_of
 from config_admin.snapshot.compile import compile_release, compile_rows, row_of
-from convengine.domain import rows
+from convengine.engine.turn import rows
 from tests.config_admin.builders import MODELS, made, new
 from tests.config_admin.builders import rules as some_rules
 from tests.database import unsealed
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
 def version():

@@ -44,23 +44,26 @@ def test_dates_and_other_words_of_yaml_stay_texts() -> None:
     [
         ("", "must be a map of tables"),
         ("- 1", "must be a map of tables"),
-        ("ce_intents: []", "ce_intents: is no table"),
+        ("ce_intents: []", "ce_intents: is not a table"),
         ("ce_intent: {}", "ce_intent: must be a list of rows"),
         ("ce_intent: [1]", "ce_intent row 1: must be a map"),
-        ("format: other\nversion: 1\ntables: {}", "format: 'other' received"),
-        ("format: convengine-configuration\nversion: 2\ntables: {}", "version: 2 received; .* reads 1"),
+        ("format: other\nversion: 1\ntables: {}", "format: 'other' is not supported"),
+        (
+            "format: convengine-configuration\nversion: 2\ntables: {}",
+            "version: 2 is not supported. This installation reads 1",
+        ),
         (HEAD + "  ce_intent: []\nmore: 1", "unknown keys: more"),
-        ("ce_intent: [{a: 1,\n a: 2}]", "Line 2: the key 'a' stands twice"),
+        ("ce_intent: [{a: 1,\n a: 2}]", "Line 2: the key 'a' occurs twice"),
         ("ce_intent: &x []\nce_rule: *x", "Line 2: aliases"),
         ("ce_intent: !!python/object:os.system []", "Line 1: aliases .* tags"),
-        ("ce_intent: !!binary aGk=", "the tag .*binary is not read here"),
-        ("ce_intent: [{1: a}]", "this key is no text"),
-        ("ce_intent: [{a: .nan}]", ".nan is no JSON value"),
-        ("ce_intent: {\n", "this is no YAML"),
+        ("ce_intent: !!binary aGk=", "the tag .*binary is not supported"),
+        ("ce_intent: [{1: a}]", "this key is not a text"),
+        ("ce_intent: [{a: .nan}]", ".nan is not a JSON value"),
+        ("ce_intent: {\n", "not valid YAML"),
         ("ce_intent: []\n---\nce_rule: []", "more than one document"),
-        ('{"ce_intent": [{"a": 1, "a": 2}]}', "the key 'a' stands twice"),
-        ('{"ce_intent": NaN}', "NaN is no JSON value"),
-        ('{\n"ce_intent": [,]}', "Line 2, column 15: this is no JSON"),
+        ('{"ce_intent": [{"a": 1, "a": 2}]}', "the key 'a' occurs twice"),
+        ('{"ce_intent": NaN}', "NaN is not a JSON value"),
+        ('{\n"ce_intent": [,]}', "Line 2, column 15: not valid JSON"),
         ("[" * 100_000, "nested more than"),
         ('{"a":' * 100_000, "nested more than"),
     ],
@@ -85,8 +88,8 @@ def test_order_does_not_depend_on_what_led_there(as_yaml: bool) -> None:
         {"policy_id": 10, "priority": 10, **ROW},
         {"policy_id": 1, "priority": 20, **ROW},
     )
-    text = bundle.written(contents({1: three, 10: two, 9: one}), ["ce_policy"], as_yaml=as_yaml)
-    assert text == bundle.written(contents({9: one, 1: three, 10: two}), ["ce_policy"], as_yaml=as_yaml)
+    text = bundle.write_bundle(contents({1: three, 10: two, 9: one}), ["ce_policy"], as_yaml=as_yaml)
+    assert text == bundle.write_bundle(contents({9: one, 1: three, 10: two}), ["ce_policy"], as_yaml=as_yaml)
     assert [row["policy_id"] for row in rows(bundle.read(text), "ce_policy")] == [9, 10, 1]
 
 
@@ -100,12 +103,12 @@ def test_order_does_not_depend_on_what_led_there(as_yaml: bool) -> None:
 @pytest.mark.parametrize("as_yaml", [True, False])
 def test_every_text_comes_back(value: str, as_yaml: bool) -> None:
     row = {"policy_id": 1, "priority": 1, **ROW, "response_text": value}
-    text = bundle.written(contents({1: row}), ["ce_policy"], as_yaml=as_yaml)
+    text = bundle.write_bundle(contents({1: row}), ["ce_policy"], as_yaml=as_yaml)
     [found] = rows(bundle.read(text), "ce_policy")
     assert found["response_text"] == value
 
 
 def test_texts_of_several_lines_stand_as_they_are_read() -> None:
-    text = bundle.written(contents({1: {"policy_id": 1, "priority": 1, **ROW}}), ["ce_policy"], as_yaml=True)
+    text = bundle.write_bundle(contents({1: {"policy_id": 1, "priority": 1, **ROW}}), ["ce_policy"], as_yaml=True)
     assert "    response_text: |\n      a\n      b\n" in text
     assert "description" not in text

@@ -17,10 +17,10 @@ def test_values_are_read_as_they_are_written() -> None:
     ("text", "problem"),
     [
         ("1" * 5000, "more than 1000 digits"),
-        ("[1e999]", "1e999 is no JSON value"),
-        ("[NaN]", "NaN is no JSON value"),
-        ('{"a": 1, "a": 2}', "'a' stands twice"),
-        ('{"\\ud800": 1}', "characters that no database takes"),
+        ("[1e999]", "1e999 is not a JSON value"),
+        ("[NaN]", "NaN is not a JSON value"),
+        ('{"a": 1, "a": 2}', "'a' occurs twice"),
+        ('{"\\ud800": 1}', "characters that cannot be stored"),
         ("[" * 100_000, "nested more than 64 deep"),
         ("{", "Expecting property name"),
     ],
@@ -37,12 +37,12 @@ def test_what_is_refused_is_said(text: str, problem: str) -> None:
         (
             "b.yaml",
             f"ce_rule:\n- rule_id: {'1' * 5000}\n",
-            "Line 2: '11111111111111111111' is no value of the kind int",
+            "Line 2: '11111111111111111111' is not a value of the type int",
         ),
-        ("b.yaml", "ce_rule:\n- rule_id: 0x_\n", "Line 2: '0x_' is no value of the kind int"),
-        ("b.yaml", "ce_rule:\n- enabled: !!bool abc\n", "Line 2: 'abc' is no value of the kind bool"),
+        ("b.yaml", "ce_rule:\n- rule_id: 0x_\n", "Line 2: '0x_' is not a value of the type int"),
+        ("b.yaml", "ce_rule:\n- enabled: !!bool abc\n", "Line 2: 'abc' is not a value of the type bool"),
         ("ce_output_schema.csv", f"json_schema\n{'1' * 5000}\n", "line 2, json_schema: .*more than 1000 digits"),
-        ("ce_output_schema.csv", 'json_schema\n"{""a"": NaN}"\n', "line 2, json_schema: .*NaN is no JSON value"),
+        ("ce_output_schema.csv", 'json_schema\n"{""a"": NaN}"\n', "line 2, json_schema: .*NaN is not a JSON value"),
     ],
 )
 def test_a_file_with_such_a_value_is_refused_by_its_place(name: str, text: str, problem: str) -> None:

@@ -9,10 +9,10 @@ from django.test.utils import CaptureQueriesContext
 
 from config_admin import models as m
 from config_admin.transfer import seed_sql
-from config_admin.transfer.applying import Imported, bring
+from config_admin.transfer.apply_import import ImportResult, bring
 from config_admin.transfer.document import Document, FileRefused, Mode
 from config_admin.transfer.files import read_file
-from config_admin.transfer.planning import plan
+from config_admin.transfer.import_plan import plan
 from tests.config_admin.builders import made
 from tests.config_admin.transfer.conftest import emptied
 
@@ -33,7 +33,7 @@ def values(text: str, table: str = "ce_policy") -> dict[str, object]:
 
 
 @pytest.fixture
-def imported(db: None) -> Imported:
+def imported(db: None) -> ImportResult:
     emptied()
     return bring(read_file(SEED, blank_as_any=True), author="ada", reason="their desk", rest=True)
 
@@ -44,7 +44,7 @@ def test_it_has_forty_statements_over_ten_tables() -> None:
     assert len(set(inserted)) >= 10
 
 
-def test_a_file_of_seeds_comes_in_and_says_what_does_not(imported: Imported) -> None:
+def test_a_file_of_seeds_comes_in_and_says_what_does_not(imported: ImportResult) -> None:
     assert imported.release
     told = [
         (told.where, told.finding.field, told.finding.code, told.finding.message) for told in imported.plan.left_out
@@ -61,13 +61,13 @@ def test_a_file_of_seeds_comes_in_and_says_what_does_not(imported: Imported) -> 
         "json_schema",
         "SELECT setval",
         "UPDATE ce_intent SET enabled = false",
-        "ce_conversation is no table of the configuration.",
-        "ce_semantic_concept belongs to semantic queries, which this installation does not have.",
+        "ce_conversation is not a table of the configuration.",
+        "ce_semantic_concept belongs to semantic queries, which this installation does not support.",
     ]
     assert m.CeIntent.objects.filter(enabled=True).count() == 5
 
 
-def test_words_and_values_are_said_as_they_are_here(imported: Imported) -> None:
+def test_words_and_values_are_said_as_they_are_here(imported: ImportResult) -> None:
     assert list(m.CeRule.objects.order_by("pk").values_list("pk", "phase", "enabled")) == [
         (101, "PRE_RESPONSE_RESOLUTION", True),
         (102, "POST_AGENT_INTENT", True),
@@ -98,14 +98,14 @@ def test_words_and_values_are_said_as_they_are_here(imported: Imported) -> None:
         "rule_type: 'regex' is 'REGEX' here.",
         "enabled: '1' is True here.",
         "output_format is response_type here.",
-        "3 rows with a blank intent or state have ANY there.",
-        "BEGIN says nothing of rows.",
+        "3 rows with an empty intent or state are read as ANY.",
+        "BEGIN contains no rows.",
     ):
         assert text in notes
     assert len(imported.plan.placed.conversions) == 3
 
 
-def test_the_same_file_once_more_changes_nothing(imported: Imported) -> None:
+def test_the_same_file_once_more_changes_nothing(imported: ImportResult) -> None:
     found = plan(read_file(SEED, blank_as_any=True), rest=True)
     assert {table: [row.pk for row in rows] for table, rows in found.differences.items()} == {}
 
@@ -121,37 +121,37 @@ def test_without_the_option_blank_scopes_are_refused_by_line() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("DROP TABLE ce_rule", "only INSERT is read"),
-        ("DELETE FROM ce_rule", "only INSERT is read"),
-        ("TRUNCATE ce_rule", "only INSERT is read"),
-        ("COPY ce_rule FROM PROGRAM 'id'", "only INSERT is read"),
-        ("DO $$ BEGIN PERFORM 1; END $$", "only INSERT is read"),
-        ("CREATE FUNCTION f() RETURNS int AS 'select 1' LANGUAGE sql", "only INSERT is read"),
-        ("\\! id", "only INSERT is read"),
-        ("SET ROLE postgres", "only INSERT is read"),
+        ("DROP TABLE ce_rule", "only INSERT is supported"),
+        ("DELETE FROM ce_rule", "only INSERT is supported"),
+        ("TRUNCATE ce_rule", "only INSERT is supported"),
+        ("COPY ce_rule FROM PROGRAM 'id'", "only INSERT is supported"),
+        ("DO $$ BEGIN PERFORM 1; END $$", "only INSERT is supported"),
+        ("CREATE FUNCTION f() RETURNS int AS 'select 1' LANGUAGE sql", "only INSERT is supported"),
+        ("\\! id", "only INSERT is supported"),
+        ("SET ROLE postgres", "only INSERT is supported"),
         ("WITH x AS (DELETE FROM ce_rule RETURNING *) INSERT INTO ce_policy (pattern) VALUES ('x')", "only INSERT"),
         ("INSERT INTO ce_policy (pattern) SELECT pattern FROM ce_policy", "only VALUES"),
-        ("INSERT INTO ce_policy (pattern) VALUES ((SELECT 1))", "pattern: .* is no plain value"),
-        ("INSERT INTO ce_policy (pattern) VALUES (pg_read_file('/etc/passwd'))", "pattern: .* is no plain value"),
-        ("INSERT INTO ce_policy (pattern) VALUES ('a' || chr(10))", "pattern: .* is no plain value"),
-        ("INSERT INTO ce_policy (pattern) VALUES (\"a\")", "pattern: .* is no plain value"),
-        ("INSERT INTO ce_policy (pattern) VALUES (:name)", "pattern: .* is no plain value"),
-        ("INSERT INTO ce_policy (pattern) VALUES (nextval('x')::text)", "pattern: .* is no plain value"),
-        ("INSERT INTO ce_policy (pattern) VALUES ('a') RETURNING policy_id", "more than rows .*returning"),
+        ("INSERT INTO ce_policy (pattern) VALUES ((SELECT 1))", "pattern: .* is not a plain value"),
+        ("INSERT INTO ce_policy (pattern) VALUES (pg_read_file('/etc/passwd'))", "pattern: .* is not a plain value"),
+        ("INSERT INTO ce_policy (pattern) VALUES ('a' || chr(10))", "pattern: .* is not a plain value"),
+        ("INSERT INTO ce_policy (pattern) VALUES (\"a\")", "pattern: .* is not a plain value"),
+        ("INSERT INTO ce_policy (pattern) VALUES (:name)", "pattern: .* is not a plain value"),
+        ("INSERT INTO ce_policy (pattern) VALUES (nextval('x')::text)", "pattern: .* is not a plain value"),
+        ("INSERT INTO ce_policy (pattern) VALUES ('a') RETURNING policy_id", "more than rows: returning"),
         ("INSERT INTO ce_policy (pattern) VALUES ('a') ON CONFLICT DO UPDATE SET pattern = 1", "DO NOTHING"),
-        ("INSERT INTO ce_policy VALUES ('a')", "names no columns"),
+        ("INSERT INTO ce_policy VALUES ('a')", "the column names are missing"),
         ("INSERT INTO ce_policy DEFAULT VALUES", "more than rows"),
         ("INSERT INTO ce_policy AS p (pattern) VALUES ('a')", "alias"),
         ("INSERT INTO ce_policy (pattern, pattern) VALUES ('a', 'b')", "twice"),
-        ("INSERT INTO ce_policy (pattern, priority) VALUES ('a')", "do not go together|cannot be read"),
+        ("INSERT INTO ce_policy (pattern, priority) VALUES ('a')", "do not match|not valid SQL"),
         ("INSERT INTO ce_policy (pattern) VALUES " + "(" * 5000 + "1" + ")" * 5000, "too deep"),
-        ("INSERT INTO auth_user (username, is_superuser) VALUES ('eve', true)", "auth_user is none of"),
+        ("INSERT INTO auth_user (username, is_superuser) VALUES ('eve', true)", "auth_user is not a table of"),
         ("INSERT INTO ce_rules (rule_id) VALUES (1)", "Did you mean ce_rule"),
         ("INSERT INTO ce_policy (patern) VALUES ('a')", "no column patern. Did you mean pattern"),
-        ("INSERT INTO ce_policy (enabled) VALUES ('maybe')", "enabled: 'maybe' received"),
-        ("INSERT INTO ce_policy (priority) VALUES ('ten')", "priority: 'ten' received"),
-        ("INSERT INTO ce_policy (pattern) VALUES (now())", "now.. is no value"),
-        ("INSERT INTO ce_mcp_db_tool (tool_id, sql_template) VALUES (9, 'SELECT 1')", "say tool_code"),
+        ("INSERT INTO ce_policy (enabled) VALUES ('maybe')", "enabled: 'maybe' is not valid"),
+        ("INSERT INTO ce_policy (priority) VALUES ('ten')", "priority: 'ten' is not valid"),
+        ("INSERT INTO ce_policy (pattern) VALUES (now())", "now.. is not allowed"),
+        ("INSERT INTO ce_mcp_db_tool (tool_id, sql_template) VALUES (9, 'SELECT 1')", "Use tool_code"),
     ],
     ids=lambda text: text[:40],
 )  # fmt: skip
@@ -209,11 +209,11 @@ def test_rows_know_their_line_and_number() -> None:
 
 
 def test_texts_that_never_end_are_refused() -> None:
-    with pytest.raises(FileRefused, match="cannot be told apart"):
+    with pytest.raises(FileRefused, match="not valid SQL"):
         seed_sql.read("INSERT INTO ce_policy (pattern) VALUES ('a);")
 
 
 @pytest.mark.parametrize("value", [f"{'(' * 20_000}1{')' * 20_000}", f"1{'::int' * 5000}"])
 def test_values_that_stand_too_deep_are_refused_by_their_line(value: str) -> None:
     _, [refused] = read(f"INSERT INTO ce_policy (policy_id) VALUES ({value});")
-    assert "too deep in one another" in refused
+    assert "nested too deeply" in refused

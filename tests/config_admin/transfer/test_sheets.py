@@ -8,10 +8,10 @@ import pytest
 
 from config_admin import models as m
 from config_admin.transfer import sheets
-from config_admin.transfer.applying import bring
+from config_admin.transfer.apply_import import bring
 from config_admin.transfer.document import MOST_TOLD, FileRefused, Mode
 from config_admin.transfer.files import CSV, bundle_of, read_bytes
-from config_admin.transfer.planning import plan
+from config_admin.transfer.import_plan import plan
 from tests.config_admin.builders import made
 
 HEAD = "policy_id,rule_type,pattern,response_text,description"
@@ -93,14 +93,14 @@ def test_other_delimiters_are_read(delimiter: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("rules.csv", HEAD, "rules: is no table; call the file"),
+        ("rules.csv", HEAD, "rules: is not a table. Name the file"),
         ("ce_policy.csv", "", "is empty"),
         ("ce_policy.csv", "policy_id,patern", "no column 'patern'. Did you mean pattern"),
-        ("ce_policy.csv", "pattern,pattern", "a column twice"),
+        ("ce_policy.csv", "pattern,pattern", "a duplicate column"),
         ("ce_policy.csv", "policy_id\n1,2", "line 2: has 2 cells below 1 columns"),
-        ("ce_policy.csv", "policy_id\nx", "line 2, policy_id: 'x' received; this must be a whole number"),
-        ("ce_policy.csv", "enabled\nmaybe", "line 2, enabled: 'maybe' received"),
-        ("ce_policy.csv", 'pattern\n"x', "this is no CSV"),
+        ("ce_policy.csv", "policy_id\nx", "line 2, policy_id: 'x' is not valid. It must be a whole number"),
+        ("ce_policy.csv", "enabled\nmaybe", "line 2, enabled: 'maybe' is not valid"),
+        ("ce_policy.csv", 'pattern\n"x', "not valid CSV"),
         ("ce_tool.csv", "args_template\n{", "not valid JSON"),
     ],
 )
@@ -112,13 +112,13 @@ def test_what_does_not_fit_is_named(name: str, text: str, message: str) -> None:
 def test_all_that_does_not_fit_is_told_at_once_and_of_very_much_the_first() -> None:
     with pytest.raises(FileRefused) as some:
         read_bytes("ce_policy.csv", b"policy_id,enabled\nx,maybe\n1,true\ny,true")
-    assert [problem.partition(":")[0] for problem in some.value.told()] == [
+    assert [problem.partition(":")[0] for problem in some.value.describe_problems()] == [
         *("ce_policy line 2, policy_id", "ce_policy line 2, enabled", "ce_policy line 4, policy_id"),
     ]
 
     with pytest.raises(FileRefused) as many:
         read_bytes("ce_policy.csv", b"policy_id\n" + b"x\n" * (MOST_TOLD + 7))
-    assert len(many.value.told()) == MOST_TOLD + 1
+    assert len(many.value.describe_problems()) == MOST_TOLD + 1
     assert str(many.value).endswith("… and 7 more.")
 
 

@@ -15,7 +15,7 @@ from config_admin.releases.change_set import change_set
 from config_admin.transfer import workbooks
 from config_admin.transfer.document import FileRefused, Mode
 from config_admin.transfer.files import XLSX, bundle_of, read_bytes
-from config_admin.transfer.planning import plan
+from config_admin.transfer.import_plan import plan
 from config_admin.transfer.workbooks import LONGEST, read_workbook, workbook_of
 from tests.config_admin.builders import made, rules
 
@@ -88,7 +88,7 @@ def test_every_text_comes_back_and_none_is_a_formula(value: str | None) -> None:
 
 @pytest.mark.parametrize("value", ["a\rb", "a\x01b", "_x0041_", "x" * (LONGEST + 1)])
 def test_a_text_that_no_workbook_brings_back_is_named_and_not_spoilt(value: str) -> None:
-    with pytest.raises(ValueError, match=r"ce_policy line 2, description: .* CSV, or YAML"):
+    with pytest.raises(ValueError, match=r"ce_policy line 2, description: .* CSV or YAML"):
         workbook_of(contents(description=value), ["ce_policy"])
 
 
@@ -120,17 +120,17 @@ def test_what_people_type_into_spreadsheets_means_what_it_shows() -> None:
     [
         (lambda: book_of(HEAD, [1, "EXACT", "=1+1"]), "line 2, column 3: is a formula. Copy the column"),
         (lambda: book_of(HEAD, [1, "EXACT", "='[other.xlsx]S'!A1"]), "is a formula"),
-        (lambda: book_of(HEAD, [1, "EXACT", timedelta(hours=1)]), "line 2, column 3: is a time of day or a span"),
-        (lambda: repacked(book_of(HEAD), vbaProject_bin=b"x"), "has macros"),
+        (lambda: book_of(HEAD, [1, "EXACT", timedelta(hours=1)]), "line 2, column 3: is a time of day or a duration"),
+        (lambda: repacked(book_of(HEAD), vbaProject_bin=b"x"), "contains macros"),
         (lambda: repacked(book_of(HEAD, [1]), in_sheet("<worksheet", "<!DOCTYPE a><worksheet")), "type"),
         (lambda: repacked(book_of(HEAD), bomb=b"0" * (workbooks.UNPACKED + 1)), "unpacks to more than"),
         (lambda: repacked(book_of(HEAD), **{f"p{n}": b"" for n in range(workbooks.PARTS)}), "parts. Split it"),
         (lambda: repacked(book_of(HEAD, [1]), in_sheet('r="A2"', 'r="XFD2"')), "more than 200 columns"),
         (lambda: repacked(book_of(HEAD, [1]), in_sheet('r="2"', 'r="99999999999"')), "columns or 1048576 rows"),
-        (lambda: repacked(book_of(HEAD, ["x"]), in_sheet("</worksheet>", "")), "no workbook that can be read"),
-        (lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is no workbook"),
-        (lambda: book_of(HEAD, title="ce_polcy"), "is no table"),
-        (book_of, "has no sheet with anything"),
+        (lambda: repacked(book_of(HEAD, ["x"]), in_sheet("</worksheet>", "")), "not a readable workbook"),
+        (lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is not a workbook"),
+        (lambda: book_of(HEAD, title="ce_polcy"), "is not a table"),
+        (book_of, "has only empty sheets"),
         (lambda: book_of(["policy_id", "patern"]), "has no column 'patern'"),
         (lambda: book_of(HEAD, [1, "EXACT", "p", "r", "soon"]), "ce_policy line 2, priority"),
     ],
@@ -156,7 +156,7 @@ def test_what_is_wrong_in_any_sheet_is_told_at_once() -> None:
     with pytest.raises(FileRefused) as refused:
         read_bytes("some.xlsx", saved(book))
 
-    assert [problem.partition(":")[0] for problem in refused.value.told()] == [
+    assert [problem.partition(":")[0] for problem in refused.value.describe_problems()] == [
         *("ce_policy line 2, priority", "ce_polcy", "ce_response line 2, priority"),
     ]
 

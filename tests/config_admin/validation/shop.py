@@ -7,8 +7,8 @@ from typing import Any
 from config_admin.validation.findings import Finding
 from config_admin.validation.run import check_row
 from config_admin.validation.world import World
-from convengine.domain import rows
-from convengine.domain.snapshot import Snapshot, Table
+from convengine.engine.turn import rows
+from convengine.engine.turn.snapshot import Snapshot, Table
 
 WORLD = World(
     tasks={"orderTask": ("cancel", "notifyCustomer"), "audit": ("audit",)},
@@ -195,7 +195,7 @@ def shop(*also: rows.Row, without: Iterable[rows.Row] = ()) -> Snapshot:
 
 
 def findings(row: rows.Row, *also: rows.Row, without: Iterable[rows.Row] = (), **world: Any) -> list[Finding]:
-    """What is said of a row that is saved into the shop; keywords change the installation."""
+    """Texts of a row that is saved into the shop; keywords change the installation."""
     return check_row(row, shop(*also, without=without), replace(WORLD, **world))
 
 
@@ -205,5 +205,5 @@ def codes(row: rows.Row, *also: rows.Row, without: Iterable[rows.Row] = (), **wo
 
 
 def said(row: rows.Row, *also: rows.Row, without: Iterable[rows.Row] = (), **world: Any) -> list[tuple[str, str]]:
-    """What is said, as (code, message)."""
+    """Texts, as (code, message)."""
     return [(each.code, each.message) for each in findings(row, *also, without=without, **world)]

@@ -3,7 +3,7 @@
 import pytest
 
 from config_admin.validation.graph import allows, edges, leads_to
-from convengine.domain.rows import StateEdge
+from convengine.engine.turn.rows import StateEdge
 from tests.config_admin.validation.shop import EDGES, shop
 
 

@@ -2,17 +2,16 @@
 
 import json
 
-import pytest
-
-import convengine.domain.catalogue  # noqa: F401  (completes the catalogue)
-from convengine.domain.rows import Config
-from convengine.domain.settings import CATALOGUE, Setting
+import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
+from convengine.engine.turn.live_settings import CATALOGUE, Setting
+from convengine.engine.turn.rows import Config
+from tests.cases import for_each
 from tests.config_admin.validation.shop import said
 
 _AS_TEXT = ("prompt", "template", "regex", "json", "text")
 
 
-@pytest.mark.parametrize("setting", CATALOGUE.values(), ids=lambda setting: setting.name)
+@for_each("setting", CATALOGUE.values())
 def test_every_shipped_text_pattern_and_prompt_would_pass_the_checks_of_a_row(setting: Setting[object]) -> None:
     default = setting.default
     if setting.kind.name not in _AS_TEXT or setting.name == "IntentResolutionStep/STICKY_INTENT":

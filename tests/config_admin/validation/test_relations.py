@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from config_admin.validation import relations
-from convengine.domain import rows
+from convengine.engine.turn import rows
 from tests.config_admin.validation.shop import ANSWERED, CANCELLED, CONFIRMING, FALLBACK, RULE, SCHEMA, TOOL, shop
 
 

@@ -6,8 +6,9 @@ from time import thread_time
 import pytest
 
 from config_admin.validation.run import check_delete, check_row, stale_edit
-from convengine.domain import rows
-from convengine.domain.snapshot import Snapshot, Table
+from convengine.engine.turn import rows
+from convengine.engine.turn.snapshot import Snapshot, Table
+from tests.cases import for_each
 from tests.config_admin.validation.shop import (
     CANCEL,
     CLASSIFIER,
@@ -94,7 +95,7 @@ def test_the_last_fallback_answer_cannot_be_deleted() -> None:
     (found,) = check_delete(FALLBACK, shop())
     assert (found.code, found.message) == (
         "LAST_FALLBACK",
-        "This is the only answer for messages that nothing else understands. Add another first.",
+        "This is the only answer for messages that are not recognised. Add another one first.",
     )
     assert check_delete(FALLBACK, shop(replace(FALLBACK, response_id=50))) == []
 
@@ -103,8 +104,8 @@ def test_an_edit_that_somebody_overtook_is_refused() -> None:
     found = stale_edit(RULE, shop(), who="ann", when="10:15")
     assert (found.code, found.is_error, found.field) == ("STALE_EDIT", True, None)
     assert found.message == (
-        "Somebody (ann, 10:15) changed this row while you were editing. Reload to see the change; your text is kept in "
-        "the form."
+        "ann changed this row (10:15) while you were editing. Reload the page to see the change. Your text is "
+        "kept in the form."
     )
 
 
@@ -125,8 +126,8 @@ def test_checking_one_rule_among_ten_thousand_is_quick(scopes: int) -> None:
     assert min(once() for _ in range(5)) < 0.05
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.table}-{row.pk}")
-@pytest.mark.parametrize("value", [None, "", "{", 7, True, [], {"a": 1}, {"a": None}], ids=repr)
+@for_each("row", ROWS)
+@for_each("value", [None, "", "{", 7, True, [], {"a": 1}, {"a": None}])
 def test_no_value_of_any_column_upsets_a_check(row: rows.Row, value: object) -> None:
     for column in rows.columns(type(row)):
         if column != "enabled":

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from config_admin.validation.uses import uses
-from convengine.domain import rows
-from convengine.domain.snapshot import Snapshot, Table
+from convengine.engine.turn import rows
+from convengine.engine.turn.snapshot import Snapshot, Table
 
 SCOPE = {"intent_code": "LOAN", "state_code": "COLLECT"}
 
@@ -35,10 +35,10 @@ def test_an_intent_is_used_by_what_recognises_it_belongs_to_it_and_switches_to_i
     )
 
     assert told(intent, classifier, own, other, setting) == [
-        ("Recognises it", "ce_intent_classifier", 1),
+        ("Leads to it", "ce_intent_classifier", 1),
         ("Belongs to it", "ce_rule", 1),
-        ("Switches to it", "ce_rule", 2),
-        ("Starts over with it", "ce_config", 3),
+        ("Changes to it", "ce_rule", 2),
+        ("Resets with it", "ce_config", 3),
     ]
 
 
@@ -56,9 +56,9 @@ def test_a_tool_is_used_by_calls_texts_and_settings() -> None:
     assert told(tool, call, behind, asking, other, own, order) == [
         ("Calls it", "ce_tool", 1),
         ("Runs it", "ce_mcp_db_tool", 5),
-        ("Names it", "ce_rule", 7),
-        ("Has a setting of its own", "ce_config", 1),
-        ("Says what may follow it", "ce_config", 2),
+        ("Refers to it", "ce_rule", 7),
+        ("Has its own setting", "ce_config", 1),
+        ("Allows moves from it", "ce_config", 2),
     ]
     assert told(behind, tool, call)[:2] == [("Is the tool", "ce_mcp_tool", 5), ("Calls it", "ce_tool", 1)]
 
@@ -68,14 +68,14 @@ def test_a_server_is_used_by_whoever_names_a_tool_of_it() -> None:
     call = rows.DirectTool(ce_tool_id=1, tool_group="MCP", tool_code="mcp.files.read", **SCOPE)
     other = rows.DirectTool(ce_tool_id=2, tool_group="MCP", tool_code="mcp.files2.read", **SCOPE)
 
-    assert ("Names a tool of it", "ce_tool", 1) in told(server, call, other)
-    assert ("Names a tool of it", "ce_tool", 2) not in told(server, call, other)
+    assert ("Refers to a tool of it", "ce_tool", 1) in told(server, call, other)
+    assert ("Refers to a tool of it", "ce_tool", 2) not in told(server, call, other)
 
 
 def test_a_rule_is_used_by_texts_that_tell_of_it() -> None:
     verbose = rows.Verbose(verbose_id=1, step_value="RulesStep", determinant="RULE_MATCH", rule_id=4, **SCOPE)
 
-    assert told(rule(4, state_code="ANY"), verbose) == [("Speaks when it fires", "ce_verbose", 1)]
+    assert told(rule(4, state_code="ANY"), verbose) == [("Shows a text when it applies", "ce_verbose", 1)]
 
 
 def test_a_schema_is_used_where_its_fields_are_and_not_by_words_of_the_same_name() -> None:
@@ -109,7 +109,7 @@ def test_fetched_data_and_actions_are_used_by_whoever_names_them() -> None:
     )
 
     assert told(container, template) == [("Uses its data", "ce_prompt_template", 9)]
-    assert told(action, naming) == [("Names it", "ce_rule", 3)]
+    assert told(action, naming) == [("Refers to it", "ce_rule", 3)]
 
 
 def test_a_template_is_used_by_the_answers_that_may_be_written_with_it() -> None:

@@ -7,13 +7,19 @@ from typing import Any
 import pytest
 import yaml
 
-from convengine.llm.scripted import Line
-from convengine.scenarios.loading import files, load
+from convengine.engine.llm.scripted import ScriptLine
+from convengine.engine.steps.tools.scripted import Stub
+from convengine.scenarios.loading import files, load, read_yaml
 from convengine.scenarios.scenario import MAIN, ContainerStub, Edge, Edit, Scenario, Start, TaskStub, ThreadName, Turn
 from convengine.scenarios.wording import ScenarioFileError
-from convengine.tools.scripted import Stub
+from tests.cases import for_each
 
 SHARED = Path(__file__).resolve().parents[2] / "scenarios"
+
+
+LINE = {"when": {"purpose": "intent"}, "reply": "x"}
+TOOL = {"tool_code": "a", "result": 1}
+BOX = {"page_id": 1, "section_id": 2, "container_id": 3, "result": 1}
 
 
 def loaded(folder: Path, **given: Any) -> Scenario:
@@ -23,7 +29,7 @@ def loaded(folder: Path, **given: Any) -> Scenario:
 
 
 def test_the_smallest_scenario_has_a_turn(tmp_path: Path) -> None:
-    assert loaded(tmp_path).turns == (Turn("hi", expect={"success": True, "http_status": 200}),)
+    assert loaded(tmp_path).turns == (Turn("hi"),)
 
 
 def test_the_words_about_a_scenario_are_kept(tmp_path: Path) -> None:
@@ -99,14 +105,14 @@ def test_a_script_of_the_model_is_read(tmp_path: Path) -> None:
     )
 
     assert world.llm == (
-        Line(frozenset({"INTENT_AGENT"}), '{"intent":"X"}', contains=("a",), times=2),
-        Line(
+        ScriptLine(frozenset({"INTENT_AGENT"}), '{"intent":"X"}', contains=("a",), times=2),
+        ScriptLine(
             frozenset({"RESPONSE_TEXT", "RESPONSE_JSON", "COLLISION"}),
             "Hi.",
             contains=("a", "b"),
             prompt_contains=("c",),
         ),
-        Line(frozenset({"MCP_PLAN"}), error="offline"),
+        ScriptLine(frozenset({"MCP_PLAN"}), error="offline"),
     )
 
 
@@ -162,7 +168,7 @@ def test_a_turn_may_say_everything(tmp_path: Path) -> None:
         ),
         {"a": 1},
         True,
-        {"success": True, "http_status": 200, "state": "X"},
+        {"state": "X"},
     )
 
 
@@ -172,8 +178,8 @@ def test_a_turn_may_come_by_a_thread_and_set_the_clock(tmp_path: Path) -> None:
 
     first, second = loaded(tmp_path, turns=turns).turns
 
-    assert (first.thread, first.at) == (ThreadName("default", "whatsapp", "+1555"), timedelta(days=7, milliseconds=1))
-    assert (second.thread, second.at) == (ThreadName("default", "sms", "+1555"), None)
+    assert (first.thread, first.at) == (ThreadName("+1555", "default", "whatsapp"), timedelta(days=7, milliseconds=1))
+    assert (second.thread, second.at) == (ThreadName("+1555", "default", "sms"), None)
 
 
 @pytest.mark.parametrize(
@@ -198,41 +204,41 @@ def test_a_turn_belongs_to_the_main_conversation_unless_it_says_otherwise(tmp_pa
     assert loaded(tmp_path).turns[0].conversation == MAIN
 
 
-LINE = {"when": {"purpose": "intent"}, "reply": "x"}
-TOOL = {"tool_code": "a", "result": 1}
-BOX = {"page_id": 1, "section_id": 2, "container_id": 3, "result": 1}
-
-
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
         ({"id": "other"}, "id: `other` must be the name of the file, `world`."),
         ({"titel": "x"}, "titel: unknown key `titel`; did you mean `title`?"),
-        ({"turns": []}, "turns: must have at least one turn."),
+        ({"turns": []}, "turns: must not be empty."),
         ({"turns": [{}]}, "turns[0]: the key `user` is missing."),
-        ({"turns": [{"user": 1}]}, "turns[0].user: must be a text."),
+        ({"turns": [{"user": 1}]}, "turns[0].user: must be a text or null, not 1."),
         ({"turns": [{"user": "a", "expct": {}}]}, "turns[0].expct: unknown key `expct`; did you mean `expect`?"),
-        ({"turns": [{"user": "a", "input_params": []}]}, "turns[0].input_params: must be a map."),
-        ({"turns": [{"user": "a", "reset": "yes"}]}, "turns[0].reset: must be true or false."),
+        ({"turns": [{"user": "a", "input_params": []}]}, "turns[0].input_params: must be a map, not []."),
+        ({"turns": [{"user": "a", "reset": "yes"}]}, "turns[0].reset: must be true or false, not \"yes\"."),
         ({"turns": [{"user": "a", "expect": {"intnt": 1}}]}, "turns[0].expect.intnt: unknown key `intnt`; did you"),
-        ({"turns": [{"user": "a", "before": {}}]}, "turns[0].before: must be a list."),
+        ({"turns": [{"user": "a", "before": {}}]}, "turns[0].before: must be a list, not {}."),
         ({"turns": [{"user": "a", "before": [{"row": {}}]}]}, "turns[0].before[0]: needs exactly one of `insert`, `up"),
         (
             {"turns": [{"user": "a", "before": [{"insert": "ce_x", "row": {}}]}]},
             "turns[0].before[0].insert: unknown table `ce_x`;",
         ),
         (
-            {"turns": [{"user": "a", "before": [{"insert": "ce_rule", "where": {}}]}]},
-            "turns[0].before[0].where: unknown key `where`;",
+            {"turns": [{"user": "a", "before": [{"insert": "ce_rule", "row": {}, "where": {}}]}]},
+            "turns[0].before[0].where: this key cannot stand here; remove it.",
         ),
         (
             {"turns": [{"user": "a", "before": [{"update": "ce_rule", "where": {"x": 1}, "set": {}}]}]},
             "turns[0].before[0].where.x: unknown column of ce_rule `x`;",
         ),
+        ({"turns": [{"user": "a", "before": [{"insert": "ce_rule"}]}]}, "turns[0].before[0]: the key `row` is missing"),
+        (
+            {"turns": [{"user": "a", "expect": {"persisted": {"intent": "X"}}}]},
+            "turns[0].expect.persisted.intent: unknown column of ce_conversation `intent`; did you mean `intent_code`?",
+        ),
         ({"tables": {"ce_rules": []}}, "tables.ce_rules: unknown table `ce_rules`; did you mean `ce_rule`?"),
         ({"tables": {"ce_rule_history": []}}, "tables.ce_rule_history: unknown table"),
         ({"tables": {"auth_user": []}}, "tables.auth_user: unknown table `auth_user`"),
-        ({"tables": {"ce_rule": {}}}, "tables.ce_rule: must be a list."),
+        ({"tables": {"ce_rule": {}}}, "tables.ce_rule: must be a list, not {}."),
         ({"tables": {"ce_rule": [{"acton": "X"}]}}, "tables.ce_rule[0].acton: unknown column of ce_rule `acton`; did"),
         ({"tables": {"ce_rule": [{"priority": "high"}]}}, "tables.ce_rule[0].priority: "),
         ({"state_graph": [{"from": "A"}]}, "state_graph[0]: the key `to` is missing."),
@@ -241,21 +247,24 @@ BOX = {"page_id": 1, "section_id": 2, "container_id": 3, "result": 1}
         ({"conversation": {"status": "DONE"}}, "conversation.status: unknown status `DONE`; known: BLOCKED, RUNNING."),
         ({"conversation": {"history": [{"user": "a"}]}}, "conversation.history[0]: the key `assistant` is missing."),
         ({"llm": [{"reply": "x"}]}, "llm[0]: the key `when` is missing."),
-        ({"llm": [{**LINE, "error": "x"}]}, "llm[0]: needs either `reply` or `error`."),
-        ({"llm": [{"when": {"purpose": "intent"}}]}, "llm[0]: needs either `reply` or `error`."),
+        ({"llm": [{**LINE, "error": "x"}]}, "llm[0]: needs exactly one of `reply`, `error`."),
+        ({"llm": [{"when": {"purpose": "intent"}}]}, "llm[0]: needs exactly one of `reply`, `error`."),
         ({"tasks": [{"bean": "a", "method": "b", "returns": 1, "often": 1}]}, "tasks[0].often: unknown key `often`;"),
-        ({"model": "none"}, "model: must be true or false."),
-        ({"llm": [{**LINE, "times": 0}]}, "llm[0].times: must be a whole number of at least 1."),
-        ({"llm": [{**LINE, "reply": 5}]}, "llm[0].reply: must be a text, an object or a list."),
+        ({"settings": {"flow": 1}}, "settings.flow: must be a map, not 1."),
+        ({"settings": {"flow": {"memory": {"enable": 1}}}}, "settings.flow.memory.enable: unknown key `enable`;"),
+        ({"settings": {"flow": {"memory": {"enabled": "perhaps"}}}}, "settings.flow.memory.enabled: must be true or"),
+        ({"model": "none"}, "model: must be true or false, not \"none\"."),
+        ({"llm": [{**LINE, "times": 0}]}, "llm[0].times: must be a whole number of at least 1, not 0."),
+        ({"llm": [{**LINE, "reply": 5}]}, "llm[0].reply: must be a text or a map or a list, not 5."),
         ({"llm": [{**LINE, "when": {"purpose": "intents"}}]}, "llm[0].when.purpose: unknown purpose `intents`;"),
         ({"llm": [{**LINE, "when": {"purpose": "intent", "has": "x"}}]}, "llm[0].when.has: unknown key `has`;"),
-        ({"tasks": [{"bean": "a", "method": "b"}]}, "tasks[0]: needs either `returns` or `raises`."),
-        ({"tools": [{"result": 1}]}, "tools[0]: needs a `tool_code` or a `tool_group`."),
-        ({"tools": [{"tool_code": "a"}]}, "tools[0]: needs either `result` or `error`."),
+        ({"tasks": [{"bean": "a", "method": "b"}]}, "tasks[0]: needs exactly one of `returns`, `raises`."),
+        ({"tools": [{"result": 1}]}, "tools[0]: needs at least one of `tool_code`, `tool_group`."),
+        ({"tools": [{"tool_code": "a"}]}, "tools[0]: needs exactly one of `result`, `error`."),
         ({"tools": [{**TOOL, "when": {}}]}, "tools[0].when: unknown key `when`;"),
-        ({"containers": [{**BOX, "page_id": "x"}]}, "containers[0].page_id: must be a whole number of at least 0."),
-        ({"containers": [{**BOX, "error": "x"}]}, "containers[0]: needs either `result` or `error`."),
-        ({"settings": {"flow": {"x": 1}}}, "settings.flow.x: unknown setting `flow.x`;"),
+        ({"containers": [{**BOX, "page_id": "x"}]}, "containers[0].page_id: must be a whole number of at least 0, not"),
+        ({"containers": [{**BOX, "error": "x"}]}, "containers[0]: needs exactly one of `result`, `error`."),
+        ({"settings": {"flow": {"x": 1}}}, "settings.flow.x: unknown key `x`;"),
     ],
 )  # fmt: skip
 def test_what_is_not_known_is_an_error_at_its_place(tmp_path: Path, given: Any, problem: str) -> None:
@@ -283,6 +292,46 @@ def test_folders_are_looked_through_and_each_file_is_taken_once(tmp_path: Path) 
     assert [file.name for file in found] == ["a.yaml", "b.yaml", "c.yaml"]
 
 
-@pytest.mark.parametrize("file", files([SHARED]), ids=lambda file: file.stem)
+@for_each("file", files([SHARED]))
 def test_a_shared_scenario_reads(file: Path) -> None:
     assert load(file).turns
+
+
+def file(folder: Path, text: str) -> Path:
+    path = folder / "world.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_dates_stay_texts(tmp_path: Path) -> None:
+    assert read_yaml(file(tmp_path, "{day: 2024-05-01, at: 2024-05-01 10:00:00, n: 1, t: yes}")) == {
+        "day": "2024-05-01",
+        "at": "2024-05-01 10:00:00",
+        "n": 1,
+        "t": True,
+    }
+
+
+def test_anchors_and_merges_work(tmp_path: Path) -> None:
+    assert read_yaml(file(tmp_path, "a: &x {b: 1}\nc: {<<: *x, d: 2}"))["c"] == {"b": 1, "d": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a: 1\nb: 2\na: 3", "line 3: the key `a` stands twice."),
+        ("a: {1: x}", "line 1: the key 1 is no text; put it in quotes."),
+        ("a: [1", "line 1: is no YAML: "),
+        ("a: !!python/object:os.system x", "line 1: is no YAML: "),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_where(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(ScenarioFileError) as refused:
+        read_yaml(file(tmp_path, text))
+
+    assert str(refused.value).startswith(problem)
+
+
+def test_a_file_that_is_not_there_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioFileError, match="cannot be read"):
+        read_yaml(tmp_path / "none.yaml")

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from convengine.scenarios.paths import PathError, parts, select
+from convengine.scenarios.paths import PathError, select, split_path
 
 DOCUMENT = {"a": {"b.c": [1, {"d": None, "e": "x"}]}, "list": [[7]], "é": 1, "x-y": 2, 'q"s': 3}
 
@@ -37,9 +37,9 @@ def test_a_path_on_nothing_gives_null() -> None:
 )
 def test_what_is_no_path_of_the_subset_is_refused(path: str) -> None:
     with pytest.raises(PathError):
-        parts(path)
+        split_path(path)
 
 
 def test_the_refusal_says_from_where_on() -> None:
     with pytest.raises(PathError, match=r"'\[\?\(@.a\)\]' on"):
-        parts("$.rows[?(@.a)]")
+        split_path("$.rows[?(@.a)]")

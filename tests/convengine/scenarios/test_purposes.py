@@ -1,4 +1,4 @@
-from convengine.domain.catalogue.llm import PURPOSES as ENGINE
+from convengine.engine.llm.settings import PURPOSES as ENGINE
 from convengine.scenarios.purposes import PURPOSES, scenario_purpose
 
 

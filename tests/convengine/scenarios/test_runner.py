@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from convengine import conf
 from convengine.scenarios import database
 from convengine.scenarios.runner import CAPABILITIES, Failure, Report, run
-from convengine.sessions.models import CeConversationHistory
+from convengine.server.deployment import conf
+from convengine.server.sessions.models import CeConversationHistory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -36,7 +36,7 @@ def played(folder: Path, *turns: dict[str, Any], replay: bool = True, **world: A
     tables = {**TABLES, **world.pop("tables", {})}
     written = {"id": "world", "title": "W", "tables": tables, "llm": [UNSURE], "turns": list(turns), **world}
     path.write_text(yaml.safe_dump(written))
-    with database.disposable():
+    with database.allow_emptying():
         return run(path, replay=replay)
 
 

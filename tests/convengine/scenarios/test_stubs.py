@@ -2,21 +2,21 @@ from typing import Any
 
 import pytest
 
-from convengine.domain.ports import ContainerRequest, LlmRequest
-from convengine.domain.recording import Recording
-from convengine.extensions.tasks import Tasks
-from convengine.llm.scripted import Line
+from convengine.engine.llm.scripted import ScriptLine
+from convengine.engine.steps.tools.scripted import Stub
+from convengine.engine.turn.ports import ContainerRequest, LlmRequest
+from convengine.engine.turn.recording import Recording
 from convengine.scenarios.scenario import ContainerStub, Scenario, TaskStub, Turn
-from convengine.scenarios.stubs import Stage, stage
-from convengine.tools.scripted import Stub
+from convengine.scenarios.stubs import ScenarioStubs, build_stubs
+from convengine.server.extensions.tasks import Tasks
 from tests.builders import make_session
 
 
-def made(**stubs: Any) -> Stage:
-    return stage(Scenario("world", "A world", (Turn("hi"),), **stubs))
+def made(**stubs: Any) -> ScenarioStubs:
+    return build_stubs(Scenario("world", "A world", (Turn("hi"),), **stubs))
 
 
-def run(stubs: Stage, bean: str, method: str) -> Any:
+def run(stubs: ScenarioStubs, bean: str, method: str) -> Any:
     return Tasks(stubs.registry, Recording()).run(bean, method, make_session())
 
 
@@ -70,7 +70,7 @@ def test_an_address_without_a_stub_has_no_provider() -> None:
 
 
 def test_what_was_called_is_kept_for_one_turn_but_not_what_was_used_up() -> None:
-    line = Line({"POLICY"}, "yes", contains=("fees",), times=1)
+    line = ScriptLine({"POLICY"}, "yes", contains=("fees",), times=1)
     stubs = made(llm=[line], tasks=[TaskStub("mail", "send", 1)], tools=[Stub("stock", times=1)])
     request = LlmRequest("POLICY", "", "")
 

@@ -1,12 +1,12 @@
-from convengine.scenarios.wording import ScenarioFileError, known, told
+from convengine.scenarios.wording import ScenarioFileError, describe_unknown, shorten_json
 
 
 def test_an_unknown_word_is_told_the_nearest_one() -> None:
-    assert known("intnt", ["intent", "state"], "key") == "unknown key `intnt`; did you mean `intent`?"
+    assert describe_unknown("intnt", ["intent", "state"], "key") == "unknown key `intnt`; did you mean `intent`?"
 
 
 def test_an_unknown_word_far_from_all_is_told_what_there_is() -> None:
-    assert known("zzz", ["state", "intent"], "key") == "unknown key `zzz`; known: intent, state."
+    assert describe_unknown("zzz", ["state", "intent"], "key") == "unknown key `zzz`; known: intent, state."
 
 
 def test_an_error_begins_with_its_place() -> None:
@@ -15,5 +15,5 @@ def test_an_error_begins_with_its_place() -> None:
 
 
 def test_values_are_told_as_json_and_shortened() -> None:
-    assert told({"a": None}) == '{"a":null}'
-    assert len(told("x" * 1000)) == 298
+    assert shorten_json({"a": None}) == '{"a":null}'
+    assert len(shorten_json("x" * 1000)) == 298

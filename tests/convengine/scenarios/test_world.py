@@ -4,7 +4,7 @@ from config_admin.models import CeIntent, CeStateGraph
 from config_admin.releases.models import CeRelease
 from convengine.scenarios import world
 from convengine.scenarios.scenario import MAIN, Edge, Edit, Scenario, Start, Turn
-from convengine.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 pytestmark = pytest.mark.django_db
 

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from config_admin.health.checks.classifiers import check
-from convengine.domain import rows
-from convengine.intents.classifiers import classify
+from convengine.engine.steps.intents.classifiers import classify
+from convengine.engine.turn import rows
 from tests.builders import (
     make_classifier,
     make_config,
@@ -72,3 +72,14 @@ def test_of_a_touched_row_its_collisions_are_told_whoever_has_the_words() -> Non
         (said,) = found(check, *INTENTS, wide, narrow, *others, touched=touched)
 
         assert {key.pk for key in said.rows} == {wide.pk, narrow.pk}
+
+
+def test_a_row_whose_every_message_another_intent_claims_is_named() -> None:
+    (said,) = found(check, *INTENTS, _regex("CANCEL", r"\border\b"), _regex("BILL", r"\bmy order\b"))
+    (other,) = found(check, *INTENTS, _regex("CANCEL", r"^\d{3,5}$"), _regex("BILL", r"^\d{5,8}$"))
+
+    narrow = next(
+        key.pk for key in said.rows if f"row {key.pk} matches, so that phrase never decides" in said.consequence
+    )
+    assert narrow == max(key.pk for key in said.rows)
+    assert "never decides" not in other.consequence

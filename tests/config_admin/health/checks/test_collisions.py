@@ -15,10 +15,10 @@ def test_a_collision_says_what_both_rules_do_and_what_that_means_for_the_custome
 
     assert (said.code, said.table, said.row) == ("RULE_COLLISION", "ce_rule", second.rule_id)
     assert said.message == (
-        f"Rule {first.rule_id} (“pays”) and Rule {second.rule_id} act on the same message: the first one sets the "
-        "state to PAYING, then the second one sets the state to BILL."
+        f"Rule {first.rule_id} (“pays”) and Rule {second.rule_id} apply to the same message. The first one "
+        "sets the state to PAYING, then the second one sets the state to BILL."
     )
-    assert "does not come about" in said.consequence
+    assert "has no effect" in said.consequence
     assert [key.pk for key in said.rows] == [second.rule_id, first.rule_id]
     assert said.as_dict()["witness"]["userText"] == "pay bill"
 

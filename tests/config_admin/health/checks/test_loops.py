@@ -1,7 +1,7 @@
 from config_admin.health.checks.loops import check
 from config_admin.health.rules.phases import SOURCES
-from convengine.domain.enums import RulePhase
-from convengine.rules.apply import run_phase
+from convengine.engine.rules.apply import run_phase
+from convengine.engine.turn.enums import RulePhase
 from tests.builders import make_classifier, make_intent, make_rule, make_session, make_snapshot, make_turn, stages
 from tests.config_admin.health.look import found
 

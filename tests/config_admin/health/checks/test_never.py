@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from config_admin.health.checks.never import check
-from convengine.domain import rows
+from convengine.engine.turn import rows
 from tests.builders import make_classifier, make_intent, make_rule, make_schema
 from tests.config_admin.health.look import found
 
@@ -38,7 +38,7 @@ def test_a_rule_behind_one_that_holds_whenever_it_would_and_ends_the_list_never_
     (said,) = found(check, first, rule)
 
     assert (said.code, said.row, said.rows[1].pk) == ("RULE_NEVER_FIRES", rule.rule_id, first.rule_id)
-    assert f"Rule {first.rule_id} is looked at first" in said.message
+    assert f"Rule {first.rule_id} is evaluated first" in said.message
 
 
 @pytest.mark.parametrize(
@@ -75,21 +75,21 @@ def test_a_rule_between_them_that_writes_may_make_the_second_one_hold() -> None:
 def test_a_rule_for_a_state_that_nothing_leads_to_never_acts() -> None:
     rule = make_rule(intent_code="LOAN", state_code="LOST")
 
-    assert "no rule, classifier or edge leads to LOAN/LOST" in str(_why(rule=rule))
+    assert "no rule, phrase or state graph edge leads to LOAN/LOST" in str(_why(rule=rule))
     assert _why(make_rule(action_value="LOST"), rule=rule) is None
 
 
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"rule_type": "REGEX", "match_pattern": r"a\bb"}, "no text fulfils"),
+        ({"rule_type": "REGEX", "match_pattern": r"a\bb"}, "no text matches"),
         ({"rule_type": "REGEX", "match_pattern": "^DENY", "match_target": "DIALOGUE_ACT"}, "no dialogue act"),
-        ({"phase": "POST_SEMANTIC_INTERPRET"}, "nothing runs the rules of phase"),
-        ({"intent_code": "LOAN", "phase": "POST_CLASSIFIER_INTENT"}, "no classifier means LOAN"),
-        ({"intent_code": "LOAN", "phase": "POST_SCHEMA_EXTRACTION"}, "LOAN has no schema"),
+        ({"phase": "POST_SEMANTIC_INTERPRET"}, "rules of phase"),
+        ({"intent_code": "LOAN", "phase": "POST_CLASSIFIER_INTENT"}, "no phrase leads to LOAN"),
+        ({"intent_code": "LOAN", "phase": "POST_SCHEMA_EXTRACTION"}, "LOAN has no form"),
         (
             {"state_code": "IDLE", "rule_type": "JSON_PATH", "match_pattern": "$[?(@.state == 'DONE' && @.a == 1)]"},
-            "asks for another intent or state",
+            "requires another intent or state",
         ),
     ],
 )

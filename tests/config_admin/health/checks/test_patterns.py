@@ -17,7 +17,7 @@ def test_a_pattern_that_is_found_in_the_empty_text_is_told(pattern: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("pattern", "told"), [("a*", "whatever the user text is"), (r"^\s*$", "where nothing is said")]
+    ("pattern", "told"), [("a*", "whatever the user text is"), (r"^\s*$", "matches an empty message")]
 )
 def test_only_of_a_pattern_that_every_text_fulfils_that_is_said(pattern: str, told: str) -> None:
     [said] = found(check, make_rule(rule_type="REGEX", match_pattern=pattern))

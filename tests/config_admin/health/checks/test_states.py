@@ -1,4 +1,4 @@
-from config_admin.health.checks.states import unanswered, unreached, unused_responses
+from config_admin.health.checks.states import find_unanswered_states, find_unreachable_states, find_unused_responses
 from tests.builders import make_classifier, make_edge, make_intent, make_response, make_rule, make_schema
 from tests.config_admin.health.look import codes, found
 
@@ -9,9 +9,9 @@ def test_rows_of_a_state_that_nothing_leads_to_are_told_together() -> None:
     response = make_response(intent_code="LOAN", state_code="LOST")
     schema = make_schema("LOAN", {"a": {}}, state_code="LOST")
 
-    (said,) = found(unreached, LOAN, response, schema)
+    (said,) = found(find_unreachable_states, LOAN, response, schema)
 
-    assert said.message == "There are 2 rows for LOAN/LOST, and no rule, classifier or edge leads there."
+    assert said.message == "There are 2 rows for LOAN/LOST, and no rule, phrase or state graph edge leads there."
     assert {key.table for key in said.rows} == {"ce_response", "ce_output_schema"}
 
 
@@ -26,17 +26,17 @@ def test_whatever_leads_to_a_state_step_by_step_makes_it_reached() -> None:
     )
 
     for way in ways:
-        assert not codes(unreached, LOAN, CARD, response, *way)
+        assert not codes(find_unreachable_states, LOAN, CARD, response, *way)
     cut = [make_rule(state_code="NOWHERE", action_value="FAR")]
-    assert {one.message.split(" ")[5] for one in found(unreached, LOAN, response, *cut)} >= {"LOAN/FAR,"}
+    assert {one.message.split(" ")[5] for one in found(find_unreachable_states, LOAN, response, *cut)} >= {"LOAN/FAR,"}
 
 
 def test_a_state_that_is_come_to_without_an_answer_is_told_with_the_rule_that_leads_there() -> None:
     rule = make_rule(intent_code="LOAN", action_value="DONE")
 
-    assert codes(unanswered, LOAN, rule) == [("STATE_WITHOUT_RESPONSE", rule.rule_id)]
-    assert not codes(unanswered, LOAN, rule, make_response(intent_code="LOAN"))
-    assert not codes(unanswered, LOAN, rule, make_response(state_code="DONE"))
+    assert codes(find_unanswered_states, LOAN, rule) == [("STATE_WITHOUT_RESPONSE", rule.rule_id)]
+    assert not codes(find_unanswered_states, LOAN, rule, make_response(intent_code="LOAN"))
+    assert not codes(find_unanswered_states, LOAN, rule, make_response(state_code="DONE"))
 
 
 def test_a_state_that_the_rules_only_pass_through_needs_no_answer() -> None:
@@ -46,8 +46,8 @@ def test_a_state_that_the_rules_only_pass_through_needs_no_answer() -> None:
     moves = make_rule(**same, action="SET_STATE", action_value="COLLECT", priority=2)
     answers = [make_response(intent_code="LOAN"), make_response(intent_code="CARD", state_code="COLLECT")]
 
-    assert not codes(unanswered, LOAN, CARD, offer, turns, moves, *answers)
-    (said,) = found(unanswered, LOAN, CARD, offer, turns, *answers)
+    assert not codes(find_unanswered_states, LOAN, CARD, offer, turns, moves, *answers)
+    (said,) = found(find_unanswered_states, LOAN, CARD, offer, turns, *answers)
     assert (said.row, said.witness and said.witness.text) == (turns.rule_id, "yes")
     assert said.message.startswith("This leads to CARD/OFFER")
 
@@ -55,7 +55,7 @@ def test_a_state_that_the_rules_only_pass_through_needs_no_answer() -> None:
 def test_a_classifier_that_leads_to_a_state_without_an_answer_is_told() -> None:
     row = make_classifier("LOAN", "borrow", state_code="START")
 
-    assert codes(unanswered, LOAN, row) == [("STATE_WITHOUT_RESPONSE", row.classifier_id)]
+    assert codes(find_unanswered_states, LOAN, row) == [("STATE_WITHOUT_RESPONSE", row.classifier_id)]
 
 
 def test_an_answer_that_closer_ones_cover_wherever_it_could_be_given_is_told() -> None:
@@ -63,7 +63,7 @@ def test_an_answer_that_closer_ones_cover_wherever_it_could_be_given_is_told() -
     wide = make_response("wide", state_code="DONE")
     close = make_response("close", intent_code="LOAN", state_code="DONE")
 
-    (said,) = found(unused_responses, LOAN, rule, wide, close)
+    (said,) = found(find_unused_responses, LOAN, rule, wide, close)
 
     assert (said.code, said.row, [key.pk for key in said.rows]) == (
         "RESPONSE_NEVER_USED",
@@ -71,10 +71,10 @@ def test_an_answer_that_closer_ones_cover_wherever_it_could_be_given_is_told() -
         [wide.response_id, close.response_id],
     )
     other = make_rule(intent_code="CARD", action_value="DONE")
-    assert not codes(unused_responses, LOAN, CARD, rule, other, wide, close)
+    assert not codes(find_unused_responses, LOAN, CARD, rule, other, wide, close)
 
 
 def test_an_answer_behind_one_of_its_own_scope_is_told() -> None:
     first, second = make_response("a", priority=1), make_response("b")
 
-    assert codes(unused_responses, LOAN, first, second) == [("RESPONSE_NEVER_USED", second.response_id)]
+    assert codes(find_unused_responses, LOAN, first, second) == [("RESPONSE_NEVER_USED", second.response_id)]

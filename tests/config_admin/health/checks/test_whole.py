@@ -10,16 +10,16 @@ OLD = make_intent("OLD", enabled=False)
 
 
 def test_a_configuration_without_a_fallback_answer_has_an_error() -> None:
-    (said,) = found(whole.fallback, make_response(intent_code="UNKNOWN", state_code="DONE"))
+    (said,) = found(whole.check_fallback, make_response(intent_code="UNKNOWN", state_code="DONE"))
 
     assert (said.code, said.severity, said.table, said.row) == ("FALLBACK_MISSING", Severity.ERROR, "ce_response", None)
-    assert not found(whole.fallback, make_response(state_code="UNKNOWN"))
+    assert not found(whole.check_fallback, make_response(state_code="UNKNOWN"))
 
 
 def test_a_row_that_no_turn_can_use_is_an_error_with_its_remedy() -> None:
     rule = make_rule(rule_type="REGEX", match_pattern="(a")
 
-    (said,) = found(whole.unusable, rule)
+    (said,) = found(whole.find_unusable_rows, rule)
 
     assert (said.code, said.row, said.field, said.is_error) == ("ROW_UNUSABLE", rule.rule_id, "match_pattern", True)
 
@@ -27,7 +27,7 @@ def test_a_row_that_no_turn_can_use_is_an_error_with_its_remedy() -> None:
 def test_rows_of_an_intent_that_is_off_or_gone_are_told_together() -> None:
     rules = [make_rule(intent_code="OLD"), make_rule(intent_code="OLD"), make_rule(intent_code="NONE")]
 
-    said = found(whole.inactive, OLD, *rules)
+    said = found(whole.find_rows_of_inactive_intents, OLD, *rules)
 
     assert [(one.code, one.table, len(one.rows)) for one in said] == [
         ("ROW_INACTIVE_INTENT", "ce_rule", 1),
@@ -46,17 +46,21 @@ def test_a_yes_that_nothing_reacts_to_is_told() -> None:
         make_rule(**here, rule_type="REGEX", match_pattern="^(yes|ok)"),
     )
 
-    assert codes(whole.unconfirmed, loan, asks) == [("CONFIRM_WITHOUT_ACTION_OR_RULE", asks.template_id)]
-    assert codes(whole.unconfirmed, loan, asks, make_rule(**here, rule_type="EXACT", match_pattern="no"))
+    assert codes(whole.find_unanswered_confirmations, loan, asks) == [
+        ("CONFIRM_WITHOUT_ACTION_OR_RULE", asks.template_id)
+    ]
+    assert codes(
+        whole.find_unanswered_confirmations, loan, asks, make_rule(**here, rule_type="EXACT", match_pattern="no")
+    )
     for row in on_yes:
-        assert not codes(whole.unconfirmed, loan, asks, row)
+        assert not codes(whole.find_unanswered_confirmations, loan, asks, row)
 
 
 def test_a_tool_that_nobody_names_is_told() -> None:
     tool, shop = make_tool("order.status"), make_intent("ORDER_STATUS")
 
-    assert codes(whole.unused_tools, tool) == [("TOOL_NEVER_USED", tool.tool_id)]
-    assert not codes(whole.unused_tools, tool, make_direct_tool("Order.Status"))
-    assert not codes(whole.unused_tools, shop, tool, PLANNER)
+    assert codes(whole.find_unused_tools, tool) == [("TOOL_NEVER_USED", tool.tool_id)]
+    assert not codes(whole.find_unused_tools, tool, make_direct_tool("Order.Status"))
+    assert not codes(whole.find_unused_tools, shop, tool, PLANNER)
     asking = make_rule(action="SET_INPUT_PARAM", action_value='{"tool_request": {"tool_code": "order.status"}}')
-    assert not codes(whole.unused_tools, tool, asking)
+    assert not codes(whole.find_unused_tools, tool, asking)

@@ -8,18 +8,18 @@ import yaml
 from config_admin.health.rules import dry
 from config_admin.health.rules.collide import Colliding, Collision
 from config_admin.health.rules.phases import SOURCES
-from config_admin.health.rules.scene import Stage
+from config_admin.health.rules.simulator import TurnSimulator
 from config_admin.health.witness import Witness
 from config_admin.validation.world import World
-from convengine import wiring
-from convengine.domain import rows
-from convengine.domain.enums import RulePhase
-from convengine.domain.snapshot import Snapshot
-from convengine.pipeline.engine import Engine
-from convengine.rules.apply import run_phase
-from convengine.schemas.facts import with_facts
-from convengine.schemas.form import form_of
-from convengine.schemas.select import schema_of
+from convengine.engine.forms.facts import set_form_facts
+from convengine.engine.forms.form import get_form
+from convengine.engine.forms.select import find_schema
+from convengine.engine.pipeline.engine import Engine
+from convengine.engine.rules.apply import run_phase
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import RulePhase
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server import wiring
 from tests import builders
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
@@ -70,8 +70,8 @@ class _Found(NamedTuple):
 def _collision(pair: Mapping[str, Any]) -> _Found | None:
     one, other = (_rule(said, state) for said, state in zip(pair["rules"], ("ONE", "TWO"), strict=True))
     snapshot = builders.make_snapshot(*_rows(pair), one, other)
-    stage = Stage(snapshot, World(model_configured=pair.get("model", False)))
-    found = Colliding(stage, dry.harmless(snapshot)).collision(one, other)
+    simulator = TurnSimulator(snapshot, World(model_configured=pair.get("model", False)))
+    found = Colliding(simulator, dry.harmless(snapshot)).collision(one, other)
     return _Found(found, snapshot) if found else None
 
 
@@ -93,10 +93,10 @@ def _played(witness: Witness, snapshot: Snapshot) -> list[int]:
         has_container_data="containerData" in told,
     )
     # A form that was left with its state in this turn is known all the same.
-    schemas = (schema_of(snapshot, witness.intent, witness.state), *snapshot.rows(rows.OutputSchema))
+    schemas = (find_schema(snapshot, witness.intent, witness.state), *snapshot.rows(rows.OutputSchema))
     schema = next((one for one in schemas if one and one.intent_code == witness.intent), None)
     if schema is not None and "schemaComplete" in told:
-        session = with_facts(session, schema, form_of(snapshot, schema).status(witness.context))
+        session = set_form_facts(session, schema, get_form(snapshot, schema).status(witness.context))
     turn = builders.make_turn(snapshot)
     run_phase(phase, SOURCES[phase], session, turn)
     applied = [event.payload["ruleId"] for event in turn.trail.events if event.stage.startswith("RULE_APPLIED")]

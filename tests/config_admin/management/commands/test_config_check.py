@@ -69,5 +69,5 @@ def test_an_error_ends_with_status_1(loan: None) -> None:
 
 
 def test_a_table_that_there_is_not_is_refused() -> None:
-    with pytest.raises(CommandError, match=r"There is no table ce_rules\. Tables: ce_intent"):
+    with pytest.raises(CommandError, match=r"Unknown table ce_rules\. Tables: ce_intent"):
         _printed("--table", "ce_rules")

@@ -42,9 +42,9 @@ def test_what_is_printed_is_what_a_file_gets(tmp_path: Path) -> None:
     assert run("config_export", "--table", "ce_policy").splitlines()[2:] == ["tables:", "  ce_policy: []"]
     assert "LOAN" not in run("config_export", "--release", head.newest() - 1)
     assert run("config_export", "--table", "ce_policy", "--format", "csv").startswith("policy_id,rule_type,")
-    with pytest.raises(CommandError, match="A CSV file has one table"):
+    with pytest.raises(CommandError, match="A CSV file contains one table"):
         run("config_export", tmp_path / "all.csv")
-    with pytest.raises(CommandError, match="There is no release 999"):
+    with pytest.raises(CommandError, match="Release 999"):
         run("config_export", "--release", 999)
     with pytest.raises(CommandError, match="No such file"):
         run("config_export", tmp_path / "none" / "x.yaml")
@@ -54,10 +54,10 @@ def test_a_workbook_goes_out_and_comes_in(tmp_path: Path) -> None:
     made(m.CePolicy, policy_id=7)
     file = tmp_path / "all.xlsx"
     run("config_export", file)
-    with pytest.raises(CommandError, match="name a FILE"):
+    with pytest.raises(CommandError, match="Name a FILE"):
         run("config_export", "--format", "xlsx")
 
-    assert run("config_import", file).splitlines()[0] == "No row differs."
+    assert run("config_import", file).splitlines()[0] == "No differences."
 
 
 def test_without_apply_nothing_is_changed(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_without_apply_nothing_is_changed(tmp_path: Path) -> None:
     file, version = file_of(tmp_path, POLICY, {**POLICY, "policy_id": 8}), head.newest()
     told = run("config_import", file)
     assert told.splitlines()[:3] == ["ce_policy: 1 new, 1 changed, 0 gone", "  + 7", "  ~ 8: response_text"]
-    assert told.splitlines()[-1] == "Nothing was changed; --apply imports this."
+    assert told.splitlines()[-1] == "Nothing was changed. Use --apply to import."
     assert head.newest() == version
 
 
@@ -75,7 +75,7 @@ def test_with_apply_it_is_one_release_of_somebody_for_some_reason(tmp_path: Path
     assert told.splitlines()[-1] == f"Imported as release {release.pk}."
     assert (release.author, release.reason, release.origin) == ("ada", "moved", "IMPORT")
     again = run("config_import", file_of(tmp_path, POLICY), "--apply")
-    assert again.splitlines() == ["No row differs.", "The configuration was so already."]
+    assert again.splitlines() == ["No differences.", "The file contains no changes."]
 
 
 def test_refused_rows_are_named_and_the_rest_comes_when_asked_for(tmp_path: Path) -> None:
@@ -99,8 +99,8 @@ def test_files_that_cannot_be_read_say_where(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("ce_policy: [")
     (tmp_path / "latin.yaml").write_bytes(b"ce_policy: \xe9")
     for name, message in (
-        ("bad.yaml", "this is no YAML"),
-        ("latin.yaml", "no text in UTF-8 .byte 11"),
+        ("bad.yaml", "not valid YAML"),
+        ("latin.yaml", "not UTF-8 text .byte 11"),
         ("none.yaml", "cannot be read: No such file"),
     ):
         with pytest.raises(CommandError, match=message):
@@ -123,10 +123,10 @@ def test_releases_and_files_are_compared_in_any_pair(tmp_path: Path) -> None:
     assert told(one, version) == told(version, one)
     assert told(one, two) == ["ce_policy: 1 new, 1 changed, 0 gone", "  + 8", "  ~ 7: pattern"]
     assert told(two, one)[0] == "ce_policy: 0 new, 1 changed, 1 gone"
-    assert told(one, one) == ["No row differs."]
+    assert told(one, one) == ["No differences."]
     report = json.loads(run("config_diff", version, one, "--json"))
     assert report["ce_policy"]["changed"][0]["fields"]["pattern"] == ["pin", "cvv"]
-    with pytest.raises(CommandError, match="There is no release 999"):
+    with pytest.raises(CommandError, match="Release 999"):
         run("config_diff", 999, one)
     with pytest.raises(CommandError, match="ce_policy row 1: colour"):
         run("config_diff", one, file_of(tmp_path, {"colour": 1}, name="bad.json"))

@@ -1,0 +1,1 @@
+"""The log of who read which part of the record."""

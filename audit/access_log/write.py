@@ -1,0 +1,51 @@
+"""Log each access of a user to the record: who, when, what, and from where."""
+
+import uuid
+from typing import Any
+
+from audit.models import CeAccessLog
+from convengine.engine.text.compare import shorten, storable
+from convengine.server.sessions.models import CeConversation
+
+#: Maximum stored length of a search.
+MAX_SEARCH_LENGTH = 2000
+
+
+def log_access(
+    request: Any,
+    kind: CeAccessLog.Kind,
+    conversation_id: uuid.UUID | str | None = None,
+    turn_no: int | None = None,
+    search: str = "",
+) -> None:
+    """Log that the user of a request, Django's or REST framework's, reads something.
+
+    Views call it before they answer: if it cannot be logged, nothing is read. A caller with an API key is a system, not
+    a user; nothing is logged then.
+    """
+    user = getattr(request, "user", None)
+    if user is None or not user.is_authenticated:
+        return
+    CeAccessLog.objects.create(
+        reader=user.get_username(),
+        kind=kind,
+        conversation_id=conversation_id,
+        turn_no=turn_no,
+        search=shorten(storable(search), MAX_SEARCH_LENGTH),
+        address=storable(request.META.get("REMOTE_ADDR", "") or ""),
+        path=storable(request.path),
+    )
+
+
+def log_row_access(request: Any, row: Any) -> None:
+    """Log that a user reads a stored row in the admin; null: a list. The page names the table."""
+    if row is None:
+        log_access(request, CeAccessLog.Kind.LIST, search=request.GET.urlencode())
+        return
+    conversation_id = row.pk if isinstance(row, CeConversation) else getattr(row, "conversation_id", None)
+    try:
+        known = uuid.UUID(str(conversation_id))
+    except ValueError:
+        # A thread has many, and a sent message may have none.
+        known = None
+    log_access(request, CeAccessLog.Kind.ROW, known, getattr(row, "turn_no", None))

@@ -1,0 +1,1 @@
+"""The audit endpoints: access, parameters, and answers about one conversation."""

@@ -1,0 +1,154 @@
+"""Views of a conversation: its state, its turns, and the trace of one turn (api-and-audit 2)."""
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from audit.api import parameters
+from audit.api.access_scope import OwnScopeMixin
+from audit.api.parameters import Cursor
+from audit.api.serializers import TraceSerializer
+from audit.record import queries
+from audit.record.queries import sum_call_costs
+from audit.record.step_timeline import read_turn_trace
+from audit.record.turn_record import TurnRecordSerializer, serialize_record
+from convengine.engine.errors import ConversationNotFound
+from convengine.engine.rules.redaction import Redaction
+from convengine.engine.turn.enums import Lifecycle
+from convengine.server.api.serializers import FailureSerializer
+from convengine.server.app_interfaces import configuration
+from convengine.server.sessions.models import CeConversation
+
+PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
+_NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
+_ID = OpenApiParameter("conversation_id", OpenApiTypes.UUID, OpenApiParameter.PATH)
+_FAILURES = dict.fromkeys((400, 401, 403, 404, 429), FailureSerializer)
+
+
+class ConversationSerializer(serializers.Serializer[Any]):
+    """Where a conversation stands; values that the audit masks are masked."""
+
+    conversationId = serializers.UUIDField()
+    status = serializers.CharField(help_text="RUNNING, or BLOCKED by a policy.")
+    lifecycle = serializers.ChoiceField(choices=Lifecycle.choices())
+    lifecycleDetail = serializers.DictField(help_text="The open question, the summary, or the reason of the end.")
+    intent = serializers.CharField()
+    state = serializers.CharField()
+    context = serializers.DictField()  # type: ignore[assignment]
+    channel = serializers.CharField()
+    participant = serializers.CharField()
+    turnCount = serializers.IntegerField(help_text="Turns that committed.")
+    createdAt = serializers.DateTimeField()
+    updatedAt = serializers.DateTimeField()
+    lastTurn = TurnRecordSerializer(allow_null=True)
+
+
+class TurnPageSerializer(serializers.Serializer[Any]):
+    """Turns, newest first; `next` and `previous` are cursors for the parameter `cursor`, null at an end."""
+
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    results = TurnRecordSerializer(many=True)
+
+
+class ConversationView(OwnScopeMixin, APIView):
+    """`GET /api/v1/conversation/{conversationId}`."""
+
+    @extend_schema(
+        operation_id="read_conversation", parameters=[_ID], responses={200: ConversationSerializer, **_FAILURES}
+    )
+    def get(self, request: Request, conversation_id: str) -> Response:
+        """Where the conversation stands, and its last turn, which may have failed."""
+        found = parameters.get_conversation(request, conversation_id)
+        turns, _ = queries.read_turn_page(found.pk, 1)
+        spent = sum_call_costs(turns)
+        last = [serialize_record(turn, spent.get(turn.turn_id)) for turn in turns]
+        return Response({**_conversation_document(found), "lastTurn": last[0] if last else None})
+
+
+class TurnsView(OwnScopeMixin, APIView):
+    """`GET /api/v1/conversation/{conversationId}/turns`."""
+
+    @extend_schema(
+        operation_id="list_turns",
+        parameters=[
+            _ID,
+            OpenApiParameter(
+                "cursor",
+                {"type": "string", "pattern": r"^[ab]\d{1,9}\.\d{1,9}$"},
+                description="From `next` or `previous` of a page.",
+            ),
+            OpenApiParameter(
+                "limit",
+                {"type": "integer", "minimum": 1, "maximum": MAX_PAGE_SIZE},
+                description=f"Turns of a page, default {PAGE_SIZE}.",
+            ),
+        ],
+        responses={200: TurnPageSerializer, **_FAILURES},
+    )
+    def get(self, request: Request, conversation_id: str) -> Response:
+        """The turn records of the conversation, newest first, failed ones and those handled elsewhere too."""
+        key = parameters.get_conversation(request, conversation_id).pk
+        size = parameters.read_page_size(request, PAGE_SIZE, MAX_PAGE_SIZE)
+        cursor = Cursor.read(request.query_params.get("cursor"))
+        turn_no = cursor.position[0] if cursor else None
+        newer = cursor is not None and cursor.after
+        turns, more = queries.read_turn_page(key, size, None if newer else turn_no, turn_no if newer else None)
+        spent = sum_call_costs(turns)
+        older_end, newer_end = (turns[-1].turn_no, turns[0].turn_no) if turns else (None, None)
+        return Response(
+            {
+                "next": _format_cursor(False, older_end) if newer or more else None,
+                "previous": _format_cursor(True, newer_end) if cursor and (more or not newer) else None,
+                "results": [serialize_record(turn, spent.get(turn.turn_id)) for turn in turns],
+            }
+        )
+
+
+class TurnTraceView(OwnScopeMixin, APIView):
+    """`GET /api/v1/conversation/{conversationId}/turns/{turnNo}/trace`."""
+
+    @extend_schema(
+        operation_id="read_turn_trace",
+        parameters=[_ID, OpenApiParameter("turn_no", _NUMBER, OpenApiParameter.PATH)],
+        responses={200: TraceSerializer, **_FAILURES},
+    )
+    def get(self, request: Request, conversation_id: str, turn_no: str) -> Response:
+        """One turn as steps with their stages, in the shape of the conversation's trace.
+
+        `turns` is empty for a turn of which no event was written.
+        """
+        key = parameters.get_conversation(request, conversation_id).pk
+        wanted = parameters.parse_number(turn_no, "turnNo")
+        found = read_turn_trace(key, wanted)
+        if found is None:
+            raise ConversationNotFound(f"This conversation has no turn {wanted}.")
+        return Response(found)
+
+
+def _conversation_document(row: CeConversation) -> dict[str, Any]:
+    # Data that is masked in events is masked here too.
+    masks = Redaction.of(configuration().current())
+    return {
+        "conversationId": str(row.pk),
+        "status": row.status,
+        "lifecycle": row.lifecycle,
+        "lifecycleDetail": masks.document(row.lifecycle_detail),
+        "intent": row.intent_code,
+        "state": row.state_code,
+        "context": masks.document(row.context_json),
+        "channel": row.channel,
+        "participant": row.remote_jid,
+        "turnCount": row.turn_count,
+        "createdAt": row.created_at.isoformat(),
+        "updatedAt": row.updated_at.isoformat(),
+    }
+
+
+def _format_cursor(after: bool, turn_no: int | None) -> str | None:
+    return None if turn_no is None else str(Cursor(after, (turn_no, 0)))

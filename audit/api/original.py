@@ -1,0 +1,62 @@
+"""The original's answers on the audit endpoints: every row of a conversation, as arrays without pages."""
+
+import uuid
+from typing import Any
+
+from audit.models import CeAudit
+from audit.record import queries
+from audit.record.expand import Event, expand_events
+from audit.record.step_timeline import build_frames
+from convengine.engine.turn.codec import dumps
+
+Json = dict[str, Any]
+#: Maximum rows of one answer.
+MAX_EVENTS = 20_000
+
+
+def list_raw_events(conversation_id: uuid.UUID) -> list[Json]:
+    """All events in ascending `created_at`, payloads as JSON text; including events outside of turns."""
+    return [
+        {
+            "auditId": event.row.audit_id,
+            "conversationId": str(conversation_id),
+            "stage": event.row.stage,
+            "payloadJson": dumps(event.payload),
+            "createdAt": event.row.created_at.isoformat(),
+        }
+        for event in _read_events(conversation_id)
+    ]
+
+
+def build_original_trace(conversation_id: uuid.UUID) -> Json:
+    """Steps with their stages, and all stages flat."""
+    events = _read_events(conversation_id)
+    return {
+        "conversationId": str(conversation_id),
+        "steps": [
+            {**step, "stages": [_trim_stage(stage) for stage in step["stages"]]}
+            for step in (frame.as_json() for frame in build_frames(events))
+        ],
+        "stages": [
+            {
+                "auditId": event.row.audit_id,
+                "stage": event.row.stage,
+                "createdAt": event.row.created_at.isoformat(),
+                "payload": event.payload,
+            }
+            for event in events
+        ],
+    }
+
+
+def _trim_stage(stage: Json) -> Json:
+    return {name: stage[name] for name in ("auditId", "stage", "createdAt", "payload")}
+
+
+def _read_events(conversation_id: uuid.UUID) -> list[Event]:
+    """Whole events by time; simultaneous ones in the order of writing."""
+    inside = queries.read_page(conversation_id, queries.EventFilter(), None, MAX_EVENTS).rows
+    outside = CeAudit.objects.filter(conversation_id=conversation_id, turn_no=None).order_by("audit_id")[:MAX_EVENTS]
+    events = [*expand_events(inside), *(event for row in outside for event in expand_events([row]))]
+    # The sort is stable.
+    return sorted(events, key=lambda event: event.row.created_at)[:MAX_EVENTS]

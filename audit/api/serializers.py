@@ -1,0 +1,108 @@
+"""Serializers of the audit endpoints."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from audit.narration import Tone
+from audit.record.expand import Event
+from convengine.server.api.serializers import shown, unknown_field
+
+
+class ClosedSerializer(serializers.Serializer[Any]):
+    """A JSON object without unknown fields."""
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """Raises ValidationError naming every field that is wrong, missing or unknown."""
+        self.refuse_unknown_fields(data)
+        return dict(super().to_internal_value(data))
+
+    def refuse_unknown_fields(self, data: Any) -> None:
+        """Raises ValidationError for anything but an object, and for unknown fields."""
+        if not isinstance(data, dict):
+            raise serializers.ValidationError({"body": [f"Must be a JSON object, not {shown(data)}."]})
+        if unknown := sorted(data.keys() - self.fields.keys()):
+            raise serializers.ValidationError(
+                {name: [unknown_field(name, data[name], self.fields)] for name in unknown}
+            )
+
+
+class EventSerializer(serializers.Serializer[Any]):
+    """One stage that a turn reached."""
+
+    auditId = serializers.IntegerField(
+        allow_null=True, help_text="Null for an event that has no row of its own: it follows from PIPELINE_TIMING."
+    )
+    conversationId = serializers.UUIDField()
+    stage = serializers.CharField()
+    payload = serializers.JSONField()
+    createdAt = serializers.DateTimeField()
+    turnId = serializers.UUIDField(allow_null=True)
+    turnNo = serializers.IntegerField(allow_null=True)
+    seq = serializers.IntegerField()
+    configVersion = serializers.IntegerField(allow_null=True)
+
+
+def serialize_event(event: Event) -> dict[str, Any]:
+    """A whole event as JSON."""
+    row = event.row
+    return {
+        "auditId": row.audit_id,
+        "conversationId": str(row.conversation_id),
+        "stage": row.stage,
+        "payload": event.payload,
+        "createdAt": row.created_at.isoformat(),
+        "turnId": str(row.turn_id) if row.turn_id else None,
+        "turnNo": row.turn_no,
+        "seq": row.seq,
+        "configVersion": row.config_version,
+    }
+
+
+class EventPageSerializer(serializers.Serializer[Any]):
+    """A page of events; `next` and `previous` are cursors for the parameter `cursor`, null at an end."""
+
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    results = EventSerializer(many=True)
+
+
+class TraceSerializer(serializers.Serializer[Any]):
+    """The step timeline of some turns."""
+
+    conversationId = serializers.UUIDField()
+    previous = serializers.IntegerField(allow_null=True)
+    turns = serializers.ListField(child=serializers.JSONField())
+    steps = serializers.ListField(child=serializers.JSONField())
+    stages = serializers.ListField(child=serializers.JSONField())
+
+
+class WhySerializer(serializers.Serializer[Any]):
+    """The decisions of one turn, with every row and why it won or not."""
+
+    conversationId = serializers.UUIDField()
+    turnNo = serializers.IntegerField()
+    configVersion = serializers.IntegerField()
+    decisions = serializers.ListField(child=serializers.JSONField())
+
+
+class SentenceSerializer(serializers.Serializer[Any]):
+    """One sentence of an account. `parts` are its words, and facts with the event and the place where each stands."""
+
+    text = serializers.CharField()
+    kind = serializers.CharField()
+    family = serializers.CharField()
+    tone = serializers.ChoiceField(choices=[tone.value for tone in Tone])
+    seqs = serializers.ListField(child=serializers.IntegerField())
+    rows = serializers.ListField(child=serializers.JSONField())
+    parts = serializers.ListField(child=serializers.JSONField())
+
+
+class AccountSerializer(serializers.Serializer[Any]):
+    """One turn in plain words."""
+
+    conversationId = serializers.UUIDField()
+    turnNo = serializers.IntegerField()
+    turnId = serializers.UUIDField()
+    configVersion = serializers.IntegerField()
+    sentences = SentenceSerializer(many=True)

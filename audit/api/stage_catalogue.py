@@ -1,0 +1,79 @@
+"""All audit stages as JSON (api-and-audit 9)."""
+
+from functools import cache
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from audit.api.access_scope import SCOPE_OWN, SCOPE_WORKSPACE
+from convengine.engine.stages import STAGES, stored_names
+from convengine.engine.steps.containers.stages import CONTAINER_DATA_ATTACHED
+from convengine.engine.turn.stage import Family, is_error
+from convengine.server.api.serializers import FailureSerializer
+
+
+class StageSerializer(serializers.Serializer[Any]):
+    """One stage."""
+
+    stage = serializers.CharField()
+    label = serializers.CharField(help_text="The name in words.")  # type: ignore[assignment]
+    family = serializers.ChoiceField(choices=[family.value for family in Family])
+    description = serializers.CharField()
+    steps = serializers.ListField(
+        child=serializers.CharField(), help_text="The steps that write it; none where any does, or none runs."
+    )
+    payload = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="The keys of its payload besides `_meta`. Each key is optional.",
+    )
+    freePayload = serializers.BooleanField(help_text="True where the keys are those of what was fetched.")
+    storedAs = serializers.ListField(
+        child=serializers.CharField(), help_text="Its name in events; those of rules also say whose pass it was."
+    )
+    error = serializers.BooleanField(help_text="True where the audit level ERROR_ONLY keeps it.")
+    alwaysRecorded = serializers.BooleanField(help_text="True where no setting leaves it out.")
+    wholeMeta = serializers.BooleanField(help_text="True where `_meta` has params, context and session unasked.")
+
+
+class StagesSerializer(serializers.Serializer[Any]):
+    """The catalogue."""
+
+    stages = StageSerializer(many=True)
+
+
+class StagesView(APIView):
+    """`GET /api/v1/audit/stages`."""
+
+    scope = (SCOPE_WORKSPACE, SCOPE_OWN)
+
+    @extend_schema(
+        operation_id="list_stages",
+        responses={200: StagesSerializer, **dict.fromkeys((401, 403, 429), FailureSerializer)},
+    )
+    def get(self, request: Request) -> Response:
+        """The stages that events may have, in the order of a turn; a deployment's own are not among them."""
+        return Response({"stages": _build_catalogue()})
+
+
+@cache
+def _build_catalogue() -> list[dict[str, Any]]:
+    return [
+        {
+            "stage": str(stage),
+            "label": stage.label,
+            "family": stage.family.value,
+            "description": stage.help,
+            "steps": stage.steps,
+            "payload": stage.keys,
+            "freePayload": stage is CONTAINER_DATA_ATTACHED,
+            "storedAs": stored_names(stage),
+            "error": is_error(stage),
+            "alwaysRecorded": stage.always_recorded,
+            "wholeMeta": stage.whole_meta,
+        }
+        for stage in STAGES.values()
+    ]

@@ -1,0 +1,205 @@
+"""Views of a conversation's record: events, trace, why, account (api-and-audit 3)."""
+
+import uuid
+
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from audit.api import original, parameters
+from audit.api.access_scope import OwnScopeMixin
+from audit.api.event_lines import NDJSON, LinesRenderer, event_position, expand_page, stream_event_lines
+from audit.api.parameters import Cursor
+from audit.api.serializers import (
+    AccountSerializer,
+    EventPageSerializer,
+    EventSerializer,
+    TraceSerializer,
+    WhySerializer,
+    serialize_event,
+)
+from audit.narration import narrate_turn
+from audit.narration.why import explain_decisions
+from audit.record import queries
+from audit.record.expand import expand_events
+from audit.record.step_timeline import build_trace
+from convengine.engine.errors import ConversationNotFound
+from convengine.server.api.parsers import OrjsonRenderer
+from convengine.server.api.serializers import FailureSerializer
+
+_PAGE = 500
+#: Filtered pages are smaller, because each event may need the whole turn before it.
+_FILTERED_PAGE = 100
+#: The context of a conversation may be large, and occurs three times in each event.
+_FULL_META_PAGE = 50
+_MAX_UNPAGED = 20_000
+_TURNS = 50
+_NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
+_ID = OpenApiParameter("conversation_id", OpenApiTypes.UUID, OpenApiParameter.PATH)
+_TURN = OpenApiParameter("turn", _NUMBER, description="Only this turn.")
+_FAILURES = dict.fromkeys((400, 401, 403, 404, 429), FailureSerializer)
+_CURSOR = {"type": "string", "pattern": r"^[ab]\d{1,9}\.\d{1,9}$"}
+
+
+class EventsView(OwnScopeMixin, APIView):
+    """`GET /api/v1/conversation/audit/{conversationId}`."""
+
+    renderer_classes = [OrjsonRenderer, LinesRenderer]
+
+    @extend_schema(
+        operation_id="read_audit",
+        parameters=[
+            _ID,
+            _TURN,
+            OpenApiParameter("stage", str, many=True, description="Stage names. * matches any characters."),
+            OpenApiParameter(
+                "step", str, many=True, description="Class names of steps; a page may have few events then."
+            ),
+            OpenApiParameter("from", OpenApiTypes.DATETIME, description="Events since."),
+            OpenApiParameter("to", OpenApiTypes.DATETIME, description="Events until."),
+            OpenApiParameter("q", str, description="Text in the payload."),
+            OpenApiParameter(
+                "expand", str, enum=["meta"], description="meta: params, context and session at every event."
+            ),
+            OpenApiParameter("cursor", _CURSOR, description="From `next` or `previous` of a page."),
+        ],
+        responses={
+            (200, "application/json"): EventPageSerializer,
+            (200, NDJSON): OpenApiResponse(EventSerializer, "One event a line."),
+            **_FAILURES,
+        },
+    )
+    def get(self, request: Request, conversation_id: str) -> Response | StreamingHttpResponse:
+        """The stored events in the order in which they happened.
+
+        `?page=off` gives all of them at once as an array, at most 20,000; `?compat=1` gives the original's array, with
+        `payloadJson` as JSON text. With `Accept: application/x-ndjson` all are sent, however many, one a line.
+        """
+        if isinstance(request.accepted_renderer, LinesRenderer):
+            return stream_event_lines(request, conversation_id)
+        if _is_compat(request):
+            found_key = _find_original_key(request, conversation_id)
+            return Response(original.list_raw_events(found_key) if found_key else [])
+        key = parameters.get_conversation(request, conversation_id).pk
+        wanted, shown = parameters.read_event_filter(request), parameters.read_event_selection(request)
+        if parameters.is_unpaged(request):
+            return Response(
+                [
+                    serialize_event(event)
+                    for event in expand_page(queries.read_page(key, wanted, None, _MAX_UNPAGED), shown)
+                ]
+            )
+        size = _FULL_META_PAGE if shown.full_meta else _FILTERED_PAGE if wanted.selective else _PAGE
+        cursor = Cursor.read(request.query_params.get("cursor"))
+        if cursor is not None and not cursor.after:
+            # The row of the request comes after it.
+            found = queries.read_page_before(key, wanted, cursor.position, size)._replace(more=True)
+        else:
+            found = queries.read_page(key, wanted, cursor.position if cursor else None, size)
+        rows = found.rows
+        return Response(
+            {
+                "next": str(Cursor(True, event_position(rows[-1]))) if rows and found.more else None,
+                "previous": str(Cursor(False, event_position(rows[0]))) if rows and cursor else None,
+                "results": [serialize_event(event) for event in expand_page(found, shown)],
+            }
+        )
+
+
+class TraceView(OwnScopeMixin, APIView):
+    """`GET /api/v1/conversation/audit/{conversationId}/trace`."""
+
+    @extend_schema(
+        operation_id="read_trace",
+        parameters=[_ID, _TURN, OpenApiParameter("before", _NUMBER, description="Turns in front of this number.")],
+        responses={200: TraceSerializer, **_FAILURES},
+    )
+    def get(self, request: Request, conversation_id: str) -> Response:
+        """The newest turns, oldest first, as steps with their stages; `previous` leads to the turns before.
+
+        `?compat=1` gives the original's document: the steps and stages of the whole conversation.
+        """
+        if _is_compat(request):
+            found_key = _find_original_key(request, conversation_id)
+            nothing = {"conversationId": conversation_id, "steps": [], "stages": []}
+            return Response(original.build_original_trace(found_key) if found_key else nothing)
+        key = parameters.get_conversation(request, conversation_id).pk
+        turn_no = parameters.read_number(request, "turn")
+        if turn_no is not None:
+            numbers, previous = [turn_no], None
+        else:
+            before = parameters.read_number(request, "before")
+            numbers = queries.newest_turn_numbers(key, before, _TURNS)
+            previous = numbers[0] if len(numbers) == _TURNS and numbers[0] > 1 else None
+        events = expand_events(queries.read_turns(key, numbers))
+        found = build_trace(str(key), events, queries.read_records(key, numbers))
+        return Response({**found, "previous": previous})
+
+
+class WhyView(APIView):
+    """`GET /api/v1/conversation/audit/{conversationId}/why?turn=N`."""
+
+    scope = "audit"
+
+    @extend_schema(
+        operation_id="read_why",
+        parameters=[
+            _ID,
+            OpenApiParameter("turn", _NUMBER, required=True),
+            OpenApiParameter("limit", _NUMBER, description="Rows a decision, default 1000; the rest is counted."),
+        ],
+        responses={200: WhySerializer, **_FAILURES},
+    )
+    def get(self, request: Request, conversation_id: str) -> Response:
+        """For each decision of the turn every candidate row with its reason, stored or derived from the release."""
+        key = parameters.get_conversation(request, conversation_id).pk
+        turn_no = parameters.read_required_number(request, "turn")
+        limit = parameters.read_number(request, "limit") or 1000
+        events = list(expand_events(queries.read_turns(key, [turn_no])))
+        if not events:
+            raise ConversationNotFound(f"This conversation has no turn {turn_no}.")
+        return Response({"conversationId": str(key), "turnNo": turn_no, **explain_decisions(events, limit)})
+
+
+class NarrationView(APIView):
+    """`GET /api/v1/conversation/audit/{conversationId}/account?turn=N`."""
+
+    scope = "audit"
+
+    @extend_schema(
+        operation_id="read_account",
+        parameters=[_ID, OpenApiParameter("turn", _NUMBER, required=True)],
+        responses={200: AccountSerializer, **_FAILURES},
+    )
+    def get(self, request: Request, conversation_id: str) -> Response:
+        """What happened in the turn and why, as sentences, each with the events and the rows that it rests on."""
+        key = parameters.get_conversation(request, conversation_id).pk
+        turn_no = parameters.read_required_number(request, "turn")
+        events = list(expand_events(queries.read_turns(key, [turn_no])))
+        if not events:
+            raise ConversationNotFound(f"This conversation has no turn {turn_no}.")
+        row = events[0].row
+        return Response(
+            {
+                "conversationId": str(key),
+                "turnNo": turn_no,
+                "turnId": str(row.turn_id),
+                "configVersion": row.config_version,
+                "sentences": [sentence.as_json() for sentence in narrate_turn(events)],
+            }
+        )
+
+
+def _is_compat(request: Request) -> bool:
+    return request.headers.get("X-ConvEngine-Compat") == "1" or request.query_params.get("compat") == "1"
+
+
+def _find_original_key(request: Request, conversation_id: str) -> uuid.UUID | None:
+    """The conversation for the original's answer; null for an unknown one, which has no rows."""
+    try:
+        return parameters.get_conversation(request, conversation_id).pk
+    except ConversationNotFound:
+        return None

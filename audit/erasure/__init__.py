@@ -1,0 +1,1 @@
+"""Erasing the personal data of a participant from the record."""

@@ -1,0 +1,25 @@
+"""The list of erasures."""
+
+from django.contrib import admin
+
+from audit.models import CeErasure
+from convengine.server.admin_site.read_only import ByConversation
+from convengine.server.admin_site.record_columns import badge_column, excerpt_column
+
+
+@admin.register(CeErasure)
+class ErasureAdmin(ByConversation):
+    """Erasures, newest first."""
+
+    is_of_people = False
+    list_display = ("created_at", "by", "reason_beginning", "conversation_page", "last_turn_no", "standing")
+    fields = ("created_at", "by", "reason", "conversation_page", "last_turn_no", "last_link", "standing")
+    readonly_fields = ("conversation_page", "standing")
+    ordering = ("-erasure_id",)
+    reason_beginning = excerpt_column("reason", "reason")
+
+    @badge_column({"proven": "success", "not proven": "danger"}, "proof")
+    def standing(self, row: CeErasure) -> tuple[str, str]:
+        """Whether the product wrote it."""
+        word = "proven" if row.is_genuine() else "not proven"
+        return word, word

@@ -1,0 +1,134 @@
+"""Export a conversation: everything as it is stored, turn by turn, never all of it in memory."""
+
+import csv
+import io
+import uuid
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
+from audit.record.queries import read_turns
+from convengine.engine.turn.codec import dumps
+from convengine.server.admin_site.record_columns import answer_text
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
+
+#: Turns per read.
+BATCH_SIZE = 50
+_CSV_COLUMNS = (
+    *("turnNo", "startedAt", "status", "userText", "answer", "intent", "state", "errorCode"),
+    *("durationMs", "configVersion", "turnId"),
+)
+#: Characters that a spreadsheet takes for a formula.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def export_json(row: CeConversation) -> Iterator[str]:
+    """One JSON document, in pieces."""
+    yield f'{{"conversation":{dumps(_conversation_columns(row))},"turns":['
+    for index, turn in enumerate(export_turns(row.pk)):
+        yield f"{',' if index else ''}{dumps(turn)}"
+    yield f'],"outsideOfTurns":{dumps(export_outside_events(row.pk))}}}\n'
+
+
+def export_lines(row: CeConversation) -> Iterator[str]:
+    """One JSON document per line: the conversation, each turn, each event outside of turns."""
+    yield dumps({"conversation": _conversation_columns(row)}) + "\n"
+    for turn in export_turns(row.pk):
+        yield dumps({"turn": turn}) + "\n"
+    for event in export_outside_events(row.pk):
+        yield dumps({"event": event}) + "\n"
+
+
+def export_csv(row: CeConversation) -> Iterator[str]:
+    """One line per turn with commas: messages, answers, intent and state."""
+    yield _csv_line(_CSV_COLUMNS)
+    for turn in _read_records(row.pk):
+        yield _csv_line(
+            (
+                turn.turn_no,
+                turn.created_at.isoformat(),
+                turn.status,
+                turn.user_input or "",
+                answer_text(turn.assistant_output),
+                turn.intent_code,
+                turn.state_code,
+                turn.error_code or "",
+                turn.duration_ms,
+                turn.config_version,
+                turn.turn_id,
+            )
+        )
+
+
+def export_turns(key: uuid.UUID) -> Iterator[dict[str, Any]]:
+    """Every turn with its events, deciding rows and model calls."""
+    records: list[CeConversationHistory] = []
+    for record in _read_records(key):
+        records.append(record)
+        if len(records) == BATCH_SIZE:
+            yield from _export_batch(key, records)
+            records = []
+    yield from _export_batch(key, records)
+
+
+def export_outside_events(key: uuid.UUID) -> list[dict[str, Any]]:
+    """The events outside of turns."""
+    return [
+        _event_document(event) for event in CeAudit.objects.filter(conversation_id=key, turn_no=None).order_by("seq")
+    ]
+
+
+def _read_records(key: uuid.UUID) -> Iterator[CeConversationHistory]:
+    found = CeConversationHistory.objects.filter(conversation_id=key).defer("recording").order_by("turn_no")
+    last = 0
+    while page := list(found.filter(turn_no__gt=last)[:BATCH_SIZE]):
+        yield from page
+        last = page[-1].turn_no
+
+
+def _export_batch(key: uuid.UUID, records: list[CeConversationHistory]) -> Iterator[dict[str, Any]]:
+    numbers, ids = [one.turn_no for one in records], [one.turn_id for one in records]
+    events, rows, calls = defaultdict(list), defaultdict(list), defaultdict(list)
+    for event in read_turns(key, numbers):
+        events[event.turn_no].append(_event_document(event))
+    for row in CeTurnRow.objects.filter(turn_id__in=ids).order_by("id"):
+        rows[row.turn_id].append({"table": row.table_name, "row": row.row_pk, "role": row.role})
+    for call in CeLlmCallLog.objects.filter(conversation_id=key, turn_no__in=numbers).order_by("llm_call_id"):
+        calls[call.turn_no].append(_column_values(call))
+    for record in records:
+        more = {
+            "events": events[record.turn_no],
+            "decidedBy": rows[record.turn_id],
+            "modelCalls": calls[record.turn_no],
+        }
+        yield {**_column_values(record), **more}
+
+
+def _conversation_columns(row: CeConversation) -> dict[str, Any]:
+    return {name: value for name, value in _column_values(row).items() if not name.startswith("lease")}
+
+
+def _event_document(event: CeAudit) -> dict[str, Any]:
+    return {
+        "seq": event.seq,
+        "stage": event.stage,
+        "createdAt": event.created_at.isoformat(),
+        "payload": event.payload_json,
+    }
+
+
+def _column_values(row: Any) -> dict[str, Any]:
+    """The columns of a row; bytes in hexadecimal."""
+    found = {
+        field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields if field.attname in vars(row)
+    }
+    return {
+        name: bytes(value).hex() if isinstance(value, (bytes, memoryview)) else value for name, value in found.items()
+    }
+
+
+def _csv_line(cells: Any) -> str:
+    out = io.StringIO()
+    csv.writer(out).writerow([f"'{cell}" if str(cell).startswith(_FORMULA_STARTS) else cell for cell in cells])
+    return out.getvalue()

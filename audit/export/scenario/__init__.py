@@ -1,0 +1,1 @@
+"""Recorded turns as a scenario file that `manage.py scenarios` runs again."""

@@ -1,0 +1,104 @@
+"""The configuration of saved turns: the rows of their releases, and different settings."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from django.db import models
+
+from convengine.engine.turn.fault import find_unreadable_columns
+from convengine.engine.turn.live_settings import CATALOGUE, Setting
+from convengine.scenarios.settings_map import world_settings
+from convengine.scenarios.tables import columns_of, models_of_worlds
+from convengine.server.deployment import conf
+
+Json = Any
+Row = dict[str, Json]
+
+
+def export_tables(config_version: int) -> dict[str, list[Row]]:
+    """The rows of a release by table, without default values."""
+    found = conf.load("RELEASES")(0, config_version)
+    rows = {table: [_drop_defaults(table, row) for row in one.added] for table, one in found.items()}
+    named = {
+        (row.get("config_type", "").upper(), row.get("config_key", "").upper()) for row in rows.get("ce_config", ())
+    }
+    more = [
+        row for row in _differing_settings() if (row["config_type"].upper(), row["config_key"].upper()) not in named
+    ]
+    if more:
+        rows["ce_config"] = [*rows.get("ce_config", []), *more]
+    return {table: some for table, some in rows.items() if some}
+
+
+def export_edits(before: int, after: int) -> list[Row]:
+    """The edits between two turns, in the scenario format."""
+    if before == after:
+        return []
+    found: list[Row] = []
+    for table, one in conf.load("RELEASES")(before, after).items():
+        key = _key_column(table)
+        found += [{"delete": table, "where": {key: row[key]}} for row in one.removed]
+        found += [{"insert": table, "row": _drop_defaults(table, row)} for row in one.added]
+        for row in one.changed:
+            changed = {name: value for name, (_, value) in row.fields.items()}
+            found.append({"update": table, "where": {key: row.before[key]}, "set": changed})
+    return found
+
+
+def export_rate_limit() -> Row:
+    """The deployment's rate limit of events, in the scenario format; empty for none."""
+    limit = conf.get("AUDIT_RATE_LIMIT")
+    return {"audit": {"rate_limit": {"enabled": True, **limit}}} if limit else {}
+
+
+def _model_of_table(table: str) -> type[models.Model]:
+    return models_of_worlds()[table]
+
+
+def _key_column(table: str) -> str:
+    key = _model_of_table(table)._meta.pk
+    assert key is not None
+    return key.attname
+
+
+def _drop_defaults(table: str, row: Mapping[str, Json]) -> Row:
+    spoilt = find_unreadable_columns(row)
+    columns = columns_of(_model_of_table(table))
+    return {
+        name: spoilt.get(name, value)
+        for name, value in row.items()
+        if name in columns
+        and not isinstance(columns[name], models.DateTimeField)
+        and not _is_default(columns[name], value)
+    }
+
+
+def _is_default(column: "models.Field[Any, Any]", value: Json) -> bool:
+    """True for the default of the column."""
+    if column.primary_key:
+        return False
+    if column.has_default():
+        return bool(column.get_default() == value)
+    return value is None and column.null
+
+
+def _differing_settings() -> Iterator[Row]:
+    """Rows for settings whose value in a world differs from this installation."""
+    world_values, own_values = world_settings({}).live, conf.get("SETTING_DEFAULTS")
+    for name in sorted({*world_values, *own_values}):
+        setting = CATALOGUE.get(name)
+        if setting is None:
+            continue
+        text = own_values.get(name, _setting_text(setting, setting.default))
+        if text != world_values.get(name, _setting_text(setting, setting.default)):
+            yield {"config_type": setting.type, "config_key": setting.key, "config_value": text}
+
+
+def _setting_text(setting: Setting[Any], value: Json) -> str:
+    """A value of a setting as its text."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Iterable) and not isinstance(value, Mapping):
+        return ("\n" if setting.kind.name in ("patterns", "lines") else ",").join(value)
+    return json.dumps(value)

@@ -1,0 +1,68 @@
+"""A conversation, or some of its turns, as a scenario file that `manage.py scenarios` plays (docs/scenarios.md)."""
+
+from typing import Any
+
+import yaml
+
+from audit.export.scenario import configuration, external_answers, turn_entries
+from audit.export.scenario.recorded_turns import RecordedTurn, read_recorded_turns
+from convengine.engine.turn.codec import to_plain
+from convengine.server.sessions.models import CeConversation
+
+Json = Any
+_WIDTH = 120
+
+
+def scenario_name(conversation: CeConversation, first: int | None = None, last: int | None = None) -> str:
+    """The id of the scenario, which is also the name of its file."""
+    some = f"-turns-{first or 1}-{last or conversation.last_turn_no}" if first or last else ""
+    return f"conversation-{str(conversation.pk)[:8]}{some}"
+
+
+def build_scenario(
+    conversation: CeConversation, first: int | None = None, last: int | None = None, named: str = ""
+) -> dict[str, Json]:
+    """The world of some turns; all without a range. Raises NotExportable."""
+    found = read_recorded_turns(conversation, first, last)
+    start = turn_entries.export_start(found[0].recorded)
+    document = {
+        "id": named or scenario_name(conversation, first, last),
+        "title": _describe_title(conversation, found),
+        "covers": ["saved"],
+        "why": _describe_origin(found, start),
+        "settings": configuration.export_rate_limit(),
+        "model": None if external_answers.has_model(found) else False,
+        "tables": configuration.export_tables(found[0].recorded.config_version),
+        "conversation": start,
+        "llm": external_answers.export_model_answers(found),
+        "tasks": external_answers.export_task_answers(found),
+        "tools": external_answers.export_tool_answers(found),
+        "containers": external_answers.export_container_answers(found),
+        "turns": [
+            turn_entries.export_turn(one, before, conversation)
+            for before, one in zip([None, *found], found, strict=False)
+        ],
+    }
+    kept: dict[str, Json] = to_plain({key: value for key, value in document.items() if value not in (None, {}, [])})
+    return kept
+
+
+def dump_yaml(document: dict[str, Json]) -> str:
+    """A scenario as YAML."""
+    written: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=_WIDTH)
+    return written
+
+
+def _describe_title(conversation: CeConversation, found: list[RecordedTurn]) -> str:
+    some = f"turn {found[0].turn_no}" if len(found) == 1 else f"turns {found[0].turn_no} to {found[-1].turn_no}"
+    return f"Saved from conversation {conversation.pk}, {some}"
+
+
+def _describe_origin(found: list[RecordedTurn], start: dict[str, Json]) -> str:
+    origin = f"What happened on {found[0].recorded.now:%Y-%m-%d}, on release {found[0].recorded.config_version}."
+    if not start:
+        return origin
+    return (
+        f"{origin} It begins in the middle: where the conversation stood is said, as far as a file can say it; what "
+        "the turn before left for the next one alone, and how old the session was, is not."
+    )

@@ -1,0 +1,105 @@
+"""Saved turns in the scenario format."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from audit.export.scenario.configuration import export_edits
+from audit.export.scenario.external_answers import iterate_calls
+from audit.export.scenario.recorded_turns import RecordedTurn
+from convengine.engine.turn.enums import TurnStatus
+from convengine.engine.turn.scope import UNKNOWN
+from convengine.scenarios.purposes import scenario_purpose
+from convengine.scenarios.runner import BEGINNING
+from convengine.server.api.failures import turn_failures
+from convengine.server.sessions.models import CeConversation
+from convengine.server.turns.recording import StoredRecording
+
+Json = Any
+Entry = dict[str, Json]
+_PLAIN = "api"
+
+
+def export_turn(recorded_turn: RecordedTurn, before: RecordedTurn | None, conversation: CeConversation) -> Entry:
+    """One turn with the edits before it."""
+    request = recorded_turn.recorded.request
+    edited = export_edits(before.recorded.config_version, recorded_turn.recorded.config_version) if before else []
+    found: Entry = {"before": edited} if edited else {}
+    if request.channel != _PLAIN:
+        found["thread"] = {
+            "workspace_id": conversation.workspace_id,
+            "channel": conversation.channel,
+            "remote_jid": conversation.remote_jid,
+        }
+    found |= _clock_entry(recorded_turn.recorded.now)
+    found["user"] = request.message
+    params = {**dict(request.input_params), **dict.fromkeys(request.ignored_params)}
+    if params:
+        found["input_params"] = params
+    found["expect"] = _expectations(recorded_turn)
+    return found
+
+
+def export_start(first: StoredRecording) -> Entry:
+    """The conversation before the first turn; empty if it began with it."""
+    row = first.loaded.conversation
+    history = [{"user": past.user, "assistant": past.assistant} for past in first.loaded.history]
+    found: Entry = {
+        "intent_code": row.intent_code,
+        "state_code": row.state_code,
+        "status": row.status,
+        "context": dict(row.context_json),
+        "input_params": dict(row.input_params_json),
+        "history": history,
+    }
+    return {name: value for name, value in found.items() if value and value not in (UNKNOWN, "RUNNING")}
+
+
+def _clock_entry(now: datetime) -> Entry:
+    """The time of the turn in milliseconds, so that relative dates stay true."""
+    since = now.astimezone(UTC) - BEGINNING
+    if since < timedelta():
+        return {}
+    hours, rest = divmod(since.seconds, 3600)
+    minutes, seconds = divmod(rest, 60)
+    parts = ((since.days, "d"), (hours, "h"), (minutes, "m"), (seconds, "s"), (since.microseconds // 1000, "ms"))
+    return {"at": " ".join(f"{number}{unit}" for number, unit in parts if number) or "0s"}
+
+
+def _expectations(recorded_turn: RecordedTurn) -> Entry:
+    record = recorded_turn.record
+    found: Entry = {}
+    if record.status in (TurnStatus.OK.value, TurnStatus.BLOCKED.value):
+        found["intent"], found["state"] = record.intent_code, record.state_code
+        found["response"] = _expected_response(record.assistant_output)
+    else:
+        known = next((failure for failure in turn_failures() if failure.code == record.error_code), None)
+        found["error"] = {"code": record.error_code}
+        found["http_status"] = known.status if known else 500
+    found["llm_calls"] = _count_llm_calls(recorded_turn)
+    found["tool_calls"] = [
+        {"tool_code": request["tool"], "args": request["args"]}
+        for request, _ in iterate_calls(recorded_turn.recorded, "tool")
+    ]
+    found["task_calls"] = [
+        {"bean": request["task"], "method": request["method"]}
+        for request, answer in iterate_calls(recorded_turn.recorded, "task")
+        if answer["error_type"] != "NOT_REGISTERED"
+    ]
+    if recorded_turn.stages:
+        found["audit_stages_in_order"] = list(recorded_turn.stages)
+    return found
+
+
+def _count_llm_calls(recorded_turn: RecordedTurn) -> Json:
+    asked = [request["purpose"] for request, _ in iterate_calls(recorded_turn.recorded, "model")]
+    asked += [purpose for purpose, _, _ in recorded_turn.late_answers]
+    return dict(Counter(scenario_purpose(purpose) for purpose in asked)) or 0
+
+
+def _expected_response(payload: Json) -> Entry:
+    """The answer, from its stored form."""
+    kind = payload.get("type") if isinstance(payload, dict) and payload.keys() == {"type", "value"} else None
+    if kind in ("TEXT", "JSON_TEXT"):
+        return {"type": kind.removesuffix("_TEXT"), "equals": payload["value"]}
+    return {"type": "JSON", "json": {"$": {"equals": payload}}}

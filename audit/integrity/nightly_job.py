@@ -1,0 +1,36 @@
+"""The nightly job that verifies the record."""
+
+from collections.abc import Iterator
+
+from audit.integrity import verify
+from convengine.engine.turn.job import Counts, Job, Nightly
+
+#: Maximum findings in the message.
+_NAMED = 20
+
+
+class NotIntact(Exception):
+    """The record was changed; the message says where."""
+
+
+def verify_record() -> Iterator[Counts]:
+    """Verify everything, part by part. Raises NotIntact at the end."""
+    whole = verify.Report()
+    for report in verify.verify_range():
+        whole.merge(report)
+        yield {"turns": report.turns, "conversations": report.conversations, "damaged": report.damaged}
+    if not whole.intact:
+        named = "\n".join(str(one) for one in whole.findings[:_NAMED])
+        raise NotIntact(f"{whole.summary()}\n{named}")
+
+
+JOB = Job(
+    "verify_record",
+    "Verify the audit trail",
+    (
+        "Compares every turn with its seal, and every seal with the previous one. A run with findings fails and lists"
+        " them."
+    ),
+    Nightly(4),
+    verify_record,
+)

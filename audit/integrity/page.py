@@ -1,0 +1,168 @@
+"""The pages *Trust and export*: verify, export, print and erase a conversation."""
+
+import uuid
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.views.decorators.http import require_GET
+
+from audit.access_log.write import log_access
+from audit.erasure.erase import EraseOrder, erase_conversation, erase_participant, find_conversations
+from audit.export.conversation import export_csv, export_json, export_lines
+from audit.integrity import verify
+from audit.integrity.findings import CODES
+from audit.models import CeAccessLog, CeErasure
+from audit.timeline import addresses
+from convengine.engine.errors import TurnInProgress
+from convengine.server.admin_site.record_columns import answer_text
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
+
+ERASE = "audit.erase_person"
+#: Turns per printed page.
+PRINTED = 500
+#: Above this number of turns, the job erases in the background.
+_AT_ONCE = 300
+_FORMS: dict[str, tuple[Callable[[CeConversation], Iterator[str]], str]] = {
+    "json": (export_json, "application/json"),
+    "ndjson": (export_lines, "application/x-ndjson"),
+    "csv": (export_csv, "text/csv; charset=utf-8"),
+}
+
+
+class EraseForm(forms.Form):
+    """Whose data, and why."""
+
+    scope = forms.ChoiceField(
+        choices=(("conversation", "conversation"), ("participant", "participant")),
+        error_messages={"required": "Choose what to erase."},
+    )
+    reason = forms.CharField(max_length=2000, error_messages={"required": "Enter a reason. It is recorded."})
+    sure = forms.BooleanField(error_messages={"required": "Confirm that you understand that this cannot be undone."})
+
+
+def trust_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
+    """Whether a conversation was changed, and where."""
+    row = _get_conversation(model_admin, request, conversation_id)
+    log_access(request, CeAccessLog.Kind.EVENTS, conversation_id)
+    report = verify.verify_conversation(conversation_id)
+    context = {
+        **_page_context(model_admin, request, row, "Integrity"),
+        "report": report,
+        "findings": [(one, CODES[one.code]) for one in report.findings[:200]],
+        "erasures": CeErasure.objects.filter(conversation_id=conversation_id).order_by("-erasure_id"),
+        "may_erase": request.user.has_perm(ERASE),
+    }
+    return TemplateResponse(request, "audit/trust.html", context)
+
+
+def download_export(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponseBase:
+    """The file: `?format=` json, ndjson or csv."""
+    row = _get_conversation(model_admin, request, conversation_id)
+    form = request.GET.get("format", "json")
+    if form not in _FORMS:
+        raise Http404(f"Unknown format. The formats are {', '.join(_FORMS)}.")
+    log_access(request, CeAccessLog.Kind.EXPORT, conversation_id)
+    make, kind = _FORMS[form]
+    name = f'attachment; filename="conversation-{conversation_id}.{form}"'
+    return StreamingHttpResponse(make(row), content_type=kind, headers={"Content-Disposition": name})
+
+
+def print_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
+    """The printable page: `?from=` a turn."""
+    row = _get_conversation(model_admin, request, conversation_id)
+    log_access(request, CeAccessLog.Kind.PRINT, conversation_id)
+    given = request.GET.get("from", "")
+    first = int(given) if given.isascii() and given.isdecimal() and len(given) < 10 else 1
+    records = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__gte=first)
+    found = list(records.defer("recording").order_by("turn_no")[: PRINTED + 1])
+    turns = [(one, answer_text(one.assistant_output)) for one in found[:PRINTED]]
+    more = found[PRINTED].turn_no if len(found) > PRINTED else None
+    context = {**_page_context(model_admin, request, row, "Printable page"), "turns": turns, "more": more}
+    return TemplateResponse(request, "audit/print.html", context)
+
+
+def erase_page(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
+    """Erase a person's data, with a reason."""
+    if not request.user.has_perm(ERASE):
+        raise PermissionDenied
+    row = _get_conversation(model_admin, request, conversation_id)
+    form = EraseForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            _erase_data(
+                row, form.cleaned_data["scope"], EraseOrder(request.user.get_username(), form.cleaned_data["reason"])
+            )
+        except TurnInProgress:
+            form.add_error(
+                None, "A turn is running in one of the conversations. Wait until it has ended and try again."
+            )
+        else:
+            messages.success(request, "Erased. The integrity chain is still valid, and the erasure is recorded.")
+            return HttpResponseRedirect(reverse("admin:audit_ceaudit_trust", args=[conversation_id]))
+    others = find_conversations(row.remote_jid, row.workspace_id, row.channel) if _has_participant(row) else []
+    context = {**_page_context(model_admin, request, row, "Erase"), "form": form, "others": len(others)}
+    return TemplateResponse(request, "audit/erase.html", context, status=400 if form.errors else 200)
+
+
+def trust_urls(model_admin: Any) -> list[Any]:
+    """URL patterns of these pages, with the admin's permission check."""
+    view = model_admin.admin_site.admin_view
+    pages = (("trust", trust_page), ("export", download_export), ("print", print_page))
+    reading = [
+        path(
+            f"<uuid:conversation_id>/{name}/",
+            view(require_GET(partial(page, model_admin))),
+            name=f"audit_ceaudit_{name}",
+        )
+        for name, page in pages
+    ]
+    erasing = view(partial(erase_page, model_admin))
+    return [*reading, path("<uuid:conversation_id>/erase/", erasing, name="audit_ceaudit_erase")]
+
+
+def _erase_data(row: CeConversation, scope: str, who: EraseOrder) -> None:
+    """At once if it is little; else declared, and the job does the rest."""
+    if scope == "participant" and _has_participant(row):
+        work = erase_participant(row.remote_jid, who, row.workspace_id, row.channel)
+        keys = find_conversations(row.remote_jid, row.workspace_id, row.channel)
+    else:
+        work, keys = erase_conversation(row.pk, who), [row.pk]
+    if CeConversationHistory.objects.filter(conversation_id__in=keys)[: _AT_ONCE + 1].count() <= _AT_ONCE:
+        for _ in work:
+            pass
+        return
+    for counts in work:
+        if "turns" in counts:
+            return
+
+
+def _has_participant(row: CeConversation) -> bool:
+    """True for a participant with a name of their own: on the plain turn API that is the conversation's id."""
+    return row.remote_jid != str(row.pk)
+
+
+def _get_conversation(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> CeConversation:
+    if not model_admin.has_view_permission(request):
+        raise PermissionDenied
+    row = CeConversation.objects.filter(pk=conversation_id).first()
+    if row is None:
+        raise Http404("This conversation does not exist.")
+    return row
+
+
+def _page_context(model_admin: Any, request: HttpRequest, row: CeConversation, title: str) -> dict[str, Any]:
+    return {
+        **addresses.page_context(model_admin, request, title, row),
+        "title": f"{title} {row.pk}",
+        "row": row,
+        "known": _has_participant(row),
+        "timeline_url": addresses.timeline_url(row.pk),
+    }

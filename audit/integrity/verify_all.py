@@ -1,0 +1,61 @@
+"""Verify all conversations, with as many processes as processors."""
+
+import os
+import uuid
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
+
+import django
+
+if TYPE_CHECKING:
+    # A new process imports this before Django is set up there.
+    from audit.integrity.verify import Report
+
+#: Number of parts of the conversations, by their ids, which are spread evenly.
+_PARTS = 32
+
+
+def verify_all(workers: int | None = None, say: "Callable[[Report], None]" = lambda report: None) -> "Report":
+    """Verify everything. `say` is called with the progress."""
+    from django.db import connection
+
+    from audit.integrity.verify import Report, verify_range
+
+    count = workers or os.cpu_count() or 1
+    report = Report()
+    # Another process sees nothing of an open transaction.
+    if count == 1 or connection.in_atomic_block:
+        for part in verify_range():
+            report.merge(part)
+            say(report)
+        return report
+    name = str(connection.settings_dict["NAME"])
+    with ProcessPoolExecutor(
+        count, mp_context=get_context("spawn"), initializer=_start_worker, initargs=(name,)
+    ) as pool:
+        for done in as_completed([pool.submit(_verify_part, part_index) for part_index in range(_PARTS)]):
+            report.merge(done.result())
+            say(report)
+    return report
+
+
+def _start_worker(name: str) -> None:
+    """Set up a process of its own, on the same database."""
+    from django.conf import settings
+
+    settings.DATABASES["default"]["NAME"] = name
+    django.setup()
+
+
+def _verify_part(part_index: int) -> "Report":
+    from audit.integrity.verify import LAST, Report, verify_range
+
+    width = 2**128 // _PARTS
+    first = uuid.UUID(int=part_index * width - 1) if part_index else None
+    last = LAST if part_index == _PARTS - 1 else uuid.UUID(int=(part_index + 1) * width - 1)
+    report = Report()
+    for part in verify_range(first, last):
+        report.merge(part)
+    return report

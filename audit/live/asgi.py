@@ -1,0 +1,155 @@
+"""Event streams as an ASGI application: `GET /api/v1/conversation/stream/{conversationId}` (api-and-audit 4.4).
+
+A stream holds no thread, transaction or database connection, only its position and a limited queue.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+import structlog
+from django.core.exceptions import SuspiciousOperation
+from django.core.handlers.asgi import ASGIRequest
+
+from audit.live.admission import Admission, admit
+from audit.live.hub import hub
+from audit.live.stream import Stream
+from convengine.engine.errors import TooManyStreams
+from convengine.engine.turn.codec import dumps
+from convengine.server.api.errors import envelope, handle
+from convengine.server.deployment import conf
+
+log = structlog.get_logger(__name__)
+Json = Any
+Headers = list[tuple[bytes, bytes]]
+#: Seconds in which a reader must read; and after which a slow one is dropped for good.
+_PATIENCE, _LAST_PATIENCE = 30.0, 600.0
+#: The pause before a reader connects again, in milliseconds.
+_RETRY = b"retry: 2000\n\n"
+_streams_per_person: Counter[int] = Counter()
+# A process that loads this serves streams, and its pages may link here.
+hub.is_served = True
+
+
+async def serve_streams(scope: Mapping[str, Any], receive: Any, send: Any) -> None:
+    """Answer one call."""
+    path = str(scope["path"]).rstrip("/")
+    request = ASGIRequest(dict(scope), None)  # type: ignore[arg-type]
+    if scope["method"] == "OPTIONS":
+        await _send_answer(send, 204, b"", _cors_headers(request))
+    elif scope["method"] != "GET":
+        body = envelope("METHOD_NOT_ALLOWED", f"Method {scope['method']} is not allowed; GET streams events.")
+        await _send_answer(send, 405, dumps(body).encode(), _cors_headers(request))
+    else:
+        await _serve_stream(request, path.rpartition("/")[2], receive, send)
+
+
+async def _serve_stream(request: ASGIRequest, conversation_id: str, receive: Any, send: Any) -> None:
+    try:
+        admitted = await hub.read(partial(admit, request, conversation_id))
+        _check_limits(admitted)
+    except Exception as refused:
+        status, more, body = _refusal_answer(refused, request, conversation_id)
+        await _send_answer(send, status, body, [*_cors_headers(request), *more])
+        return
+    if admitted.is_over:
+        # Tells an EventSource not to connect again.
+        await _send_answer(send, 204, b"", _cors_headers(request))
+        return
+    who = admitted.user_id
+    _streams_per_person[who or 0] += 1
+    reader = hub.join(admitted.request.conversation_id)
+    lasts = conf.get("STREAM_SECONDS")
+    stream = Stream(hub, reader, admitted.request, admitted.cursor, lasts, admitted.find_refusal, admitted.is_new)
+    try:
+        await _send_stream(stream, request, receive, send)
+    finally:
+        hub.leave(reader)
+        _streams_per_person[who or 0] -= 1
+
+
+async def _send_stream(stream: Stream, request: ASGIRequest, receive: Any, send: Any) -> None:
+    """Send until the stream ends, the reader leaves, or stops reading."""
+    headers = [
+        (b"content-type", b"text/event-stream; charset=utf-8"),
+        (b"cache-control", b"no-cache"),
+        (b"x-accel-buffering", b"no"),
+        *_cors_headers(request),
+    ]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    sending = asyncio.ensure_future(_send_frames(stream, send))
+    gone = asyncio.ensure_future(_wait_for_disconnect(receive))
+    try:
+        await asyncio.wait({sending, gone}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (sending, gone):
+            task.cancel()
+        await asyncio.gather(sending, gone, return_exceptions=True)
+    if not sending.cancelled() and (error := sending.exception()) and not isinstance(error, (TimeoutError, OSError)):
+        log.error("a stream broke off", error=str(error), exc_info=error)
+
+
+async def _send_frames(stream: Stream, send: Any) -> None:
+    await send(_body_message(_RETRY))
+    async for sent in stream.frames():
+        taken = asyncio.ensure_future(send(_body_message(sent)))
+        if not (await asyncio.wait({taken}, timeout=_PATIENCE))[0]:
+            # Its queue is dropped. If it reads after all, it is told to connect again.
+            stream.reader.give_up()
+            stream.hub.leave(stream.reader)
+            await asyncio.wait_for(taken, _LAST_PATIENCE)
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _body_message(content: bytes) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": content, "more_body": True}
+
+
+async def _wait_for_disconnect(receive: Any) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _check_limits(admitted: Admission) -> None:
+    """Raises TooManyStreams."""
+    if hub.count >= conf.get("MAX_STREAMS"):
+        raise TooManyStreams()
+    if admitted.user_id is not None and _streams_per_person[admitted.user_id] >= conf.get("MAX_STREAMS_PER_PERSON"):
+        raise TooManyStreams("Too many open streams. Close a page, or try again later.")
+
+
+def _refusal_answer(refused: Exception, request: ASGIRequest, conversation_id: str) -> tuple[int, Headers, bytes]:
+    """An error as of the audit endpoints."""
+    if isinstance(refused, SuspiciousOperation):
+        return 400, [], dumps(envelope("VALIDATION_ERROR", "This host is not served here.")).encode()
+    answer = handle(refused, {"request": request, "kwargs": {"conversation_id": conversation_id}})
+    more = [(name.lower().encode(), str(value).encode()) for name, value in answer.headers.items()]
+    more = [(name, value) for name, value in more if name in (b"www-authenticate", b"retry-after")]
+    if isinstance(refused, TooManyStreams):
+        more.append((b"retry-after", b"10"))
+    return answer.status_code, more, dumps(answer.data).encode()
+
+
+async def _send_answer(send: Any, status: int, body: bytes, headers: Headers) -> None:
+    kind = [(b"content-type", b"application/json")] if body else []
+    await send({"type": "http.response.start", "status": status, "headers": [*kind, *headers]})
+    await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def _cors_headers(request: ASGIRequest) -> Headers:
+    """Pages of the same host may read the stream from another port, with the session cookie."""
+    origin = request.headers.get("Origin", "")
+    try:
+        same = urlsplit(origin).hostname == urlsplit(f"//{request.headers.get('Host', '')}").hostname
+    except ValueError:
+        same = False
+    if not origin or not same:
+        return [(b"vary", b"Origin")]
+    return [
+        (b"vary", b"Origin"),
+        (b"access-control-allow-origin", origin.encode("latin-1", "replace")),
+        (b"access-control-allow-credentials", b"true"),
+    ]

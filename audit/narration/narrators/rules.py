@@ -1,0 +1,165 @@
+"""Rules that held and their actions, and moves between states."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from audit.narration.narrate import NarratedTurn, Narrator, build_sentence, fill_template
+from audit.narration.sentence import Fact, Parts, Sentence
+from audit.narration.wording import plain, quote
+from audit.record.expand import Event
+from convengine.engine.rules.actions.set_intent import SET_INTENT
+from convengine.engine.rules.actions.set_state import SET_STATE
+from convengine.engine.rules.path_words import claim_words, comparison_words, fact_name
+from convengine.engine.rules.stages import RULE_APPLIED, RULE_MATCH
+from convengine.engine.stages import STAGES
+from convengine.engine.steps.state_graph.stages import STATE_GRAPH_VALID
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.scope import ANY
+from convengine.engine.turn.stage import Family, find_stage
+
+Json = Any
+_TABLE = "ce_rule"
+_RULE = "{ruleId:row ce_rule}"
+#: Maximum comparisons in a sentence; the event has all.
+_MOST = 2
+#: Maximum length of a shown pattern.
+_PATTERN = 40
+#: Comparisons that hold only for the compared value, or show it anyway.
+_SAYS_IT = ("==", "=~", "equals")
+#: Stages of actions: their declarations describe what each did.
+_ACTIONS = tuple(
+    stage
+    for stage in STAGES.values()
+    if stage.family == Family.RULE and stage.sentences and stage.startswith(("SET_", "GET_", "CLEAR_", "REMOVE_"))
+)
+#: A state and an intent that were set to their present value.
+_STAYS: Mapping[str, tuple[str, str, str]] = {
+    SET_STATE: ("fromState", "toState", "kept the state {toState}"),
+    SET_INTENT: ("fromIntent", "toIntent", "kept the intent {toIntent}"),
+}
+
+
+def narrate_action(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
+    """What an action did, and why its rule held."""
+    event = turn.events[index]
+    first, last, stays = _STAYS.get(event.name, ("", "", ""))
+    same = bool(stays) and event.payload.get(first) == event.payload.get(last)
+    parts = fill_template(
+        event, f"{_RULE} {stays if same else find_stage(event.name).sentences[0].template}"
+    ) or fill_template(event, f"{_RULE} applied its action")
+    if parts:
+        told_so = build_sentence(event, (*_capitalise_first(parts), *_describe_cause(turn, index, event), "."))
+        yield replace(told_so, conditions=_describe_conditions(turn, index, event))
+
+
+def narrate_applied_rule(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
+    """An action without a stage of its own, as of the deployment."""
+    event = turn.events[index]
+    matched = turn.before(index, RULE_MATCH, ruleId=event.payload.get("ruleId"))
+    since = matched.row.seq if matched else 0
+    if any(one.name in _ACTIONS and one.row.seq > since for one in turn.events[:index]):
+        return
+    if parts := fill_template(event, f"{_RULE} applied {{action}}[ with {{actionValue}}]"):
+        yield build_sentence(event, (*_capitalise_first(parts), *_describe_cause(turn, index, event), "."))
+
+
+def narrate_allowed_move(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
+    """A move that the state graph allows; nothing for an intent without edges."""
+    event = turn.events[index]
+    intents = {code(edge.intent_code) for edge in turn.snapshot.enabled(rows.StateEdge)}
+    if intents & {code(str(event.payload.get("intent"))), ANY} and (
+        parts := fill_template(event, "The state graph allows the move from {fromState} to {toState}.")
+    ):
+        yield build_sentence(event, parts)
+
+
+def _describe_cause(turn: NarratedTurn, index: int, event: Event) -> Parts:
+    """The comparisons of the rule, from its match event."""
+    pk = event.payload.get("ruleId")
+    matched = turn.before(index, RULE_MATCH, ruleId=pk)
+    if matched is None:
+        return ()
+    when = fill_template(matched, " ({rulePhase:phase})")
+    held = _find_comparisons(matched, pk)
+    parts: list[str | Fact] = []
+    for comparison in held[:_MOST]:
+        parts += [" and " if parts else ", because ", *comparison]
+    return (*parts, *((" and other conditions hold",) if len(held) > _MOST else ()), *when)
+
+
+def _describe_conditions(turn: NarratedTurn, index: int, event: Event) -> tuple[str, ...]:
+    """All comparisons of the rule, if the sentence does not name them all."""
+    pk = event.payload.get("ruleId")
+    matched = turn.before(index, RULE_MATCH, ruleId=pk)
+    held = _find_comparisons(matched, pk) if matched else []
+    texts = ("".join(part if isinstance(part, str) else part.text for part in comparison) for comparison in held)
+    return tuple(texts) if len(held) > _MOST else ()
+
+
+def _find_comparisons(matched: Event, pk: Json) -> list[Parts]:
+    """The comparisons of a rule, from its match event."""
+    for number, candidate in enumerate(_describe_items(matched.payload.get("candidates"))):
+        if candidate.get("id") == pk:
+            path = ("candidates", number, "operands")
+            return [
+                _describe_comparison(one, (*path, index), matched.row.seq)
+                for index, one in enumerate(_describe_items(candidate.get("operands")))
+                if one.get("result") and "path" in one
+            ]
+    return []
+
+
+def _describe_comparison(one: Mapping[str, Json], path: tuple[str | int, ...], seq: int) -> Parts:
+    """One of them: "the message matches /cancel/", "vip is true", "the form is complete"."""
+    name, literal = str(one["path"]), one.get("literal")
+    if claim := claim_words(_plain_path(name), str(one.get("op")), literal):
+        return (Fact(claim, name, seq, (*path, "path")),)
+    if one.get("op") == "equals" and literal == ANY:
+        # The pattern that matches every text.
+        return ("it always applies",)
+    op = "is" if one.get("op") == "equals" else comparison_words(str(one.get("op")))
+    left = Fact(fact_name(name), name, seq, (*path, "path"))
+    if literal is None:
+        return (left, " is set" if one.get("op") in ("exists", "!=") else " is not set")
+    right = _describe_pattern(literal) if one.get("op") == "=~" else _describe_value(literal)
+    found = one.get("value")
+    shown: Parts = ()
+    if found is not None and one.get("op") not in _SAYS_IT and not isinstance(found, (dict, list)):
+        shown = (" (it is ", Fact(_describe_value(found), found, seq, (*path, "value")), ")")
+    return (left, f" {op} ", Fact(right, literal, seq, (*path, "literal")), *shown)
+
+
+def _plain_path(path: str) -> str:
+    return f"${path[1:]}" if path.startswith("@") else path
+
+
+def _describe_pattern(literal: Json) -> str:
+    """A short pattern; a long one is left out."""
+    text = plain(literal)
+    return f"/{text}/" if len(text) <= _PATTERN else "its pattern"
+
+
+def _describe_value(value: Json) -> str:
+    return quote(value) if isinstance(value, str) else plain(value)
+
+
+def _describe_items(value: Json) -> list[Mapping[str, Json]]:
+    """The objects of a list; none of redacted ones."""
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def _capitalise_first(parts: Parts) -> Parts:
+    first = parts[0]
+    if isinstance(first, Fact):
+        text = first.text[:1].upper() + first.text[1:]
+        return (Fact(text, first.value, first.seq, first.path, first.row, first.column), *parts[1:])
+    return parts
+
+
+NARRATORS: Mapping[str, Narrator] = {
+    RULE_APPLIED: narrate_applied_rule,
+    **dict.fromkeys(_ACTIONS, narrate_action),
+    STATE_GRAPH_VALID: narrate_allowed_move,
+}

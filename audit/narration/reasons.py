@@ -1,0 +1,139 @@
+"""The reasons of a turn in a few lines: for each decision what won, and what was tested and did not match."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from audit.narration.why import explain_decisions
+from audit.record.expand import Event
+from convengine.engine.rules.path_words import fact_name, value_words
+from convengine.engine.rules.sentence import describe_rule
+from convengine.engine.text.compare import shorten
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import read_phase
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.app_interfaces import configuration
+
+#: Maximum rows per decision; `why?turn=N` of the API has all.
+MOST = 3
+#: The subjects of decisions.
+_SUBJECTS = {
+    "POLICY": "Policies",
+    "CLASSIFIER": "Intent",
+    "SCHEMA": "Form",
+    "TEMPLATE": "Prompt template",
+    "RESPONSE": "Answer",
+    "CONTAINER": "Data to fetch",
+    "PENDING_ACTION": "Pending action",
+    "TOOL": "Tool call",
+}
+#: Why a tested row did not win; other codes are shown unchanged.
+_REASONS = {
+    "TYPE_CONDITION_NOT_MET": "its condition is not met",
+    "PATTERN": "it does not match the message",
+    "LOWER_PRIORITY": "another one has a higher priority",
+    "LESS_SPECIFIC": "another one is more specific",
+    "INTENT_COLLISION": "phrases of several intents match",
+    "ALREADY_RUN": "its task has already run in this phase",
+    "CONFIG_ROW_INVALID": "it is invalid",
+    "DISABLED": "it is disabled",
+    "INTENT_DISABLED": "its intent is disabled",
+    "PHASE": "it is for another phase",
+    "SCOPE_INTENT": "it is for another intent",
+    "SCOPE_STATE": "it is for another state",
+    "STOPPED": "an earlier rule stopped the phase",
+    "OUTRANKED": "another one was chosen",
+    "BELOW_MIN_SCORE": "its examples are not similar enough",
+    "SEMANTIC_UNAVAILABLE": "no comparison of meaning was available",
+    "NOT_ASKED": "it was not needed",
+}
+#: Maximum length of a rule's sentence and of a description.
+_LONGEST, _TITLE = 180, 80
+#: Columns that name a row; the first that is filled counts.
+_TITLES = ("description", "display_name", "exact_text", "tool_code", "name", "action_key", "input_param_name")
+
+
+class ReasonRow(NamedTuple):
+    """A considered row."""
+
+    table: str
+    pk: Any
+    #: Its content: a rule as a sentence, else its description; may be blank.
+    about: str
+    #: Its description; may be blank.
+    title: str
+    #: Why it did not win, with the compared value; blank for a winner.
+    reason: str = ""
+
+
+class Reason(NamedTuple):
+    """One decision: its subject, the winners, and the tested rows that did not win."""
+
+    subject: str
+    won: tuple[ReasonRow, ...]
+    lost: tuple[ReasonRow, ...]
+
+
+def list_reasons(events: list[Event]) -> list[Reason]:
+    """The decisions of a turn with tested rows, in order; repeated passes are left out."""
+    if not events:
+        return []
+    snapshot: Snapshot = configuration().at(events[0].row.config_version or 0)
+    return list(dict.fromkeys(_build_reasons(explain_decisions(events, MOST)["decisions"], snapshot)))
+
+
+def _build_reasons(decisions: Iterable[Mapping[str, Any]], snapshot: Snapshot) -> Iterator[Reason]:
+    for decision in decisions:
+        tested = [
+            describe_candidate(snapshot, decision["table"], candidate)
+            for candidate in decision["candidates"]
+            if not candidate["derived"]
+        ]
+        # The decision about the intent is shown even if no phrase matched, because it determines the turn.
+        if tested or decision["kind"] == "CLASSIFIER":
+            won = tuple(row for row in tested if not row.reason)
+            yield Reason(decision_subject(decision), won, tuple(row for row in tested if row.reason))
+
+
+def decision_subject(decision: Mapping[str, Any]) -> str:
+    """The subject of a decision."""
+    phase = read_phase(decision["key"].get("phase"))
+    return _SUBJECTS.get(decision["kind"]) or f"Rules {phase.label.lower() if phase else decision['source']}"
+
+
+def describe_candidate(snapshot: Snapshot, table: str, candidate: Mapping[str, Any]) -> ReasonRow:
+    """A candidate of a decision."""
+    row = snapshot.row(rows.ROW_TYPE_OF[table], candidate["id"])
+    title = row_title(row)
+    about = shorten(describe_rule(row), _LONGEST) if isinstance(row, rows.Rule) else candidate["description"] or title
+    return ReasonRow(table, candidate["id"], about, title, "" if candidate["matched"] else describe_loss(candidate))
+
+
+def row_title(row: Any) -> str:
+    """The name of a row: its description, else the beginning of its text; else blank."""
+    if isinstance(row, rows.Rule) and not row.description:
+        return shorten(describe_rule(row), _TITLE)
+    texts = (getattr(row, name, None) for name in _TITLES)
+    return shorten(
+        next((" ".join(text.split()) for text in texts if isinstance(text, str) and text.strip()), ""), _TITLE
+    )
+
+
+def reason_words(code: str | None) -> str:
+    """Why a row did not win, in words."""
+    return _REASONS.get(code or "") or code or "not chosen"
+
+
+def describe_loss(candidate: Mapping[str, Any]) -> str:
+    """Why a candidate did not win, with the first failed comparison."""
+    reason = reason_words(candidate["reason"])
+    failed = next(
+        (candidate for candidate in candidate["operands"] if "path" in candidate and not candidate.get("result", True)),
+        None,
+    )
+    return f"{reason}: {_actual(failed)}" if failed else reason
+
+
+def _actual(operand: Mapping[str, Any]) -> str:
+    """The actual value of a comparison: "vip is false", "reference is not set"."""
+    value = operand.get("value")
+    return f"{fact_name(operand['path'])} is {'not set' if value is None else value_words(value)}"

@@ -1,0 +1,86 @@
+"""The parts of an account: sentences of words and facts from events."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from convengine.engine.turn.stage import Tone
+
+Json = Any
+
+
+class RowRef(NamedTuple):
+    """A configuration row in a sentence."""
+
+    table: str
+    pk: Any
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact in a sentence, and its origin."""
+
+    #: The text in the sentence.
+    text: str
+    #: The value in the payload of the event with this number, at this path: that value, or among its items or keys.
+    value: Json
+    seq: int
+    path: tuple[str | int, ...]
+    #: The row that it is, or comes from.
+    row: RowRef | None = None
+    #: The column of that row, if the text comes from the release; else blank.
+    column: str = ""
+
+    def as_json(self) -> dict[str, Json]:
+        """The fact for the API."""
+        document: dict[str, Json] = {"text": self.text, "seq": self.seq, "path": list(self.path)}
+        if self.row:
+            document["row"] = {"table": self.row.table, "id": self.row.pk}
+        return document | ({"column": self.column} if self.column else {})
+
+
+Part = str | Fact
+Parts = tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence of an account."""
+
+    #: The stage of the sentence; for a decision, `DECISION:` and its kind.
+    kind: str
+    #: The part of the turn that the stage belongs to.
+    family: str
+    tone: Tone
+    parts: Parts
+    #: The numbers of its events, in order.
+    seqs: tuple[int, ...]
+    #: All conditions of its rule, on demand.
+    conditions: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
+        return "".join(part if isinstance(part, str) else part.text for part in self.parts)
+
+    @property
+    def facts(self) -> Iterator[Fact]:
+        """Its facts, in order."""
+        return (part for part in self.parts if isinstance(part, Fact))
+
+    @property
+    def rows(self) -> Sequence[RowRef]:
+        """Its rows, without duplicates."""
+        return list(dict.fromkeys(fact.row for fact in self.facts if fact.row))
+
+    def as_json(self) -> dict[str, Json]:
+        """The sentence for the API."""
+        return {
+            "text": self.text,
+            "kind": self.kind,
+            "family": self.family,
+            "tone": self.tone.value,
+            "seqs": list(self.seqs),
+            "rows": [{"table": row.table, "id": row.pk} for row in self.rows],
+            "parts": [{"text": part} if isinstance(part, str) else part.as_json() for part in self.parts],
+        }

@@ -1,0 +1,170 @@
+"""Templates of sentences: words with facts of an event.
+
+`Ran the task {taskBean}[ in {durationMs:ms}].` inserts the value of `taskBean`; a part in square brackets is left out
+if one of its facts is missing. After the colon is the format: one of FORMATS, `row TABLE` for a row's key, or `phrase
+NAME` for a code in `phrases.py`.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from audit.narration import phrases
+from audit.narration.sentence import Fact, Part, Parts, RowRef
+from convengine.engine.text.compare import shorten
+from convengine.engine.turn.enums import DialogueAct, Lifecycle, RulePhase
+
+Json = Any
+_OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
+_PLACE = re.compile(r"\{([^{}:]+)(?::([^{}]+))?\}")
+#: Maximum length of a text and of a document in a sentence, and maximum names of a list.
+_SAID, _DOCUMENT, _NAMES = 160, 120, 8
+#: Names of rows, where the table's name is not clear.
+_NOUNS: Mapping[str, str] = {
+    "ce_intent": "intent",
+    "ce_intent_classifier": "phrase",
+    "ce_output_schema": "form",
+    "ce_response": "answer",
+    "ce_prompt_template": "prompt template",
+    "ce_container_config": "data source",
+    "ce_mcp_planner": "planner prompt",
+    "ce_tool": "direct tool call",
+    "ce_verbose": "progress text",
+    "ce_config": "setting",
+    "ce_state_graph": "state graph edge",
+}
+
+
+class Piece(NamedTuple):
+    """A sequence of words and facts; an optional one is left out if a fact is missing."""
+
+    optional: bool
+    #: Words, or (path, format).
+    items: tuple[str | tuple[tuple[str, ...], str], ...]
+
+
+def fill(template: str, payload: Mapping[str, Json], seq: int) -> Parts | None:
+    """The template filled with an event; null if a required fact is missing."""
+    parts: list[Part] = []
+    for piece in _pieces(template):
+        texts = [item if isinstance(item, str) else fact(payload, seq, item[0], item[1]) for item in piece.items]
+        if None in texts and not piece.optional:
+            return None
+        if None not in texts:
+            parts += [one for one in texts if one is not None]
+    return tuple(parts)
+
+
+def fact(payload: Mapping[str, Json], seq: int, path: tuple[str, ...], way: str = "") -> Fact | None:
+    """The fact at a path in a format, or null."""
+    value: Json = payload
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    if value is None or value in ("", [], {}):
+        return None
+    kind, _, name = way.partition(" ")
+    if kind == "row":
+        return Fact(row_name(name, value), value, seq, path, RowRef(name, value))
+    if kind == "phrase":
+        return Fact(phrases.find_phrase(name, value), value, seq, path)
+    return Fact(FORMATS[kind](value), value, seq, path)
+
+
+def row_noun(table: str, count: int = 1) -> str:
+    """The noun for a row of a table: "phrase", for several "phrases"."""
+    noun = _NOUNS.get(table) or table.removeprefix("ce_").replace("_", " ")
+    if count == 1:
+        return noun
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+
+
+def row_name(table: str, pk: Json) -> str:
+    """The name of a row: "phrase 12"."""
+    return f"{row_noun(table)} {pk}"
+
+
+def plain(value: Json) -> str:
+    """A value unchanged; documents as shortened JSON."""
+    if isinstance(value, str):
+        return shorten(" ".join(value.split()), _SAID)
+    return shorten(json.dumps(value, ensure_ascii=False, default=str), _DOCUMENT)
+
+
+def quote(value: Json) -> str:
+    """A text in quotation marks."""
+    return f"“{plain(value)}”"
+
+
+def names(value: Json) -> str:
+    """Names in a list: "a, b and c"; the keys of an object; the number of further ones."""
+    listed = [plain(one) for one in value] if isinstance(value, (list, Mapping)) else [plain(value)]
+    if len(listed) > _NAMES:
+        listed = [*listed[:_NAMES], f"{len(listed) - _NAMES} more"]
+    return " and ".join([", ".join(listed[:-1]), listed[-1]] if len(listed) > 1 else listed)
+
+
+def data(value: Json) -> str:
+    """Fields with their values, of an object or of [{field, value, reason}]: "orderNumber = 48392 and email = x"."""
+    if isinstance(value, Mapping):
+        return names([f"{field} = {plain(one)}" for field, one in value.items()])
+    if not isinstance(value, list) or not all(isinstance(one, Mapping) and "field" in one for one in value):
+        return plain(value)
+    reasons = [f" ({plain(one['reason'])})" if one.get("reason") else "" for one in value]
+    texts = [f"{one['field']} = {plain(one.get('value'))}" for one in value]
+    return names([field + reason for field, reason in zip(texts, reasons, strict=True)])
+
+
+def _act(value: Json) -> str:
+    found = DialogueAct.read(value)
+    return found.help[:1].lower() + found.help[1:].rstrip(".") if found else plain(value)
+
+
+def _phase(value: Json) -> str:
+    found = RulePhase.read(value)
+    return found.label[:1].lower() + found.label[1:] if found else plain(value)
+
+
+def _lifecycle(value: Json) -> str:
+    found = Lifecycle.read(value)
+    return found.label.lower() if found else plain(value)
+
+
+def _percent(value: Json) -> str:
+    return f"{value:.0%}" if isinstance(value, (int, float)) else plain(value)
+
+
+#: The formats of facts; the blank one is the default.
+FORMATS: Mapping[str, Callable[[Json], str]] = {
+    "": plain,
+    "said": quote,
+    "names": names,
+    "data": data,
+    "act": _act,
+    "phase": _phase,
+    "lifecycle": _lifecycle,
+    "percent": _percent,
+    "ms": lambda value: f"{plain(value)} ms",
+    "count": lambda value: str(len(value)) if isinstance(value, (list, Mapping)) else plain(value),
+    "pattern": lambda value: f"/{plain(value)}/",
+}
+
+
+@lru_cache(maxsize=1024)
+def _pieces(template: str) -> tuple[Piece, ...]:
+    found = []
+    for place, run in enumerate(_OPTIONAL.split(template)):
+        if run:
+            found.append(Piece(place % 2 == 1, tuple(_items(run))))
+    return tuple(found)
+
+
+def _items(run: str) -> list[str | tuple[tuple[str, ...], str]]:
+    items: list[str | tuple[tuple[str, ...], str]] = []
+    at = 0
+    for place in _PLACE.finditer(run):
+        items += [run[at : place.start()]] if place.start() > at else []
+        items.append((tuple(place[1].split(".")), place[2] or ""))
+        at = place.end()
+    return [*items, run[at:]] if at < len(run) else items

@@ -1,0 +1,1 @@
+"""The record of a turn: writing, reading, sealing and removing its events."""

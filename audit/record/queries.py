@@ -1,0 +1,277 @@
+"""Read events: always by keyset, never with a count of a large table (law 8)."""
+
+import re
+import uuid
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Sum
+
+from audit.models import CeAudit, CeLlmCallLog
+from audit.record.left_out import completed, follows
+from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_EXIT
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
+
+_FRAME = (STEP_ENTER, STEP_EXIT)
+#: The columns of a turn record in lists.
+_TURN_COLUMNS = (
+    *("conversation_id", "turn_no", "turn_id", "created_at", "status", "source", "error_code", "error_message"),
+    *("intent_code", "state_code", "config_version", "duration_ms", "user_input", "assistant_output"),
+    *("context_epoch", "replayable", "audit_incomplete"),
+)
+
+
+#: A turn writes its timing after its steps, and no turn lasts this long.
+_SLACK = timedelta(hours=1)
+_WANTED = "is_wanted"
+#: Minimum starts, or ends, of steps in a turn, unless it was stopped or failed.
+_FRAMES = 20
+
+#: (turn, seq): the position of an event in its conversation.
+EventPosition = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class EventFilter:
+    """Which events of a conversation's turns are wanted; empty fields match everything."""
+
+    turn_no: int | None = None
+    #: Stage names; `*` stands for any characters, and a plain name also matches `NAME (source)`.
+    stages: Sequence[str] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    #: In the stored payload.
+    text: str = ""
+    #: Names of unwanted stages.
+    without: Collection[str] = ()
+
+    @property
+    def selective(self) -> bool:
+        """True when only some events of a turn are wanted."""
+        return bool(self.stages or self.since or self.until or self.text)
+
+    @property
+    def stored(self) -> Q:
+        """The wanted rows."""
+        return self._in_turns & self._like
+
+    @property
+    def outside(self) -> Q:
+        """The wanted rows outside of turns."""
+        return Q(turn_no=None) & self._like if self.turn_no is None else Q(pk__in=[])
+
+    @property
+    def telling(self) -> Q:
+        """The rows from which wanted events without rows follow."""
+        if not self.names_frames:
+            return Q(pk__in=[])
+        timing_rows = self._in_turns & Q(stage=PIPELINE_TIMING)
+        if self.since:
+            timing_rows &= Q(created_at__gte=self.since)
+        if self.until:
+            # Of the many turns after that time, only the one that ran at it.
+            began = CeAudit.objects.filter(
+                conversation_id=OuterRef("conversation_id"), turn_no=OuterRef("turn_no"), created_at__lte=self.until
+            )
+            timing_rows &= Q(created_at__lte=self.until + _SLACK) & Q(Exists(began))
+        return timing_rows
+
+    @property
+    def names_frames(self) -> bool:
+        """True when starts and ends of steps are wanted."""
+        return not self.text and any(map(self._names, _FRAME))
+
+    def turns_of(self, size: int) -> int:
+        """How many turns to read first for this many events: nearly each has twenty without rows."""
+        return size // _FRAMES + 2 if self.names_frames else size + 1
+
+    def admits(self, frame: CeAudit) -> bool:
+        """Whether an event without a row is wanted."""
+        return (
+            not self.text
+            and self._names(frame.stage)
+            and (self.since is None or frame.created_at >= self.since)
+            and (self.until is None or frame.created_at <= self.until)
+        )
+
+    @property
+    def _like(self) -> Q:
+        wanted = _stage_condition(self.stages) if self.stages else Q()
+        if self.since:
+            wanted &= Q(created_at__gte=self.since)
+        if self.until:
+            wanted &= Q(created_at__lte=self.until)
+        if self.text:
+            wanted &= Q(payload_json__icontains=self.text)
+        return wanted & ~Q(stage__in=self.without) if self.without else wanted
+
+    @property
+    def _in_turns(self) -> Q:
+        return Q(turn_no__isnull=False) if self.turn_no is None else Q(turn_no=self.turn_no)
+
+    def _names(self, stage: str) -> bool:
+        return not self.stages or any(re.fullmatch(_wildcard_regex(name), stage, re.IGNORECASE) for name in self.stages)
+
+
+class EventPage(NamedTuple):
+    """A part of a conversation's events."""
+
+    #: The wanted ones, in order.
+    rows: Sequence[CeAudit]
+    #: All events of their turns from the first of each, to compute states.
+    whole: Sequence[CeAudit]
+    #: There are more in the direction of reading.
+    more: bool
+
+
+def find_conversation(conversation_id: uuid.UUID, workspace_id: str) -> CeConversation | None:
+    """The conversation if it exists in the workspace (R53)."""
+    return CeConversation.objects.filter(pk=conversation_id, workspace_id=workspace_id).first()
+
+
+def read_page(conversation_id: uuid.UUID, wanted: EventFilter, after: EventPosition | None, size: int) -> EventPage:
+    """Up to `size` wanted events after a position, or from the beginning."""
+    behind = Q() if after is None else _after_position(*after)
+    return _read_page(conversation_id, wanted, behind, lambda place: after is None or place > after, size)
+
+
+def read_page_before(conversation_id: uuid.UUID, wanted: EventFilter, before: EventPosition, size: int) -> EventPage:
+    """Up to `size` wanted events before a position, in order."""
+    turn_no, seq = before
+    # An event without a row comes before the row that it follows from.
+    front = (
+        Q(turn_no__lt=turn_no) | Q(turn_no=turn_no, seq__lt=seq) & wanted.stored | Q(turn_no=turn_no) & wanted.telling
+    )
+    return _read_page(conversation_id, wanted, front, lambda place: place < before, size, newest_first=True)
+
+
+def _read_page(
+    conversation_id: uuid.UUID,
+    wanted: EventFilter,
+    where: Q,
+    fits: Callable[[EventPosition], bool],
+    size: int,
+    *,
+    newest_first: bool = False,
+) -> EventPage:
+    """Read whole turns until a page is full."""
+    order = ("-turn_no", "-seq") if newest_first else ("turn_no", "seq")
+    turns: list[list[tuple[CeAudit, bool]]] = []
+    count, most, more = 0, wanted.turns_of(size), True
+    while more and count <= size:
+        numbers, more = _turn_numbers(conversation_id, (wanted.stored | wanted.telling) & where, size, *order)
+        numbers, more = numbers[:most], more or len(numbers) > most
+        for turn in _read_marked_turns(conversation_id, numbers, wanted, order):
+            turns.append([(row, is_wanted and fits(_event_position(row))) for row, is_wanted in turn])
+            count += sum(is_wanted for _, is_wanted in turns[-1])
+            if count > size:
+                break
+        if more:
+            # Whole turns were read: the rest begins after the last.
+            last = numbers[-1]
+            where, most = Q(turn_no__lt=last) if newest_first else Q(turn_no__gt=last), most * 2
+    in_order = [pair for turn in (reversed(turns) if newest_first else turns) for pair in turn]
+    rows = [row for row, is_wanted in in_order if is_wanted]
+    part = rows[-size:] if newest_first else rows[:size]
+    return EventPage(part, [row for row, _ in in_order], more or count > size)
+
+
+def read_turns(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> list[CeAudit]:
+    """All events of some turns, in order."""
+    return list(completed(_select_events(conversation_id).filter(turn_no__in=set(turn_nos)).order_by("turn_no", "seq")))
+
+
+def _select_events(conversation_id: uuid.UUID) -> QuerySet[CeAudit]:
+    return CeAudit.objects.filter(conversation_id=conversation_id)
+
+
+def _turn_numbers(conversation_id: uuid.UUID, wanted: Q, size: int, *order: str) -> tuple[list[int], bool]:
+    """The numbers of the turns of the first rows, and whether there are rows in more of them."""
+    found = list(
+        _select_events(conversation_id).filter(wanted).order_by(*order).values_list("turn_no", flat=True)[: size + 1]
+    )
+    return [number for number in dict.fromkeys(found) if number is not None], len(found) > size
+
+
+def _read_marked_turns(
+    conversation_id: uuid.UUID, numbers: Sequence[int], wanted: EventFilter, order: Sequence[str]
+) -> Iterator[list[tuple[CeAudit, bool]]]:
+    """Turn by turn, all events of each in order, and whether they are wanted."""
+    is_wanted = ExpressionWrapper(wanted.stored, output_field=BooleanField())
+    found = (
+        _select_events(conversation_id).filter(turn_no__in=numbers).annotate(**{_WANTED: is_wanted}).order_by(*order)
+    )
+    for _, turn in groupby(found, attrgetter("turn_no")):
+        rows = completed(sorted(turn, key=attrgetter("seq")))
+        yield [(row, wanted.admits(row) if follows(row) else bool(getattr(row, _WANTED))) for row in rows]
+
+
+def _event_position(row: CeAudit) -> EventPosition:
+    return row.turn_no or 0, row.seq
+
+
+def _after_position(turn_no: int, seq: int) -> Q:
+    return Q(turn_no__gt=turn_no) | Q(turn_no=turn_no, seq__gt=seq)
+
+
+def read_records(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> dict[int, CeConversationHistory]:
+    """The turn records by turn number, without their recordings."""
+    found = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__in=set(turn_nos))
+    return {record.turn_no: record for record in found.defer("recording", "trace_graph", "assistant_output")}
+
+
+def read_turn_page(
+    conversation_id: uuid.UUID, size: int, before: int | None = None, after: int | None = None
+) -> tuple[list[CeConversationHistory], bool]:
+    """Up to `size` turn records, newest first, and whether there are more in that direction.
+
+    Before `before` the newest; after `after` the oldest. Without recordings and the like.
+    """
+    found = CeConversationHistory.objects.filter(conversation_id=conversation_id).only(*_TURN_COLUMNS)
+    if after is not None:
+        rows = list(found.filter(turn_no__gt=after).order_by("turn_no")[: size + 1])
+        return list(reversed(rows[:size])), len(rows) > size
+    if before is not None:
+        found = found.filter(turn_no__lt=before)
+    rows = list(found.order_by("-turn_no")[: size + 1])
+    return rows[:size], len(rows) > size
+
+
+def newest_turn_numbers(conversation_id: uuid.UUID, before: int | None, size: int) -> list[int]:
+    """The numbers of up to `size` turns before `before`, oldest first."""
+    found = CeConversationHistory.objects.filter(conversation_id=conversation_id)
+    if before is not None:
+        found = found.filter(turn_no__lt=before)
+    return sorted(found.order_by("-turn_no").values_list("turn_no", flat=True)[:size])
+
+
+def _stage_condition(names: Sequence[str]) -> Q:
+    wanted = Q()
+    for name in names:
+        if "*" in name:
+            # The standard library's translation of stars is invalid in PostgreSQL.
+            wanted |= Q(stage__iregex=f"^{_wildcard_regex(name)}$")
+        else:
+            wanted |= Q(stage=name) | Q(stage__startswith=f"{name} (")
+    return wanted
+
+
+def _wildcard_regex(name: str) -> str:
+    return ".*".join(re.escape(part) for part in name.split("*"))
+
+
+def sum_call_costs(turns: Sequence[CeConversationHistory]) -> dict[UUID, Decimal]:
+    """The cost of each turn's model calls with a price. One query."""
+    calls = CeLlmCallLog.objects.filter(
+        conversation_id__in={turn.conversation_id for turn in turns},
+        turn_no__in={turn.turn_no for turn in turns},
+        turn_id__in=[turn.turn_id for turn in turns],
+        cost__isnull=False,
+    )
+    return dict(calls.values_list("turn_id").annotate(Sum("cost")))

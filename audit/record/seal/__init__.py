@@ -1,0 +1,1 @@
+"""What the seals of the record cover, and the links for additions."""

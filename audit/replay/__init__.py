@@ -1,0 +1,1 @@
+"""Replay recorded turns, and compare the results."""

@@ -1,0 +1,206 @@
+"""Compare two turns or conversations: align them, and find the differences of each pair. Pure functions."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import islice, zip_longest
+from typing import Any, NamedTuple, TypeVar
+
+from audit.record.expand import Event
+from audit.record.session_values import dotted_path, excerpt_value
+from audit.replay.replay import comparable
+from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
+from convengine.engine.text.compare import match_text
+
+Json = Any
+T = TypeVar("T")
+_ABSENT = object()
+#: Maximum paths of an event.
+_MAX_DIFFERENCES = 40
+#: Keys of the turn itself, which differ in any two.
+_TURN_NAMES = frozenset({"conversationId", "turnNo", "turn_no", "turnId", "executionId", "_meta", "configVersion"})
+#: The steps that determine a turn: their differences matter most.
+_DECIDING = frozenset(
+    {
+        *("PolicyEnforcementStep", "DialogueActStep", "IntentResolutionStep", "PendingActionStep", "RulesStep"),
+        *("ToolOrchestrationStep", "ResponseResolutionStep"),
+    }
+)
+_FRAME = frozenset({STEP_ENTER, STEP_EXIT})
+
+
+class Difference(NamedTuple):
+    """A differing path of two events; blank on a side without a value."""
+
+    path: str
+    left: str
+    right: str
+
+
+@dataclass(frozen=True)
+class EventPair:
+    """Two events of the same stage, or one without a counterpart."""
+
+    stage: str
+    left: Event | None
+    right: Event | None
+    places: Sequence[Difference]
+    #: The paths whose difference no earlier event had: initial values occur in many events.
+    news: Sequence[Difference]
+
+    @property
+    def alone(self) -> bool:
+        """True when one side is missing."""
+        return self.left is None or self.right is None
+
+    @property
+    def differs(self) -> bool:
+        """True unless both are equal."""
+        return self.alone or bool(self.places)
+
+
+@dataclass(frozen=True)
+class StepPair:
+    """A step in both turns, or in one."""
+
+    step: str
+    in_left: bool
+    in_right: bool
+    events: Sequence[EventPair]
+
+    @property
+    def differs(self) -> bool:
+        """True unless the step is equal in both."""
+        return not (self.in_left and self.in_right) or any(pair.differs for pair in self.events)
+
+    @property
+    def differing(self) -> Sequence[EventPair]:
+        """The differing events."""
+        return [pair for pair in self.events if pair.differs]
+
+    @property
+    def decides(self) -> bool:
+        """True for the steps that determine a turn, and for those that only one side has."""
+        return self.step in _DECIDING or not (self.in_left and self.in_right)
+
+    @property
+    def summary(self) -> str:
+        """In one line, the stages with new differences."""
+        return ", ".join(dict.fromkeys(pair.stage for pair in self.events if pair.alone or pair.news))
+
+    @property
+    def new(self) -> bool:
+        """True when it has a difference that no earlier step had."""
+        return not (self.in_left and self.in_right) or any(pair.alone or pair.news for pair in self.events)
+
+
+def compare_turns(left: Sequence[Event], right: Sequence[Event]) -> list[StepPair]:
+    """The steps of two turns, aligned by name, and the events of each step, aligned by stage."""
+    ours, theirs = _group_by_step(left), _group_by_step(right)
+    found = []
+    said: set[Difference] = set()
+    for one, other in align(ours, theirs, [step for step, _ in ours], [step for step, _ in theirs]):
+        step = (one or other or ("", []))[0]
+        events = list(_pair_events(one[1] if one else [], other[1] if other else [], said))
+        found.append(StepPair(step, one is not None, other is not None, events))
+    return found
+
+
+def align(
+    left: Sequence[T],
+    right: Sequence[T],
+    left_keys: Sequence[str],
+    right_keys: Sequence[str],
+    *,
+    by_place: bool = False,
+) -> Iterator[tuple[T | None, T | None]]:
+    """Pairs with the same key, in order; others stand alone.
+
+    `by_place` also pairs items in the same position between two pairs, whatever their key.
+    """
+    for kind, a, b, c, d in SequenceMatcher(None, left_keys, right_keys, autojunk=False).get_opcodes():
+        if kind == "equal" or by_place:
+            yield from zip_longest(left[a:b], right[c:d])
+        else:
+            yield from ((one, None) for one in left[a:b])
+            yield from ((None, other) for other in right[c:d])
+
+
+def turn_key(user_input: str | None) -> str:
+    """The key for aligning turns of two conversations: the user's message."""
+    return match_text(user_input)
+
+
+def find_differences(left: Json, right: Json, path: str = "") -> Iterator[Difference]:
+    """The paths in which two JSON values differ."""
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        for key in [*left, *(key for key in right if key not in left)]:
+            here = f"{path}.{key}" if path else str(key)
+            yield from find_differences(left.get(key, _ABSENT), right.get(key, _ABSENT), here)
+    elif isinstance(left, list) and isinstance(right, list):
+        for number, (one, other) in enumerate(zip_longest(left, right, fillvalue=_ABSENT)):
+            yield from find_differences(one, other, f"{path}[{number}]")
+    elif type(left) is not type(right) or left != right:
+        yield Difference(
+            path,
+            "" if left is _ABSENT else excerpt_value(left) or "null",
+            "" if right is _ABSENT else excerpt_value(right) or "null",
+        )
+
+
+def _group_by_step(events: Sequence[Event]) -> list[tuple[str, list[Event]]]:
+    """The events by step, in order, including steps with only a start and an end."""
+    found: list[tuple[str, list[Event]]] = []
+    for event in events:
+        step = event.step or ""
+        if not found or found[-1][0] != step or event.name == STEP_ENTER:
+            found.append((step, []))
+        if event.name not in _FRAME:
+            found[-1][1].append(event)
+    return found
+
+
+def _pair_events(left: Sequence[Event], right: Sequence[Event], said: set[Difference]) -> Iterator[EventPair]:
+    keys = [[event.row.stage for event in side] for side in (left, right)]
+    for one, other in align(left, right, *keys):
+        event = one or other
+        if event is not None:
+            both = one is not None and other is not None
+            differences = (
+                list(islice(find_differences(_comparable_payload(one), _comparable_payload(other)), _MAX_DIFFERENCES))
+                if both
+                else []
+            )
+            news = [difference for difference in differences if _without_prefix(difference) not in said]
+            said.update(_without_prefix(difference) for difference in differences if "[" not in difference.path)
+            yield EventPair(event.row.stage, one, other, differences, news)
+
+
+def _without_prefix(difference: Difference) -> Difference:
+    """The same path wherever an event has it: as its own, as the key of a look-up, or as a change of the session."""
+    return difference._replace(
+        path=difference.path.removeprefix("session: ").removeprefix("key.").removeprefix("inputParams.")
+    )
+
+
+def _comparable_payload(event: Event | None) -> Json:
+    """The content of an event for comparison: without times and keys of the turn, with its changes."""
+    if event is None:
+        return None
+    said = dict(event.payload)
+    stored = event.row.payload_json.get("_meta")
+    changed = stored.get("changed") if isinstance(stored, Mapping) else None
+    if isinstance(changed, Mapping):
+        set_to = {f"session: {dotted_path(pointer)}": value for pointer, value in (changed.get("set") or {}).items()}
+        taken_out = {f"session: {dotted_path(pointer)}": "removed" for pointer in changed.get("unset") or ()}
+        said |= set_to | taken_out
+    return comparable(_without_turn_names(said))
+
+
+def _without_turn_names(value: Json) -> Json:
+    """A value without keys of the turn, at any depth."""
+    if isinstance(value, Mapping):
+        return {
+            key: _without_turn_names(one) for key, one in value.items() if key.rpartition(".")[2] not in _TURN_NAMES
+        }
+    return [_without_turn_names(one) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,189 @@
+"""Replay a stored turn from its recording, on its own release, and compare event for event (law 3, R32).
+
+Nothing is called and nothing is written: every port answers from the tape.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from audit.models import CeAudit
+from audit.record import left_out
+from audit.record.implied import running, whole
+from audit.record.left_out import completed
+from audit.record.queries import read_turns
+from audit.record.rows import build_audit_rows, build_unstored_event, mask_payloads
+from convengine.engine.rules.redaction import Redaction
+from convengine.engine.stages import AFTER_THE_ANSWER
+from convengine.engine.turn.codec import loads, to_plain
+from convengine.engine.turn.conversation import Loaded
+from convengine.engine.turn.params import drop_keys
+from convengine.engine.turn.recording import Playback, Reuse, Tape
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.trail import Trail
+from convengine.engine.turn.turn import Turn
+from convengine.server import wiring
+from convengine.server.app_interfaces import configuration
+from convengine.server.database.clock import TurnClock
+from convengine.server.sessions.models import CeConversationHistory
+from convengine.server.turns.recording import StoredRecording, read_recording
+
+Json = Any
+#: Times and durations, which differ in any two runs.
+_TIMES = frozenset(
+    {"durationMs", "totalMs", "wallMs", "startedAtMs", "emittedAt", "steps", "llmMs", "toolMs", "sqlCount", "latencyMs"}
+)
+#: Up to here a float distinguishes all whole numbers.
+_EXACT = 2**53
+
+
+class NotReplayable(ValueError):
+    """This turn cannot be replayed."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first event in which a replay differs from the record."""
+
+    seq: int
+    recorded: tuple[str, Json] | None
+    replayed: tuple[str, Json] | None
+    #: The calls without a recorded answer, and the recorded ones that were not made.
+    calls: tuple[str, ...] = ()
+
+
+@dataclass
+class RecordedConversations:
+    """The conversations port of a replay."""
+
+    loaded: Loaded
+
+    def load(self) -> Loaded:
+        return self.loaded
+
+    def store(self) -> None:
+        """Nothing is written."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A turn as it is recorded, and its replay."""
+
+    #: The recorded events; those of the replay are not stored.
+    stored: list[CeAudit]
+    replayed: list[CeAudit]
+    #: Null on a side where the turn failed.
+    answers: tuple[Json, Json]
+    #: Requested and not recorded; recorded and not requested.
+    missing: tuple[str, ...]
+    unasked: tuple[str, ...]
+    #: Answered from the recording of another prompt.
+    stretched: tuple[str, ...] = ()
+    #: The masked session after the replay; null if it failed, and the error.
+    ended: Session | None = None
+    error_code: str | None = None
+
+
+def find_replay_difference(record: CeConversationHistory) -> Difference | None:
+    """Null when the replayed turn leaves the same events. Raises NotReplayable."""
+    return first_difference(replay_turn(record))
+
+
+def first_difference(found: Run) -> Difference | None:
+    """The first difference of a replay on the turn's own release: in an event, the answer, or the calls; else null."""
+    calls = (*found.missing, *(f"Recorded and not asked for: {call}." for call in found.unasked))
+    difference = _first_differing_event(_comparable_events(found.stored), _comparable_events(found.replayed))
+    if difference is None and found.answers[0] != found.answers[1]:
+        difference = Difference(len(found.stored), ("answer", found.answers[0]), ("answer", found.answers[1]))
+    if difference is None and calls:
+        difference = Difference(len(found.stored), None, None)
+    return replace(difference, calls=calls) if difference else None
+
+
+def replay_turn(record: CeConversationHistory, config_version: int | None = None) -> Run:
+    """Replay a turn, on its own release or on another one; nothing outside is called. Raises NotReplayable."""
+    recorded = _restore_recording(record)
+    own = config_version in (None, recorded.config_version)
+    tape = Playback(recorded.tape) if own else Reuse(recorded.tape)
+    turn = _build_turn(recorded if config_version is None else replace(recorded, config_version=config_version), tape)
+    outcome = wiring.engine().run(turn)
+    rows = build_audit_rows(turn)
+    payloads = loads(mask_payloads(rows, Redaction.of(turn.snapshot)))
+    stored_rows = read_turns(record.conversation_id, [record.turn_no])
+    return Run(
+        [row for row in stored_rows if row.stage not in AFTER_THE_ANSWER],
+        list(
+            completed(
+                build_unstored_event(turn, record.conversation_id, *one) for one in zip(rows, payloads, strict=True)
+            )
+        ),
+        (
+            comparable(record.assistant_output),
+            comparable(None if outcome.error else to_plain(outcome.session.last_assistant)),
+        ),
+        tuple(tape.missing),
+        tuple(tape.unasked),
+        tuple(tape.stretched) if isinstance(tape, Reuse) else (),
+        None if outcome.error else Redaction.of(turn.snapshot).session(outcome.session),
+        outcome.error.code if outcome.error else None,
+    )
+
+
+def rebuild_turn(record: CeConversationHistory) -> Turn:
+    """The replayed turn, whose events have the session of every moment. Raises NotReplayable."""
+    recorded = _restore_recording(record)
+    turn = _build_turn(recorded, Playback(recorded.tape))
+    wiring.engine().run(turn)
+    return turn
+
+
+def _restore_recording(record: CeConversationHistory) -> StoredRecording:
+    if not record.recording:
+        raise NotReplayable(record.replay_note or "The turn has no recording.")
+    if not record.replayable:
+        raise NotReplayable(record.replay_note or "The recording is not complete.")
+    return read_recording(record.recording)
+
+
+def _build_turn(recorded: StoredRecording, tape: Tape) -> Turn:
+    clock = TurnClock(recorded.now)
+    snapshot = configuration().at(recorded.config_version)
+    ports = wiring.ports(clock, RecordedConversations(recorded.loaded), tape, snapshot)
+    return Turn(recorded.turn_id, recorded.turn_no, recorded.request, snapshot, ports, Trail(clock.elapsed_ms))
+
+
+def _comparable_events(rows: Iterable[CeAudit]) -> list[tuple[str, Json]]:
+    """Stage and payload of events for comparison, with restored keys."""
+    events: list[tuple[str, Json]] = []
+    step: str | None = None
+    for row in rows:
+        payload = row.payload_json
+        meta = payload.get("_meta")
+        if isinstance(meta, Mapping) and left_out.KEY in meta:
+            # How an event is stored, not whether it happened.
+            rest = {key: value for key, value in meta.items() if key != left_out.KEY}
+            payload = {**drop_keys(payload, {"_meta"}), **({"_meta": rest} if rest else {})}
+        step = running(row.stage, payload, meta if isinstance(meta, Mapping) else {}, step)
+        events.append((row.stage, comparable(whole(row.stage, payload, step))))
+    return events
+
+
+def _first_differing_event(left: list[tuple[str, Json]], right: list[tuple[str, Json]]) -> Difference | None:
+    for index in range(max(len(left), len(right))):
+        one = left[index] if index < len(left) else None
+        other = right[index] if index < len(right) else None
+        if one != other:
+            return Difference(index + 1, one, other)
+    return None
+
+
+def comparable(value: Json) -> Json:
+    """The payload without times and durations, at any depth.
+
+    PostgreSQL writes a float such as 1e23 as a whole number; beyond the exact range of floats both are equal.
+    """
+    if isinstance(value, Mapping):
+        return {key: comparable(item) for key, item in value.items() if key not in _TIMES}
+    if isinstance(value, int) and abs(value) > _EXACT:
+        return float(str(value))
+    return [comparable(item) for item in value] if isinstance(value, list) else value

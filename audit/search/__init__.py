@@ -1,0 +1,1 @@
+"""Finding turns by text, outcome, row, time, duration and cost."""

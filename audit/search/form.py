@@ -1,0 +1,171 @@
+"""The filters of the search form, for the page and the API: parsed, or refused by name."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.timezone import get_current_timezone_name, localtime
+
+from audit.models import CeMcpUserFeedback
+from audit.search.query import CONVERSATIONS, TURNS, SearchQuery
+from audit.search.text_query import NoWords, TextQuery
+from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
+from convengine.engine.stages import STAGES
+from convengine.engine.text.compare import code, storable
+from convengine.engine.turn.enums import TurnStatus
+from convengine.engine.turn.rows import DECIDERS
+
+_EVERYWHERE = (STEP_ENTER, STEP_EXIT)
+_ANY = ("", "Any")
+_LONGEST = 200
+#: Filters with suggestions.
+SUGGESTED = ("intent", "state", "error")
+TIMES = ("since", "until")
+
+
+def _time_field(label: str) -> forms.DateTimeField:
+    return forms.DateTimeField(
+        label=label,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}),
+        error_messages={"invalid": "This is not a valid time. Enter one such as 2026-01-31T12:00."},
+    )
+
+
+class FindForm(forms.Form):
+    """The filters of a search; empty ones do not count."""
+
+    q = forms.CharField(
+        label="Words",
+        max_length=_LONGEST,
+        help_text=(
+            "Words in the message or the answer. All must occur. Use quotes for a phrase and * for word beginnings."
+        ),
+        widget=forms.TextInput(attrs={"type": "search"}),
+    )
+    participant = forms.CharField(
+        label="Participant", max_length=_LONGEST, help_text="Exact ID of the participant on the channel."
+    )
+    id = forms.CharField(label="Conversation or turn ID", max_length=_LONGEST)
+    intent = forms.CharField(label="Intent", max_length=_LONGEST, help_text="After the turn.")
+    state = forms.CharField(label="State", max_length=_LONGEST, help_text="After the turn.")
+    status = forms.ChoiceField(label="Outcome", choices=[_ANY, *TurnStatus.choices()])
+    error = forms.CharField(label="Error code", max_length=_LONGEST)
+    stage = forms.ChoiceField(
+        label="Reached stage",
+        choices=[_ANY, *((str(stage), str(stage)) for stage in sorted(STAGES.values()) if stage not in _EVERYWHERE)],
+    )
+    feedback = forms.ChoiceField(label="Feedback", choices=[_ANY, *CeMcpUserFeedback.Type.choices])
+    table = forms.ChoiceField(label="Used row: type", choices=[_ANY, *DECIDERS.items()])
+    row = forms.CharField(label="Number or code of the row", max_length=_LONGEST)
+    release = forms.IntegerField(label="Release", min_value=0, max_value=2**63 - 1)
+    ms = forms.IntegerField(label="Duration at least (ms)", min_value=0, max_value=2**31 - 1)
+    cost = forms.DecimalField(label="Model cost at least", min_value=Decimal(0), max_digits=18, decimal_places=9)
+    channel = forms.CharField(label="Channel", max_length=_LONGEST)
+    since = _time_field("From")
+    until = _time_field("To")
+    show = forms.ChoiceField(
+        label="Show", choices=[(TURNS, "Turns"), (CONVERSATIONS, "Conversations (newest matching turn)")]
+    )
+
+    data: dict[str, str]
+
+    def __init__(self, given: Mapping[str, Any], **options: Any) -> None:
+        super().__init__({name: given.get(name, "") for name in self.base_fields}, **options)
+        for name, field in self.fields.items():
+            field.required = False
+            field.widget.attrs.setdefault("autocomplete", "off")
+            if name in SUGGESTED:
+                field.widget.attrs["list"] = f"{name}_names"
+        for name in self.errors:
+            self.fields[name].widget.attrs |= {"aria-invalid": "true", "aria-describedby": f"id_{name}_error"}
+        for name in TIMES:
+            self.fields[name].help_text = f"Time zone: {get_current_timezone_name()}."
+            self._show_time(name)
+
+    def _show_time(self, name: str) -> None:
+        """As a browser's field needs it, whatever notation the address has; an invalid time stays unchanged."""
+        if found := self.cleaned_data.get(name):
+            self.data[name] = localtime(found).strftime("%Y-%m-%dT%H:%M:%S")
+        elif self.has_error(name):
+            self.fields[name].widget.input_type = "text"
+
+    @property
+    def asked(self) -> Mapping[str, str]:
+        """The filled filters, without blank and default ones."""
+        given = {name: str(self.data.get(name, "")).strip() for name in self.fields}
+        return {name: text for name, text in given.items() if text and (name, text) != ("show", TURNS)}
+
+    def clean_q(self) -> TextQuery | None:
+        """The searched words."""
+        text = storable(self.cleaned_data["q"])
+        try:
+            return TextQuery.read(text) if text.strip() else None
+        except NoWords as error:
+            raise ValidationError(str(error)) from None
+
+    def clean_id(self) -> uuid.UUID | None:
+        text = self.cleaned_data["id"].strip()
+        try:
+            return uuid.UUID(text) if text else None
+        except ValueError:
+            raise ValidationError(f"{text!r} is not an ID. Copy a complete ID from a page or an answer.") from None
+
+    def clean_intent(self) -> str:
+        """As codes are stored."""
+        return code(storable(self.cleaned_data["intent"]))
+
+    def clean_state(self) -> str:
+        return code(storable(self.cleaned_data["state"]))
+
+    def clean_error(self) -> str:
+        return code(storable(self.cleaned_data["error"]))
+
+    def clean(self) -> dict[str, Any]:
+        """A row needs a table and a key; a range must be in order."""
+        found = self.cleaned_data
+        if found.get("table") and not found.get("row"):
+            self.add_error("row", "Enter the number or code of the row.")
+        if found.get("row") and not found.get("table"):
+            self.add_error("table", "Choose the type of the row.")
+        since, until = found.get("since"), found.get("until")
+        if since and until and since > until:
+            self.add_error("until", "The end must be after the start.")
+        return found
+
+    def search(self, workspace: str = "") -> SearchQuery:
+        """The search of a valid form."""
+        found = self.cleaned_data
+        return SearchQuery(
+            id=found["id"],
+            workspace=workspace,
+            channel=storable(found["channel"]),
+            participant=storable(found["participant"]),
+            text=found["q"],
+            intent=found["intent"],
+            state=found["state"],
+            status=found["status"],
+            stage=found["stage"],
+            table=found["table"],
+            row=storable(found["row"]),
+            error=found["error"],
+            feedback=found["feedback"],
+            release=found["release"],
+            cost=found["cost"],
+            duration=found["ms"],
+            since=found["since"],
+            until=found["until"],
+            kind=found["show"] or TURNS,
+        )
+
+
+#: The filters in groups.
+GROUPS: Sequence[tuple[str, Sequence[str]]] = (
+    ("Text, participant, intent and state", ("q", "participant", "intent", "state", "status")),
+    ("Outcome", ("error", "stage", "feedback")),
+    ("Used rows", ("table", "row", "release")),
+    ("Time and channel", ("since", "until", "channel", "id")),
+    ("Duration and cost", ("ms", "cost")),
+)

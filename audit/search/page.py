@@ -1,0 +1,120 @@
+"""The page that finds turns and conversations. Its address contains the search."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+
+from audit.access_log.write import log_access
+from audit.models import CeAccessLog
+from audit.search import saved
+from audit.search.form import GROUPS, TIMES, FindForm
+from audit.search.hints import list_hints, suggest_values
+from audit.search.query import CONVERSATIONS
+from audit.search.results import build_lines
+from audit.search.walk import Cursor, TurnPage, find_turns
+
+RIGHT = "ce_sessions.view_ceconversationhistory"
+#: Lines per page.
+SIZE = 50
+CURSOR = "at"
+
+
+def find_page(request: HttpRequest) -> HttpResponse:
+    """The form, the results, and the saved searches."""
+    if not request.user.has_perm(RIGHT):
+        raise PermissionDenied
+    form = FindForm(request.GET)
+    if request.method != "POST" and any(not text for text in request.GET.values()):
+        # Empty filters are not part of the address.
+        return HttpResponseRedirect(_address(request, form.asked))
+    save = saved.SaveForm(request.user, form.asked)
+    if request.method == "POST":
+        if "delete" in request.POST:
+            return _delete_search(request, form)
+        save = saved.SaveForm(request.user, form.asked, request.POST)
+        if form.is_valid() and save.is_valid():
+            messages.success(request, f"The search is saved as “{save.save().name}”.")
+            return HttpResponseRedirect(_address(request, form.asked))
+    return TemplateResponse(request, "audit/find.html", _page_context(request, form, save))
+
+
+def _page_context(request: HttpRequest, form: FindForm, save: saved.SaveForm) -> dict[str, Any]:
+    kept = list(saved.visible_searches(request.user)[: saved.MAX_LISTED])
+    context = {
+        **admin.site.each_context(request),
+        "title": "Find",
+        "form": form,
+        "groups": [(title, [form[name] for name in names]) for title, names in GROUPS],
+        "more_open": any(name in form.asked for _, names in GROUPS[1:] for name in names) or bool(form.errors),
+        "asked": [
+            (form[name].label, _describe_value(form, name), _address_without(request, form, name))
+            for name in form.asked
+        ],
+        "suggestions": suggest_values(),
+        "save": save,
+        "kept": [(one, saved.may_delete_search(request.user, one), one.owner_id == request.user.pk) for one in kept],
+        "here": _address(request, form.asked),
+    }
+    return context | (_results_context(request, form) if form.is_valid() else {})
+
+
+def _results_context(request: HttpRequest, form: FindForm) -> dict[str, Any]:
+    search = form.search()
+    log_access(request, CeAccessLog.Kind.SEARCH, search=urlencode(form.asked))
+    at = request.GET.get(CURSOR, "")
+    cursor = Cursor.read(at)
+    found = find_turns(search, cursor, SIZE)
+    return {
+        "found": found,
+        "lines": build_lines(found.matches, search.text),
+        "of_conversations": search.kind == CONVERSATIONS,
+        "strange_place": bool(at) and cursor is None,
+        "further": at != "",
+        "hints": list_hints(search) if not found.matches and not found.paused else [],
+        **_page_links(request, form, found),
+    }
+
+
+def _page_links(request: HttpRequest, form: FindForm, found: TurnPage) -> Mapping[str, str]:
+    """The addresses of the next and previous page, or blank."""
+
+    def there(cursor: Cursor | None) -> str:
+        return _address(request, {**form.asked, CURSOR: str(cursor)}) if cursor else ""
+
+    return {
+        "older": there(found.older),
+        "newer": there(found.newer),
+        "look_further": there(found.further),
+        "newest": _address(request, form.asked),
+    }
+
+
+def _describe_value(form: FindForm, name: str) -> str:
+    """The value of a filter in words."""
+    choices = dict(getattr(form.fields[name], "choices", ()))
+    text = str(choices.get(form.asked[name], form.asked[name]))
+    return text.replace("T", " ") if name in TIMES else text
+
+
+def _address_without(request: HttpRequest, form: FindForm, name: str) -> str:
+    """The search without one filter. The row and its table belong together."""
+    gone = {"table", "row"} if name in ("table", "row") else {name}
+    return _address(request, {key: text for key, text in form.asked.items() if key not in gone})
+
+
+def _address(request: HttpRequest, asked: Mapping[str, str]) -> str:
+    return f"{request.path}?{urlencode(asked)}" if asked else request.path
+
+
+def _delete_search(request: HttpRequest, form: FindForm) -> HttpResponse:
+    gone = saved.delete_search(request.user, request.POST["delete"])
+    if gone:
+        messages.success(request, f"The search “{gone.name}” was deleted.")
+    else:
+        messages.error(request, "This search does not exist any more, or belongs to someone else.")
+    return HttpResponseRedirect(_address(request, form.asked))

@@ -1,0 +1,161 @@
+"""The words of turns in PostgreSQL: indexed by a job after the turns, so that turns pay nothing.
+
+Turns that are not indexed yet are searched one by one. Other databases have no index.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Self
+
+from django.db import connection, transaction
+from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db.models.expressions import RawSQL
+from django.db.models.fields import BooleanField
+
+from audit.models import CeTurnText
+from audit.search.sources import COUNT_LIMIT, Batch, Candidate, narrow_by_number
+from audit.search.text_query import TextQuery, distinct_words, turn_text
+from convengine.engine.turn.job import Counts, Every, Job
+from convengine.server.sessions.models import CeConversationHistory
+
+#: Turns per transaction.
+BATCH = 500
+#: A number may be stored after a higher one: this many below the highest indexed one are searched as well.
+OVERLAP = 500
+#: Maximum hits of one look to sort, and turns of the first look.
+_MOST, _SPAN = 2_000, 4_096
+_INSERT = """INSERT INTO ce_turn_text (history_id, words)
+SELECT id, array_to_tsvector(string_to_array(text, ' ')) FROM unnest(%s::bigint[], %s::text[]) AS turn(id, text)
+ON CONFLICT DO NOTHING"""
+
+
+def is_available() -> bool:
+    """True if the words of turns are indexed."""
+    return bool(connection.vendor == "postgresql")
+
+
+def index_new_turns() -> Iterator[Counts]:
+    """Index new turns."""
+    last = _highest_indexed() - OVERLAP if is_available() else None
+    while last is not None:
+        done, last = _index_batch(last)
+        if done:
+            yield {"turns": done}
+
+
+def _index_batch(last: int) -> tuple[int, int | None]:
+    """Index the next turns; returns how many, and where to continue, or null."""
+    there = Exists(CeTurnText.objects.filter(pk=OuterRef("pk")))
+    with transaction.atomic():
+        # Locked until their words are stored, so that an erasure, and its trigger, come afterwards.
+        turns = list(
+            CeConversationHistory.objects.filter(~there, history_id__gt=last)
+            .order_by("history_id")
+            .select_for_update(no_key=True, of=("self",))
+            .values_list("history_id", "user_input", "assistant_output")[:BATCH]
+        )
+        if turns:
+            texts = [" ".join(distinct_words(turn_text(user, answer))) for _, user, answer in turns]
+            with connection.cursor() as cursor:
+                cursor.execute(_INSERT, [[number for number, *_ in turns], texts])
+    return len(turns), turns[-1][0] if len(turns) == BATCH else None
+
+
+def _highest_indexed() -> int:
+    """The highest indexed number."""
+    return CeTurnText.objects.aggregate(last=Max("history_id"))["last"] or 0
+
+
+@dataclass(frozen=True)
+class TextSource:
+    """Turns that may contain the words: indexed ones, and those that are not indexed yet."""
+
+    text_query: TextQuery
+    turns: QuerySet[Any] = field(default_factory=CeConversationHistory.objects.all, repr=False)
+    indexed: QuerySet[Any] = field(default_factory=CeTurnText.objects.all, repr=False)
+    code = "w"
+    column = "history_id"
+
+    def count_candidates(self) -> int:
+        """According to the index."""
+        return len(self._matching_rows().values_list("pk")[:COUNT_LIMIT])
+
+    def restrict_time(self, since: datetime | None, until: datetime | None) -> Self:
+        """Both by their numbers."""
+        if not since and not until:
+            return self
+        return replace(
+            self, turns=narrow_by_number(self.turns, since, until), indexed=narrow_by_number(self.indexed, since, until)
+        )
+
+    def read_batch(self, position: int | None, newer: bool, size: int) -> Batch:
+        """Turns that are not indexed yet come first, one by one; towards newer turns, last."""
+        mark = _highest_indexed() - OVERLAP
+        if newer:
+            found = self._find_newer(position or 0, mark)
+            return (
+                Batch(found, ended=False)
+                if found
+                else self._unindexed(max(position or 0, mark), None, size, newer=True)
+            )
+        fresh = self._unindexed(mark, position, size, newer=False)
+        if fresh.candidates:
+            return Batch(fresh.candidates, ended=False)
+        found = self._find_older(mark + 1 if position is None else min(position, mark + 1))
+        return Batch(found, ended=not found)
+
+    def _unindexed(self, above: int, below: int | None, size: int, *, newer: bool) -> Batch:
+        rows = self.turns.filter(history_id__gt=above)
+        if below is not None:
+            rows = rows.filter(history_id__lt=below)
+        numbers = rows.order_by("history_id" if newer else "-history_id").values_list("history_id", flat=True)[:size]
+        found = [Candidate(number, number) for number in numbers]
+        return Batch(found, len(found) < size)
+
+    def _find_older(self, below: int) -> list[Candidate]:
+        """The hits of the nearest range below a number that has any, newest first."""
+        span = _SPAN
+        while below > 0:
+            found = self._find_in_range(below - span, below)
+            if found is None:
+                span //= 4
+            elif found:
+                return [Candidate(number, number) for number in sorted(found, reverse=True)]
+            else:
+                below, span = below - span, span * 4
+        return []
+
+    def _find_newer(self, above: int, mark: int) -> list[Candidate]:
+        """The hits of the nearest range above a number that has any, oldest first."""
+        span, above = _SPAN, above + 1
+        while above <= mark:
+            found = self._find_in_range(above, min(above + span, mark + 1))
+            if found is None:
+                span //= 4
+            elif found:
+                return [Candidate(number, number) for number in sorted(found)]
+            else:
+                above, span = above + span, span * 4
+        return []
+
+    def _find_in_range(self, first: int, behind: int) -> list[int] | None:
+        """The unsorted hits from a number up to another; null if they are too many to sort."""
+        rows = self._matching_rows().filter(history_id__gte=first, history_id__lt=behind)
+        found = list(rows.values_list("history_id", flat=True)[: _MOST + 1])
+        return None if len(found) > _MOST else found
+
+    def _matching_rows(self) -> QuerySet[Any]:
+        parts = [f"'{word}'" for word in self.text_query.every_word]
+        parts += [f"'{word}':*" for word in self.text_query.beginnings]
+        matching = RawSQL("words @@ %s::tsquery", [" & ".join(parts)], output_field=BooleanField())
+        return self.indexed.filter(matching)
+
+
+JOB = Job(
+    "turn_words",
+    "Index messages of turns",
+    "Indexes the words of turns for the search (PostgreSQL). Turns without index are searched one by one.",
+    Every(30),
+    index_new_turns,
+)

@@ -1,0 +1,118 @@
+"""Full-text search: splitting texts into words, parsing the query, and matching.
+
+The same matching for every database; hits of an index are checked again here.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+from convengine.engine.text.compare import norm
+from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.payload import to_spoken_text
+
+_WORD = re.compile(r"\w+")
+_PART = re.compile(r'"([^"]*)"|(\S+)')
+#: Maximum length of a word; and maximum bytes of a text's different words in the index.
+LONGEST, MOST_BYTES = 60, 500_000
+#: A shorter prefix would match too much.
+SHORTEST_BEGINNING = 3
+
+
+class NoWords(ValueError):
+    """An invalid query; the message says what is possible."""
+
+
+def fold_text(text: str) -> str:
+    """The text normalised for comparison, without accents."""
+    # Bypasses the cache of `norm`, which is for the few texts that turns repeat.
+    plain: str = norm.__wrapped__(text)
+    if plain.isascii():
+        return plain
+    apart = unicodedata.normalize("NFKD", plain)
+    return "".join(one for one in apart if not unicodedata.combining(one))
+
+
+def split_words(text: str) -> list[str]:
+    """The words of a text in order."""
+    return [word[:LONGEST] for word in _WORD.findall(fold_text(text))]
+
+
+def turn_text(user_input: str | None, answer: Any) -> str:
+    """Both sides of a turn: the message, and the answer's text or document."""
+    answer_text = to_spoken_text(answer) or ("" if answer is None else dumps(answer))
+    return f"{user_input or ''}\n{answer_text}"
+
+
+def distinct_words(text: str) -> list[str]:
+    """The different words of a text, limited to what an index accepts."""
+    found, left = [], MOST_BYTES
+    for word in dict.fromkeys(split_words(text)):
+        left -= len(word.encode())
+        if left < 0:
+            break
+        found.append(word)
+    return found
+
+
+@dataclass(frozen=True)
+class TextQuery:
+    """A query: words, prefixes, and word sequences that must all occur."""
+
+    words: tuple[str, ...] = ()
+    beginnings: tuple[str, ...] = ()
+    phrases: tuple[tuple[str, ...], ...] = ()
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Parse words, `begin*` and "words in this order". Raises NotWords."""
+        plain: list[str] = []
+        beginnings: list[str] = []
+        phrases: list[tuple[str, ...]] = []
+        for phrase, part in _PART.findall(text):
+            found = tuple(split_words(phrase or part))
+            if len(found) > 1:
+                phrases.append(found)
+            elif found and part.endswith("*"):
+                beginnings.append(_check_beginning(found[0]))
+            else:
+                plain += found
+        if not (plain or beginnings or phrases):
+            raise NoWords(f"{text.strip()!r} contains no word. Enter letters or digits.")
+        return cls(tuple(plain), tuple(beginnings), tuple(phrases))
+
+    @property
+    def every_word(self) -> tuple[str, ...]:
+        """All required words, including those of sequences."""
+        return (*self.words, *(word for phrase in self.phrases for word in phrase))
+
+    def matches_text(self, text: str) -> bool:
+        """True when the text matches."""
+        found = split_words(text)
+        there = set(found)
+        return (
+            there.issuperset(self.every_word)
+            and all(any(word.startswith(one) for word in there) for one in self.beginnings)
+            and all(_contains_phrase(phrase, found) for phrase in self.phrases)
+        )
+
+    def find_spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """The positions of wanted words in the original text: (start, end)."""
+        there = set(self.every_word)
+        for match in _WORD.finditer(text):
+            word = fold_text(match[0])[:LONGEST]
+            if word in there or any(word.startswith(one) for one in self.beginnings):
+                yield match.span()
+
+
+def _check_beginning(word: str) -> str:
+    if len(word) < SHORTEST_BEGINNING:
+        raise NoWords(f"{word}* is too short. Enter at least {SHORTEST_BEGINNING} letters before the *.")
+    return word
+
+
+def _contains_phrase(phrase: tuple[str, ...], found: list[str]) -> bool:
+    size = len(phrase)
+    return any(tuple(found[start : start + size]) == phrase for start in range(len(found) - size + 1))

@@ -1,0 +1,207 @@
+"""Find turns: walk back through the source with the fewest candidates, with limited work per page (law 8).
+
+A page examines a limited number of turns. A walk that ends early says how far back it came, and continues from there.
+"""
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple, Self
+from uuid import UUID
+
+from audit.search.filters import build_filters
+from audit.search.query import CONVERSATIONS, SearchQuery
+from audit.search.sources import COUNT_LIMIT, Candidate, Source, turns_source
+from audit.search.text_query import turn_text
+from convengine.server.sessions.models import CeConversationHistory
+
+_CURSOR = re.compile(r"([on])([a-z])(\d{1,18})")
+
+
+class Cursor(NamedTuple):
+    """A position in a source, and the direction."""
+
+    newer: bool
+    code: str
+    position: int
+
+    @classmethod
+    def read(cls, text: str) -> Self | None:
+        """Null for a text that no page gave out."""
+        match = _CURSOR.fullmatch(text)
+        return cls(match[1] == "n", match[2], int(match[3])) if match else None
+
+    def __str__(self) -> str:
+        return f"{'n' if self.newer else 'o'}{self.code}{self.position}"
+
+
+class Match(NamedTuple):
+    """A matching turn."""
+
+    position: int
+    history_id: int
+    conversation_id: UUID
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The limits of one page: turns, and seconds after which no other batch begins."""
+
+    turns: int = 20_000
+    seconds: float = 0.1
+    #: The largest batch if only records are read, with texts or calls, and with events.
+    records: int = 1_024
+    texts: int = 256
+    events: int = 64
+
+
+@dataclass(frozen=True)
+class TurnPage:
+    """A page of turns, newest first."""
+
+    matches: Sequence[Match]
+    #: Where the neighbours begin, or null.
+    older: Cursor | None
+    newer: Cursor | None
+    #: The start time of the last examined turn, if the walk paused before the page was full.
+    paused: datetime | None = None
+    looked: int = 0
+    #: True if the walk went to newer turns.
+    is_newer: bool = False
+
+    @property
+    def further(self) -> Cursor | None:
+        """Where a paused walk continues."""
+        return self.newer if self.is_newer else self.older
+
+
+def find_turns(search: SearchQuery, cursor: Cursor | None, size: int, budget: Budget | None = None) -> TurnPage:
+    """A page. A cursor of another search is ignored."""
+    walk = _Walk(search, size, budget or Budget(), cursor)
+    found = walk.page()
+    if cursor and cursor.newer and len(found.matches) < size and not found.paused:
+        # The newest page is always full.
+        return _Walk(search, size, budget or Budget(), None).page()
+    return found
+
+
+class _Walk:
+    """The walk of one page."""
+
+    def __init__(self, search: SearchQuery, size: int, budget: Budget, cursor: Cursor | None) -> None:
+        self.search, self.size, self.budget = search, size, budget
+        self.filters = build_filters(search)
+        self.cursor = cursor if cursor and any(one.code == cursor.code for one in self._sources()) else None
+        self.source = self._choose_source().restrict_time(search.since, search.until)
+        self.newer = self.cursor.newer if self.cursor else False
+        self.looked = 0
+        self.seen: set[UUID] = set()
+
+    def page(self) -> TurnPage:
+        """Walk until the page is full, nothing is left, or the limit is reached."""
+        found: list[Match] = []
+        last: Candidate | None = None
+        for batch in self._batches():
+            last = batch[-1]
+            found += self._select_matches(batch)
+            if len(found) > self.size:
+                return self._page(found[: self.size], found[self.size - 1].position, None)
+        if self.exhausted or last is None:
+            return self._page(found, None, None)
+        return self._page(found, last.position, self._began_at(last))
+
+    def _page(self, found: list[Match], on: int | None, paused: datetime | None) -> TurnPage:
+        """The page, with the cursor to continue from `on`."""
+        there = Cursor(self.newer, self.source.code, on) if on is not None else None
+        begin = found[0].position if found else (self.cursor.position if self.cursor else None)
+        back = Cursor(not self.newer, self.source.code, begin) if self.cursor and begin is not None else None
+        if self.newer:
+            return TurnPage(found[::-1], back, there, paused, self.looked, is_newer=True)
+        return TurnPage(found, there, back, paused, self.looked)
+
+    def _batches(self) -> Iterator[list[Candidate]]:
+        """Candidates in growing batches within the budget."""
+        self.exhausted = False
+        deadline = time.monotonic() + self.budget.seconds
+        position = self.cursor.position if self.cursor else None
+        size, most = self.size + 1, self._max_batch()
+        while self.looked < self.budget.turns and time.monotonic() < deadline:
+            batch = self.source.read_batch(position, self.newer, size)
+            self.looked += len(batch.candidates)
+            self.exhausted = batch.ended
+            if batch.candidates:
+                yield batch.candidates
+                position = batch.candidates[-1].position
+            if batch.ended:
+                return
+            size = min(size * 4, most)
+
+    def _max_batch(self) -> int:
+        if self.search.stage and self.source.code != "s":
+            return self.budget.events
+        return self.budget.texts if self.search.text or self.search.cost is not None else self.budget.records
+
+    def _select_matches(self, batch: Sequence[Candidate]) -> list[Match]:
+        """The matching candidates, in order."""
+        column = self.source.column
+        fitting = {row[0]: row for row in self._records(batch, column)}
+        matches = [Match(one.position, *fitting[one.key][1:3]) for one in batch if one.key in fitting]
+        return self._newest_of_each(matches) if self.search.kind == CONVERSATIONS else matches
+
+    def _records(self, batch: Sequence[Candidate], column: str) -> Iterator[tuple[Any, ...]]:
+        rows = CeConversationHistory.objects.filter(**{f"{column}__in": [one.key for one in batch]})
+        return self._apply_filters(rows, column)
+
+    def _apply_filters(self, rows: Any, column: str = "history_id") -> Iterator[tuple[Any, ...]]:
+        """The matching ones of some turns: (key, history_id, conversation_id, …)."""
+        rows = rows.filter(*(where for one in self.filters for where in one.where))
+        columns = (column, "history_id", "conversation_id")
+        wanted = self.search.text
+        if wanted is None:
+            return iter(rows.values_list(*columns))
+        rows_with_texts = rows.values_list(*columns, "user_input", "assistant_output")
+        return (row for row in rows_with_texts if wanted.matches_text(turn_text(row[3], row[4])))
+
+    def _newest_of_each(self, matches: Sequence[Match]) -> list[Match]:
+        """Each conversation at its newest matching turn."""
+        kept = []
+        newer = self._turns_with_newer_match(matches) if self.cursor else set()
+        for match in matches:
+            if match.conversation_id not in self.seen and match.history_id not in newer:
+                self.seen.add(match.conversation_id)
+                kept.append(match)
+        return kept
+
+    def _turns_with_newer_match(self, matches: Sequence[Match]) -> set[int]:
+        """Those of the turns whose conversation has a newer match, searched among a limited number of turns."""
+        if not matches:
+            return set()
+        keys = {match.conversation_id for match in matches}
+        later = CeConversationHistory.objects.filter(
+            conversation_id__in=keys, history_id__gt=min(match.history_id for match in matches)
+        ).order_by("history_id")
+        numbers = list(later.values_list("history_id", flat=True)[: self.budget.records])
+        last: dict[UUID, int] = {}
+        for _, number, conversation, *_ in self._apply_filters(CeConversationHistory.objects.filter(pk__in=numbers)):
+            last[conversation] = max(number, last.get(conversation, 0))
+        return {match.history_id for match in matches if last.get(match.conversation_id, 0) > match.history_id}
+
+    def _choose_source(self) -> Source:
+        """The source of the cursor; else the one with the fewest candidates; among large ones the first."""
+        found = self._sources()
+        if self.cursor:
+            return next(one for one in found if one.code == self.cursor.code)
+        if len(found) == 1:
+            return found[0]
+        counted = [(one.count_candidates(), position) for position, one in enumerate(found)]
+        fewest, position = min(counted)
+        return found[position if fewest < COUNT_LIMIT else 0]
+
+    def _sources(self) -> list[Source]:
+        return [one.source for one in self.filters if one.source] or [turns_source("h")]
+
+    def _began_at(self, candidate: Candidate) -> datetime | None:
+        where = {self.source.column: candidate.key}
+        return CeConversationHistory.objects.filter(**where).values_list("created_at", flat=True).first()

@@ -1,0 +1,84 @@
+"""Addresses of the pages of turns."""
+
+import uuid
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import register_converter, reverse
+from django.urls.converters import IntConverter
+from django.utils.http import urlencode
+
+from convengine.server.admin_site.breadcrumbs import Crumb, set_breadcrumbs, set_conversation_breadcrumbs
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
+
+TIMELINE, TURN, ROW, COMPARE, BETWEEN, REPLAY, REPLAYS, SCENARIO = (
+    f"audit_ceaudit_{name}"
+    for name in ("timeline", "turn", "row", "compare", "between", "replay", "replays", "scenario")
+)
+
+
+class TurnNumberConverter(IntConverter):
+    """The number of a turn in an address. A number that no column accepts is that of a missing turn."""
+
+    def to_python(self, value: str) -> int:
+        """At most the largest number of a column."""
+        return min(super().to_python(value), 2**31 - 1)
+
+
+register_converter(TurnNumberConverter, "turn")
+
+
+def page_context(
+    model_admin: Any,
+    request: HttpRequest,
+    page: str,
+    conversation: CeConversation | uuid.UUID | None = None,
+    turn_no: int | None = None,
+) -> dict[str, Any]:
+    """The context of an admin page, with the breadcrumbs of its conversation or turn."""
+    opts = (CeConversation if turn_no is None else CeConversationHistory)._meta
+    request.ce_place = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")  # type: ignore[attr-defined]
+    if conversation is None:
+        set_breadcrumbs(request, Crumb(page))
+    else:
+        set_conversation_breadcrumbs(request, conversation, turn_no, page)
+    return {**model_admin.admin_site.each_context(request), "opts": opts}
+
+
+def timeline_url(conversation_id: uuid.UUID, turn_no: int | None = None) -> str:
+    """The timeline of a conversation, optionally at a turn."""
+    address = reverse(f"admin:{TIMELINE}", args=[conversation_id])
+    return f"{address}?turn={turn_no}#turn-{turn_no}" if turn_no else address
+
+
+def turn_url(conversation_id: uuid.UUID, turn_no: int) -> str:
+    """The page of a turn."""
+    return reverse(f"admin:{TURN}", args=[conversation_id, turn_no])
+
+
+def row_url(conversation_id: uuid.UUID, turn_no: int, table: str, pk: Any) -> str:
+    """A configuration row as it was in a turn, beside the present one."""
+    query = urlencode({"table": table, "row": pk})
+    return f"{reverse(f'admin:{ROW}', args=[conversation_id, turn_no])}?{query}"
+
+
+def compare_url(*picked: str) -> str:
+    """The comparison of two turns (`conversation.number`) or two conversations."""
+    return f"{reverse(f'admin:{COMPARE}')}?{urlencode([('pick', one) for one in picked])}"
+
+
+def between_url(conversation_id: uuid.UUID, turn_no: int, since: int) -> str:
+    """The changes of the configuration between an earlier turn of a conversation and this one."""
+    return f"{reverse(f'admin:{BETWEEN}', args=[conversation_id, turn_no])}?since={since}"
+
+
+def compare_form_url() -> str:
+    """The empty comparison page."""
+    return reverse(f"admin:{COMPARE}")
+
+
+def replay_url(conversation_id: uuid.UUID, turn_no: int | None = None) -> str:
+    """The replay page of a turn, or of all turns of a conversation."""
+    if turn_no is None:
+        return reverse(f"admin:{REPLAYS}", args=[conversation_id])
+    return reverse(f"admin:{REPLAY}", args=[conversation_id, turn_no])

@@ -1,0 +1,207 @@
+"""A page of a conversation's timeline: turns as cards, and between them days, pauses, lifecycle changes and
+releases.
+"""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.utils.timesince import timesince
+from django.utils.timezone import localtime
+
+from audit.narration.phrases import find_phrase
+from audit.narration.wording import row_name
+from audit.record.session_trail import Move, list_deciding_rows, list_moves
+from audit.timeline import addresses
+from audit.timeline.read_turn import LARGE_COLUMNS
+from audit.timeline.warnings import TurnWarning, count_stages, list_warnings
+from convengine.engine.turn.enums import Lifecycle, TurnStatus
+from convengine.server.admin_site.record_columns import answer_text, badge_class
+from convengine.server.sessions.models import CeConversationHistory
+
+#: Turns per page.
+WINDOW_SIZE = 40
+#: Shorter pauses are not shown.
+SILENCE = timedelta(minutes=10)
+#: Maximum named deciding rows.
+_NAMED = 4
+#: Lifecycle changes of nearly every turn, which are not shown.
+_ROUTINE_MOVES = frozenset({"question", "response", "continuation"})
+_STORED = (TurnStatus.OK.value, TurnStatus.BLOCKED.value)
+
+
+class TurnWindow(NamedTuple):
+    """Some turns of a conversation, oldest first, and the numbers that lead to older and newer ones."""
+
+    turns: Sequence[Any]
+    #: The turn before these, for the initial state of the first; null when there is none.
+    previous: Any
+    older: int | None
+    newer: int | None
+
+
+@dataclass(frozen=True)
+class DecidingRow:
+    """A deciding row by name."""
+
+    name: str
+    url: str
+
+
+@dataclass(frozen=True)
+class TurnCard:
+    """One turn."""
+
+    record: Any
+    answer: str
+    look: str
+    stored: bool
+    #: The intent and state before; blank if unknown.
+    before: str
+    after: str
+    warnings: Sequence[TurnWarning]
+    deciders: Sequence[DecidingRow]
+    more: int
+    url: str
+    #: The lifecycle after the turn, if it matters.
+    waits: str = ""
+    kind: str = "card"
+
+
+class MoveLabel(NamedTuple):
+    """The new lifecycle, and the reason."""
+
+    name: str
+    why: str
+    look: str
+
+
+@dataclass(frozen=True)
+class Divider:
+    """An item between two turns: a `day`, a `silence`, a `move` or a `release`."""
+
+    kind: str
+    text: str
+    at: datetime | None = None
+    url: str = ""
+    labels: Sequence[MoveLabel] = ()
+
+
+def newest_window(conversation_id: uuid.UUID, before: int | None = None) -> TurnWindow:
+    """The newest turns, or those before a number; one query."""
+    found = _select_turns(conversation_id).order_by("-turn_no")
+    if before is not None:
+        found = found.filter(turn_no__lt=before)
+    rows = list(reversed(found[: WINDOW_SIZE + 1]))
+    previous, shown = (rows[0], rows[1:]) if len(rows) > WINDOW_SIZE else (None, rows)
+    newer = shown[-1].turn_no if before is not None and shown else None
+    return TurnWindow(shown, previous, shown[0].turn_no if previous else None, newer)
+
+
+def window_around(conversation_id: uuid.UUID, turn_no: int, in_front: int = WINDOW_SIZE // 2) -> TurnWindow:
+    """The turns around a number, with so many before it; two queries."""
+    turns = _select_turns(conversation_id)
+    front = list(reversed(turns.filter(turn_no__lt=turn_no).order_by("-turn_no")[: in_front + 1]))
+    behind = list(turns.filter(turn_no__gte=turn_no).order_by("turn_no")[: WINDOW_SIZE - in_front + 1])
+    previous, front = (front[0], front[1:]) if len(front) > in_front else (None, front)
+    more = len(behind) > WINDOW_SIZE - in_front
+    shown = [*front, *behind[: WINDOW_SIZE - in_front]]
+    return TurnWindow(
+        shown, previous, shown[0].turn_no if previous and shown else None, shown[-1].turn_no if more else None
+    )
+
+
+def find_turn_at(conversation_id: uuid.UUID, at: datetime) -> int | None:
+    """The number of the first turn at or after a time; null when all were before; one query."""
+    found = CeConversationHistory.objects.filter(conversation_id=conversation_id, created_at__gte=at)
+    first: int | None = found.order_by("created_at").values_list("turn_no", flat=True).first()
+    return first
+
+
+def build_items(conversation_id: uuid.UUID, window: TurnWindow) -> Iterator[TurnCard | Divider]:
+    """All items of one page in order; four queries."""
+    numbers = [turn.turn_no for turn in window.turns]
+    counts = count_stages(conversation_id, numbers)
+    rows = list_deciding_rows([turn.turn_id for turn in window.turns])
+    last = numbers[-1] if window.newer and numbers else 2**31 - 1
+    moved = defaultdict(list)
+    for move in list_moves(conversation_id, numbers[0] if window.older and numbers else 0, last):
+        moved[move.turn_no].append(move)
+    before = window.previous
+    stands = _describe_position(before)
+    for turn in window.turns:
+        yield from _build_dividers(before, turn)
+        moves_here = moved.get(turn.turn_no, [])
+        card = _build_card(turn, stands, counts.get(turn.turn_no, {}), rows.get(turn.turn_id, []), moves_here)
+        yield card
+        yield from _build_move_divider(moves_here)
+        before, stands = turn, card.after if card.stored else stands
+    if not window.turns:
+        yield from _build_move_divider(moved.get(0, ()))
+
+
+def _select_turns(conversation_id: uuid.UUID) -> Any:
+    return CeConversationHistory.objects.filter(conversation_id=conversation_id).defer(
+        *LARGE_COLUMNS, "facts", "request_meta"
+    )
+
+
+def _describe_position(turn: Any) -> str:
+    return f"{turn.intent_code} / {turn.state_code}" if turn and turn.status in _STORED else ""
+
+
+def _build_dividers(before: Any, turn: Any) -> Iterator[Divider]:
+    """The items between two turns."""
+    if before is None or localtime(before.created_at).date() != localtime(turn.created_at).date():
+        yield Divider("day", "", turn.created_at)
+    if before is None:
+        return
+    if turn.created_at - before.created_at >= SILENCE:
+        yield Divider("silence", f"{timesince(before.created_at, turn.created_at)} without messages")
+    if before.config_version != turn.config_version:
+        text = f"The configuration changed from release {before.config_version} to {turn.config_version}"
+        url = addresses.between_url(turn.conversation_id, turn.turn_no, before.turn_no)
+        yield Divider("release", text, url=url)
+
+
+def _build_card(
+    turn: Any, stands: str, counts: Mapping[str, int], rows: Sequence[Any], found: Sequence[Move]
+) -> TurnCard:
+    named = [
+        DecidingRow(
+            row_name(row.table, row.pk), addresses.row_url(turn.conversation_id, turn.turn_no, row.table, row.pk)
+        )
+        for row in rows[:_NAMED]
+    ]
+    return TurnCard(
+        turn,
+        answer_text(turn.assistant_output),
+        badge_class(turn.status),
+        turn.status in _STORED,
+        stands,
+        f"{turn.intent_code} / {turn.state_code}",
+        list(list_warnings(turn, counts)),
+        named,
+        max(len(rows) - _NAMED, 0),
+        addresses.turn_url(turn.conversation_id, turn.turn_no),
+        Lifecycle.AWAITING_USER.label.lower() if found and found[-1].end == Lifecycle.AWAITING_USER else "",
+    )
+
+
+def _build_move_divider(found: Sequence[Move]) -> Iterator[Divider]:
+    """The lasting lifecycle changes after a turn in one line."""
+    telling = [one for one in found if one.reason not in _ROUTINE_MOVES]
+    if telling:
+        labels = [
+            MoveLabel(_lifecycle_label(one.end), find_phrase("lifecycle", one.reason), badge_class(one.end))
+            for one in telling
+        ]
+        yield Divider("move", "", telling[-1].at, labels=labels)
+
+
+def _lifecycle_label(word: str) -> str:
+    found = Lifecycle.read(word)
+    return found.label if found else word

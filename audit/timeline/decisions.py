@@ -1,0 +1,155 @@
+"""The decisions of a turn for people: subject, winners, tested rows, and the rest."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.http import urlencode
+
+from audit.narration import why
+from audit.narration.reasons import ReasonRow, decision_subject, describe_candidate, reason_words
+from audit.narration.why import explain_decision, list_decisions
+from audit.narration.wording import row_name
+from audit.record.expand import Event
+from audit.record.session_values import excerpt_value
+from convengine.engine.rules.path_words import comparison_sentence
+from convengine.engine.turn.enums import DecisionKind, read_phase
+from convengine.engine.turn.labels import in_words
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.stage import Family
+
+Json = Any
+#: How many rows of a decision are shown, and how many on demand; the rest is counted by reason.
+DEFAULT_LIMIT, FULL_LIMIT = 25, 1000
+_FAMILIES: Mapping[str, Family] = {
+    DecisionKind.POLICY: Family.POLICY,
+    DecisionKind.CLASSIFIER: Family.INTENT,
+    DecisionKind.SCHEMA: Family.DATA,
+    DecisionKind.CONTAINER: Family.DATA,
+    DecisionKind.TEMPLATE: Family.RESPONSE,
+    DecisionKind.RESPONSE: Family.RESPONSE,
+    DecisionKind.PENDING_ACTION: Family.ACTION,
+    DecisionKind.TOOL: Family.TOOL,
+    DecisionKind.RULE: Family.RULE,
+}
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One comparison: in words, with its path and the found value."""
+
+    text: str
+    path: str
+    value: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A row that could have decided."""
+
+    row: ReasonRow
+    won: bool
+    operands: Sequence[Operand]
+    #: True if the reason was computed from the release, not stored.
+    derived: bool
+
+    @property
+    def name(self) -> str:
+        """The kind of the row and its number."""
+        return row_name(self.row.table, self.row.pk)
+
+    @property
+    def title(self) -> str:
+        """The name of the row."""
+        return self.row.title or self.name
+
+    @property
+    def about(self) -> str:
+        """The content of the row, if its title does not contain it."""
+        return "" if self.row.about == self.row.title else self.row.about
+
+    @property
+    def query(self) -> str:
+        """The query for the page of past rows."""
+        return urlencode({"table": self.row.table, "row": self.row.pk})
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One choice."""
+
+    seq: int
+    title: str
+    family: str
+    #: The intent, state and the like of the decision.
+    key: Sequence[tuple[str, str]]
+    won: Sequence[Candidate]
+    lost: Sequence[Candidate]
+    #: Rows that are not shown, by reason.
+    omitted: Sequence[tuple[str, int]]
+
+    @property
+    def more(self) -> int:
+        """The number of rows that are not shown."""
+        return sum(count for _, count in self.omitted)
+
+    @property
+    def tested(self) -> int:
+        """The number of tested rows that did not win."""
+        return sum(not one.derived for one in self.lost)
+
+
+def build_decisions(events: Sequence[Event], snapshot: Snapshot | None, limit: int = DEFAULT_LIMIT) -> list[Decision]:
+    """The decisions of a turn, in order; `snapshot` is its release.
+
+    Without tested rows, rows are only listed with the larger limit, because the reason of each must be computed.
+    """
+    if snapshot is None:
+        return []
+    return [
+        _build_decision(one, snapshot, limit if limit > DEFAULT_LIMIT or _has_tested_rows(one) else 0)
+        for one in list_decisions(events)
+    ]
+
+
+def _has_tested_rows(decision: why.Decision) -> bool:
+    return bool(decision.winners or decision.payload.get("candidates"))
+
+
+def _build_decision(decision: why.Decision, snapshot: Snapshot, limit: int) -> Decision:
+    one = explain_decision(decision, snapshot, limit)
+    candidates = [_build_candidate(snapshot, one["table"], candidate) for candidate in one["candidates"]]
+    key = [_describe_key(name, value) for name, value in one["key"].items() if value not in (None, "", False)]
+    omitted = [(reason_words(code), count) for code, count in one["omitted"].items()]
+    return Decision(
+        one["seq"],
+        decision_subject(one) + (f", pass {one['pass']}" if (one["pass"] or 1) > 1 else ""),
+        _FAMILIES[one["kind"]].value,
+        key,
+        [candidate for candidate in candidates if candidate.won],
+        [candidate for candidate in candidates if not candidate.won],
+        sorted(omitted, key=lambda pair: -pair[1]),
+    )
+
+
+def _describe_key(name: str, value: Json) -> tuple[str, str]:
+    """The intent, state and the like of a decision, in words."""
+    phase = read_phase(value) if name == "phase" else None
+    return in_words(name).lower(), phase.label if phase else excerpt_value(value)
+
+
+def _build_candidate(snapshot: Snapshot, table: str, candidate: Mapping[str, Json]) -> Candidate:
+    operands = [
+        Operand(
+            comparison_sentence(str(operand.get("path", "")), str(operand.get("op", "")), operand.get("literal")),
+            str(operand.get("path", "")),
+            excerpt_value(operand.get("value")) or "not set",
+            bool(operand.get("result", True)),
+        )
+        for operand in candidate["operands"]
+        if isinstance(operand, Mapping)
+    ]
+    return Candidate(
+        describe_candidate(snapshot, table, candidate), bool(candidate["matched"]), operands, bool(candidate["derived"])
+    )

@@ -1,0 +1,71 @@
+"""The data of the turn pages, each in a fixed number of queries."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.http import Http404
+
+from audit.models import CeLlmCallLog
+from audit.record.expand import Event, expand_events
+from audit.record.queries import read_turns
+from convengine.engine.turn.stage import Stage
+from convengine.server.sessions.models import CeConversationHistory
+
+#: Large columns that readers do not need.
+LARGE_COLUMNS = ("recording", "trace_graph")
+_OF_CONVERSATION = tuple(
+    f"conversation__{name}" for name in ("context_json", "input_params_json", "last_assistant_json")
+)
+
+
+@dataclass(frozen=True)
+class TurnReading:
+    """One turn: its record, and its whole events."""
+
+    record: CeConversationHistory
+    events: Sequence[Event]
+
+    @property
+    def end(self) -> Event | None:
+        """The last event with the turn's state; null if there is none."""
+        return self.events[-1] if self.events else None
+
+    def last(self, stage: Stage) -> Event | None:
+        """The last event of a stage."""
+        return next((event for event in reversed(self.events) if event.name == stage), None)
+
+
+def read_turn(conversation_id: uuid.UUID, turn_no: int) -> TurnReading:
+    """A turn with its events; two queries. Raises Http404."""
+    found = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no=turn_no)
+    record = found.select_related("conversation").defer(*LARGE_COLUMNS, *_OF_CONVERSATION).first()
+    if record is None:
+        raise Http404(f"This conversation has no turn {turn_no}.")
+    return TurnReading(record, list(expand_events(read_turns(conversation_id, [turn_no]))))
+
+
+class Neighbours(NamedTuple):
+    """The numbers of the turns before and after one, or null."""
+
+    before: int | None
+    behind: int | None
+    #: The release of the one before.
+    release: int | None
+
+
+def read_neighbours(conversation_id: uuid.UUID, turn_no: int) -> Neighbours:
+    """The turns beside one; one query."""
+    wanted = (turn_no - 1, turn_no + 1)
+    found = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__in=wanted)
+    releases = dict(found.values_list("turn_no", "config_version"))
+    before, behind = (number if number in releases else None for number in wanted)
+    return Neighbours(before, behind, releases.get(turn_no - 1))
+
+
+def read_model_calls(reading: TurnReading) -> list[CeLlmCallLog]:
+    """The model calls of a turn, in order; one query."""
+    record = reading.record
+    found = CeLlmCallLog.objects.filter(conversation_id=record.conversation_id, turn_no=record.turn_no)
+    return list(found.order_by("llm_call_id"))

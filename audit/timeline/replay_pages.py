@@ -1,0 +1,96 @@
+"""The replay pages: one turn with every difference, or a list of all turns of a conversation."""
+
+import uuid
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from audit.access_log.write import log_access
+from audit.models import CeAccessLog
+from audit.replay.outcome import MAX_TURNS, ReplayOutcome, current_release, replay_outcome
+from audit.timeline import addresses
+from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link
+from convengine.server.sessions.models import CeConversationHistory
+
+
+def show_turn_replay(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
+    """One turn beside its replay, on its own release or on the named one."""
+    if not model_admin.has_view_permission(request):
+        raise PermissionDenied
+    record = _select_turns(conversation_id).filter(turn_no=turn_no).first()
+    if record is None:
+        raise Http404(f"This conversation has no turn {turn_no}.")
+    log_access(request, CeAccessLog.Kind.REPLAY, conversation_id, turn_no)
+    found, context = _replay_turn(record, request)
+    context |= {
+        **addresses.page_context(model_admin, request, "Replay", conversation_id, turn_no),
+        "title": f"Replay of turn {turn_no}",
+        "record": record,
+        "found": found,
+        "answers": _differing_answers(found),
+        "look": badge_class(record.status),
+        "all": request.GET.get("all") == "1",
+        "turn_url": addresses.turn_url(conversation_id, turn_no),
+        "conversation_url": addresses.replay_url(conversation_id),
+    }
+    return TemplateResponse(request, "audit/replay.html", context)
+
+
+def show_conversation_replay(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
+    """Turns of a conversation, each replayed; in pages."""
+    if not model_admin.has_view_permission(request):
+        raise PermissionDenied
+    log_access(request, CeAccessLog.Kind.REPLAY, conversation_id)
+    behind = request.GET.get("behind", "")
+    start = int(behind) if behind.isascii() and behind.isdecimal() and len(behind) < 10 else 0
+    records = list(_select_turns(conversation_id).filter(turn_no__gt=start).order_by("turn_no")[: MAX_TURNS + 1])
+    lines, context = [], _read_release(request)
+    for record in records[:MAX_TURNS]:
+        found, run_context = _replay_turn(record, request)
+        context["wrong"] = context["wrong"] or run_context["wrong"]
+        if found:
+            address = addresses.replay_url(conversation_id, record.turn_no)
+            lines.append((found, f"{address}?release={context['asked']}" if context["asked"] else address))
+    context |= {
+        **addresses.page_context(model_admin, request, "Replay", conversation_id),
+        "title": "Replay of the show_conversation_replay",
+        "lines": lines,
+        "equal": sum(found.equal for found, _ in lines),
+        "more": records[MAX_TURNS - 1].turn_no if len(records) > MAX_TURNS else None,
+        "timeline_url": addresses.timeline_url(conversation_id),
+        "conversation_id": conversation_id,
+    }
+    return TemplateResponse(request, "audit/replays.html", context)
+
+
+def _select_turns(conversation_id: uuid.UUID) -> Any:
+    return CeConversationHistory.objects.filter(conversation_id=conversation_id).defer("trace_graph")
+
+
+def _read_release(request: HttpRequest) -> dict[str, Any]:
+    """The requested release; blank for each turn's own."""
+    text = request.GET.get("release", "").strip()
+    readable = not text or (text.isascii() and text.isdecimal() and len(text) < 10)
+    wrong = "" if readable else f"“{text[:40]}” is not a release number. Enter a whole number such as 12."
+    return {"asked": text if readable else "", "today": current_release(), "wrong": wrong}
+
+
+def _replay_turn(record: CeConversationHistory, request: HttpRequest) -> tuple[ReplayOutcome | None, dict[str, Any]]:
+    context = _read_release(request)
+    if context["wrong"]:
+        return None, context
+    try:
+        found = replay_outcome(record, int(context["asked"]) if context["asked"] else None)
+    except LookupError as error:
+        return None, context | {"wrong": str(error)}
+    return found, context | {"release": release_link(found.config_version)}
+
+
+def _differing_answers(found: ReplayOutcome | None) -> tuple[str, str] | None:
+    """The answers then and now, if they differ."""
+    if found is None or found.run is None or found.run.answers[0] == found.run.answers[1]:
+        return None
+    then, now = found.run.answers
+    return answer_text(then) or str(then or "no answer"), answer_text(now) or str(now or "no answer")

@@ -1,0 +1,95 @@
+"""A configuration row as it was in a turn, beside the present one; and the changes between two turns."""
+
+import uuid
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from audit.access_log.write import log_access
+from audit.models import CeAccessLog, CeTurnRow
+from audit.timeline import addresses
+from audit.timeline.read_turn import LARGE_COLUMNS
+from convengine.server.deployment import conf
+from convengine.server.sessions.models import CeConversationHistory
+
+
+def show_row(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
+    """The row of `?table=` and `?row=`. Deleted rows are shown too."""
+    rows = conf.load("THEN_AND_NOW")
+    table, pk = request.GET.get("table", ""), request.GET.get("row", "")
+    record = _get_record(model_admin, request, conversation_id, turn_no)
+    try:
+        right = rows.right_to_read(table)
+    except KeyError:
+        raise Http404("The configuration has no such table.") from None
+    if not request.user.has_perm(right):
+        raise PermissionDenied
+    log_access(request, CeAccessLog.Kind.AS_IT_WAS, conversation_id, turn_no)
+    found = rows.then_and_now(table, pk, record.config_version)
+    if found is None:
+        raise Http404("This row does not exist.")
+    roles = CeTurnRow.objects.filter(turn_id=record.turn_id, table_name=table, row_pk=pk)
+    context = _row_page_context(model_admin, request, record, f"{found.name} as it was") | {
+        "title": f"{found.name} in turn {turn_no}",
+        "row": found,
+        "roles": [role.replace("_", " ").lower() for role in roles.order_by("id").values_list("role", flat=True)[:1]],
+    }
+    return TemplateResponse(request, "audit/row.html", context)
+
+
+def show_releases_between(
+    model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int
+) -> HttpResponse:
+    """The releases between the turn of `?since=` and this one, with their changes."""
+    record = _get_record(model_admin, request, conversation_id, turn_no)
+    if not request.user.has_perm("config_admin.view_cerelease"):
+        raise PermissionDenied
+    since = request.GET.get("since", "")
+    earlier = _get_record(model_admin, request, conversation_id, int(since)) if _is_number(since) else None
+    if earlier is None:
+        raise Http404("Name the first turn to compare: ?since=1.")
+    log_access(request, CeAccessLog.Kind.AS_IT_WAS, conversation_id, turn_no)
+    first, last = sorted((earlier, record), key=lambda one: one.turn_no)
+    behind = request.GET.get("behind", "")
+    low, high = sorted((first.config_version, last.config_version))
+    releases, more = conf.load("THEN_AND_NOW").between(low, high, int(behind) if _is_number(behind) else None)
+    context = _row_page_context(model_admin, request, last, f"Changed since turn {first.turn_no}") | {
+        "title": f"Between turn {first.turn_no} and turn {last.turn_no}",
+        "first": first,
+        "releases": releases,
+        "back": first.config_version > last.config_version,
+        "older_url": f"?since={since}&behind={more}" if more else "",
+        "newest_url": f"?since={since}" if behind else "",
+    }
+    return TemplateResponse(request, "audit/between.html", context)
+
+
+def _get_record(
+    model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int
+) -> CeConversationHistory:
+    if not model_admin.has_view_permission(request):
+        raise PermissionDenied
+    found = (
+        CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no=turn_no)
+        .defer(*LARGE_COLUMNS)
+        .first()
+    )
+    if found is None:
+        raise Http404(f"This conversation has no turn {turn_no}.")
+    return found
+
+
+def _row_page_context(
+    model_admin: Any, request: HttpRequest, record: CeConversationHistory, page: str
+) -> dict[str, Any]:
+    return {
+        **addresses.page_context(model_admin, request, page, record.conversation_id, record.turn_no),
+        "record": record,
+        "turn_url": addresses.turn_url(record.conversation_id, record.turn_no),
+    }
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 10

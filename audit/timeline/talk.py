@@ -1,0 +1,115 @@
+"""The page *Try a conversation*."""
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from audit.narration.reasons import Reason, ReasonRow, list_reasons
+from audit.narration.wording import row_name, row_noun
+from audit.record.expand import expand_events
+from audit.record.queries import newest_turn_numbers, read_turns
+from convengine.engine.errors import ConvEngineError
+from convengine.engine.turn.turn import TurnRequest
+from convengine.server.admin_site.breadcrumbs import set_conversation_breadcrumbs
+from convengine.server.admin_site.record_columns import answer_text, row_link
+from convengine.server.deployment import conf
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from convengine.server.turns.take_turn import take_turn
+
+RIGHT = "ce_sessions.try_conversation"
+TITLE = "Try a conversation"
+#: How many turns the page shows; the page of the conversation has all.
+MAX_TURNS = 50
+
+
+@dataclass(frozen=True)
+class DecisionLine:
+    """One decision of the last turn, with links to the rows."""
+
+    subject: str
+    won: list[SafeString]
+    lost: list[tuple[SafeString, str]]
+    #: What those that did not match are: "rules", or "rule" for one.
+    noun: str
+
+
+def talk_page(request: HttpRequest) -> HttpResponse:
+    """The conversation so far, and an input. A message is a real turn with all its effects."""
+    if not request.user.has_perm(RIGHT):
+        raise PermissionDenied
+    conversation = _read_conversation_id(request)
+    error, said = "", ""
+    if request.method == "POST":
+        said = request.POST.get("message", "")
+        conversation_id = conversation or uuid.uuid4()
+        error = _take_turn(conversation_id, said)
+        if not error:
+            return HttpResponseRedirect(f"{request.path}?conversation={conversation_id}#last")
+    turn_context = _conversation_context(conversation)
+    if turn_context.get("stands"):
+        set_conversation_breadcrumbs(request, turn_context["stands"], page=TITLE)
+    context = {
+        **admin.site.each_context(request),
+        "title": TITLE,
+        "conversation": conversation,
+        "error": error,
+        "said": said,
+        **turn_context,
+    }
+    return TemplateResponse(request, "audit/talk.html", context)
+
+
+def _read_conversation_id(request: HttpRequest) -> uuid.UUID | None:
+    """The current conversation; null for a new one. One that is not stored begins again with its id."""
+    try:
+        return uuid.UUID(request.GET.get("conversation", ""))
+    except ValueError:
+        return None
+
+
+def _take_turn(conversation_id: uuid.UUID, text: str) -> str:
+    """Take a turn. A failed turn is in the record; for an error without a turn, return its message."""
+    limit = conf.get("MAX_MESSAGE_BYTES")
+    if not text.strip():
+        return "The message is empty. Enter a message."
+    if len(text.encode()) > limit:
+        return f"The message is longer than {limit} bytes. Enter a shorter message."
+    try:
+        take_turn(TurnRequest(str(conversation_id), text))
+    except ConvEngineError as error:
+        return f"{error.code}: {error.message}"
+    return ""
+
+
+def _conversation_context(conversation_id: uuid.UUID | None) -> dict[str, Any]:
+    if conversation_id is None:
+        return {"turns": []}
+    numbers = newest_turn_numbers(conversation_id, None, MAX_TURNS)
+    found = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__in=numbers)
+    turns = list(found.defer("recording", "trace_graph").order_by("turn_no"))
+    rows = CeConversation.objects.filter(pk=conversation_id)
+    last = list(expand_events(read_turns(conversation_id, numbers[-1:]))) if numbers else []
+    return {
+        "turns": [(turn, answer_text(turn.assistant_output)) for turn in turns],
+        "why": [_build_line(reason) for reason in list_reasons(last)],
+        "stands": rows.only("intent_code", "state_code", "remote_jid").first(),
+        "new_url": reverse("admin:audit_ceaudit_talk"),
+        "more": len(numbers) == MAX_TURNS,
+    }
+
+
+def _build_line(reason: Reason) -> DecisionLine:
+    noun = row_noun(reason.lost[0].table, len(reason.lost)) if reason.lost else ""
+    lost = [(_link_row(row), row.reason) for row in reason.lost]
+    return DecisionLine(reason.subject, [_link_row(row) for row in reason.won], lost, noun)
+
+
+def _link_row(row: ReasonRow) -> SafeString:
+    return row_link(row.table, row.pk, row.about or row_name(row.table, row.pk))

@@ -1,0 +1,116 @@
+"""The timeline of a conversation: a chat with cards for turns."""
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.dateparse import parse_datetime
+from django.utils.timezone import is_naive, make_aware
+
+from audit.access_log.write import log_access
+from audit.live.cursor import END, StreamCursor
+from audit.live.hub import hub
+from audit.models import CeAccessLog
+from audit.timeline import addresses
+from audit.timeline.cards import TurnWindow, build_items, find_turn_at, newest_window, window_around
+from convengine.engine.turn.enums import Lifecycle
+from convengine.server.admin_site.record_columns import badge_class
+from convengine.server.deployment import conf
+from convengine.server.sessions.models import CeConversation
+
+#: Maximum following sessions to name.
+_NEXT = 5
+
+
+def show_timeline(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
+    """The newest turns; `before`, `after`, `turn` and `at` lead to others. The cost does not depend on the length."""
+    if not model_admin.has_view_permission(request):
+        raise PermissionDenied
+    log_access(request, CeAccessLog.Kind.CONVERSATION, conversation_id)
+    conversation = CeConversation.objects.filter(pk=conversation_id).defer("context_json", "input_params_json").first()
+    if conversation is None:
+        raise Http404("This conversation does not exist.")
+    window, wrong = _read_window(conversation_id, request)
+    lifecycle = Lifecycle.read(conversation.lifecycle)
+    context = {
+        **addresses.page_context(model_admin, request, "", conversation),
+        "title": f"Timeline of {conversation_id}",
+        "conversation": conversation,
+        "lifecycle": lifecycle.label if lifecycle else conversation.lifecycle,
+        "look": badge_class(conversation.lifecycle),
+        "next_sessions": [
+            (one.pk, one.created_at, addresses.timeline_url(one.pk))
+            for one in conversation.next_sessions.order_by("created_at", "pk")[:_NEXT]
+        ],
+        "previous_url": conversation.previous_session_id and addresses.timeline_url(conversation.previous_session_id),
+        "items": list(build_items(conversation_id, window)),
+        "turns": window.turns,
+        "older": window.older,
+        "newer": window.newer,
+        "wrong": wrong,
+        "compare_page": addresses.compare_form_url(),
+        "lease": conversation.lease_info if conversation.lease_token else None,
+        **stream_context(conversation_id, window.turns),
+    }
+    return TemplateResponse(request, "audit/timeline.html", context)
+
+
+def _read_window(conversation_id: uuid.UUID, request: HttpRequest) -> tuple[TurnWindow, str]:
+    """The requested turns, and the errors of the request; unreadable parameters are ignored."""
+    given = request.GET
+    for name, read in (("before", _window_before), ("after", _window_after), ("turn", _window_around_turn)):
+        if text := given.get(name, "").strip():
+            if not (text.isascii() and text.isdecimal() and len(text) < 10):
+                return newest_window(
+                    conversation_id
+                ), f"“{text[:40]}” is not a turn number. Enter a whole number such as 3."
+            return read(conversation_id, int(text))
+    if text := given.get("at", "").strip():
+        at = _parse_time(text)
+        if at is None:
+            return newest_window(
+                conversation_id
+            ), f"“{text[:40]}” is not a date and time. Enter one such as 2026-01-31 12:00."
+        turn_no = find_turn_at(conversation_id, at)
+        if turn_no is None:
+            return newest_window(conversation_id), "No turn started at or after that time. The newest turns are shown."
+        return window_around(conversation_id, turn_no, 1), ""
+    return newest_window(conversation_id), ""
+
+
+def _window_before(conversation_id: uuid.UUID, number: int) -> tuple[TurnWindow, str]:
+    return newest_window(conversation_id, number), ""
+
+
+def _window_after(conversation_id: uuid.UUID, number: int) -> tuple[TurnWindow, str]:
+    return window_around(conversation_id, number + 1, 0), ""
+
+
+def _window_around_turn(conversation_id: uuid.UUID, number: int) -> tuple[TurnWindow, str]:
+    found = window_around(conversation_id, number)
+    there = any(turn.turn_no == number for turn in found.turns)
+    return found, "" if there else f"This conversation has no turn {number}."
+
+
+def _parse_time(text: str) -> datetime | None:
+    try:
+        found = parse_datetime(text)
+    except ValueError:
+        return None
+    return make_aware(found) if found and is_naive(found) else found
+
+
+def stream_context(conversation_id: uuid.UUID, turns: Sequence[Any]) -> dict[str, Any]:
+    """The stream's address and start position; blank if this deployment serves no streams."""
+    served = hub.is_served or conf.get("STREAMS_URL")
+    last = turns[-1].turn_no if turns else 0
+    return {
+        "stream_url": reverse("stream", args=[conversation_id]) if served else "",
+        "live_after": StreamCursor(last, END if last else 0),
+        "live_last": last,
+    }

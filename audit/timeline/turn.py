@@ -1,0 +1,227 @@
+"""The page of a turn: the account first, then steps, decisions, changes, prompts, tools, and all events."""
+
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from audit.access_log.write import log_access
+from audit.models import CeAccessLog, CeMcpUserFeedback
+from audit.narration import Fact, Sentence, narrate_turn
+from audit.narration.reasons import row_title
+from audit.record.expand import Event
+from audit.record.session_values import excerpt_value
+from audit.timeline import addresses
+from audit.timeline.decisions import DEFAULT_LIMIT, FULL_LIMIT, Decision, build_decisions
+from audit.timeline.event_lines import build_lines, find_opened_event
+from audit.timeline.progress import rebuild_progress
+from audit.timeline.read_turn import TurnReading, read_model_calls, read_neighbours, read_turn
+from audit.timeline.session_changes import Change, StepChanges, find_changes, group_by_step, unsaved_changes
+from audit.timeline.turn_filter import FAMILIES, TurnFilter
+from audit.timeline.warnings import list_warnings
+from audit.timeline.waterfall import build_waterfall
+from convengine.engine.stages import family_of
+from convengine.engine.steps.tools.stages import (
+    MCP_DB_SQL_EXECUTION,
+    MCP_TOOL_CALL,
+    MCP_TOOL_ERROR,
+    MCP_TOOL_RESULT,
+    TOOL_ORCHESTRATION_ERROR,
+    TOOL_ORCHESTRATION_REQUEST,
+    TOOL_ORCHESTRATION_RESULT,
+)
+from convengine.engine.turn.enums import TurnStatus
+from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link
+from convengine.server.app_interfaces import configuration
+
+#: Of a turn with this end only its record was stored.
+NOT_STORED = (TurnStatus.FAILED.value, TurnStatus.INTERRUPTED.value)
+
+
+@dataclass(frozen=True)
+class SentencePart:
+    """A part of a sentence: words, or a fact with its link."""
+
+    text: str
+    url: str = ""
+    is_name: bool = False
+    #: The table and number of its row; blank for other words.
+    row: str = ""
+
+
+@dataclass(frozen=True)
+class SentenceView:
+    """A sentence of the page."""
+
+    tone: str
+    family: str
+    pieces: Sequence[SentencePart]
+    seqs: Sequence[int]
+    conditions: Sequence[str]
+
+
+def show_turn(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
+    """The page; `?part=details` gives only the content of a timeline card, `?part=event` one event."""
+    if not model_admin.has_view_permission(request):
+        raise PermissionDenied
+    log_access(request, CeAccessLog.Kind.TURN, conversation_id, turn_no)
+    reading = read_turn(conversation_id, turn_no)
+    part = request.GET.get("part")
+    if part == "event":
+        return TemplateResponse(request, "audit/event.html", {"opened": find_opened_event(reading.events, request)})
+    context = turn_details(reading, request)
+    if part == "details":
+        return TemplateResponse(request, "audit/turn_details.html", context)
+    before, behind, release = read_neighbours(conversation_id, turn_no)
+    context |= {
+        **addresses.page_context(model_admin, request, "", conversation_id, turn_no),
+        **feedback_context(request, reading.record.turn_id),
+        "title": f"Turn {turn_no}",
+        "timeline_url": addresses.timeline_url(conversation_id, turn_no),
+        "before_url": before and addresses.turn_url(conversation_id, before),
+        "behind_url": behind and addresses.turn_url(conversation_id, behind),
+        "compare_url": before and addresses.compare_url(f"{conversation_id}.{before}", f"{conversation_id}.{turn_no}"),
+        "between_url": before
+        and release != reading.record.config_version
+        and addresses.between_url(conversation_id, turn_no, before),
+    }
+    return TemplateResponse(request, "audit/turn.html", context)
+
+
+def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
+    """The content of the page, and of an open card."""
+    record, events, turn_filter = reading.record, reading.events, TurnFilter.of(request)
+    all_rows = request.GET.get("rows") == "all"
+    snapshot = _snapshot_of_turn(events)
+    return {
+        "record": record,
+        "look": badge_class(record.status),
+        "answer": answer_text(record.assistant_output),
+        "release": release_link(record.config_version),
+        "warnings": list(list_warnings(record, Counter(event.name for event in events))),
+        "stored": record.status not in NOT_STORED,
+        "account": list(_build_sentences(record, narrate_turn(events), turn_filter, snapshot)),
+        "wanted": turn_filter,
+        "families": FAMILIES,
+        "bars": build_waterfall(events),
+        "decisions": _select_decisions(
+            build_decisions(events, snapshot, FULL_LIMIT if all_rows else DEFAULT_LIMIT), turn_filter, all_rows
+        ),
+        "all_rows": all_rows,
+        "changes": group_by_step(
+            change for change in find_changes(events) if _is_change_wanted(change, events, turn_filter)
+        ),
+        "lost": _unsaved_changes(reading),
+        "calls": read_model_calls(reading),
+        "tools": list(_tool_events(events)),
+        "progress": rebuild_progress(record) if request.GET.get("progress") else None,
+        "lines": list(build_lines(events, turn_filter)),
+        "opened": find_opened_event(events, request),
+        "turn_url": addresses.turn_url(record.conversation_id, record.turn_no),
+        "row_url": f"{addresses.row_url(record.conversation_id, record.turn_no, '', '').partition('?')[0]}",
+    }
+
+
+def _build_sentences(
+    record: Any, sentences: Iterable[Sentence], turn_filter: TurnFilter, snapshot: Snapshot | None
+) -> Iterable[SentenceView]:
+    for sentence in sentences:
+        if turn_filter.admits(sentence.family, sentence.text, sentence.kind):
+            pieces = [
+                SentencePart(part) if isinstance(part, str) else _build_fact_part(record, part, snapshot)
+                for part in sentence.parts
+            ]
+            yield SentenceView(sentence.tone.value, sentence.family, pieces, sentence.seqs, sentence.conditions)
+
+
+def _snapshot_of_turn(events: Sequence[Event]) -> Snapshot | None:
+    """The release of the turn; null if no event has it."""
+    return configuration().at(events[0].row.config_version or 0) if events else None
+
+
+def _build_fact_part(record: Any, fact: Fact, snapshot: Snapshot | None) -> SentencePart:
+    """A fact; a row has its description, with its table and number beside it."""
+    url = _row_url(record, fact)
+    if fact.row is None or not url or snapshot is None or fact.row.table not in ROW_TYPE_OF:
+        return SentencePart(fact.text, url, _is_name(fact))
+    title = row_title(snapshot.row(ROW_TYPE_OF[fact.row.table], fact.row.pk))
+    row = f"{fact.row.table} {fact.row.pk}"
+    if not title:
+        return SentencePart(fact.text, url, True, row)
+    return SentencePart(f"{fact.text.removesuffix(f' {fact.row.pk}')} “{title}”", url, True, row)
+
+
+def _is_name(fact: Fact) -> bool:
+    """True for a name in an event; false for words for a code."""
+    return fact.row is not None or not isinstance(fact.value, str) or fact.value in fact.text
+
+
+def _row_url(record: Any, fact: Fact) -> str:
+    if fact.row is None or fact.column:
+        return ""
+    return addresses.row_url(record.conversation_id, record.turn_no, fact.row.table, fact.row.pk)
+
+
+def _select_decisions(found: Sequence[Decision], turn_filter: TurnFilter, all_rows: bool) -> dict[str, Any]:
+    """Decisions with winners or tested rows, or all; of the others only their subjects."""
+    fitting = [one for one in found if turn_filter.admits(one.family, one.title, *(row.row.about for row in one.won))]
+    return {
+        "shown": [one for one in fitting if all_rows or one.won or one.tested],
+        "empty": list(dict.fromkeys(one.title for one in fitting if not (all_rows or one.won or one.tested))),
+    }
+
+
+def _is_change_wanted(change: Change, events: Sequence[Event], turn_filter: TurnFilter) -> bool:
+    if not turn_filter:
+        return True
+    event = next(event for event in events if event.row.seq == change.seq)
+    return turn_filter.admits(
+        family_of(event.row.stage), change.place, change.step, change.before_short, change.after_short
+    )
+
+
+def _unsaved_changes(reading: TurnReading) -> StepChanges | None:
+    return unsaved_changes(reading.events) if reading.record.status in NOT_STORED else None
+
+
+def _tool_events(events: Sequence[Event]) -> Iterable[tuple[Event, str]]:
+    """The tool calls with their results, shortened."""
+    for event in events:
+        if event.name in _TOOL_STAGES:
+            said = (event.payload[key] for key in _TOOL_SAYS if event.payload.get(key) is not None)
+            yield event, excerpt_value(next(said, None))
+
+
+_TOOL_SAYS = ("args", "result", "rows", "error", "sql")
+_TOOL_STAGES = frozenset(
+    {
+        TOOL_ORCHESTRATION_REQUEST,
+        TOOL_ORCHESTRATION_RESULT,
+        TOOL_ORCHESTRATION_ERROR,
+        MCP_TOOL_CALL,
+        MCP_TOOL_RESULT,
+        MCP_TOOL_ERROR,
+        MCP_DB_SQL_EXECUTION,
+    }
+)
+
+
+def feedback_context(request: Any, turn_id: Any) -> dict[str, Any]:
+    """The feedback on a turn, the user's own, and whether the user may give some. One query."""
+    if not request.user.has_perm("audit.view_cemcpuserfeedback"):
+        return {"feedback": [], "may_rate": False, "sees_feedback": False}
+    found = list(CeMcpUserFeedback.objects.filter(turn_id=turn_id, replaced_at=None).order_by("feedback_id"))
+    me = f"user:{request.user.get_username()}"
+    return {
+        "feedback": found,
+        "mine": next((one for one in found if one.author == me), None),
+        "may_rate": request.user.has_perm("audit.add_cemcpuserfeedback"),
+        "sees_feedback": True,
+    }

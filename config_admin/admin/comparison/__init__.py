@@ -1,1 +1,0 @@
-"""What differs between two contents of a row or two configurations, and the ways back."""

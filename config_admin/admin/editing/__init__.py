@@ -1,1 +1,0 @@
-"""What a form offers, judges and tries while somebody fills it in."""

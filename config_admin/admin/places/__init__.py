@@ -1,1 +1,0 @@
-"""The pages of the workplace that belong to no single table."""

@@ -1,1 +1,0 @@
-"""The pages of control-plane tables, a module a table."""

@@ -1,1 +1,0 @@
-"""The states and moves that rows make, as a graph that can be drawn."""

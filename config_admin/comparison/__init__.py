@@ -1,0 +1,1 @@
+"""Compare two contents of a row or two configurations, and undo changes."""

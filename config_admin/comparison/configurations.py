@@ -1,0 +1,126 @@
+"""The differences of two configurations on pages: counted by table, shown by row."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.http import HttpRequest, QueryDict
+
+from config_admin.comparison.row_diff import FieldChange, changes
+from config_admin.editing.links import describe_content, row_name, row_url, table_title
+from config_admin.releases.content import control_plane
+from config_admin.releases.tree import Difference
+
+#: Rows per page.
+SHOWN = 50
+#: Query parameters: the only shown table, and the row before the page, as `table:key`.
+TABLE, BEHIND = "table", "behind"
+Differences = Mapping[str, Sequence[Difference]]
+
+
+class ChangedRow(NamedTuple):
+    """A row with its differences."""
+
+    table: str
+    name: str
+    about: str
+    url: str
+    #: `added`, `changed` or `removed`.
+    how: str
+    changes: Sequence[FieldChange]
+
+
+class TableCount(NamedTuple):
+    """The number of changed rows of a table, and the link to them."""
+
+    title: str
+    added: int
+    changed: int
+    removed: int
+    url: str
+    is_shown: bool
+
+
+class Comparison(NamedTuple):
+    """One page of differences."""
+
+    tables: Sequence[TableCount]
+    rows: Sequence[ChangedRow]
+    #: The number of changed rows in all tables.
+    total: int
+    #: The number of shown rows before this page.
+    skipped: int
+    #: The number of rows after this page.
+    more: int
+    #: The addresses of the next page and of the whole; blank if there are none.
+    next_url: str
+    all_url: str
+
+
+def build_comparison(request: HttpRequest, found: Differences) -> Comparison:
+    """The requested page; links keep its other query parameters."""
+    only, behind = request.GET.get(TABLE, ""), request.GET.get(BEHIND, "")
+    wanted = [(table, row) for table, rows in found.items() if only in ("", table) for row in rows]
+    keys = [f"{table}:{row.pk}" for table, row in wanted]
+    start = keys.index(behind) + 1 if behind in keys else 0
+    page = wanted[start : start + SHOWN]
+    more = len(wanted) - start - len(page)
+    return Comparison(
+        tables=list(_counts(request, found, only)),
+        rows=[_open_to(request, table, changed_row(table, row)) for table, row in page],
+        total=sum(map(len, found.values())),
+        skipped=start,
+        more=more,
+        next_url=_url(request, **{TABLE: only, BEHIND: keys[start + SHOWN - 1]}) if more else "",
+        all_url=_url(request) if only or start else "",
+    )
+
+
+def first_rows(found: Differences, count: int) -> list[ChangedRow]:
+    """The first changed rows in detail."""
+    rows = ((table, row) for table, rows in found.items() for row in rows)
+    return [changed_row(table, row) for (table, row), _ in zip(rows, range(count), strict=False)]
+
+
+def changed_row(table: str, row: Difference) -> ChangedRow:
+    """A changed row in detail."""
+    how = "added" if row.before is None else "removed" if row.after is None else "changed"
+    told = row.after if row.after is not None else row.before
+    url = row_url(table, row.pk, "history")
+    return ChangedRow(
+        table_title(table),
+        row_name(table, row.pk),
+        describe_content(told or {}),
+        url,
+        how,
+        changes(table, row.before, row.after),
+    )
+
+
+def _open_to(request: HttpRequest, table: str, row: ChangedRow) -> ChangedRow:
+    """The row, without its address for users who may not open it."""
+    opts = control_plane()[table]._meta
+    may = request.user.has_perm(f"{opts.app_label}.view_{opts.model_name}")
+    return row if may else row._replace(url="")
+
+
+def _counts(request: HttpRequest, found: Differences, only: str) -> Iterator[TableCount]:
+    for table, rows in found.items():
+        added = sum(1 for row in rows if row.before is None)
+        removed = sum(1 for row in rows if row.after is None)
+        yield TableCount(
+            table_title(table),
+            added,
+            len(rows) - added - removed,
+            removed,
+            _url(request, **{TABLE: table}),
+            is_shown=only == table,
+        )
+
+
+def _url(request: HttpRequest, **place: Any) -> str:
+    query: QueryDict = request.GET.copy()
+    for name in (TABLE, BEHIND):
+        query.pop(name, None)
+        if value := place.get(name):
+            query[name] = value
+    return f"?{query.urlencode()}"

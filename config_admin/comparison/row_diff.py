@@ -1,0 +1,88 @@
+"""The differences of two contents of a row, for people: in histories, releases, undo and edit conflicts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from django.utils.text import capfirst
+
+from config_admin.comparison.json_diff import PathChange, compact, path_changes
+from config_admin.comparison.word_diff import Segment, segments
+from config_admin.editing.links import column_label
+from config_admin.releases.content import EXTRA_COLUMNS, kept_columns
+from config_admin.releases.tree import Content, same
+from config_admin.validation.columns import TEMPLATE, specs
+from convengine.engine.prompts import render
+from convengine.engine.prompts.compile import TemplateError
+from convengine.engine.turn.fault import find_unreadable_columns
+
+#: How many paths of one document are shown.
+MAX_PATHS = 100
+
+
+@dataclass(frozen=True)
+class FieldChange:
+    """One changed column."""
+
+    label: str
+    #: Both texts as one, with marks.
+    segments: Sequence[Segment]
+    #: For a document, its changed paths, and how many more there are.
+    paths: Sequence[PathChange] = ()
+    more: int = 0
+    #: For a template, the names that it uses now, and those that it no longer uses.
+    gained: Sequence[str] = ()
+    lost: Sequence[str] = ()
+
+
+def changes(table: str, before: Content | None, after: Content | None) -> list[FieldChange]:
+    """The changed columns; null means that the row does not exist, and then only filled columns count."""
+    found = []
+    for name, column in kept_columns(table).items():
+        old, new = text_of(before, name), text_of(after, name)
+        if name not in EXTRA_COLUMNS and not column.primary_key and old != new:
+            if before is None or after is None:
+                found.append(FieldChange(capfirst(str(column.verbose_name)), segments(old, new)))
+            else:
+                found.append(field_change(table, name, before[name], after[name]))
+    return found
+
+
+def field_change(table: str, name: str, old: Any, new: Any) -> FieldChange:
+    """The difference of two values of a column."""
+    label = capfirst(column_label(table, name))
+    if all(isinstance(value, (dict, list)) and not find_unreadable_columns({name: value}) for value in (old, new)):
+        found = path_changes(old, new)
+        paths = list(islice(found, MAX_PATHS))
+        return FieldChange(label, (), paths, more=sum(1 for _ in found))
+    was, now = text_of({name: old}, name), text_of({name: new}, name)
+    gained, lost = _names(was, now) if specs(table)[name].language == TEMPLATE else ((), ())
+    return FieldChange(label, segments(was, now), gained=gained, lost=lost)
+
+
+def _names(old: str, new: str) -> tuple[Sequence[str], Sequence[str]]:
+    try:
+        render.check_template(old)
+        render.check_template(new)
+    except TemplateError:
+        return (), ()
+    was, now = render.list_names(old), render.list_names(new)
+    return sorted(now - was), sorted(was - now)
+
+
+def differ(before: Content | None, after: Content | None) -> bool:
+    """True when two contents of a row differ."""
+    return not same(before, after)
+
+
+def text_of(content: Mapping[str, Any] | None, name: str) -> str:
+    """A column's value for people, or blank."""
+    value = None if content is None else content.get(name)
+    if value is not None and (unreadable := find_unreadable_columns({name: value})):
+        return unreadable[name]
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return compact(value)

@@ -1,0 +1,220 @@
+"""Try patterns, paths and templates from the edit page, with the engine's code; nothing is saved or called."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from config_admin.editing.sample_turns import SampleTurn
+from convengine.engine.older_templates.convert import to_jinja
+from convengine.engine.prompts.render import render_lenient
+from convengine.engine.prompts.variables import build_variables
+from convengine.engine.rules.actions import set_json
+from convengine.engine.rules.actions.contract import ActionValueError
+from convengine.engine.rules.bank import TextBank
+from convengine.engine.rules.conditions import evaluate_rule
+from convengine.engine.rules.explain import find_row_fault
+from convengine.engine.rules.json_path import PathError, compile_path
+from convengine.engine.rules.patterns import PatternError, compile_pattern
+from convengine.engine.steps.intents.classifiers import get_classifier_bank, order_classifiers
+from convengine.engine.steps.tools.request import InvalidToolRequest, build_row_request
+from convengine.engine.text.compare import blank, code, shorten
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import PolicyType, PromptUse, RuleAction, StepMatch
+from convengine.engine.turn.facts import collect_facts
+from convengine.engine.turn.scope import code_matches
+
+Json = Any
+_SHOWN = 400
+
+
+@dataclass(frozen=True)
+class PreviewResult:
+    """The result of a try. `holds` is null if there is no yes or no, as for a rendered text."""
+
+    headline: str
+    holds: bool | None = None
+    #: The comparisons: {path, value, op, literal, result}.
+    operands: Sequence[Mapping[str, Json]] = ()
+    #: The resulting text or JSON.
+    text: str | None = None
+    notes: Sequence[str] = ()
+    #: True when the row cannot be tried as it is.
+    failed: bool = False
+
+
+Try = Callable[[Any, str, SampleTurn], PreviewResult]
+
+
+class FieldPreview(NamedTuple):
+    """What can be tried for a field, and at which moment of a stored turn."""
+
+    run: Try
+    #: Gives the row's (phase of rules, step); both null for the end of the turn.
+    at: Callable[[Any], tuple[str | None, str | None]] = lambda row: (None, None)
+    #: `field:value` if it can be tried with that choice only.
+    only: str = ""
+
+
+@dataclass
+class _Notes:
+    """Notes besides the result."""
+
+    found: list[str] = field(default_factory=list)
+
+    def scope(self, row: Any, moment: SampleTurn) -> "_Notes":
+        """Note if the row would not be tested in this scope."""
+        session = moment.session
+        fits = code_matches(row.intent_code, session.intent) and code_matches(row.state_code, session.state)
+        if moment.is_stored and not fits:
+            where = f"in intent {session.intent}, state {session.state}"
+            self.found.append(f"This row would not be evaluated in that turn. The conversation was {where}.")
+        if moment.note:
+            self.found.append(moment.note)
+        return self
+
+
+# --- rules ------------------------------------------------------------------------------------------------------
+
+
+def condition(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResult:
+    """Try the condition of a rule."""
+    if fault := find_row_fault(moment.turn.snapshot, rule):
+        return PreviewResult(fault.reason, failed=True, notes=[fault.remedy or ""])
+    verdict = evaluate_rule(rule, moment.session)
+    notes = _Notes().scope(rule, moment).found
+    operands = [
+        {**operand, **{name: _json(operand.get(name)) for name in ("value", "literal")}} for operand in verdict.operands
+    ]
+    return PreviewResult(
+        "The condition is met." if verdict.matched else "No match.", verdict.matched, operands, notes=notes
+    )
+
+
+def action_value(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResult:
+    """Try the path of SET_JSON."""
+    if code(rule.action) != RuleAction.SET_JSON:
+        return PreviewResult(
+            "The preview only works for paths. Choose the action “Copy from a path” (SET_JSON).", failed=True
+        )
+    try:
+        copy = set_json.parse(rule.action_value)
+    except ActionValueError as error:
+        return PreviewResult(error.message, failed=True)
+    found, value = copy.path.first(collect_facts(moment.session))
+    if not found:
+        return PreviewResult("The path matches nothing, so nothing is copied.", False)
+    return PreviewResult(f"This value is copied to {copy.key}:", text=_json(value))
+
+
+# --- phrases ----------------------------------------------------------------------------------------------------
+
+
+def phrase(row: rows.Classifier, name: str, moment: SampleTurn) -> PreviewResult:
+    """Try a phrase: does a message lead to its intent, and do phrases of other intents match too?"""
+    text = moment.session.resolved_user_input
+    if row.is_semantic:
+        return PreviewResult("Examples are compared by meaning if no pattern matches the message.")
+    outcome = _by_text(row, text, f"The message leads to {row.intent_code}.")
+    hits = get_classifier_bank(moment.turn.snapshot).hits(text)
+    others = [
+        f"{other.intent_code} also matches, by phrase {other.pk}: {shorten(other.pattern or '', 60)}"
+        for other in order_classifiers(moment.turn.snapshot)
+        if other.pk in hits and other.pk != row.pk and code(other.intent_code) != code(row.intent_code)
+    ]
+    return PreviewResult(outcome.headline, outcome.holds, outcome.operands, notes=others[:10], failed=outcome.failed)
+
+
+def forbidden(row: rows.Policy, name: str, moment: SampleTurn) -> PreviewResult:
+    """Try a policy: would it stop the message?"""
+    if code(row.rule_type) == PolicyType.LLM:
+        return PreviewResult("A model checks this policy during a turn. It is not called in the preview.")
+    return _by_text(row, moment.session.user_text, "The policy blocks this message.", normalised=True)
+
+
+def _by_text(row: Any, text: str | None, yes: str, *, normalised: bool = False) -> PreviewResult:
+    bank = TextBank([(row.pk, row.rule_type, row.pattern)], normalised=normalised)
+    if row.pk in bank.invalid:
+        fault = bank.invalid[row.pk]
+        return PreviewResult(fault.reason, failed=True, notes=[fault.remedy or ""])
+    holds = row.pk in bank.hits(text)
+    return PreviewResult(yes if holds else "No match.", holds)
+
+
+# --- templates --------------------------------------------------------------------------------------------------
+
+
+def template(row: Any, name: str, moment: SampleTurn) -> PreviewResult:
+    """Render a template."""
+    rendered = render_lenient(to_jinja(getattr(row, name) or ""), build_variables(moment.session, moment.turn))
+    if rendered.error is not None:
+        return PreviewResult(f"The template cannot be rendered: {rendered.error}", failed=True)
+    notes = [f"No value for {one} in this turn." for one in dict.fromkeys(rendered.missing)]
+    notes += _Notes().scope(row, moment).found
+    if blank(rendered.text):
+        return PreviewResult("The text is empty.", False, notes=notes)
+    return PreviewResult("It says:", text=rendered.text, notes=notes)
+
+
+def arguments(row: rows.DirectTool, name: str, moment: SampleTurn) -> PreviewResult:
+    """Render the arguments of a tool call."""
+    try:
+        request = build_row_request(row, moment.session, moment.turn)
+    except InvalidToolRequest as error:
+        return PreviewResult(str(error), failed=True)
+    return PreviewResult("Arguments for the tool:", text=_json(request.args), notes=_Notes().scope(row, moment).found)
+
+
+def step_name(row: rows.Verbose, name: str, moment: SampleTurn) -> PreviewResult:
+    """Does a step match the row? The typed text is its name."""
+    try:
+        if code(row.step_match) == StepMatch.REGEX:
+            holds = compile_pattern(row.step_value).found(moment.session.user_text)
+        elif code(row.step_match) == StepMatch.JSON_PATH:
+            compile_path(row.step_value)
+            return PreviewResult("The path is valid. It is evaluated for each event of a turn.")
+        else:
+            holds = code_matches(row.step_value, moment.session.user_text)
+    except (PatternError, PathError) as error:
+        return PreviewResult(error.reason, failed=True)
+    return PreviewResult("The row applies to this step." if holds else "No match.", holds)
+
+
+def _json(value: Json) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    return shorten(text, _SHOWN * 10)
+
+
+# --- when -------------------------------------------------------------------------------------------------------
+
+
+def _phase(rule: rows.Rule) -> tuple[str | None, str | None]:
+    return rule.phase or None, None
+
+
+def _of_prompt(row: rows.PromptTemplate) -> tuple[str | None, str | None]:
+    extracts = code(row.response_type) == PromptUse.SCHEMA_JSON
+    return None, "SchemaExtractionStep" if extracts else "ResponseResolutionStep"
+
+
+def _at(step: str) -> Callable[[Any], tuple[str | None, str | None]]:
+    return lambda row: (None, step)
+
+
+#: What can be tried, by table and column.
+FIELD_PREVIEWS: Mapping[tuple[str, str], FieldPreview] = {
+    ("ce_rule", "match_pattern"): FieldPreview(condition, _phase),
+    ("ce_rule", "action_value"): FieldPreview(action_value, _phase, "action:SET_JSON"),
+    ("ce_intent_classifier", "pattern"): FieldPreview(phrase, _at("IntentResolutionStep")),
+    ("ce_policy", "pattern"): FieldPreview(forbidden, _at("PolicyEnforcementStep")),
+    ("ce_response", "exact_text"): FieldPreview(template, _at("ResponseResolutionStep")),
+    ("ce_response", "derivation_hint"): FieldPreview(template, _at("ResponseResolutionStep")),
+    ("ce_prompt_template", "system_prompt"): FieldPreview(template, _of_prompt),
+    ("ce_prompt_template", "user_prompt"): FieldPreview(template, _of_prompt),
+    ("ce_mcp_planner", "system_prompt"): FieldPreview(template, _at("McpToolStep")),
+    ("ce_mcp_planner", "user_prompt"): FieldPreview(template, _at("McpToolStep")),
+    ("ce_tool", "args_template"): FieldPreview(arguments, _at("ToolOrchestrationStep")),
+    ("ce_verbose", "step_value"): FieldPreview(step_name),
+    ("ce_verbose", "message"): FieldPreview(template),
+    ("ce_verbose", "error_message"): FieldPreview(template),
+}

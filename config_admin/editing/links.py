@@ -1,0 +1,69 @@
+"""Addresses of the admin's pages, and names of rows in links."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.admin.utils import quote
+from django.urls import reverse
+from django.utils.text import capfirst
+
+from config_admin.releases.content import control_plane
+from convengine.server.admin_site.record_columns import shorten_line
+
+
+def release_url(config_version: int) -> str:
+    """The page of a release."""
+    return reverse("admin:config_admin_cerelease_change", args=[config_version])
+
+
+def row_url(table: str, pk: Any, page: str = "change") -> str:
+    """A page of a row: change, history or delete."""
+    opts = control_plane()[table]._meta
+    return reverse(f"admin:{opts.app_label}_{opts.model_name}_{page}", args=[quote(pk)])
+
+
+def row_name(table: str, pk: Any) -> str:
+    """The name of a row in a link, such as `Rule 41`."""
+    name = table_label(table)
+    return f"{name[:1].upper()}{name[1:]} {pk}"
+
+
+def put_back_url(table: str, pk: Any, config_version: int) -> str:
+    """The page that asks whether to restore a row as it was in a release."""
+    opts = control_plane()[table]._meta
+    return reverse(f"admin:{opts.app_label}_{opts.model_name}_put_back", args=[quote(pk), config_version])
+
+
+def table_label(table: str) -> str:
+    """The name of a row of a table."""
+    return str(control_plane()[table]._meta.verbose_name)
+
+
+def column_label(table: str, field: str) -> str:
+    """The label of a column."""
+    columns = {column.attname: column for column in control_plane()[table]._meta.concrete_fields}
+    return str(columns[field].verbose_name) if field in columns else field
+
+
+def table_title(table: str) -> str:
+    """The plural name of a table's rows."""
+    return capfirst(str(control_plane()[table]._meta.verbose_name_plural))
+
+
+#: Columns that distinguish rows of a table, besides the number; the first that is filled.
+_TELLING = (
+    *("description", "tool_code", "action_key", "name", "config_key", "match_pattern", "pattern", "exact_text"),
+    *("message", "derivation_hint", "to_state", "input_param_name", "match_value", "system_prompt", "state_code"),
+)
+
+
+def describe_content(content: Mapping[str, Any]) -> str:
+    """The purpose of a row in a few words of its own."""
+    return shorten_line(
+        next((text for name in _TELLING if isinstance(text := content.get(name), str) and text), ""), 60
+    )
+
+
+def workspace_url(intent: str) -> str:
+    """The workspace of an intent."""
+    return reverse("admin:config_admin_ceintent_workspace", args=[intent])

@@ -1,0 +1,129 @@
+"""Answers to an edit page while it is filled in: errors, the rule sentence, and *Try it here*."""
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.views.decorators.http import require_GET, require_POST
+from unfold.admin import ModelAdmin
+
+from config_admin.editing import sample_turns
+from config_admin.editing.context import get_editor_context
+from config_admin.editing.field_previews import FIELD_PREVIEWS, PreviewResult
+from config_admin.editing.sample_turns import SampleTurn
+from config_admin.manual.links import entry_url
+from config_admin.validation.codes import CODES
+from convengine.engine.rules.sentence import describe_rule
+from convengine.engine.turn.rows import Rule
+
+#: The field of a request with the key of the stored row; blank for a new one.
+PK = "_pk"
+
+
+class LiveChecksAdmin(ModelAdmin):
+    """Edit pages with answers before saving. Nothing is stored, and nothing outside is called."""
+
+    def get_urls(self) -> list[Any]:
+        """Add the addresses that an edit page asks."""
+        views = {
+            "judge": require_POST(self.judge_view),
+            "try-it": require_POST(self.try_view_of_field),
+            "turns": require_GET(self.turns_view),
+        }
+        return [
+            *(
+                path(f"form/{name}/", self.admin_site.admin_view(view), name=self._name(name))
+                for name, view in views.items()
+            ),
+            *super().get_urls(),
+        ]
+
+    def questions(self, request: HttpRequest, stored: Any) -> dict[str, str] | None:
+        """These addresses for a row; null for users who may only read it."""
+        if not self._may(request, stored):
+            return None
+        found = {"judge": reverse(f"admin:{self._name('judge')}"), "pk": str(stored.pk) if stored else ""}
+        if any(table == self.opts.db_table for table, _ in FIELD_PREVIEWS):
+            found["try"] = reverse(f"admin:{self._name('try-it')}")
+            found["turns"] = (
+                reverse(f"admin:{self._name('turns')}") if request.user.has_perm(sample_turns.RIGHT) else ""
+            )
+        return found
+
+    def judge_view(self, request: HttpRequest) -> JsonResponse:
+        """The findings of the checks for the form as it is, by field; for a rule also its sentence."""
+        form = self._form(request)
+        told: dict[str, Any] = {"errors": {}, "warnings": {}}
+        for name, errors in form.errors.items():
+            told["errors"][name] = [
+                _serialize_finding(text, one.code) for one in errors.as_data() for text in one.messages
+            ]
+        for finding in form.warnings:
+            of_field = told["warnings"].setdefault(form.field_name(finding) or "", [])
+            of_field.append(_serialize_finding(finding.message, finding.code))
+        if isinstance(form.draft, Rule):
+            told["sentence"] = describe_rule(form.draft)
+        return JsonResponse(told)
+
+    def try_view_of_field(self, request: HttpRequest) -> HttpResponse:
+        """Try one field of the form on a typed text or a stored turn."""
+        name = request.POST.get("_field", "")
+        trial = FIELD_PREVIEWS.get((self.opts.db_table, name))
+        if trial is None:
+            raise Http404(f"A preview of {name} is not available.")
+        form = self._form(request)
+        form.full_clean()
+        try:
+            outcome = trial.run(form.draft, name, self._moment(request, form.draft, *trial.at(form.draft)))
+        except ValueError as error:
+            outcome = PreviewResult(str(error), failed=True)
+        return TemplateResponse(request, "config_admin/tried.html", {"outcome": outcome})
+
+    def turns_view(self, request: HttpRequest) -> JsonResponse:
+        """The newest turns to try a row on."""
+        if not (self._may(request, None) and request.user.has_perm(sample_turns.RIGHT)):
+            raise PermissionDenied
+        found = sample_turns.recent(request.GET.get("intent", ""))
+        return JsonResponse({"turns": [choice._asdict() for choice in found]})
+
+    def _moment(self, request: HttpRequest, row: Any, phase: str | None, step: str | None) -> SampleTurn:
+        if turn_id := request.POST.get("_turn"):
+            if not request.user.has_perm(sample_turns.RIGHT):
+                raise PermissionDenied
+            return sample_turns.stored(turn_id, phase=phase, step=step)
+        where = (getattr(row, "intent_code", None), getattr(row, "state_code", None))
+        return sample_turns.typed(request.POST.get("_text", ""), get_editor_context(request).snapshot, *where)
+
+    def _form(self, request: HttpRequest) -> Any:
+        pk = request.POST.get(PK)
+        stored = self._stored(pk) if pk else None
+        if not self._may(request, stored):
+            raise PermissionDenied
+        return self.get_form(request, stored, change=stored is not None)(request.POST, instance=stored)
+
+    def _stored(self, pk: str) -> Any:
+        """The row; a deleted one counts as new."""
+        key = {self.opts.pk.attname: pk}
+        try:
+            found = self.model._default_manager.filter(**key).first()
+            if found is None and not self.model.history.filter(**key).exists():
+                raise Http404
+        except ValueError as error:
+            raise Http404 from error
+        return found
+
+    def _may(self, request: HttpRequest, stored: Any) -> bool:
+        return bool(self.has_change_permission(request, stored) if stored else self.has_add_permission(request))
+
+    def _name(self, view: str) -> str:
+        return f"{self.opts.app_label}_{self.opts.model_name}_{view.replace('-', '_')}_of_form"
+
+
+def _serialize_finding(text: str, code: str | None) -> dict[str, str]:
+    """A message for a field, with the link to its explanation."""
+    if not code or code not in CODES:
+        return {"text": text}
+    anchor = f"check.{code}"
+    return {"text": text, "code": code, "anchor": anchor, "url": entry_url(anchor)}

@@ -1,0 +1,199 @@
+"""The options of pickers: names of the configuration in force, and of the installation."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
+from config_admin.editing.context import EditorContext
+from config_admin.editing.fields import Option
+from config_admin.validation.columns import ColumnSpec, Reference
+from config_admin.validation.relations import schema_fields
+from config_admin.validation.settings import describe_setting
+from convengine.engine.rules import vocabulary
+from convengine.engine.rules.actions.contract import ActionValueError
+from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.enums import DialogueAct, Word
+from convengine.engine.turn.params import PARAMS
+from convengine.engine.turn.scope import ANY, UNKNOWN
+
+#: Returns the options of a field.
+Source = Callable[[EditorContext], Iterable[Option]]
+_RESERVED = {
+    ANY: Option(ANY, "all"),
+    UNKNOWN: Option(UNKNOWN, "not recognised yet"),
+}
+
+
+def intents(*reserved: str) -> Source:
+    """Enabled intents in order, then disabled ones; before them ANY and UNKNOWN where they are allowed."""
+
+    def options(editor: EditorContext) -> Iterator[Option]:
+        yield from (_RESERVED[word] for word in reserved)
+        stored = sorted(editor.snapshot.rows(rows.Intent), key=lambda row: (not row.enabled, row.priority, row.pk))
+        for row in stored:
+            if row.intent_code not in _RESERVED:
+                yield Option(row.intent_code, row.name if row.enabled else f"{row.name} (disabled)", row.description)
+
+    return options
+
+
+def states(*reserved: str) -> Source:
+    """The states that a row names or leads to (R93)."""
+
+    def options(editor: EditorContext) -> Iterator[Option]:
+        yield from (_RESERVED[word] for word in reserved)
+        for state in sorted(editor.snapshot.known_states - set(reserved)):
+            yield Option(state)
+
+    return options
+
+
+def words(vocabulary_of: type[Word]) -> Source:
+    """The words of a vocabulary with their help."""
+    return lambda editor: [Option(word.value, _called(word.value, word.label), word.help) for word in vocabulary_of]
+
+
+def _called(value: str, label: str) -> str:
+    return value if label.replace(" ", "_").upper() == value else f"{value} · {label}"
+
+
+def rule_actions(editor: EditorContext) -> Iterator[Option]:
+    """The actions of rules, with their values."""
+    for action in vocabulary.list_actions().values():
+        help = f"{action.help} Value: {action.value}."
+        yield Option(action.name, _called(action.name, action.label), help, editor=action.picker)
+
+
+def action_values(editor: EditorContext) -> Iterator[Option]:
+    """The options for the value of a rule's action, by action."""
+    offered: dict[str, Iterable[Option]] = {
+        "intent": intents()(editor),
+        "state": states()(editor),
+        "act": words(DialogueAct)(editor),
+        "task": tasks_with_methods(editor),
+        "params": params(editor),
+        "path": params(editor),
+        "name": params(editor),
+        "names": params(editor),
+        "context": collected(editor),
+        "fields": collected(editor),
+        "preference": preferences(editor),
+    }
+    found = {kind: list(options) for kind, options in offered.items()}
+    for action in vocabulary.list_actions().values():
+        for option in found.get(action.picker, ()):
+            yield option._replace(group=action.name)
+
+
+def preferences(editor: EditorContext) -> Iterator[Option]:
+    """All preferences, in the form of SET_PREFERENCE."""
+    for kind, names in editor.world.preferences().items():
+        for name in names:
+            yield Option(f"{kind}:{name}")
+
+
+def params(editor: EditorContext) -> Iterator[Option]:
+    """Input params that rules may write: those that the engine reads, then those that rules write already."""
+    known = {param.key: f"read by {param.readers}" for param in PARAMS.values() if "R" in param.owner}
+    rules = editor.snapshot.enabled(rows.Rule)
+    memo = editor.snapshot.table(rows.Rule).memo
+    for name in memo.get("parameters set by the engine", lambda: {key for rule in rules for key in _written(rule)}):
+        known.setdefault(name, "written by rules")
+    return (Option(key, help=told) for key, told in sorted(known.items()))
+
+
+def _written(rule: rows.Rule) -> Iterable[str]:
+    action = vocabulary.get_action(rule.action)
+    if action is None or action.picker != "params":
+        return ()
+    try:
+        return tuple(action.parse(rule.action_value))
+    except ActionValueError:
+        return ()
+
+
+def collected(editor: EditorContext) -> Iterator[Option]:
+    """Fields that forms collect, which are in the context."""
+    return (Option(name) for name in sorted(schema_fields(editor.snapshot, ANY)))
+
+
+def tools(editor: EditorContext) -> Iterator[Option]:
+    """Codes of registered tools, grouped by tool group."""
+    for row in sorted(editor.snapshot.rows(rows.Tool), key=lambda row: row.tool_code):
+        state = "" if row.enabled else " (disabled)"
+        yield Option(row.tool_code, f"{row.tool_group}{state}", row.description or "", row.tool_group)
+
+
+def tasks(editor: EditorContext) -> Iterator[Option]:
+    for name, methods in sorted(editor.world.tasks.items()):
+        yield Option(name, help=f"Methods: {', '.join(methods)}.")
+
+
+def methods(editor: EditorContext) -> Iterator[Option]:
+    """Methods of registered tasks, grouped by task."""
+    for name, found in sorted(editor.world.tasks.items()):
+        for method in found:
+            yield Option(method, group=name)
+
+
+def tasks_with_methods(editor: EditorContext) -> Iterator[Option]:
+    """Tasks with one method each, in the form of SET_TASK."""
+    for name, found in sorted(editor.world.tasks.items()):
+        for method in found:
+            yield Option(f"{name}:{method}")
+
+
+def steps(editor: EditorContext) -> Iterator[Option]:
+    return (Option(name) for name in [ANY, *sorted(editor.world.steps)])
+
+
+def determinants(editor: EditorContext) -> Iterator[Option]:
+    """Events of progress texts."""
+    return (Option(name) for name in [ANY, *sorted(editor.world.determinants)])
+
+
+def connections(editor: EditorContext) -> Iterator[Option]:
+    """Names of the deployment's connections."""
+    return (Option(name) for name in sorted(editor.world.http_connections))
+
+
+def commands(editor: EditorContext) -> Iterator[Option]:
+    """Commands that an MCP server row may start."""
+    return (Option(name) for name in sorted(editor.world.stdio_commands))
+
+
+def setting_types(editor: EditorContext) -> Iterator[Option]:
+    """The types of settings."""
+    return (Option(name) for name in sorted({setting.type for setting in live_settings.CATALOGUE.values()}))
+
+
+def setting_keys(editor: EditorContext) -> Iterator[Option]:
+    """Settings, grouped by type."""
+    for setting in sorted(live_settings.CATALOGUE.values(), key=lambda setting: setting.name):
+        yield Option(setting.key, help=describe_setting(setting), group=setting.type)
+
+
+#: What each kind of reference offers, but for intents and states, which depend on the column.
+_SOURCES: Mapping[Reference, Source] = {
+    Reference.TOOL: tools,
+    Reference.TASK: tasks,
+    Reference.METHOD: methods,
+    Reference.STEP: steps,
+    Reference.EVENT: determinants,
+    Reference.CONNECTION: connections,
+    Reference.COMMAND: commands,
+    Reference.SETTING_TYPE: setting_types,
+    Reference.SETTING_KEY: setting_keys,
+    Reference.RULE_ACTION: rule_actions,
+    Reference.ACTION_VALUE: action_values,
+}
+
+
+def find_source(spec: ColumnSpec) -> Source | None:
+    """What the form offers for a column; null for one that anything may be typed into."""
+    if spec.reference is Reference.INTENT:
+        return intents(*spec.reserved)
+    if spec.reference is Reference.STATE:
+        return states(*spec.reserved)
+    if spec.reference:
+        return _SOURCES[spec.reference]
+    return words(spec.vocabulary) if spec.vocabulary else None

@@ -1,0 +1,103 @@
+"""What a row is tried on: a typed text, or a moment of a stored turn."""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple, Never
+
+from django.utils import formats, timezone
+
+from convengine.engine.pipeline.stages import STEP_ENTER
+from convengine.engine.text.compare import code
+from convengine.engine.turn.recording import Playback
+from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.trail import AuditEvent, Trail
+from convengine.engine.turn.turn import Turn, TurnRequest
+from convengine.server import wiring
+from convengine.server.admin_site.record_columns import shorten_line
+from convengine.server.database.clock import TurnClock
+from convengine.server.deployment import conf
+from convengine.server.sessions.models import CeConversationHistory
+
+#: How many of the newest turns are examined, and how many of them are offered.
+LOOKED_AT, OFFERED = 300, 40
+#: The right to try rows on turns.
+RIGHT = "ce_sessions.view_ceconversationhistory"
+
+
+class Choice(NamedTuple):
+    """A stored turn to choose."""
+
+    value: str
+    label: str
+
+
+@dataclass(frozen=True)
+class SampleTurn:
+    """The session at one moment of a turn; a typed text makes such a turn."""
+
+    session: Session
+    turn: Turn
+    #: A description of the moment, if it is not the requested one.
+    note: str = ""
+    #: True for a moment of a stored turn.
+    is_stored: bool = False
+
+
+class _NoConversation:
+    """The conversations port of a typed text."""
+
+    def load(self) -> Never:
+        raise LookupError("A text entered here does not belong to a conversation.")
+
+    def store(self) -> None:
+        """Nothing is written."""
+
+
+def typed(text: str, snapshot: Snapshot, intent: str | None, state: str | None) -> SampleTurn:
+    """A first message, in a conversation in the row's scope."""
+    params = {"dialogue_act": code(text)}
+    where = (UNKNOWN if code(one) in ("", ANY) else code(one) for one in (intent, state))
+    session = Session("try", 1, user_text=text, intent=next(where), state=next(where), input_params=params)
+    clock = TurnClock(timezone.now())
+    ports = wiring.ports(clock, _NoConversation(), Playback([]), snapshot)
+    return SampleTurn(session, Turn("try", 1, TurnRequest("try", text), snapshot, ports, Trail(clock.elapsed_ms)))
+
+
+def stored(turn_id: str, *, phase: str | None = None, step: str | None = None) -> SampleTurn:
+    """A stored turn at the start of a phase of rules or of a step. Raises ValueError when it cannot be computed."""
+    record = CeConversationHistory.objects.filter(turn_id=uuid.UUID(turn_id)).first()
+    if record is None:
+        raise ValueError("This turn is no longer stored.")
+    turn: Turn = conf.load("RERUN")(record)
+    found = next(_wanted(turn, phase, step), None)
+    if found is not None:
+        return SampleTurn(found.session, turn, is_stored=True)
+    what = f"The rules of phase {phase} were not evaluated" if phase else f"{step} did not run"
+    note = f"{what} in this turn. The facts at the end of the turn are used." if phase or step else ""
+    return SampleTurn(turn.trail.events[-1].session, turn, note, is_stored=True)
+
+
+def _wanted(turn: Turn, phase: str | None, step: str | None) -> Iterator[AuditEvent]:
+    for event in turn.trail.events:
+        begins = event.stage == STEP_ENTER and event.step == step
+        if event.payload.get("rulePhase") == phase if phase else begins:
+            yield event
+
+
+def recent(intent: str) -> list[Choice]:
+    """The newest turns to choose from, those of the intent first; one query."""
+    found = CeConversationHistory.objects.filter(recording__isnull=False, replayable=True).order_by("-history_id")
+    rows = list(found.values_list("turn_id", "user_input", "intent_code", "state_code", "created_at")[:LOOKED_AT])
+    rows.sort(key=lambda row: code(row[2]) != code(intent))
+    return [
+        Choice(str(turn_id), f"“{shorten_line(text, 60)}” · {own} / {state} · {_when(made)}")
+        for turn_id, text, own, state, made in rows[:OFFERED]
+    ]
+
+
+def _when(moment: datetime) -> str:
+    return formats.date_format(timezone.localtime(moment), "DATETIME_FORMAT")

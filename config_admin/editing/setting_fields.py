@@ -1,0 +1,49 @@
+"""The input of a setting: a choice, a number with limits, or a text."""
+
+from typing import Any
+
+from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+
+from config_admin.editing.fields import Option, TextField, WordSelect
+from config_admin.validation.settings import describe_setting
+from convengine.engine.turn.live_settings import FALSE_WORDS, TRUE_WORDS, Setting
+
+_CODE = {"class": "ce-code ce-area", "spellcheck": "false"}
+#: Kinds with several lines, and the attributes of their text area.
+_AREAS: dict[str, dict[str, Any]] = {
+    "prompt": {"class": "ce-area", "rows": 8},
+    "template": {"class": "ce-area", "rows": 3},
+    "text": {"class": "ce-area", "rows": 3},
+    "json": {**_CODE, "rows": 8},
+    "regex": {**_CODE, "rows": 3},
+    "patterns": {**_CODE, "rows": 4},
+    "lines": {**_CODE, "rows": 4},
+    "list": {**_CODE, "rows": 2},
+    "codes": {**_CODE, "rows": 2},
+}
+
+
+def value_field(setting: Setting[Any]) -> TextField:
+    """The form field of a setting's value, without validation: the save checks do that."""
+    return TextField(label="Value", required=False, widget=_widget(setting), help_text=describe_setting(setting))
+
+
+def _widget(setting: Setting[Any]) -> Any:
+    kind = setting.kind
+    if offered := kind.values or (("true", "false") if kind.name == "bool" else ()):
+        return WordSelect([Option(word, word) for word in offered], blank=None)
+    if kind.name in ("int", "decimal"):
+        step = {"step": "any"} if kind.name == "decimal" else {}
+        bounds = {"min": kind.minimum, "max": kind.maximum}
+        return UnfoldAdminIntegerFieldWidget({"class": "ce-number", **step, **bounds})
+    if area := _AREAS.get(kind.name):
+        return UnfoldAdminTextareaWidget(area)
+    return UnfoldAdminTextInputWidget()
+
+
+def as_chosen(setting: Setting[Any], text: str) -> str:
+    """A stored text in the spelling of its input: `yes` is the choice true. Other texts stay unchanged."""
+    word = text.strip().lower()
+    if setting.kind.name == "bool" and word in TRUE_WORDS | FALSE_WORDS:
+        return "true" if word in TRUE_WORDS else "false"
+    return next((value for value in setting.kind.values if value.lower() == word), text)

@@ -1,0 +1,54 @@
+"""The uses of a row for its page: grouped, with links, limited."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from config_admin.editing.links import describe_content, row_name, row_url, table_label, workspace_url
+from config_admin.validation.uses import uses
+from convengine.engine.turn import rows
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.snapshot import Snapshot
+
+#: How many rows of one kind a page lists.
+SHOWN = 20
+
+
+class Link(NamedTuple):
+    """A row: its address and its name."""
+
+    url: str
+    name: str
+    #: Its purpose, in a few words.
+    about: str
+    enabled: bool
+
+
+class Group(NamedTuple):
+    """Rows of one table that use the row in the same way."""
+
+    how: str
+    kind: str
+    links: Sequence[Link]
+    more: int
+
+
+def group_usages(snapshot: Snapshot, row: Row) -> list[Group]:
+    """The groups, in the order of the kinds of use."""
+    found = groupby(uses(snapshot, row), key=lambda use: (use.how, use.row.table))
+    return [_group(how, table, [use.row for use in members]) for (how, table), members in found]
+
+
+def link_of(row: Row) -> Link:
+    """The link of a row; an intent links to its workspace."""
+    url = workspace_url(row.intent_code) if isinstance(row, rows.Intent) else row_url(row.table, row.pk)
+    return Link(url, row_name(row.table, row.pk), _about(row), row.enabled)
+
+
+def _group(how: str, table: str, members: list[Row]) -> Group:
+    links = [link_of(row) for row in members[:SHOWN]]
+    return Group(how, table_label(table), links, max(len(members) - SHOWN, 0))
+
+
+def _about(row: Row) -> str:
+    return row.name if isinstance(row, rows.Intent) else describe_content(vars(row))

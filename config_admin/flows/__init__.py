@@ -1,0 +1,1 @@
+"""Start a flow: make an intent with its phrases, data, rules and answers from a few words."""

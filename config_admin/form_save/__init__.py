@@ -1,0 +1,1 @@
+"""Saving, deleting and switching rows: the reason, the effects, and conflicts with others."""

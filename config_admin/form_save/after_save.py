@@ -1,0 +1,42 @@
+"""The health findings of a saved row, shown on the next page."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+
+from config_admin.health.acknowledgement import CeHealthAcknowledgement
+from config_admin.health.check import check_touched
+from config_admin.health.diagnosis import RowKey
+from config_admin.health.page import health_url
+from config_admin.snapshot.active import snapshots
+from config_admin.validation.codes import HEALTH_CODES
+from config_admin.validation.installation import installed
+
+#: How many findings are shown at once.
+TOLD = 3
+#: How many findings are looked up among the accepted ones.
+MARKED = 1000
+
+
+def tell_health(request: HttpRequest, saved: Any) -> None:
+    """Warn about what the saved row does together with others, without findings that the form has shown."""
+    if told := news_of([RowKey(saved._meta.db_table, saved.pk)]):
+        lines = format_html_join("", "<li>{}</li>", ((line,) for line in told[:TOLD]))
+        text = 'Findings, also listed in <a class="ce-link" href="{}">Health</a>:<ul>{}</ul>'
+        messages.warning(request, format_html(text, health_url(), lines))
+
+
+def news_of(saved: Sequence[RowKey]) -> list[str]:
+    """The health findings of saved rows in sentences, without accepted ones."""
+    snapshot = snapshots.current()
+    found = check_touched(snapshot, installed(), saved).findings
+    marks = {one.fingerprint(snapshot): one for one in found if one.code in HEALTH_CODES}
+    accepted = (
+        set(CeHealthAcknowledgement.objects.filter(pk__in=list(marks)[:MARKED]).values_list("pk", flat=True))
+        if marks
+        else set()
+    )
+    return [f"{one.message} {one.consequence}".strip() for mark, one in marks.items() if mark not in accepted]

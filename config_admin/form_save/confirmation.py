@@ -1,0 +1,92 @@
+"""The confirmation page: what would change, what prevents it, warnings, and the reason."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
+
+from config_admin.comparison.configurations import ChangedRow
+from config_admin.editing.links import column_label, row_name, row_url
+from config_admin.form_save import reasons
+from config_admin.validation.findings import Finding
+from convengine.engine.turn.rows import Row
+
+#: How many rows such a page shows in detail.
+SHOWN = 100
+
+
+class Refusal(NamedTuple):
+    """Why it is impossible, and the rows that prevent it, as (address, name)."""
+
+    message: str
+    rows: Sequence[tuple[str, str]] = ()
+
+
+@dataclass
+class Question:
+    """The content of the page."""
+
+    title: str
+    intro: str
+    #: The label of the button.
+    answer: str
+    back_url: str
+    danger: bool = False
+    refusals: Sequence[Refusal] = ()
+    warnings: Sequence[str] = ()
+    #: Rows with their changes.
+    rows: Sequence[ChangedRow] = ()
+    #: Rows as (address, name), if the change is the same for all.
+    row_links: Sequence[tuple[str, str]] = ()
+    #: How many more rows there are, and where.
+    more: int = 0
+    more_url: str = ""
+    #: News since the page was made.
+    news: str = ""
+    #: Hidden inputs of the form.
+    inputs: Sequence[tuple[str, Any]] = field(default_factory=list)
+    #: The suggested reason.
+    reason: str = ""
+
+
+def ask(request: HttpRequest, question: Question, opts: Any) -> TemplateResponse:
+    """The page."""
+    context = {
+        **admin.site.each_context(request),
+        "title": question.title,
+        "question": question,
+        "reason": question.reason,
+        "reason_missing": reasons.describe_missing_reason(request),
+        "opts": opts,
+    }
+    return TemplateResponse(request, "config_admin/confirm.html", context)
+
+
+def list_refusals(model_admin: Any, request: HttpRequest, rows: Iterable[Row]) -> list[Refusal]:
+    """What this user may not do to the rows."""
+    messages = (model_admin.forbidden(request, row) for row in rows)
+    return [Refusal(message) for message in dict.fromkeys(messages) if message]
+
+
+def refusals_of(findings: Iterable[Finding]) -> list[Refusal]:
+    """The errors, without duplicates, with row, field and code."""
+    errors = (finding for finding in findings if finding.is_error)
+    return [Refusal(f"{_text(finding)} ({finding.code})") for finding in dict.fromkeys(errors)]
+
+
+def warnings_of(findings: Iterable[Finding]) -> list[str]:
+    """The warnings, without duplicates, with row and field."""
+    return list(dict.fromkeys(_text(finding) for finding in findings if not finding.is_error))
+
+
+def _text(finding: Finding) -> str:
+    where = f", {column_label(finding.table, finding.field)}" if finding.field else ""
+    return f"{row_name(finding.table, finding.row)}{where}: {finding.message}"
+
+
+def link_rows(rows: Iterable[Row]) -> list[tuple[str, str]]:
+    """Rows as (address, name)."""
+    return [(row_url(row.table, row.pk), row_name(row.table, row.pk)) for row in rows]

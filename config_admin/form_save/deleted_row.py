@@ -1,0 +1,69 @@
+"""A row that was deleted while somebody edited it: the text is kept, and the row can be made again."""
+
+from typing import Any, NamedTuple
+
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse, QueryDict
+from unfold.admin import ModelAdmin
+
+from config_admin.editing.links import row_name, row_url
+from config_admin.form_save.optimistic_lock import Intruder, changed_by
+
+#: The input that confirms that the user knows about the deletion.
+AGAIN = "_again"
+
+
+class DeletedRow(NamedTuple):
+    """A deleted row: its content, who deleted it, when and why."""
+
+    last: Any
+    deleted: Intruder
+    why: str
+    name: str
+    history_url: str
+
+
+class DeletedRowAdmin(ModelAdmin):
+    """Forms of deleted rows become forms of new rows that replace them."""
+
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """The form; if its row was deleted meanwhile, with the typed text and a way to make it again."""
+        deleted_row = self._find_deleted_row(object_id) if request.method == "POST" and object_id else None
+        if deleted_row and "_saveasnew" not in request.POST:
+            held: Any = request
+            held.deleted_row, held.POST = deleted_row, self._complete(request.POST, deleted_row)
+            object_id, extra_context = None, {**(extra_context or {}), "deleted_row": deleted_row}
+        response: HttpResponse = super().changeform_view(request, object_id, form_url, extra_context)
+        return response
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Store the row; one that replaces a deleted row gets its number and creation time."""
+        if deleted_row := getattr(request, "deleted_row", None):
+            obj.pk, obj.created_at = deleted_row.last.pk, deleted_row.last.created_at
+        super().save_model(request, obj, form, change)
+
+    def _find_deleted_row(self, object_id: str) -> DeletedRow | None:
+        try:
+            pk = self.opts.pk.to_python(unquote(object_id))
+        except ValidationError:
+            return None
+        if self.model._default_manager.filter(pk=pk).exists():
+            return None
+        entry = self.model.history.filter(**{self.opts.pk.attname: pk}).order_by("-history_id").first()
+        if entry is None:
+            return None
+        table = self.opts.db_table
+        why = entry.history_change_reason or "No reason given."
+        deleted = next(changed_by(self.model, pk, 0))
+        return DeletedRow(entry.instance, deleted, why, row_name(table, pk), row_url(table, pk, "history"))
+
+    def _complete(self, sent: QueryDict, deleted_row: DeletedRow) -> QueryDict:
+        """The submitted data, with the fields that the form of a stored row lacks."""
+        data = sent.copy()
+        for name in getattr(self, "fixed_fields", ()):
+            column = self.opts.get_field(name)
+            data.setdefault(name, str(getattr(deleted_row.last, column.attname)))
+        return data

@@ -1,0 +1,57 @@
+"""The reason of a change: required for every change, and suggested again while a user works on one thing."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpRequest, QueryDict
+
+from convengine.engine.turn.scope import ANY, UNKNOWN
+
+KEY = "reasons_for_changes"
+#: How long a reason is suggested, in seconds, and for how many things.
+OFFERED, THINGS = 30 * 60, 20
+MISSING = "Enter a reason for this change. It is shown in the history and with the release."
+
+
+def thing_of(row: Any, intent: Any = None) -> str:
+    """What a change belongs to: the row's intent, or all rows of its table."""
+    code = intent or getattr(row, "intent_code", None) or ""
+    return row._meta.db_table if code in ("", ANY, UNKNOWN) else f"intent {code}"
+
+
+def remember(request: HttpRequest, thing: str) -> None:
+    """Keep the reason of the request for the next change of the thing in this session."""
+    if reason := read_reason(request):
+        kept = [(name, *rest) for name, *rest in request.session.get(KEY, []) if name != thing]
+        request.session[KEY] = [*kept, (thing, reason, time.time())][-THINGS:]
+
+
+def recall_reason(request: HttpRequest, thing: str) -> str:
+    """The last reason for the thing in this session, unless it is too old; else blank."""
+    for name, reason, moment in request.session.get(KEY, []):
+        if name == thing and time.time() - moment < OFFERED:
+            return str(reason)
+    return ""
+
+
+def read_reason(request: HttpRequest) -> str:
+    """The reason of a request."""
+    return request.POST.get("reason", "").strip()
+
+
+def describe_missing_reason(request: HttpRequest) -> str:
+    """The message for a blank reason."""
+    return MISSING if getattr(request, "is_reason_blank", False) else ""
+
+
+def require_reason(request: HttpRequest, *, consent: Sequence[str]) -> None:
+    """Ask again if a POST has no reason, by removing the inputs that confirm it."""
+    if request.method != "POST" or read_reason(request):
+        return
+    held: Any = request
+    held.is_reason_blank = "reason" in request.POST
+    data: QueryDict = request.POST.copy()
+    for name in consent:
+        data.pop(name, None)
+    held.POST = data

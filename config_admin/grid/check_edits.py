@@ -1,0 +1,160 @@
+"""Check many edits of one table together: conflicts with others, findings, and the result."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from config_admin.editing.fields import Unread
+from config_admin.form_save.optimistic_lock import Intruder, digest_of, last_changes
+from config_admin.grid.cells import value_of
+from config_admin.releases.blobs import canonical, hash_of
+from config_admin.releases.change_set import released
+from config_admin.releases.content import contents, control_plane, kept_columns
+from config_admin.releases.tree import Content, same
+from config_admin.restore.checks import compile_rows
+from config_admin.snapshot.active import snapshots
+from config_admin.transfer.values import invalid
+from config_admin.validation.draft import Draft, overlaid
+from config_admin.validation.fallback import find_fallbacks, report_last_fallback
+from config_admin.validation.findings import Finding, Severity
+from config_admin.validation.installation import installed
+from config_admin.validation.run import check_row
+from config_admin.validation.world import World
+from convengine.engine.older_templates.rows import Change, convert_row
+from convengine.engine.turn import rows
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.snapshot import Snapshot
+
+#: Why a user may not have such a row, or blank.
+Forbidden = Callable[[Row], str]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """An edit of a row: the digest of the seen content, and texts by column."""
+
+    seen: str
+    texts: Mapping[str, str]
+
+
+@dataclass
+class Verdict:
+    """The checked edits."""
+
+    #: The configuration of the check.
+    content_hash: str
+    #: Rows that changed since they were seen, with their present content (null when deleted) and the author.
+    met: dict[Any, tuple[Content | None, Intruder]] = field(default_factory=dict)
+    #: Errors, and warnings that the stored rows do not have already.
+    findings: list[Finding] = field(default_factory=list)
+    #: The resulting rows, without unchanged ones.
+    wanted: dict[Any, Content] = field(default_factory=dict)
+    #: Converted older template forms, by row.
+    conversions: dict[Any, list[Change]] = field(default_factory=dict)
+
+    def is_held(self, confirmed: Collection[str]) -> bool:
+        """True when the edits may not be saved: because of errors, or because warnings need a confirmation."""
+        return bool(self.met) or any(one.is_error or key_of(one) not in confirmed for one in self.findings)
+
+
+def key_of(finding: Finding) -> str:
+    """The key of a finding, for confirming warnings."""
+    return hash_of(canonical([str(finding.row), finding.code, finding.field, finding.message]))[:12]
+
+
+def judge(table: str, edits: Mapping[Any, Edit], forbidden: Forbidden) -> Verdict:
+    """The effect of the edits on the configuration in force. Changes nothing.
+
+    If rows were changed meanwhile, only these are reported: the user must choose first.
+    """
+    now = released()
+    stored = contents(table, list(edits))
+    verdict = Verdict(now.content_hash)
+    met = [pk for pk, edit in edits.items() if pk not in stored or digest_of(stored[pk]) != edit.seen]
+    if met:
+        changed = last_changes(control_plane()[table], met)
+        verdict.met = {pk: (stored.get(pk), changed.get(pk, Intruder("somebody", "", None))) for pk in met}
+        return verdict
+    _Judge(table, verdict, snapshots.current(), installed(), forbidden).judge(edits, stored)
+    return verdict
+
+
+class _Judge:
+    """The edits of one table during the check."""
+
+    def __init__(self, table: str, verdict: Verdict, snapshot: Snapshot, world: World, forbidden: Forbidden) -> None:
+        self.table, self.verdict, self.snapshot, self.world, self.forbidden = table, verdict, snapshot, world, forbidden
+        #: Unreadable typed texts, by row and column.
+        self.unread: dict[Any, dict[str, Unread]] = {}
+
+    def judge(self, edits: Mapping[Any, Edit], stored: Mapping[Any, Content]) -> None:
+        wanted = {pk: self._apply_edit(pk, edit, stored[pk]) for pk, edit in edits.items()}
+        wanted = {pk: row for pk, row in wanted.items() if pk in self.unread or not same(row, stored[pk])}
+        chunk = compile_rows(self.table, wanted)
+        # Unreadable values are checked by their row's own checks; for other checks the row keeps its earlier values.
+        after = overlaid(self.snapshot, {row.pk: row for row in chunk.rows})
+        drafts = {row.pk: self._restore_typed_texts(row) for row in chunk.rows}
+        found = self.verdict.findings
+        for pk, draft in drafts.items():
+            of_row = [*self._unreadable(draft, chunk.unreadable.get(pk, {})), *self._of_row(draft, after)]
+            if not any(one.is_error for one in of_row):
+                of_row += self._out_of_bounds(pk, wanted[pk])
+            found += of_row
+        found += self._fallback(drafts, after)
+        self.verdict.wanted = {pk: self._in_jinja(pk, drafts[pk], row) for pk, row in wanted.items()}
+
+    def _apply_edit(self, pk: Any, edit: Edit, before: Content) -> Content:
+        after = dict(before)
+        for name, text in edit.texts.items():
+            value = value_of(self.table, name, text)
+            if isinstance(value, Unread):
+                self.unread.setdefault(pk, {})[name] = value
+            else:
+                after[name] = value
+        return after
+
+    def _restore_typed_texts(self, row: Row) -> Row:
+        """The row with the typed texts, so that the checks can report them."""
+        typed: dict[str, Any] = {name: str(text) for name, text in self.unread.get(row.pk, {}).items()}
+        return replace(row, **typed)
+
+    def _of_row(self, draft: Row, after: Snapshot) -> list[Finding]:
+        stored = self.snapshot.row(type(draft), draft.pk)
+        if message := self.forbidden(draft) or (self.forbidden(stored) if stored else ""):
+            return [Finding("FORBIDDEN", Severity.ERROR, self.table, draft.pk, None, message)]
+        found = check_row(draft, after, self.world)
+        if any(not one.is_error for one in found):
+            known = check_row(stored, self.snapshot, self.world) if stored else []
+            found = [one for one in found if one.is_error or one not in known]
+        told = {one.field for one in found if one.is_error}
+        for name, text in self.unread.get(draft.pk, {}).items():
+            if name not in told:
+                found.append(self._error("SHAPE_INVALID", draft.pk, name, " ".join(text.problem.messages)))
+        return found
+
+    def _unreadable(self, draft: Row, stored: Mapping[str, str]) -> Iterator[Finding]:
+        for name, value in stored.items():
+            if name not in self.unread.get(draft.pk, {}):
+                message = f"The stored value {value[:80]!r} is not valid. Enter it again."
+                yield self._error("SHAPE_INVALID", draft.pk, name, message)
+
+    def _out_of_bounds(self, pk: Any, content: Content) -> Iterator[Finding]:
+        for name, column in kept_columns(self.table).items():
+            if not column.is_relation and (message := invalid(column, content[name])):
+                yield self._error("OUT_OF_RANGE", pk, name, message)
+
+    def _fallback(self, drafts: Mapping[Any, Row], after: Snapshot) -> Iterator[Finding]:
+        """The last answers for UNKNOWN / UNKNOWN may not be removed together either."""
+        if self.table == rows.Response.table and not find_fallbacks(after):
+            for row in find_fallbacks(self.snapshot):
+                if row.pk in drafts:
+                    yield report_last_fallback(Draft(row, self.snapshot, self.world))
+
+    def _in_jinja(self, pk: Any, draft: Row, content: Content) -> Content:
+        values, changes = convert_row(self.table, vars(draft))
+        if changes:
+            self.verdict.conversions[pk] = changes
+        return {**content, **values}
+
+    def _error(self, code: str, pk: Any, name: str, message: str) -> Finding:
+        return Finding(code, Severity.ERROR, self.table, pk, name, message)

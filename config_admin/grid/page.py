@@ -1,0 +1,252 @@
+"""The grid: its page, its rows a thousand at a time, and saving edits."""
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from django.contrib.admin.views.main import PAGE_VAR
+from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
+from django.db.models import AutoField, QuerySet
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils.text import capfirst
+from django.views.decorators.http import require_GET, require_POST
+from unfold.admin import ModelAdmin
+
+from config_admin.editing.context import get_editor_context
+from config_admin.editing.links import release_url, row_url
+from config_admin.editing.pickers import find_source
+from config_admin.form_save import reasons
+from config_admin.form_save.after_save import TOLD, news_of
+from config_admin.form_save.optimistic_lock import Intruder, digest_of
+from config_admin.grid.cells import text_of
+from config_admin.grid.check_edits import Edit, Verdict, key_of
+from config_admin.grid.save_edits import SaveResult, SavingFailed, save
+from config_admin.health.diagnosis import RowKey
+from config_admin.health.page import health_url
+from config_admin.releases.content import contents
+from config_admin.releases.tree import Content
+from config_admin.validation.columns import spec_of
+from convengine.engine.turn.rows import Tool
+from convengine.server.deployment import conf
+
+Json = Any
+#: Rows per answer.
+CHUNK = 1000
+#: The parameter with the row before the next ones.
+AFTER = "after"
+_WIDE = ("JSONField", "TextField")
+
+
+class GridAdmin(ModelAdmin):
+    """The grid of a table, with the rights, the columns and the filters of its form and list."""
+
+    change_list_template = "config_admin/change_list.html"
+
+    def get_urls(self) -> list[Any]:
+        """Add the addresses of the grid."""
+        views = {"": self.grid_view, "rows": require_GET(self.rows_view), "save": require_POST(self.save_view)}
+        own = [
+            path(f"grid/{name}/" if name else "grid/", self.admin_site.admin_view(view), name=address_name(self, name))
+            for name, view in views.items()
+        ]
+        return [*own, *super().get_urls()]
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """The list, with a link to the same rows as a grid."""
+        grid = Grid(self, request)
+        found = {"grid_url": f"{grid.url()}?{grid.filters.urlencode()}", "may_edit_grid": grid.may_edit}
+        response: HttpResponse = super().changelist_view(request, {**(extra_context or {}), **found})
+        return response
+
+    def grid_view(self, request: HttpRequest) -> HttpResponse:
+        """The page; its script asks for the rows."""
+        grid = Grid(self, request)
+        grid.allow(grid.may_see)
+        asked = grid.filters.urlencode()
+        listed = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"{capfirst(str(self.opts.verbose_name_plural))} in a grid",
+            "opts": self.opts,
+            "grid": grid.about(),
+            "may_edit": grid.may_edit,
+            "is_filtered": bool(asked),
+            "list_url": f"{listed}?{asked}",
+            "reason": reasons.recall_reason(request, self.opts.db_table),
+        }
+        return TemplateResponse(request, "config_admin/grid.html", context)
+
+    def rows_view(self, request: HttpRequest) -> JsonResponse:
+        """Rows after one, in key order, and whether there are more."""
+        grid = Grid(self, request)
+        grid.allow(grid.may_see)
+        pks = list(grid.filtered_rows().order_by("pk").values_list("pk", flat=True)[: CHUNK + 1])
+        there = contents(self.opts.db_table, pks[:CHUNK])
+        rows = [grid.row(pk, there[pk]) for pk in pks[:CHUNK] if pk in there]
+        return JsonResponse({"rows": rows, "next": str(pks[CHUNK - 1]) if len(pks) > CHUNK else None})
+
+    def save_view(self, request: HttpRequest) -> JsonResponse:
+        """Save edits, or report what prevents it: conflicts, else findings."""
+        grid = Grid(self, request)
+        grid.allow(grid.may_edit)
+        reason = reasons.read_reason(request)
+        if not reason:
+            return JsonResponse({"problem": reasons.MISSING, "field": "reason"})
+        user: Any = request.user
+        rows: Any = self
+        edits = grid.edits()
+        try:
+            done = save(
+                self.opts.db_table,
+                edits,
+                partial(rows.forbidden, request),
+                author=user,
+                reason=reason,
+                confirmed=request.POST.get("confirmed", "").split(),
+            )
+        except SavingFailed as error:
+            return JsonResponse({"problem": str(error)})
+        if done.is_held:
+            return JsonResponse(grid.describe_refusal(done.verdict))
+        reasons.remember(request, self.opts.db_table)
+        return JsonResponse(grid.describe_save(done, edits))
+
+
+def address_name(model_admin: Any, page: str = "") -> str:
+    """The URL name of a grid's address."""
+    return "_".join(filter(None, (model_admin.opts.app_label, model_admin.opts.model_name, "grid", page)))
+
+
+class Grid:
+    """A table's grid for one request."""
+
+    def __init__(self, model_admin: Any, request: HttpRequest) -> None:
+        self.admin, self.request, self.opts = model_admin, request, model_admin.opts
+        self.table: str = self.opts.db_table
+        names = [name for _, fields in model_admin.sections for part in fields for name in _flat(part)]
+        #: The columns of the form, in order, after the key.
+        self.columns = [column for name in names if not (column := self.opts.get_field(name)).primary_key]
+        self.may_see: bool = model_admin.has_view_or_change_permission(request)
+        self.may_edit: bool = model_admin.has_change_permission(request)
+
+    def allow(self, may: bool) -> None:
+        """Raises PermissionDenied without the right."""
+        if not may:
+            raise PermissionDenied
+
+    def url(self, page: str = "") -> str:
+        """An address of the grid."""
+        return reverse(f"admin:{address_name(self.admin, page)}")
+
+    @property
+    def filters(self) -> QueryDict:
+        """The filters of the list."""
+        found = self.request.GET.copy()
+        for name in (PAGE_VAR, "o", AFTER):
+            found.pop(name, None)
+        return found
+
+    def filtered_rows(self) -> QuerySet[Any]:
+        """The rows of the list with the same filters, after the requested one. Raises BadRequest."""
+        asked: Any = self.request
+        after = asked.GET.get(AFTER)
+        asked.GET = self.filters
+        query: QuerySet[Any] = self.admin.get_changelist_instance(asked).queryset
+        try:
+            return query if after is None else query.filter(pk__gt=self.opts.pk.to_python(after))
+        except ValidationError as error:
+            raise BadRequest(str(error)) from error
+
+    def about(self) -> dict[str, Json]:
+        """The description of the table for the script."""
+        return {
+            "row": capfirst(str(self.opts.verbose_name)),
+            "key": capfirst(str(self.opts.pk.verbose_name)),
+            "keyNumber": isinstance(self.opts.pk, AutoField),
+            "mayEdit": self.may_edit,
+            "rows": f"{self.url('rows')}?{self.filters.urlencode()}",
+            "save": self.url("save"),
+            "columns": [self._serialize_column(column) for column in self.columns],
+        }
+
+    def _serialize_column(self, column: Any) -> dict[str, Json]:
+        kind = column.get_internal_type()
+        return {
+            "name": column.attname,
+            "label": capfirst(str(column.verbose_name)),
+            "help": str(column.help_text),
+            "fixed": column.name in self.admin.fixed_fields,
+            "wide": kind in _WIDE,
+            "number": "Integer" in kind or kind == "DecimalField",
+            "truth": kind == "BooleanField",
+            "options": list(dict.fromkeys(self._options(column))),
+        }
+
+    def _options(self, column: Any) -> Iterator[str]:
+        source = find_source(spec_of(column))
+        if column.choices:
+            yield from (str(value) for value, _ in column.flatchoices)
+        elif source:
+            yield from (option.value for option in source(get_editor_context(self.request)))
+
+    def row(self, pk: Any, content: Content) -> list[Json]:
+        """A row for the script: its key, digest, form address, name and texts."""
+        texts = [text_of(content[column.attname]) for column in self.columns]
+        return [str(pk), digest_of(content), row_url(self.table, pk), self._name(pk), texts]
+
+    def _name(self, pk: Any) -> str:
+        """The key, or the code of the tool of the row."""
+        tool = get_editor_context(self.request).snapshot.row(Tool, pk) if self.opts.pk.is_relation else None
+        return tool.tool_code if tool else str(pk)
+
+    def edits(self) -> dict[Any, Edit]:
+        """The submitted edits: `{key: {"seen": digest, "cells": {column: text}}}` as a JSON file. Raises BadRequest."""
+        sent, limit = self.request.FILES.get("edits"), conf.get("MAX_IMPORT_BYTES")
+        if sent is None or (sent.size or 0) > limit:
+            raise BadRequest(f"Send the edits as a file `edits` of at most {limit} bytes.")
+        editable = {column.attname for column in self.columns if column.name not in self.admin.fixed_fields}
+        try:
+            found = json.loads(sent.read())
+            return {self.opts.pk.to_python(key): _edit(one, editable) for key, one in found.items()}
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ValidationError) as error:
+            raise BadRequest(f"The list of edits is not valid: {error}") from error
+
+    def describe_refusal(self, verdict: Verdict) -> dict[str, Json]:
+        """What prevents saving the edits."""
+        findings = [{**one.as_dict(), "row": str(one.row), "key": key_of(one)} for one in verdict.findings]
+        met = {str(pk): self._describe_conflict(pk, content, who) for pk, (content, who) in verdict.met.items()}
+        return {"findings": findings, "met": met}
+
+    def _describe_conflict(self, pk: Any, content: Content | None, who: Intruder) -> dict[str, Json]:
+        return {"who": who.who, "when": who.when, "row": None if content is None else self.row(pk, content)}
+
+    def describe_save(self, done: SaveResult, edits: Mapping[Any, Edit]) -> dict[str, Json]:
+        """The release, the rows after saving, and warnings."""
+        wanted, release = done.verdict.wanted, done.release
+        return {
+            "release": {"number": release.pk, "url": release_url(release.pk)} if release else None,
+            "rows": [self.row(pk, content) for pk, content in contents(self.table, list(edits)).items()],
+            "told": news_of([RowKey(self.table, pk) for pk in wanted])[:TOLD] if release else [],
+            "health": health_url(),
+            "conversions": [
+                f"{pk}: {change.before} → {change.after}"
+                for pk, changes in done.verdict.conversions.items()
+                for change in changes
+            ],
+        }
+
+
+def _flat(part: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (part,) if isinstance(part, str) else part
+
+
+def _edit(one: Mapping[str, Any], editable: set[str]) -> Edit:
+    texts = dict(one["cells"])
+    if unknown := texts.keys() - editable:
+        raise ValueError(f"{', '.join(sorted(unknown))} cannot be changed in the grid. Use the form of the row.")
+    if not all(isinstance(text, str) for text in (one["seen"], *texts.values())):
+        raise ValueError("cells are texts.")
+    return Edit(one["seen"], texts)

@@ -1,0 +1,122 @@
+"""The Health page: the findings, their consequences, and the accepted ones."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from config_admin.editing.context import get_editor_context
+from config_admin.editing.links import row_name, row_url
+from config_admin.health.acknowledgement import CeHealthAcknowledgement
+from config_admin.health.diagnosis import Diagnosis
+from config_admin.health.running import runs
+from config_admin.health.witness import Witness
+from config_admin.releases.content import control_plane
+from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.enums import read_phase
+from convengine.engine.turn.snapshot import Snapshot
+
+#: How many findings a page shows.
+SHOWN = 100
+
+
+def health_url() -> str:
+    return reverse("admin:config_admin_cerule_health")
+
+
+def health(request: HttpRequest) -> HttpResponse:
+    """The findings of the configuration in force, or the progress of the check. A POST accepts one, or undoes that."""
+    rules = admin.site.get_model_admin(control_plane()["ce_rule"])
+    may_accept = rules.has_change_permission(request)
+    if not (may_accept if request.method == "POST" else rules.has_view_or_change_permission(request)):
+        raise PermissionDenied
+    if request.method == "POST":
+        _answer(request)
+        return HttpResponseRedirect(health_url())
+    snapshot, world = get_editor_context(request)
+    run = runs.of(snapshot, world)
+    # Read once, because the check goes on while the page is made.
+    done = run.health
+    found = done.findings if done else ()
+    accepted = {row.pk: row for row in CeHealthAcknowledgement.objects.order_by("-made_at")[:5000]}
+    marked = [(one, one.fingerprint(snapshot)) for one in found]
+    wanted = request.GET.get("code", "")
+    open_ones = [(one, mark) for one, mark in marked if mark not in accepted]
+    chosen = [(one, mark) for one, mark in open_ones if wanted in ("", one.code)]
+    context = {
+        **admin.site.each_context(request),
+        "title": "Health",
+        "opts": control_plane()["ce_rule"]._meta,
+        "run": run,
+        "done": done,
+        "config_version": snapshot.config_version,
+        "percent": round(100 * run.done / run.parts),
+        "codes": _counted([one for one, _ in open_ones]),
+        "code": wanted,
+        "findings": [_shown(request, snapshot, one, mark) for one, mark in chosen[:SHOWN]],
+        "more": max(0, len(chosen) - SHOWN),
+        "accepted": [
+            (_shown(request, snapshot, one, mark), accepted[mark]) for one, mark in marked if mark in accepted
+        ][:SHOWN],
+        "may_accept": may_accept,
+    }
+    return TemplateResponse(request, "config_admin/health.html", context)
+
+
+def _answer(request: HttpRequest) -> None:
+    """Accept a finding with a reason, or undo that."""
+    mark, reason = request.POST.get("fingerprint", "")[:32], request.POST.get("reason", "").strip()
+    if "again" in request.POST:
+        CeHealthAcknowledgement.objects.filter(pk=mark).delete()
+        messages.success(request, "The finding is shown again.")
+    elif not reason or not mark:
+        messages.error(request, "Not accepted. Enter a reason.")
+    else:
+        values = {"code": request.POST.get("code", ""), "reason": reason, "made_by": request.user.get_username()}
+        CeHealthAcknowledgement.objects.update_or_create(pk=mark, defaults=values)
+        messages.success(request, "Accepted. The finding is shown again if one of its rows changes.")
+
+
+def _counted(found: list[Diagnosis]) -> list[tuple[str, int]]:
+    counts: dict[str, int] = {}
+    for one in found:
+        counts[one.code] = counts.get(one.code, 0) + 1
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _shown(request: HttpRequest, snapshot: Snapshot, one: Diagnosis, mark: str) -> dict[str, Any]:
+    return {
+        "code": one.code,
+        "is_error": one.is_error,
+        "message": one.message,
+        "consequence": one.consequence,
+        "fingerprint": mark,
+        "rows": [(_url(request, key.table, key.pk), row_name(key.table, key.pk)) for key in one.rows],
+        "witness": _describe_witness(one.witness) if one.witness else [],
+    }
+
+
+def _url(request: HttpRequest, table: str, pk: Any) -> str:
+    may = admin.site.get_model_admin(control_plane()[table]).has_view_or_change_permission(request)
+    return row_url(table, pk) if may else ""
+
+
+def _describe_witness(witness: Witness) -> list[tuple[str, str]]:
+    """The witness, line by line."""
+    phase = read_phase(witness.phase) if witness.phase else None
+    lines = [
+        ("Message", f"“{witness.text}”" if witness.text is not None else ""),
+        ("in", " / ".join(filter(None, (witness.intent, witness.state)))),
+        ("when", phase.label.lower() if phase else ""),
+        ("recognised intent", witness.dialogue_act or ""),
+        ("with", _values({**witness.context, **witness.input_params, **witness.facts})),
+    ]
+    return [(name, text) for name, text in lines if text]
+
+
+def _values(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {dumps(value)}" for name, value in values.items())

@@ -1,0 +1,199 @@
+"""Admin of releases: their changes, and undo (R5, R57)."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import path, reverse
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+
+from config_admin.comparison.configurations import Differences, build_comparison, first_rows
+from config_admin.editing.links import release_url, row_name, row_url
+from config_admin.form_save import reasons
+from config_admin.form_save.confirmation import SHOWN, Question, Refusal, ask, refusals_of, warnings_of
+from config_admin.form_save.request_change_set import describe_new_release, record_request
+from config_admin.history import compare_page
+from config_admin.releases.content import contents
+from config_admin.releases.diff import differences
+from config_admin.releases.head import newest
+from config_admin.releases.models import CeRelease, Origin
+from config_admin.releases.queries import NoSuchRelease, release_of
+from config_admin.releases.tree import Difference
+from config_admin.restore.checks import Wanted, check_restored_rows
+from config_admin.restore.restore_rows import RestoreRefused, RowsBelongTogether
+from config_admin.restore.revert import RevertConflict, revert_release, wanted_by_revert
+from config_admin.restore.roll_back import roll_back
+from config_admin.transfer import page as transfer_page
+from convengine.server.admin_site.read_only import ReadOnlyAdmin
+from convengine.server.admin_site.record_columns import badge_column, excerpt_column, turns_url
+
+T = TypeVar("T")
+ORIGIN_LOOKS = dict.fromkeys(Origin.values, "default") | {
+    Origin.ROLLBACK.value: "warning",
+    Origin.REVERT.value: "warning",
+    Origin.OUT_OF_BAND.value: "danger",
+}
+
+
+@admin.register(CeRelease)
+class ReleaseAdmin(ReadOnlyAdmin):
+    """Releases, newest first."""
+
+    change_form_template = "config_admin/release.html"
+    list_display = ("version", "origin_label", "author", "why", "created_at")
+    list_filter = (("origin", ChoicesDropdownFilter),)
+    ordering = ("-config_version",)
+    fields = ("config_version", "origin", "author", "reason", "created_at")
+    why = excerpt_column("reason", "reason", 90)
+
+    def get_urls(self) -> list[Any]:
+        """Add the comparison and the two undo pages."""
+        name = "config_admin_cerelease"
+        roll, take = self.admin_site.admin_view(self.roll_back_view), self.admin_site.admin_view(self.take_back_view)
+        own = [
+            path("compare/", self.admin_site.admin_view(self.compare_view), name=f"{name}_compare"),
+            *self._ways_in_and_out(name),
+            path("<int:config_version>/roll-back/", roll, name=f"{name}_roll_back"),
+            path("<int:config_version>/take-back/", take, name=f"{name}_take_back"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def _ways_in_and_out(self, name: str) -> list[Any]:
+        pages = {"transfer/": transfer_page.show, "transfer/export/": transfer_page.export}
+        return [
+            path(route, self.admin_site.admin_view(partial(page, self)), name=f"{name}_{route[:-1].replace('/', '_')}")
+            for route, page in pages.items()
+        ]
+
+    def compare_view(self, request: HttpRequest) -> HttpResponse:
+        """Compare any two releases."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return compare_page.show(self, request)
+
+    @admin.display(description="release")
+    def version(self, release: CeRelease) -> str:
+        """The release number."""
+        return f"Release {release.config_version}"
+
+    @badge_column(ORIGIN_LOOKS, "origin")
+    def origin_label(self, release: CeRelease) -> tuple[str, str]:
+        """The origin of the change."""
+        return release.origin, str(release.get_origin_display())
+
+    def has_roll_back_permission(self, request: HttpRequest) -> bool:
+        """Configuration administrators may (R18)."""
+        return bool(request.user.has_perm("config_admin.roll_back_release"))
+
+    def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
+        """The release with its changes."""
+        release = self.get_object(request, object_id)
+        found = differences(release.parent_id or 0, release.pk) if release else {}
+        in_force = newest()
+        context = {
+            "comparison": build_comparison(request, found),
+            "is_newest": release is not None and release.pk == in_force,
+            "to_newest_url": compare_page.compare_url(release.pk, in_force) if release else "",
+            "turns_url": turns_url(request.user, release=release.pk) if release else "",
+            "may_go_back": self.has_roll_back_permission(request),
+        }
+        return super().change_view(request, object_id, form_url, context | (extra_context or {}))
+
+    # --- undo ---------------------------------------------------------------------------------------------------
+
+    def roll_back_view(self, request: HttpRequest, config_version: int) -> HttpResponse:
+        """Ask whether to restore all rows as they were in a release, or do it."""
+        reasons.require_reason(request, consent=())
+        with record_request(request, Origin.ROLLBACK):
+            self._check(request, config_version)
+            in_force = newest()
+            question = Question(
+                title=f"Roll back to release {config_version}",
+                intro=f"Make every row what it was in release {config_version}? Conversations use it from their next "
+                "message on. Nothing is lost: this makes a new release, and every release between stays.",
+                answer=f"Roll back to release {config_version}",
+                back_url=release_url(config_version),
+                danger=True,
+                reason=f"Roll back to release {config_version}",
+                more_url=compare_page.compare_url(in_force, config_version),
+            )
+            found = differences(in_force, config_version)
+            return self._asked(request, question, found, lambda: roll_back(config_version))
+
+    def take_back_view(self, request: HttpRequest, config_version: int) -> HttpResponse:
+        """Ask whether to undo only the changes of one release, or do it."""
+        reasons.require_reason(request, consent=())
+        with record_request(request, Origin.REVERT):
+            self._check(request, config_version)
+            wanted, conflicts = wanted_by_revert(config_version)
+            question = Question(
+                title=f"Undo release {config_version}",
+                intro=f"Undo the changes of release {config_version} and keep all later changes?",
+                answer="Undo",
+                back_url=release_url(config_version),
+                danger=True,
+                reason=f"Undo release {config_version}",
+                refusals=_in_the_way(conflicts),
+            )
+            return self._asked(request, question, _beside(wanted), lambda: revert_release(config_version))
+
+    def _check(self, request: HttpRequest, config_version: int) -> CeRelease:
+        if not self.has_roll_back_permission(request):
+            raise PermissionDenied
+        try:
+            return release_of(config_version)
+        except NoSuchRelease as error:
+            raise Http404(str(error)) from error
+
+    def _asked(self, request: HttpRequest, question: Question, found: Differences, go_back: Any) -> HttpResponse:
+        self._fill(request, question, found)
+        if request.method != "POST" or question.refusals or question.news or not reasons.read_reason(request):
+            return ask(request, question, self.opts)
+        try:
+            go_back()
+        except RestoreRefused as error:
+            question.refusals = refusals_of(error.findings)
+            return ask(request, question, self.opts)
+        except (RevertConflict, RowsBelongTogether) as error:
+            question.refusals = [Refusal(str(error))]
+            return ask(request, question, self.opts)
+        self.message_user(request, describe_new_release(), messages.SUCCESS)
+        return HttpResponseRedirect(reverse("admin:config_admin_cerelease_changelist"))
+
+    def _fill(self, request: HttpRequest, question: Question, found: Differences) -> None:
+        question.rows = first_rows(found, SHOWN)
+        question.more = sum(map(len, found.values())) - len(question.rows)
+        findings = check_restored_rows({table: {row.pk: row.after for row in rows} for table, rows in found.items()})
+        question.refusals = _first([*question.refusals, *refusals_of(findings)], Refusal)
+        question.warnings = _first(warnings_of(findings), str)
+        if not found and not question.refusals:
+            question.refusals = [Refusal("There are no differences, so there is nothing to roll back.")]
+        question.inputs = [("in_force", in_force := newest())]
+        if request.POST.get("in_force", str(in_force)) != str(in_force):
+            question.news = f"Release {in_force} was created meanwhile. Review the changes again."
+
+
+def _first(told: Sequence[T], worded: Callable[[str], T]) -> list[T]:
+    """The first entries, and the number of the others."""
+    beyond = len(told) - SHOWN
+    return [*told[:SHOWN], *([worded(f"… and {beyond} more.")] if beyond > 0 else [])]
+
+
+def _beside(wanted: Wanted) -> Differences:
+    """Rows that would be restored, each beside its present state."""
+    found: dict[str, list[Difference]] = {}
+    for table, rows in wanted.items():
+        now = contents(table, list(rows))
+        found[table] = [Difference(pk, now.get(pk), row) for pk, row in rows.items()]
+    return found
+
+
+def _in_the_way(rows: Sequence[tuple[str, Any]]) -> list[Refusal]:
+    if not rows:
+        return []
+    links = [(row_url(table, pk, "history"), row_name(table, pk)) for table, pk in rows[:SHOWN]]
+    message = "Changed again since, so taking this back would undo that too. Put these back one by one, if at all:"
+    return [Refusal(message, links)]

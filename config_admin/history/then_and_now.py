@@ -1,0 +1,116 @@
+"""A row as it was in a release beside the present one, and the changes of releases between two, for readers of past
+turns.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from django.contrib.auth import get_permission_codename
+from django.core.exceptions import ValidationError
+from django.utils.text import capfirst
+
+from config_admin.comparison.configurations import ChangedRow, first_rows
+from config_admin.comparison.row_diff import FieldChange, field_change, text_of
+from config_admin.editing.links import release_url, row_name, row_url
+from config_admin.releases.content import EXTRA_COLUMNS, control_plane, kept_columns
+from config_admin.releases.diff import differences
+from config_admin.releases.head import newest
+from config_admin.releases.models import CeRelease
+from config_admin.releases.queries import row_at
+from config_admin.releases.tree import same
+
+#: How many rows of a release are shown in detail, and how many releases per page.
+ROWS, RELEASES = 10, 20
+
+
+class Column(NamedTuple):
+    """One column, then and now."""
+
+    label: str
+    then: str
+    now: str
+    #: The difference; null if there is none, or the row is missing on one side.
+    change: FieldChange | None
+
+
+class ThenAndNow(NamedTuple):
+    """A row in a release and in the newest one."""
+
+    name: str
+    then_version: int
+    now_version: int
+    in_then: bool
+    in_now: bool
+    columns: Sequence[Column]
+    #: Its edit page, if it still exists, and its history.
+    url: str
+    history_url: str
+
+    @property
+    def differs(self) -> bool:
+        """True unless it is unchanged."""
+        return self.in_then != self.in_now or any(column.change for column in self.columns)
+
+
+class Between(NamedTuple):
+    """One release between two turns."""
+
+    release: CeRelease
+    url: str
+    rows: Sequence[ChangedRow]
+    #: How many rows are not shown.
+    more: int
+
+
+def right_to_read(table: str) -> str:
+    """The right to read a row of a table. Raises KeyError for a table that is not configuration."""
+    opts = control_plane()[table]._meta
+    return f"{opts.app_label}.{get_permission_codename('view', opts)}"
+
+
+def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
+    """A row in a release beside the newest one; null if neither has it, or the key is invalid.
+
+    Raises KeyError for an unknown table, NoSuchRelease.
+    """
+    last = newest()
+    try:
+        then, now = row_at(config_version, table, pk), row_at(last, table, pk)
+    except (ValidationError, ValueError):
+        return None
+    if then is None and now is None:
+        return None
+    columns = []
+    for name, column in kept_columns(table).items():
+        if name in EXTRA_COLUMNS:
+            continue
+        differs = then is not None and now is not None and not same(then[name], now[name])
+        change = field_change(table, name, then[name], now[name]) if differs and then and now else None
+        columns.append(Column(capfirst(str(column.verbose_name)), text_of(then, name), text_of(now, name), change))
+    return ThenAndNow(
+        row_name(table, pk),
+        config_version,
+        last,
+        then is not None,
+        now is not None,
+        columns,
+        row_url(table, pk) if now is not None else "",
+        row_url(table, pk, "history"),
+    )
+
+
+def between(since: int, until: int, behind: int | None = None) -> tuple[list[Between], int | None]:
+    """The releases after `since` up to `until`, newest first, with their changes; and where the next page begins.
+
+    `behind`: only releases before that one.
+    """
+    wanted = CeRelease.objects.filter(pk__gt=since, pk__lte=until if behind is None else min(until, behind - 1))
+    found = list(wanted.order_by("-pk").defer("manifest")[: RELEASES + 1])
+    return list(_build_changes(found[:RELEASES])), found[RELEASES - 1].pk if len(found) > RELEASES else None
+
+
+def _build_changes(releases: Sequence[CeRelease]) -> Iterator[Between]:
+    for release in releases:
+        changed = differences(release.parent_id or 0, release.pk)
+        rows = first_rows(changed, ROWS)
+        yield Between(release, release_url(release.pk), rows, sum(map(len, changed.values())) - len(rows))

@@ -1,0 +1,34 @@
+"""Addresses of the manual's entries, for forms and templates.
+
+The reference is imported at first use, because it reads the admin, which imports this.
+"""
+
+from typing import Any
+
+from django.urls import reverse
+
+
+def entry_url(anchor: str) -> str:
+    """The address of an entry on its page, or of a search for it if it does not exist."""
+    from config_admin.manual.reference import places
+
+    place = places().get(anchor)
+    if place is None:
+        return f"{reverse('manual')}?q={anchor.rpartition('.')[2]}"
+    return f"{reverse('manual_reference', args=[place.chapter.slug])}#{anchor}"
+
+
+def entries_of_form(opts: Any) -> dict[str, Any]:
+    """For the script of forms: the entries of the table and of its fields, by field name."""
+    from config_admin.manual.reference import places
+
+    table = opts.db_table
+    if table not in places():
+        return {}
+    anchors = {field.name: f"{table}.{field.name}" for field in opts.get_fields()}
+    fields = {
+        name: {"anchor": anchor, "url": entry_url(anchor), "title": places()[anchor].entry.title}
+        for name, anchor in anchors.items()
+        if anchor in places()
+    }
+    return {"table": table, "url": entry_url(table), "fields": fields}

@@ -1,0 +1,57 @@
+"""The models of the configuration: one module per table, and those of releases."""
+
+from config_admin.form_save.presence_row import CePresence
+from config_admin.health.acknowledgement import CeHealthAcknowledgement
+from config_admin.releases.models import CeConfigHead, CeRelease, CeReleaseBlob
+from config_admin.tables.base_model import ControlPlaneRow, RowQuerySet, ScopedRow
+from config_admin.tables.classifier.model import CeIntentClassifier
+from config_admin.tables.config.model import CeConfig
+from config_admin.tables.container_config.model import CeContainerConfig
+from config_admin.tables.intent.model import CeIntent
+from config_admin.tables.mcp_db_tool.model import CeMcpDbTool
+from config_admin.tables.mcp_http_tool.model import CeMcpHttpTool
+from config_admin.tables.mcp_planner.model import CeMcpPlanner
+from config_admin.tables.mcp_server.model import CeMcpServer
+from config_admin.tables.mcp_sql_guardrail.model import CeMcpSqlGuardrail
+from config_admin.tables.mcp_tool.model import CeMcpTool
+from config_admin.tables.output_schema.model import CeOutputSchema
+from config_admin.tables.pending_action.model import CePendingAction
+from config_admin.tables.policy.model import CePolicy
+from config_admin.tables.prompt_template.model import CePromptTemplate
+from config_admin.tables.response.model import CeResponse
+from config_admin.tables.rule.model import CeRule
+from config_admin.tables.state_graph.model import CeStateGraph
+from config_admin.tables.tool.model import CeTool
+from config_admin.tables.verbose.model import CeVerbose
+from config_admin.workplace.editor_row import CeDeskRow
+
+__all__ = [
+    "CeConfig",
+    "CeConfigHead",
+    "CeContainerConfig",
+    "CeDeskRow",
+    "CeHealthAcknowledgement",
+    "CeIntent",
+    "CeIntentClassifier",
+    "CeMcpDbTool",
+    "CeMcpHttpTool",
+    "CeMcpPlanner",
+    "CeMcpServer",
+    "CeMcpSqlGuardrail",
+    "CeMcpTool",
+    "CeOutputSchema",
+    "CePendingAction",
+    "CePolicy",
+    "CePresence",
+    "CePromptTemplate",
+    "CeRelease",
+    "CeReleaseBlob",
+    "CeResponse",
+    "CeRule",
+    "CeStateGraph",
+    "CeTool",
+    "CeVerbose",
+    "ControlPlaneRow",
+    "RowQuerySet",
+    "ScopedRow",
+]

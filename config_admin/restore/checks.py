@@ -1,0 +1,63 @@
+"""The save checks for rows of an older release that are about to be restored (tables 8: reverting is checked)."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from config_admin.releases.tree import Content
+from config_admin.snapshot.active import snapshots
+from config_admin.snapshot.compile import Chunk, compile_chunk
+from config_admin.validation.draft import Draft
+from config_admin.validation.findings import Finding
+from config_admin.validation.installation import installed
+from config_admin.validation.run import check_delete, check_row
+from config_admin.validation.world import World
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.snapshot import Snapshot, Table
+
+#: For each table the resulting rows by primary key; null for a deleted one.
+Wanted = Mapping[str, Mapping[Any, Content | None]]
+
+
+def check_restored_rows(wanted: Wanted, judged: Callable[[], None] = lambda: None) -> list[Finding]:
+    """The findings for these rows: checked together, in the resulting configuration.
+
+    `judged` is called for each resulting row.
+    """
+    now, world = snapshots.current(), installed()
+    restored = {table: compile_rows(table, rows) for table, rows in wanted.items()}
+    after = _overlaid(now, wanted, restored)
+    found: list[Finding] = []
+    for table, chunk in restored.items():
+        stored = now.tables[table].by_pk
+        for row in chunk.rows:
+            found += _of_row(row, chunk.unreadable.get(row.pk), after, world)
+            judged()
+        gone = [stored[pk] for pk, row in wanted[table].items() if row is None and pk in stored]
+        found += [each for row in gone for each in check_delete(row, after)]
+    return found
+
+
+def _of_row(row: Row, unreadable: Mapping[str, str] | None, after: Snapshot, world: World) -> Iterator[Finding]:
+    for field, value in (unreadable or {}).items():
+        message = f"In that release the value was {value[:80]!r}, which is not valid. Restore this row by hand."
+        yield Draft(row, after, world).error("SHAPE_INVALID", field, message)
+    if not unreadable:
+        yield from check_row(row, after, world)
+
+
+def compile_rows(table: str, rows: Mapping[Any, Content | None]) -> Chunk:
+    """The resulting rows as the engine would read them."""
+    contents = [row for row in rows.values() if row is not None]
+    columns = sorted(contents[0]) if contents else []
+    return compile_chunk(table, {"columns": columns, "rows": [[row[name] for name in columns] for row in contents]})
+
+
+def _overlaid(now: Snapshot, wanted: Wanted, restored: Mapping[str, Chunk]) -> Snapshot:
+    tables = dict(now.tables)
+    for name, chunk in restored.items():
+        table = tables[name]
+        rows = {pk: row for pk, row in table.by_pk.items() if pk not in wanted[name]}
+        rows |= {row.pk: row for row in chunk.rows}
+        bad = {pk: found for pk, found in table.unreadable.items() if pk not in wanted[name]}
+        tables[name] = Table(name, [rows[pk] for pk in sorted(rows)], {**bad, **chunk.unreadable})
+    return Snapshot(now.config_version, tables, now.defaults)

@@ -1,0 +1,74 @@
+"""Restore rows as they were in a release, for every kind of undo."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection
+
+from config_admin.releases import content
+from config_admin.releases.blobs import batches
+from config_admin.releases.change_set import recorded
+from config_admin.releases.tree import Content
+from config_admin.restore.checks import Wanted, check_restored_rows
+from config_admin.validation.findings import Finding
+
+
+class RowsBelongTogether(ValueError):
+    """A row would lose the row that it belongs to."""
+
+
+class RestoreRefused(ValueError):
+    """Rows of the older release fail the present save checks."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        #: The errors, with row, field, code and remedy.
+        self.findings = findings
+        super().__init__("; ".join(f"{f.table} {f.row}, {f.field or 'row'}: {f.code}: {f.message}" for f in findings))
+
+
+def restore_rows(wanted: Wanted, *, checked: bool = True) -> None:
+    """Restore the content of rows. Call it in a change set.
+
+    `checked`: run the save checks first; without, a script takes what there was.
+
+    Rows are deleted first and inserted afterwards, so that two rows can swap a unique name; the history still shows a
+    change, because it compares contents. Columns that the engine writes stay unchanged.
+
+    Raises RestoreRefused when a row has an error, RowsBelongTogether when that leaves a row without its tool.
+    """
+    if checked and (errors := [finding for finding in check_restored_rows(wanted) if finding.is_error]):
+        raise RestoreRefused(errors)
+    tables = [table for table in content.control_plane() if table in wanted]
+    with recorded() as change:
+        before = {table: content.stored(table, list(wanted[table])) for table in tables}
+        for table in reversed(tables):
+            model = content.control_plane()[table]
+            change.touch(model, wanted[table])
+            for pks in batches(before[table]):
+                # Without a collector: rows to delete together are in `wanted`, others must stay.
+                model._base_manager.filter(pk__in=pks)._raw_delete(using=DEFAULT_DB_ALIAS)
+        for table in tables:
+            _put_in(table, wanted[table], before[table])
+        _check_references()
+
+
+def _put_in(table: str, rows: Mapping[Any, Content | None], before: Mapping[Any, Any]) -> None:
+    model = content.control_plane()[table]
+    made = []
+    for pk, row in rows.items():
+        if row is not None:
+            instance = before.get(pk) or model()
+            for name, value in content.column_values(table, row).items():
+                setattr(instance, name, value)
+            made.append(instance)
+    model._base_manager.bulk_create(made)
+
+
+def _check_references() -> None:
+    """Refuse here, with a message, what the database would refuse at the commit."""
+    try:
+        connection.check_constraints(table_names=list(content.control_plane()))
+    except IntegrityError as error:
+        raise RowsBelongTogether(
+            "A tool has its own settings that are not part of this change. Change those first."
+        ) from error

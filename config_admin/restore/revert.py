@@ -1,0 +1,87 @@
+"""Undo a change: of one row, or of everything that one release changed."""
+
+from typing import Any, NamedTuple
+
+from config_admin.releases import content, tree
+from config_admin.releases.change_set import change_set
+from config_admin.releases.changes import Author
+from config_admin.releases.diff import differences
+from config_admin.releases.models import CeRelease, Origin
+from config_admin.releases.queries import release_of, row_at
+from config_admin.releases.tree import Content
+from config_admin.restore.checks import Wanted
+from config_admin.restore.restore_rows import restore_rows
+
+
+class RevertConflict(ValueError):
+    """The rows were changed again since."""
+
+    def __init__(self, rows: list[tuple[str, Any]]) -> None:
+        names = ", ".join(f"{table} {pk}" for table, pk in rows)
+        super().__init__(f"Changed again since, so taking this back would undo that too: {names}.")
+        #: Table and primary key of each.
+        self.rows = rows
+
+
+def revert_row(
+    table: str, pk: Any, config_version: int, *, author: Author = None, reason: str = "", checked: bool = True
+) -> CeRelease | None:
+    """Restore one row as it was in a release, or delete it if it did not exist; null if nothing changes.
+
+    Raises NoSuchRelease, KeyError for an unknown table, RowsBelongTogether, and, unless not `checked`, RestoreRefused.
+    """
+    was = row_at(config_version, table, pk)
+    with change_set(Origin.REVERT, author, reason or f"{table} {pk} as in version {config_version}") as change:
+        restore_rows({table: {pk: was}}, checked=checked)
+    return change.release
+
+
+def revert_release(
+    config_version: int, *, author: Author = None, reason: str = "", force: bool = False, checked: bool = True
+) -> CeRelease | None:
+    """Undo what one release changed, field by field, and nothing else; null when nothing is left to undo.
+
+    Raises NoSuchRelease, RowsBelongTogether, RevertConflict when these fields were changed again since, unless `force`,
+    which restores the rows as they were before it, and RestoreRefused, unless not `checked`.
+    """
+    with change_set(Origin.REVERT, author, reason or f"Undo version {config_version}") as change:
+        wanted, changed = wanted_by_revert(config_version)
+        if changed and not force:
+            raise RevertConflict(changed)
+        restore_rows(wanted, checked=checked)
+    return change.release
+
+
+def wanted_by_revert(config_version: int) -> tuple[Wanted, list[tuple[str, Any]]]:
+    """What undoing a release would restore, and the rows whose fields were changed again since.
+
+    Those are included as they were before the release. Rows with nothing left to undo are not.
+    """
+    release = release_of(config_version)
+    wanted: dict[str, dict[Any, Content | None]] = {}
+    changed: list[tuple[str, Any]] = []
+    for table, rows in differences(release.parent_id or 0, config_version).items():
+        now = content.contents(table, [row.pk for row in rows])
+        for row in rows:
+            kept = _without(row, now.get(row.pk))
+            if kept is None:
+                changed.append((table, row.pk))
+            if not tree.same(kept.row if kept else row.before, now.get(row.pk)):
+                wanted.setdefault(table, {})[row.pk] = kept.row if kept else row.before
+    return wanted, changed
+
+
+class _Kept(NamedTuple):
+    row: Content | None
+
+
+def _without(row: tree.Difference, now: Content | None) -> _Kept | None:
+    """The row without the change; null when the same fields were changed again since."""
+    if tree.same(now, row.after) or tree.same(now, row.before):
+        return _Kept(row.before)
+    if row.before is None or row.after is None or now is None:
+        return None
+    names = [name for name, value in row.after.items() if not tree.same(value, row.before[name])]
+    if any(not (tree.same(now[name], row.after[name]) or tree.same(now[name], row.before[name])) for name in names):
+        return None
+    return _Kept({**now, **{name: row.before[name] for name in names}})

@@ -1,0 +1,172 @@
+"""What the admin pages of all configuration rows share: forms and lists."""
+
+from collections.abc import Sequence
+from functools import partial
+from types import MethodType
+from typing import Any, ClassVar
+
+from django.contrib import admin, messages
+from django.db.models import Case, JSONField, Model, QuerySet, Value, When
+from django.forms import ModelForm
+from django.http import HttpRequest
+from django.utils import formats, timezone
+from unfold.admin import ModelAdmin
+
+from config_admin.editing.code_editors import language_of, names
+from config_admin.editing.context import get_editor_context
+from config_admin.editing.field_previews import FIELD_PREVIEWS
+from config_admin.editing.fields import field_of
+from config_admin.editing.links import workspace_url
+from config_admin.editing.live_checks import LiveChecksAdmin
+from config_admin.editing.pickers import find_source
+from config_admin.form_save.change_admin import ChangeAdmin
+from config_admin.form_save.deleted_row import DeletedRowAdmin
+from config_admin.form_save.row_form import RowForm
+from config_admin.form_save.workspace_return import WorkspaceReturnAdmin, find_return_url
+from config_admin.grid.page import GridAdmin
+from config_admin.history.row_history import HistoryAdmin
+from config_admin.snapshot.active import snapshots
+from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter, with_activity
+from config_admin.validation.columns import spec_of
+from config_admin.workplace.favourites import opened
+from convengine.engine.rules.explain import find_row_fault
+from convengine.engine.turn.rows import DECIDERS, ROW_TYPE_OF
+from convengine.engine.turn.scope import ANY
+from convengine.server.admin_site.record_columns import badge_column, json_column, turns_url
+
+#: A title, and fields; a tuple of fields shares one line.
+Section = tuple[str | None, Sequence[str | tuple[str, ...]]]
+
+
+class RowAdmin(
+    ChangeAdmin, HistoryAdmin, LiveChecksAdmin, DeletedRowAdmin, GridAdmin, WorkspaceReturnAdmin, ModelAdmin
+):
+    """Admin of one configuration table."""
+
+    form = RowForm
+    change_form_template = "config_admin/change_form.html"
+    save_as = True
+    #: Each cell is a template of the admin: a list of twice as many takes half a second.
+    list_per_page = 50
+    list_filter: Any = (InUseFilter,)
+    list_filter_submit = True
+    show_facets = admin.ShowFacets.NEVER
+
+    #: The form, section by section.
+    sections: ClassVar[Sequence[Section]] = ()
+    #: Fields that are set once.
+    fixed_fields: ClassVar[Sequence[str]] = ()
+    #: True if rows belong to an intent, and take part only while it is enabled.
+    is_scoped: ClassVar[bool] = False
+
+    class Media:
+        """Scripts and styles of forms."""
+
+        js = ("convengine/ce-editor.js", "convengine/form.js")
+
+    def __init__(self, model: type[Model], admin_site: Any) -> None:
+        super().__init__(model, admin_site)
+        #: Read-only columns for JSON, which the form column would show on one line.
+        self._shown: dict[Any, str] = {}
+        columns: Any = model._meta.concrete_fields
+        for column in columns:
+            if isinstance(column, JSONField):
+                self._shown[column.name] = shown = f"shown_{column.name}"
+                setattr(self, shown, MethodType(json_column(column.name, str(column.verbose_name)), self))
+
+    # --- the form -----------------------------------------------------------------------------------------------
+
+    def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        """The sections of the table, and the reason for users who may change the row."""
+        may_save = self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
+        saving = [*(["reason"] if may_save else []), *(["last_change"] if obj else [])]
+        shown: dict[Any, str] = {} if may_save else self._shown
+        return [
+            (title, {"fields": [shown.get(name, name) for name in fields]})
+            for title, fields in (*self.sections, ("Saving", saving))
+        ]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Sequence[str]:
+        """The name of a row does not change, because others may refer to it."""
+        return (*(self.fixed_fields if obj else ()), "last_change")
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> type[ModelForm]:
+        """The form class of this request."""
+        form: type[ModelForm] = super().get_form(request, obj, change, **options)
+        return type(form.__name__, (form,), {"request": request, "forbidden": partial(self.forbidden, request)})
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        """A field with options; the save checks validate it."""
+        spec = spec_of(db_field)
+        source = find_source(spec)
+        language = language_of(db_field)
+        found = field_of(
+            db_field,
+            list(source(get_editor_context(request))) if source else None,
+            depends=spec.depends_on,
+            code=spec.is_code or bool(language),
+        )
+        if found and (trial := FIELD_PREVIEWS.get((self.opts.db_table, db_field.name))):
+            found.widget.attrs["data-try"] = trial.only
+        if found and language:
+            found.widget.attrs["data-code"] = language
+        return found or super().formfield_for_dbfield(db_field, request, **options)
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
+        """A read-only page offers no copy; an unusable row shows the reason."""
+        if request.method == "GET" and (stored := context.get("original")) is not None:
+            self._tell_fault(request, stored.pk)
+        page = super().render_change_form(request, context, *args, **options)
+        page.context_data["save_as"] = self.save_as and page.context_data["has_change_permission"]
+        intent = getattr(context.get("original"), "intent_code", "")
+        page.context_data["where_used"] = self.uses_of(request, context.get("original"))
+        page.context_data["names"] = names(get_editor_context(request))
+        page.context_data["questions"] = self.questions(request, context.get("original"))
+        if (stored := context.get("original")) is not None:
+            page.context_data["is_favourite"] = opened(request.user, self.opts.db_table, stored.pk)
+            if (table := self.opts.db_table) in DECIDERS:
+                page.context_data["decided_url"] = turns_url(request.user, table=table, row=stored.pk)
+        page.context_data["workspace_url"] = find_return_url(request) or (workspace_url(intent) if intent else "")
+        return page
+
+    def _tell_fault(self, request: HttpRequest, pk: Any) -> None:
+        snapshot = get_editor_context(request).snapshot
+        row = snapshot.row(ROW_TYPE_OF[self.opts.db_table], pk)
+        fault = find_row_fault(snapshot, row) if row else None
+        if fault:
+            text = f"This row is invalid, so no turn uses it: {fault.reason}. {fault.remedy or ''}".strip()
+            self.message_user(request, text, messages.ERROR)
+
+    @admin.display(description="last change")
+    def last_change(self, row: Any) -> str:
+        """When the row was changed, and by whom."""
+        moment = formats.date_format(timezone.localtime(row.updated_at), "DATETIME_FORMAT")
+        return f"{moment} by {row.updated_by}" if row.updated_by else moment
+
+    # --- the list -----------------------------------------------------------------------------------------------
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """The rows, with whether they take part."""
+        found = super().get_queryset(request)
+        return with_activity(found) if self.is_scoped else found
+
+    @badge_column({"on": "success", "off": "default", "inactive": "warning", "unreadable": "danger"}, "use", "enabled")
+    def in_use(self, row: Any) -> tuple[str, str]:
+        """Whether the engine uses the row (tables 1.6)."""
+        if row.pk in snapshots.latest.tables[self.opts.db_table].unreadable:
+            return "unreadable", "unusable"
+        if not row.enabled:
+            return "off", "off"
+        return ("on", "on") if getattr(row, "intent_active", True) else ("inactive", "inactive (intent disabled)")
+
+
+class ScopedAdmin(RowAdmin):
+    """Admin of rows with a scope."""
+
+    is_scoped = True
+    list_filter: Any = (InUseFilter, IntentFilter, StateFilter)
+
+
+def any_last(column: str) -> tuple[Any, str]:
+    """An order with concrete codes before ANY, as they win over it."""
+    return Case(When(**{column: ANY}, then=Value(1)), default=Value(0)).asc(), column

@@ -1,0 +1,133 @@
+"""What all configuration rows share: audit columns, history, and that every write is part of a change set."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from config_admin.releases.change_set import recorded
+from config_admin.tables.history import RowHistory
+from config_admin.tables.model_fields import CodeField, not_blank
+from config_admin.validation.columns import Reference, column
+from config_admin.validation.draft import SaveChecks
+from convengine.engine.turn.scope import ANY, UNKNOWN
+
+STAMPS = ("updated_at", "updated_by")
+
+
+class RowQuerySet(models.QuerySet[Any]):
+    """Queries on configuration rows. Bulk writes are recorded like any other (R5)."""
+
+    def update(self, **values: Any) -> int:
+        """As in Django, in a change set; sets `updated_at` and `updated_by`."""
+        if self.query.is_sliced:
+            return super().update(**values)
+        with recorded() as change:
+            change.touch(self.model, list(self.order_by().values_list("pk", flat=True)))
+            if {"pk", self.model._meta.pk.name} & values.keys():
+                change.touch_table(self.model)
+            return super().update(**{"updated_at": timezone.now(), "updated_by": change.author_name} | values)
+
+    def bulk_create(self, objs: Iterable[Any], *args: Any, **options: Any) -> list[Any]:
+        """As in Django, in a change set."""
+        with recorded() as change:
+            made = list(objs)
+            for row in made:
+                row.updated_by = change.author_name
+            created = super().bulk_create(made, *args, **options)
+            if all(row.pk for row in created):
+                change.touch(self.model, [row.pk for row in created])
+            if options.get("ignore_conflicts") or options.get("update_conflicts"):
+                # The database decided which rows it inserted; the instances do not know.
+                change.touch_table(self.model)
+            return created
+
+    def bulk_update(self, *args: Any, **options: Any) -> int:
+        """As in Django, in one change set for all batches."""
+        with recorded():
+            return super().bulk_update(*args, **options)
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        """As in Django, in one change set together with dependent rows."""
+        with recorded():
+            return super().delete()
+
+
+class ControlPlaneRow(models.Model):
+    """A row that the engine reads through releases. Its dataclass is in `convengine.engine.turn.rows` (tables 1.2)."""
+
+    #: The checks before a row of the table is saved.
+    save_checks: ClassVar[SaveChecks]
+    #: True for rows with a scope.
+    is_scoped: ClassVar[bool] = False
+    #: Columns that the engine itself writes; they are not configuration and make no release.
+    ENGINE_COLUMNS: ClassVar[tuple[str, ...]] = ()
+
+    created_at = models.DateTimeField(default=timezone.now, db_default=Now(), editable=False)
+    updated_at = models.DateTimeField(auto_now=True, db_default=Now())
+    updated_by = models.CharField(max_length=150, default="", db_default="", blank=True, editable=False)
+
+    history = RowHistory()
+    objects = RowQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+        base_manager_name = "objects"
+
+    def __str__(self) -> str:
+        return f"{self.pk} · {self.summary()}"
+
+    def save_base(self, *args: Any, **options: Any) -> None:
+        """Store the row in a change set. Every way of saving an instance ends here."""
+        with recorded() as change:
+            self.updated_by = change.author_name
+            if options.get("update_fields"):
+                options["update_fields"] = frozenset({*options["update_fields"], *STAMPS})
+            super().save_base(*args, **options)
+
+    def delete(self, *args: Any, **options: Any) -> tuple[int, dict[str, int]]:
+        """Delete the row, and dependent rows, in one change set."""
+        with recorded():
+            return super().delete(*args, **options)
+
+    def summary(self) -> str:
+        """The content of the row in a few words."""
+        raise NotImplementedError
+
+
+class ScopedRow(ControlPlaneRow):
+    """A row with a scope: intent and state, each concrete, ANY or UNKNOWN (tables 1.3)."""
+
+    is_scoped = True
+
+    intent_code = column(
+        CodeField("intent", help_text="An intent, or ANY for all intents."),
+        reference=Reference.INTENT,
+        reserved=(ANY, UNKNOWN),
+    )
+    state_code = column(
+        CodeField("state", help_text="A state, or ANY for all states."),
+        reference=Reference.STATE,
+        reserved=(ANY, UNKNOWN),
+    )
+
+    class Meta(ControlPlaneRow.Meta):
+        abstract = True
+        constraints = not_blank("intent_code", "state_code")
+
+    @property
+    def scope(self) -> str:
+        """Intent and state in short."""
+        return f"{self.intent_code}/{self.state_code}"
+
+
+def shortened(text: str | None, limit: int = 60) -> str:
+    """The beginning of a text on one line."""
+    line = " ".join((text or "").split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def index(name: str, *columns: str) -> models.Index:
+    return models.Index(fields=list(columns), name=name)

@@ -1,0 +1,1 @@
+"""Phrases: texts and patterns that mean an intent."""

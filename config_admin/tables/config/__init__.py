@@ -1,0 +1,1 @@
+"""Settings: values that replace defaults."""

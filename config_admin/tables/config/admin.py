@@ -1,0 +1,123 @@
+"""Admin of `ce_config`, the live settings (tables 5.1)."""
+
+from typing import Any, cast
+
+from django.contrib import admin
+from django.db.models.functions import Lower
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import path
+
+from config_admin.editing.setting_fields import value_field
+from config_admin.snapshot.compile import row_of
+from config_admin.tables.base_admin import RowAdmin
+from config_admin.tables.config.model import CeConfig
+from config_admin.validation.settings import describe_default, find_setting
+from config_admin.workplace import settings_page
+from convengine.engine.turn import rows
+from convengine.engine.turn.live_settings import Setting
+from convengine.engine.turn.rows import Row
+from convengine.server.admin_site.record_columns import badge_column, excerpt_column
+
+#: The right that makes a configuration administrator (R18).
+ADMINISTRATOR = "config_admin.roll_back_release"
+
+
+def declared(row: CeConfig) -> Setting[Any] | None:
+    """The setting of a row, or null when nothing reads it."""
+    return find_setting(cast(rows.Config, row_of(row)))
+
+
+@admin.register(CeConfig)
+class ConfigAdmin(RowAdmin):
+    """Live settings. Only configuration administrators change reserved ones (settings 1)."""
+
+    sections = (
+        ("Setting", ("config_type", "config_key", "config_value")),
+        ("Availability", ("enabled",)),
+    )
+    list_display = ("name", "in_use", "value", "default", "reserved", "meaning")
+    search_fields = ("config_type", "config_key", "config_value")
+    ordering = (Lower("config_type").asc(), Lower("config_key").asc())
+    value = excerpt_column("config_value", "value", 40)
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> type[ModelForm]:
+        """The form; the value of a known setting has a matching input."""
+        form = super().get_form(request, obj, change, **options)
+        setting = declared(obj) if obj else None
+        if setting and "config_value" in form.base_fields:
+            if "config_key" in form.base_fields:
+                form.base_fields["config_key"].widget.attrs["data-quiet"] = ""
+            form.base_fields["config_value"] = value_field(setting)
+        return form
+
+    def get_urls(self) -> list[Any]:
+        """Add the page of all settings."""
+        view = self.admin_site.admin_view(self.effective_view)
+        return [path("effective/", view, name="config_admin_ceconfig_effective"), *super().get_urls()]
+
+    def effective_view(self, request: HttpRequest) -> HttpResponse:
+        """Every setting, with its value in force and its source."""
+        return settings_page.show(self, request)
+
+    def response_post_save_add(self, request: HttpRequest, obj: CeConfig) -> HttpResponse:
+        """Back to the page of all settings."""
+        return HttpResponseRedirect(settings_page.settings_url(declared(obj)))
+
+    def response_post_save_change(self, request: HttpRequest, obj: CeConfig) -> HttpResponse:
+        return HttpResponseRedirect(settings_page.settings_url(declared(obj)))
+
+    def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
+        super().response_delete(request, obj_display, obj_id)
+        return HttpResponseRedirect(settings_page.settings_url())
+
+    def is_reserved(self, request: HttpRequest, setting: Setting[Any]) -> bool:
+        """True when the setting is reserved and this user is no configuration administrator (settings 1)."""
+        return setting.mark == "LR" and not request.user.has_perm(ADMINISTRATOR)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Read-only pages show the meaning as a line of its own."""
+        found = super().get_fieldsets(request, obj)
+        if obj and not self.has_change_permission(request, obj):
+            found[0][1]["fields"] = [*found[0][1]["fields"], "meaning", "default"]
+        return found
+
+    def has_change_permission(self, request: HttpRequest, obj: CeConfig | None = None) -> bool:
+        """Configuration administrators change reserved settings."""
+        return super().has_change_permission(request, obj) and self._is_free(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: CeConfig | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and self._is_free(request, obj)
+
+    def forbidden(self, request: HttpRequest, row: Row) -> str:
+        """Nobody else may make, switch or restore such a row."""
+        setting = find_setting(row) if isinstance(row, rows.Config) else None
+        if setting is None or not self.is_reserved(request, setting):
+            return ""
+        return f"{setting.name} can only be changed by configuration administrators."
+
+    def _is_free(self, request: HttpRequest, obj: CeConfig | None) -> bool:
+        return obj is None or not self.forbidden(request, row_of(obj))
+
+    @admin.display(description="setting", ordering=Lower("config_key"))
+    def name(self, row: CeConfig) -> str:
+        """Type and key."""
+        return f"{row.config_type} / {row.config_key}"
+
+    @admin.display(description="default")
+    def default(self, row: CeConfig) -> str:
+        """The value without the row."""
+        setting = declared(row)
+        return describe_default(setting)[:40] if setting else "-"
+
+    @badge_column({"reserved": "warning"}, "reserved")
+    def reserved(self, row: CeConfig) -> tuple[str, str] | None:
+        """Whether the setting is reserved."""
+        setting = declared(row)
+        return ("reserved", "reserved") if setting and setting.mark == "LR" else None
+
+    @admin.display(description="meaning")
+    def meaning(self, row: CeConfig) -> str:
+        """The help of the setting."""
+        setting = declared(row)
+        return setting.help if setting else "unknown setting"

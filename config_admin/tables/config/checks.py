@@ -1,0 +1,206 @@
+"""Save checks of `ce_config`, by the catalogue of settings (tables 5.1, settings 1)."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
+from config_admin.validation import programs, relations
+from config_admin.validation.draft import Draft, SaveChecks
+from config_admin.validation.findings import Finding
+from config_admin.validation.settings import canonical_key, find_setting, upper_key
+from config_admin.validation.wording import did_you_mean, listed
+from convengine.engine.llm import settings as llm
+from convengine.engine.steps.intents import settings as intents
+from convengine.engine.steps.interaction import settings
+from convengine.engine.steps.tools import settings as tools
+from convengine.engine.text.compare import blank
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import DialogueAct
+from convengine.engine.turn.live_settings import ALIASES, CATALOGUE, Setting, Unreadable
+from convengine.engine.turn.scope import ANY
+
+Config = Draft[rows.Config]
+Judge = Callable[[Config, Any], Iterator[Finding]]
+#: Names from other systems, and the message about each (R19, R38, R48).
+REPLACED: Mapping[tuple[str, str], str] = {
+    ("RESPONSERESOLUTIONSTEP", "FALLBACK_ENABLED"): "ResponseResolutionStep / ON_MISSING",
+    ("RESETCONVERSATIONSTEP", "ACK_TEXT"): "Session / FRESH_START_TEXT",
+}
+_SECRET_KEY = re.compile(r"PASSWORD|PASSWD|SECRET|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIAL|(^|_)TOKEN$")
+_SECRET_VALUE = re.compile(
+    r"-----BEGIN [A-Z ]*PRIVATE KEY|\bsk-[A-Za-z0-9_-]{16,}|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{20,}"
+    r"|\bxox[abprs]-[A-Za-z0-9-]{10,}|\beyJ[A-Za-z0-9_-]{10,}\.eyJ|\b(?:Bearer|Basic) [A-Za-z0-9+/=._-]{16,}"
+    r"|://[^/\s:@]+:[^/\s:@]+@"
+)
+
+
+def _plain_key(row: rows.Config) -> tuple[str, str]:
+    family, key = upper_key(row)
+    return family, key.partition(".")[0]
+
+
+def _duplicate(draft: Config) -> Iterator[Finding]:
+    same = relations.all_by(draft.snapshot, rows.Config, canonical_key)
+    for other in draft.others(same.get(canonical_key(draft.row), ())):
+        yield draft.error(
+            "DUPLICATE",
+            "config_key",
+            f"{draft.row.config_type} / {draft.row.config_key} already has a value (row {other.pk}). Change that row.",
+        )
+
+
+def _secret(draft: Config) -> Iterator[Finding]:
+    # A known setting holds no secret, whatever its name is.
+    named = find_setting(draft.row) is None and _SECRET_KEY.search(_plain_key(draft.row)[1])
+    if named or _SECRET_VALUE.search(draft.row.config_value or ""):
+        yield draft.error(
+            "SECRET_IN_CONFIG",
+            "config_key" if named else "config_value",
+            "Do not store secrets here. Put them into the environment of the deployment.",
+        )
+
+
+def _value(draft: Config) -> Iterator[Finding]:
+    setting, text = find_setting(draft.row), draft.row.config_value or ""
+    if setting is None or (setting.kind.blank_is_absent and blank(text)):
+        return
+    findings = list(_BY_KIND.get(setting.kind.name, _readable)(draft, setting))
+    yield from findings
+    judge = _BY_NAME.get(setting.name)
+    if judge and not any(finding.is_error for finding in findings):
+        yield from judge(draft, setting.kind.read(text))
+
+
+def _readable(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
+    try:
+        setting.kind.read(draft.row.config_value or "")
+    except Unreadable as problem:
+        code = "CHOICE_UNKNOWN" if setting.kind.name in ("bool", "enum") else "SHAPE_INVALID"
+        yield draft.error(code, "config_value", f"{setting.key} {problem}")
+
+
+def _number(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
+    kind = setting.kind
+    low, high = kind.minimum or 0, kind.maximum or 0
+    try:
+        kind.read(draft.row.config_value or "")
+        within = low <= float(draft.row.config_value) <= high
+    except ValueError:
+        within = False
+    if not within:
+        noun, bounds = ("whole number", "d") if kind.name == "int" else ("number", "g")
+        text = f"{setting.key} must be a {noun} from {low:{bounds}} to {high:{bounds}}."
+        yield draft.error("OUT_OF_RANGE", "config_value", text)
+
+
+def _regex(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
+    return programs.regex(draft, "config_value", draft.row.config_value)
+
+
+def _patterns(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
+    for pattern in setting.kind.read(draft.row.config_value or ""):
+        yield from programs.regex(draft, "config_value", pattern)
+
+
+def _json(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
+    found = list(programs.json_text(draft, "config_value", draft.row.config_value))
+    yield from found or _readable(draft, setting)
+
+
+def _template(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
+    strict = setting.kind.name == "prompt"
+    return programs.template(draft, "config_value", draft.row.config_value, intent=ANY, strict=strict)
+
+
+_BY_KIND: Mapping[str, Callable[[Config, Setting[Any]], Iterator[Finding]]] = {
+    "int": _number,
+    "decimal": _number,
+    "regex": _regex,
+    "patterns": _patterns,
+    "json": _json,
+    "prompt": _template,
+    "template": _template,
+}
+
+
+def _matrix(draft: Config, matrix: Mapping[str, Any]) -> Iterator[Finding]:
+    pairs = {f"{subject}:{act}" for subject in settings.SUBJECTS for act in DialogueAct}
+    for key, value in matrix.items():
+        if key.strip().upper() not in pairs:
+            yield draft.error("SHAPE_INVALID", "config_value", f"{key} must have the form PENDING_ACTION:AFFIRM.")
+        if value != "" and str(value).strip().upper() not in settings.DECISIONS:
+            yield draft.error(
+                "CHOICE_UNKNOWN",
+                "config_value",
+                f"{json.dumps(value, ensure_ascii=False)} is not a decision. Choose one of "
+                f"{', '.join(settings.DECISIONS)}.",
+            )
+
+
+def _allowed_next(draft: Config, allowed: Mapping[str, Any]) -> Iterator[Finding]:
+    for key, codes in allowed.items():
+        if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
+            yield draft.error("SHAPE_INVALID", "config_value", f"{key} must be a list of tool codes.")
+
+
+def _reset_codes(draft: Config, codes: tuple[str, ...]) -> Iterator[Finding]:
+    known = draft.snapshot.table(rows.Intent).by_pk
+    for code in codes:
+        if code not in known:
+            hint = did_you_mean(code, map(str, known))
+            yield draft.warning("RESET_CODES_UNKNOWN", "config_value", f"The intent {code} does not exist.{hint}")
+
+
+def _model(draft: Config, name: str) -> Iterator[Finding]:
+    if name.strip() not in draft.world.models:
+        known = draft.world.models
+        yield draft.error(
+            "NOT_REGISTERED",
+            "config_value",
+            f"There is no model {name}.{did_you_mean(name, known)} Allowed: {listed(known)}.",
+        )
+
+
+_BY_NAME: Mapping[str, Judge] = {
+    settings.MATRIX.name: _matrix,
+    tools.ALLOWED_NEXT.name: _allowed_next,
+    intents.RESET_INTENT_CODES.name: _reset_codes,
+    llm.MODEL.name: _model,
+}
+
+
+def _known(draft: Config) -> Iterator[Finding]:
+    setting, (family, key) = find_setting(draft.row), _plain_key(draft.row)
+    written = f"{draft.row.config_type} / {draft.row.config_key}"
+    if setting is None:
+        names = (f"{each.type} / {each.key}" for each in CATALOGUE.values())
+        here = REPLACED.get((family, key))
+        hint = f" Use {here} instead." if here else did_you_mean(written, names)
+        yield draft.warning("CONFIG_KEY_UNKNOWN", "config_key", f"Nothing reads {written}.{hint}")
+    elif (family, key) in ALIASES:
+        yield draft.warning(
+            "CONFIG_KEY_RENAMED", "config_key", f"{key} is an older name. It is stored as {setting.key}."
+        )
+
+
+def _qualifier(draft: Config) -> Iterator[Finding]:
+    setting, (_, _, qualifier) = find_setting(draft.row), canonical_key(draft.row)
+    if setting is None or not qualifier:
+        return
+    if setting.qualifier is None:
+        yield draft.warning(
+            "CONFIG_KEY_UNKNOWN",
+            "config_key",
+            f"{setting.key} has one value for everything. Remove the qualifier .{qualifier}.",
+        )
+    elif setting.qualifier == "purpose" and qualifier not in llm.PURPOSES:
+        yield draft.warning(
+            "CONFIG_KEY_UNKNOWN",
+            "config_key",
+            f"No model call has the purpose {qualifier}.{did_you_mean(qualifier, llm.PURPOSES)}",
+        )
+
+
+SAVE_CHECKS = SaveChecks(form=(_duplicate, _secret, _value), fit=(_known, _qualifier))

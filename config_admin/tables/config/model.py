@@ -1,0 +1,54 @@
+"""`ce_config`: live settings (tables 5.1)."""
+
+from django.db import models
+from django.db.models.functions import Lower
+
+from config_admin.tables.base_model import ControlPlaneRow, shortened
+from config_admin.tables.config.checks import SAVE_CHECKS
+from config_admin.tables.model_fields import enabled
+from config_admin.validation.columns import Problem, Reference, column
+
+
+class CeConfig(ControlPlaneRow):
+    """One setting. Look-ups ignore case; the value's type is that of the settings catalogue."""
+
+    save_checks = SAVE_CHECKS
+
+    config_id = models.BigAutoField("id", primary_key=True)
+    config_type = column(
+        models.CharField(
+            "type", help_text="The part of the engine that reads the setting, for example DialogueActStep or Session."
+        ),
+        required=Problem("FIELD_REQUIRED", "Choose the part of the engine that reads the setting."),
+        reference=Reference.SETTING_TYPE,
+    )
+    config_key = column(
+        models.CharField(
+            "key", help_text="The name of the setting, for example SYSTEM_PROMPT. A qualifier may follow after a dot."
+        ),
+        required=Problem("FIELD_REQUIRED", "Choose the setting."),
+        reference=Reference.SETTING_KEY,
+        depends_on="config_type",
+    )
+    config_value = column(
+        models.TextField("value"),
+        is_code=True,
+        help="The value of the setting. An empty value counts as not set.",
+    )
+    enabled = enabled()
+
+    class Meta(ControlPlaneRow.Meta):
+        db_table = "ce_config"
+        verbose_name = "setting"
+        constraints = [
+            models.UniqueConstraint(
+                Lower("config_type"),
+                Lower("config_key"),
+                name="ce_config_name_unique",
+                violation_error_code="DUPLICATE",
+                violation_error_message="A value for this type and key already exists.",
+            )
+        ]
+
+    def summary(self) -> str:
+        return f"{self.config_type}/{self.config_key} = {shortened(self.config_value)}"

@@ -1,0 +1,1 @@
+"""Data sources: data that a provider puts into the context."""

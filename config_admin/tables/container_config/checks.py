@@ -1,0 +1,60 @@
+"""Save checks of `ce_container_config` (tables 3.4)."""
+
+from collections.abc import Iterator
+
+from config_admin.validation import common, relations
+from config_admin.validation.draft import Draft, SaveChecks
+from config_admin.validation.findings import Finding
+from config_admin.validation.wording import listed
+from convengine.engine.turn import rows
+from convengine.engine.turn.params import KEY_SHAPE
+
+Container = Draft[rows.ContainerConfig]
+
+
+def _param_name(draft: Container) -> Iterator[Finding]:
+    if KEY_SHAPE.match(draft.row.input_param_name or "") is None:
+        yield draft.error("PARAM_NAME", "input_param_name", "Use only letters, digits, underscores, dots and hyphens.")
+
+
+def _provider(draft: Container) -> Iterator[Finding]:
+    row = draft.row
+    address = (row.page_id, row.section_id, row.container_id)
+    providers = draft.world.providers
+    if not any(all(part in (None, wanted) for part, wanted in zip(each, address, strict=True)) for each in providers):
+        known = listed("/".join("*" if part is None else str(part) for part in each) for each in providers)
+        yield draft.error(
+            "PROVIDER_UNKNOWN",
+            "container_id",
+            f"No data provider is registered for page {row.page_id}, section {row.section_id}, container "
+            f"{row.container_id}. Registered: {known}.",
+        )
+
+
+def _in_schema(draft: Container) -> Iterator[Finding]:
+    """Only if the intent collects fields; otherwise sending the user's text is intended."""
+    fields = relations.schema_fields(draft.snapshot, draft.row.intent_code)
+    name = draft.row.input_param_name
+    if fields and name not in fields:
+        yield draft.warning(
+            "PARAM_NOT_IN_SCHEMA",
+            "input_param_name",
+            f"{name} is not a field of this intent's form. The user's message is sent instead.",
+        )
+
+
+def _same_key(draft: Container) -> Iterator[Finding]:
+    for other in draft.others(relations.same_scope(draft.snapshot, draft.row)):
+        if draft.row.enabled and other.input_param_name == draft.row.input_param_name:
+            yield draft.warning(
+                "DUPLICATE",
+                "input_param_name",
+                f"Row {other.pk} writes the same key. The later one overwrites the value.",
+            )
+            return
+
+
+SAVE_CHECKS = SaveChecks(
+    form=(_param_name, _provider),
+    fit=(_in_schema, common.duplicate_row, _same_key),
+)

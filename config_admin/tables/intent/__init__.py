@@ -1,0 +1,1 @@
+"""Intents: what users may want."""

@@ -1,0 +1,68 @@
+"""Admin of `ce_intent` (tables 2.1)."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import path
+
+from config_admin.editing.links import workspace_url
+from config_admin.flows.page import start
+from config_admin.tables.base_admin import RowAdmin
+from config_admin.tables.intent.model import CeIntent
+from config_admin.workplace.favourites import opened
+from config_admin.workplace.map.page import chart
+from config_admin.workplace.workspace import workspace
+from convengine.server.admin_site.record_columns import excerpt_column
+
+
+class IntentList(ChangeList):
+    """The list of intents; each links to its workspace."""
+
+    def url_for_result(self, result: Model) -> str:
+        """The link of an intent's code."""
+        return workspace_url(result.pk)
+
+
+@admin.register(CeIntent)
+class IntentAdmin(RowAdmin):
+    """The goals of users."""
+
+    sections = (
+        ("Intent", ("intent_code", "display_name", "description", "llm_hint")),
+        ("Availability", ("priority", "enabled")),
+    )
+    list_display = ("intent_code", "in_use", "priority", "display_name", "about")
+    search_fields = ("intent_code", "display_name", "description")
+    ordering = ("priority", "intent_code")
+    fixed_fields = ("intent_code",)
+    save_as = False
+    about = excerpt_column("description", "applies when", 90)
+
+    def get_changelist(self, request: HttpRequest, **options: Any) -> type[ChangeList]:
+        """The list with links to workspaces."""
+        return IntentList
+
+    def get_urls(self) -> list[Any]:
+        """Add the workspace and the map."""
+        view = self.admin_site.admin_view(self.workspace_view)
+        name, drawn = "config_admin_ceintent_workspace", self.admin_site.admin_view(chart)
+        return [
+            path("start/", self.admin_site.admin_view(start), name="config_admin_ceintent_start"),
+            path("map/", drawn, name="config_admin_ceintent_map"),
+            path("<path:intent>/map/", drawn, name="config_admin_ceintent_map_of"),
+            path("<path:intent>/workspace/", view, name=name),
+            *super().get_urls(),
+        ]
+
+    def workspace_view(self, request: HttpRequest, intent: str) -> HttpResponse:
+        """The workspace of an intent."""
+        response = workspace(request, intent)
+        opened(request.user, self.opts.db_table, intent)
+        return response
+
+    def response_post_save_add(self, request: HttpRequest, obj: CeIntent) -> HttpResponse:
+        """Continue with the workspace of a new intent."""
+        return HttpResponseRedirect(workspace_url(obj.pk))

@@ -1,0 +1,58 @@
+"""Save checks of `ce_intent` (tables 2.1)."""
+
+from collections.abc import Iterator
+
+from config_admin.validation import common, references, relations
+from config_admin.validation.draft import Draft, SaveChecks
+from config_admin.validation.findings import Finding
+from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
+from convengine.engine.text.compare import code
+from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.scope import ANY
+
+Intent = Draft[rows.Intent]
+
+
+def _code(draft: Intent) -> Iterator[Finding]:
+    value = code(draft.row.intent_code)
+    if value == ANY:
+        yield draft.error("INTENT_RESERVED", "intent_code", "ANY stands for every intent. Choose another code.")
+    elif common.CODE.fullmatch(value) is None:
+        yield common.code_format(draft, "intent_code")
+
+
+def _renamed(draft: Intent) -> Iterator[Finding]:
+    old = draft.replaces
+    if old and code(str(old.pk)) != code(draft.row.intent_code) and references.referring(draft.snapshot, old):
+        yield draft.error(
+            "CONFLICT",
+            "intent_code",
+            "The code cannot be changed, because other rows use it. Create a new intent and move the rows to it.",
+        )
+
+
+def _resets(draft: Intent) -> bool:
+    return code(draft.row.intent_code) in live_settings.read(draft.snapshot, RESET_INTENT_CODES).value
+
+
+def _reset_mixed(draft: Intent) -> Iterator[Finding]:
+    if not _resets(draft):
+        return
+    for row_type in (rows.Rule, rows.OutputSchema, rows.Response):
+        if relations.of_intent(draft.snapshot, row_type, draft.row.intent_code):
+            yield draft.warning(
+                "RESET_INTENT_MIXED",
+                "intent_code",
+                "This intent resets the conversation as soon as it is recognised, so its rows are never used.",
+            )
+            return
+
+
+def _answered(draft: Intent) -> Iterator[Finding]:
+    if not draft.row.enabled or _resets(draft):
+        return
+    if not any(relations.sharing_scope(draft.snapshot, rows.Response, draft.row.intent_code, ANY)):
+        yield draft.warning("NO_RESPONSE_FOR_INTENT", None, "This intent has no answer yet. Add one.")
+
+
+SAVE_CHECKS = SaveChecks(form=(_code, _renamed), fit=(_reset_mixed, _answered))

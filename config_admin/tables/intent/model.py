@@ -1,0 +1,45 @@
+"""`ce_intent`: the registry of business intents (tables 2.1)."""
+
+from django.db import models
+
+from config_admin.tables.base_model import ControlPlaneRow, index, shortened
+from config_admin.tables.intent.checks import SAVE_CHECKS
+from config_admin.tables.model_fields import CodeField, enabled, optional_name, optional_text, priority
+from config_admin.validation.columns import Problem, column
+
+
+class CeIntent(ControlPlaneRow):
+    """A business intent. Every scoped row names one of these, ANY or UNKNOWN."""
+
+    save_checks = SAVE_CHECKS
+
+    intent_code = column(
+        CodeField(
+            "code", primary_key=True, help_text="Capital letters, digits and underscores, for example CANCEL_ORDER."
+        ),
+        is_code=True,
+    )
+    description = column(
+        models.TextField(help_text="When this intent applies. A model chooses the intent by this text."),
+        required=Problem(
+            "DESCRIPTION_BLANK", "Describe when this intent applies. A model chooses the intent by this text."
+        ),
+    )
+    display_name = optional_name(help_text="Shown to users in questions. If empty, the code is shown in words.")
+    llm_hint = optional_text(
+        verbose_name="hint for the model",
+        help_text="Extra guidance for the model, for example what does not belong to this intent.",
+    )
+    priority = priority(help_text="Order in the list that the model receives. Lower numbers come first.")
+    enabled = enabled()
+
+    class Meta(ControlPlaneRow.Meta):
+        db_table = "ce_intent"
+        verbose_name = "intent"
+        indexes = [index("ce_intent_listed", "enabled", "priority", "intent_code")]
+
+    def __str__(self) -> str:
+        return str(self.intent_code)
+
+    def summary(self) -> str:
+        return shortened(self.description)

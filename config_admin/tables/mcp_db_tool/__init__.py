@@ -1,0 +1,1 @@
+"""Database tools: the SQL behind a tool."""

@@ -1,0 +1,133 @@
+"""Save checks of `ce_mcp_db_tool`, the SQL behind a tool (tables 4.4, 4.6; R70, R71)."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from config_admin.tables.output_schema.checks import valid_schema
+from config_admin.validation import relations
+from config_admin.validation.draft import Draft, SaveChecks
+from config_admin.validation.findings import Finding
+from config_admin.validation.relations import UNREADABLE, as_json
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import ToolGroup
+from convengine.server.executors import sql_guard
+
+DbTool = Draft[rows.DbTool]
+
+
+def of_group(draft: Draft[Any], group: ToolGroup, message: str) -> Iterator[Finding]:
+    """The tool of the row exists and belongs to the group; `message` names {tool} and {group}."""
+    tool = draft.snapshot.row(rows.Tool, draft.row.tool_id)
+    if tool is None:
+        yield draft.error("TOOL_UNKNOWN", "tool_id", f"Tool {draft.row.tool_id} does not exist. Choose another tool.")
+    elif code(tool.tool_group) != group:
+        yield draft.error("CONFLICT", "tool_id", message.format(tool=tool.tool_code, group=tool.tool_group))
+
+
+def argument_schema(draft: Draft[Any]) -> Iterator[Finding]:
+    """`param_schema` is a JSON Schema of type object."""
+    schema = as_json(draft.row.param_schema)
+    if schema is UNREADABLE:
+        return
+    if not isinstance(schema, dict) or schema.get("type") != "object":
+        yield draft.error("SHAPE_INVALID", "param_schema", 'Describe the arguments by an object with "type": "object".')
+    else:
+        yield from valid_schema(draft, "param_schema", schema)
+
+
+def _tool(draft: DbTool) -> Iterator[Finding]:
+    yield from of_group(draft, ToolGroup.DB, "{tool} is in group {group}. Only tools in group DB have SQL.")
+
+
+def _settings(draft: DbTool) -> Iterator[Finding]:
+    row = draft.row
+    if not row.safe_mode and not draft.world.unsafe_sql_allowed:
+        yield draft.error(
+            "CONFLICT", "safe_mode", "This installation only allows statements that read. Turn the read-only guard on."
+        )
+
+
+def _database(draft: DbTool) -> Iterator[Finding]:
+    if draft.world.tool_databases is not None and not draft.world.tool_databases:
+        yield draft.warning(
+            "DATABASE_UNKNOWN", None, "This installation has no database for tools. Set CE_TOOL_DATABASE_URLS."
+        )
+
+
+def _lists(draft: DbTool) -> Iterator[Finding]:
+    row = draft.row
+    listed = as_json(row.allowed_identifiers)
+    if listed is not None and listed is not UNREADABLE and not _lists_of_names(listed):
+        yield draft.error(
+            "SHAPE_INVALID", "allowed_identifiers", 'Use JSON like {"name":["table_a","table_b"]}: lists of names.'
+        )
+
+
+def _lists_of_names(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(names, list) and all(isinstance(name, str) for name in names) for names in value.values()
+    )
+
+
+def _read_only(draft: DbTool) -> Iterator[Finding]:
+    row = draft.row
+    try:
+        sql_guard.readable(_filled(row), row.dialect, sql_guard.allowed(draft.snapshot, row), bool(row.safe_mode))
+    except sql_guard.SqlRefused as refused:
+        yield draft.error(sql_guard.NOT_READONLY, "sql_template", str(refused))
+
+
+def _filled(row: rows.DbTool) -> str:
+    """The template with each `${name}` replaced by the first of its list, so that it can be checked."""
+    template, lists = row.sql_template or "", as_json(row.allowed_identifiers)
+    for name in sql_guard.identifiers(template):
+        listed = lists.get(name) if isinstance(lists, dict) else None
+        value = next((one for one in listed if isinstance(one, str)), None) if isinstance(listed, list) else None
+        template = re.sub(rf"\$\{{\s*{re.escape(name)}\s*\}}", value or "some_name", template)
+    return template
+
+
+def _identifiers_listed(draft: DbTool) -> Iterator[Finding]:
+    lists = as_json(draft.row.allowed_identifiers)
+    for listed in lists.values() if isinstance(lists, dict) else ():
+        for value in listed if isinstance(listed, list) else ():
+            if isinstance(value, str) and not sql_guard.is_name(value):
+                yield draft.error(
+                    "SHAPE_INVALID",
+                    "allowed_identifiers",
+                    f"{value} is not a table name. Write name or schema.name with letters, digits and underscores.",
+                )
+
+
+def _names(draft: DbTool) -> Iterator[Finding]:
+    params = sql_guard.parameters(_filled(draft.row), draft.row.dialect)
+    declared = relations.properties(draft.row.param_schema)
+    for name in sorted(params - declared.keys() - {"limit"}):
+        yield draft.error("SQL_PARAM_UNDECLARED", "sql_template", f":{name} is not in the parameter schema.")
+    lists = as_json(draft.row.allowed_identifiers)
+    for name in sorted(
+        sql_guard.identifiers(draft.row.sql_template or "") - (lists.keys() if isinstance(lists, dict) else set())
+    ):
+        yield draft.error("IDENTIFIER_UNLISTED", "allowed_identifiers", f"${name} needs a list in allowed identifiers.")
+
+
+def _unused(draft: DbTool) -> Iterator[Finding]:
+    params = sql_guard.parameters(_filled(draft.row), draft.row.dialect)
+    for name in relations.properties(draft.row.param_schema):
+        if name not in params | sql_guard.identifiers(draft.row.sql_template) | {"limit"}:
+            yield draft.warning(
+                "SQL_PARAM_UNUSED", "param_schema", f"The parameter {name} is not used in the statement."
+            )
+    if "limit" not in params:
+        yield draft.warning(
+            "SQL_NO_LIMIT",
+            "sql_template",
+            "The database may read far more rows than are kept. Add LIMIT :limit to the statement.",
+        )
+
+
+SAVE_CHECKS = SaveChecks(
+    form=(_tool, _settings, argument_schema, _lists, _identifiers_listed, _read_only, _names), fit=(_unused, _database)
+)

@@ -1,0 +1,1 @@
+"""HTTP tools: the HTTP call behind a tool."""

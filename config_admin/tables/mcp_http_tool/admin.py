@@ -1,0 +1,35 @@
+"""Admin of `ce_mcp_http_tool` (tables 4.7)."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from config_admin.tables.mcp_http_tool.model import CeMcpHttpTool
+from config_admin.tables.mcp_tool.model import CeMcpTool
+from config_admin.tables.mcp_tool.try_page import TryToolAdmin
+from convengine.engine.turn.enums import ToolGroup
+
+
+@admin.register(CeMcpHttpTool)
+class HttpToolAdmin(TryToolAdmin):
+    """The call behind a tool of group HTTP_API."""
+
+    sections = (
+        ("Tool", ("tool",)),
+        ("Call", ("connection_name", "method", "url_template", "query_json", "headers_json", "body_template")),
+        ("Arguments and result", ("param_schema", "mapping_mode", "mapping_json", "policy_json")),
+    )
+    fixed_fields = ("tool",)
+    save_as = False
+    actions = ()
+    list_display = ("tool", "method", "connection_name", "url_template", "mapping_mode")
+    list_filter = ()
+    list_select_related = ("tool",)
+    search_fields = ("tool__tool_code", "connection_name", "url_template")
+    ordering = ("tool__tool_code",)
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        """Only tools of the group."""
+        options["queryset"] = CeMcpTool.objects.filter(tool_group=ToolGroup.HTTP_API.value).order_by("tool_code")
+        return super().formfield_for_foreignkey(db_field, request, **options)

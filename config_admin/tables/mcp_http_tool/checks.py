@@ -1,0 +1,125 @@
+"""Save checks of `ce_mcp_http_tool`, an HTTP call behind a tool (tables 4.7, pipeline-2 4.8)."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from config_admin.tables.mcp_db_tool.checks import argument_schema, of_group
+from config_admin.tables.tool.checks import texts
+from config_admin.validation import common, programs, relations
+from config_admin.validation.draft import Draft, SaveChecks
+from config_admin.validation.findings import Finding
+from config_admin.validation.relations import as_json
+from config_admin.validation.wording import did_you_mean, listed
+from convengine.engine.older_templates.convert import to_jinja
+from convengine.engine.prompts import render
+from convengine.engine.text.compare import blank, code, truthy
+from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.enums import HttpMethod, MappingMode, ToolGroup
+from convengine.engine.turn.scope import ANY
+from convengine.server.executors import settings as executors
+
+HttpTool = Draft[rows.HttpTool]
+_BODILESS = (HttpMethod.GET, HttpMethod.HEAD, HttpMethod.DELETE)
+_REPEATABLE = (HttpMethod.GET, HttpMethod.HEAD, HttpMethod.PUT, HttpMethod.DELETE)
+#: The allowed keys of `policy_json`: the settings of HTTP calls, in lower case.
+POLICY_KEYS = frozenset(
+    {setting.key.lower() for setting in live_settings.CATALOGUE.values() if setting.type == executors.HTTP_FAMILY}
+    | {"retry_non_idempotent"}
+)
+
+
+def _tool(draft: HttpTool) -> Iterator[Finding]:
+    yield from of_group(
+        draft, ToolGroup.HTTP_API, "{tool} is in group {group}. Only tools in group HTTP_API make HTTP calls."
+    )
+
+
+def _connection(draft: HttpTool) -> Iterator[Finding]:
+    name, known = draft.row.connection_name, draft.world.http_connections
+    if name not in known:
+        hint = did_you_mean(str(name), known)
+        yield draft.error(
+            "CONNECTION_UNKNOWN",
+            "connection_name",
+            f"There is no connection {name}.{hint} Known: {listed(known)}.",
+        )
+
+
+def _address(draft: HttpTool) -> Iterator[Finding]:
+    if re.match(r"\s*(?:[a-z][a-z0-9+.-]*:)?//", draft.row.url_template or "", re.IGNORECASE):
+        yield draft.error("SHAPE_INVALID", "url_template", "Enter the path only. The host comes from the connection.")
+
+
+def _method(draft: HttpTool) -> Iterator[Finding]:
+    method = code(draft.row.method)
+    if method in _BODILESS and not blank(draft.row.body_template):
+        yield draft.error("CONFLICT", "body_template", f"{method} requests have no body. Remove it.")
+
+
+def _objects(draft: HttpTool) -> Iterator[Finding]:
+    for name in _object(draft.row.headers_json):
+        if common.CREDENTIAL.search(name):
+            yield draft.error(
+                "CONFLICT", "headers_json", "Do not store credentials here. Configure them in the connection."
+            )
+    for name in _object(draft.row.policy_json):
+        if str(name).lower().replace("-", "_") not in POLICY_KEYS:
+            hint = did_you_mean(str(name), POLICY_KEYS)
+            yield draft.error("CHOICE_UNKNOWN", "policy_json", f"{name} is not a setting of HTTP calls.{hint}")
+
+
+def _object(value: Any) -> dict[str, Any]:
+    found = as_json(value)
+    return found if isinstance(found, dict) else {}
+
+
+def _templates(draft: HttpTool) -> Iterator[Finding]:
+    row, declared = draft.row, relations.properties(draft.row.param_schema)
+    places = [("url_template", row.url_template), ("body_template", row.body_template)]
+    for field in ("headers_json", "query_json"):
+        places += [(field, text) for text in texts(_object(getattr(row, field)))]
+    for field, text in places:
+        found = [finding for finding in programs.template(draft, field, text, intent=ANY) if finding.is_error]
+        yield from found
+        if found or not text:
+            continue
+        for name in sorted({name.split(".")[0] for name in render.list_names(to_jinja(text))} - declared.keys()):
+            yield draft.error("CHOICE_UNKNOWN", field, f"{name} is not in the parameter schema.")
+
+
+def _mapping(draft: HttpTool) -> Iterator[Finding]:
+    mode, mapping = code(draft.row.mapping_mode), _object(draft.row.mapping_json)
+    if mode == MappingMode.JSON_PATH:
+        yield from programs.json_path(draft, "mapping_json", mapping.get("jsonPath"))
+    elif mode == MappingMode.FIELD_TEMPLATE:
+        paths = mapping.get("fieldPaths")
+        if not isinstance(paths, dict) or not paths or not all(isinstance(path, str) for path in paths.values()):
+            yield draft.error(
+                "SHAPE_INVALID",
+                "mapping_json",
+                'Use JSON like {"fieldPaths":{"status":"$.status"}}: one path for each field.',
+            )
+            return
+        for path in paths.values():
+            yield from programs.json_path(draft, "mapping_json", path)
+    elif mode == MappingMode.MAPPER_CLASS and mapping.get("mapper") not in draft.world.mappers:
+        yield draft.error(
+            "NOT_REGISTERED",
+            "mapping_json",
+            f"There is no registered mapper {mapping.get('mapper')}. Registered: {listed(draft.world.mappers)}.",
+        )
+
+
+def _repeats(draft: HttpTool) -> Iterator[Finding]:
+    policy = {str(name).lower().replace("-", "_"): value for name, value in _object(draft.row.policy_json).items()}
+    repeats = truthy(policy.get("retry_non_idempotent")) and policy.get("max_attempts") != 1
+    if repeats and code(draft.row.method) not in _REPEATABLE:
+        yield draft.warning(
+            "CONFLICT", "policy_json", "A retried call may run twice. Retry only calls that are safe to repeat."
+        )
+
+
+SAVE_CHECKS = SaveChecks(
+    form=(_tool, _connection, _address, _method, argument_schema, _objects, _templates, _mapping), fit=(_repeats,)
+)

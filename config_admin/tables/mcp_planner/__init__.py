@@ -1,0 +1,1 @@
+"""Planner prompts: how a model plans tool calls."""

@@ -1,0 +1,56 @@
+"""Save checks of `ce_mcp_planner` (tables 4.5)."""
+
+import re
+from collections.abc import Iterator
+
+from config_admin.validation import relations
+from config_admin.validation.draft import Draft, SaveChecks
+from config_admin.validation.findings import Finding
+from config_admin.validation.wording import did_you_mean
+from convengine.engine.older_templates.convert import to_jinja
+from convengine.engine.prompts import render
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+
+Planner = Draft[rows.Planner]
+#: The names under which a planner's prompt may show the tools (settings 7.2).
+TOOL_NAMES = frozenset({"mcp_tools", "tools", "available_tools", "tool_list", "mcpTools"})
+_NAMED_TOOL = re.compile(r"`([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+)`")
+
+
+def _shows_tools(draft: Planner) -> Iterator[Finding]:
+    used = render.list_names(to_jinja(draft.row.system_prompt)) | render.list_names(to_jinja(draft.row.user_prompt))
+    if not {name.split(".")[0] for name in used} & TOOL_NAMES:
+        yield draft.warning(
+            "PLANNER_NO_TOOLS_VAR",
+            "user_prompt",
+            "The prompt does not contain {{mcp_tools}}, so the planner does not know the tools. Add it.",
+        )
+
+
+def _named_tools(draft: Planner) -> Iterator[Finding]:
+    """Dotted codes in back-ticks limit the planner's list; `mcp.…` names a discovered tool, which has no row."""
+    row = draft.row
+    available = {
+        tool.tool_code.lower(): tool.tool_code
+        for tool in relations.sharing_scope(draft.snapshot, rows.Tool, row.intent_code, row.state_code)
+    }
+    for field, text in (("system_prompt", row.system_prompt), ("user_prompt", row.user_prompt)):
+        for name in dict.fromkeys(_NAMED_TOOL.findall(text)):
+            if name.lower() not in available and not name.startswith("mcp."):
+                hint = did_you_mean(name, available.values())
+                yield draft.warning(
+                    "PLANNER_TOOL_UNKNOWN",
+                    field,
+                    f"{name} is not a tool for intent {code(row.intent_code)}, state {code(row.state_code)}.{hint}",
+                )
+
+
+def _two(draft: Planner) -> Iterator[Finding]:
+    for other in draft.others(relations.same_scope(draft.snapshot, draft.row)):
+        if draft.row.enabled:
+            yield draft.warning("TWO_PLANNERS", None, f"Row {other.pk} has the same scope. The newer one is used.")
+            return
+
+
+SAVE_CHECKS = SaveChecks(fit=(_shows_tools, _named_tools, _two))

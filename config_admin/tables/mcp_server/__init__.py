@@ -1,0 +1,1 @@
+"""MCP servers: external servers whose tools are discovered."""

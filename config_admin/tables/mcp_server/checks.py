@@ -1,0 +1,85 @@
+"""Save checks of `ce_mcp_server` (tables 4.8, pipeline-2 4.9)."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from config_admin.validation import common, relations
+from config_admin.validation.draft import Draft, SaveChecks
+from config_admin.validation.findings import Finding
+from config_admin.validation.relations import as_json
+from config_admin.validation.wording import listed
+from convengine.engine.text.compare import blank, code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import McpTransport
+from convengine.server.mcp_client.policy import Policy
+
+Server = Draft[rows.McpServer]
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def _key(row: Any) -> str:
+    return (row.name or "").strip().lower()
+
+
+def _name(draft: Server) -> Iterator[Finding]:
+    if _NAME.fullmatch(draft.row.name or "") is None:
+        yield draft.error(
+            "CODE_FORMAT", "name", "Use only letters, digits, underscores and hyphens. Dots are not allowed."
+        )
+    for other in draft.others(relations.all_by(draft.snapshot, rows.McpServer, _key).get(_key(draft.row), ())):
+        yield draft.error("DUPLICATE", "name", f"The server {draft.row.name} already exists (row {other.pk}).")
+
+
+def _transport(draft: Server) -> Iterator[Finding]:
+    transport = code(draft.row.transport)
+    if transport == McpTransport.STDIO:
+        yield from _command(draft)
+    elif transport in (McpTransport.HTTP, McpTransport.SSE):
+        yield from _url(draft)
+
+
+def _url(draft: Server) -> Iterator[Finding]:
+    url, hosts = draft.row.url or "", draft.world.server_hosts
+    if not re.match(r"https?://[^\s/]+", url):
+        yield draft.error("FIELD_REQUIRED", "url", "Enter the server's address, starting with https:// or http://.")
+    elif not Policy(hosts=hosts).host_allowed(url):
+        yield draft.error(
+            "NOT_REGISTERED", "url", f"This installation does not allow this host. Allowed: {listed(hosts)}."
+        )
+
+
+def _command(draft: Server) -> Iterator[Finding]:
+    allowed = draft.world.stdio_commands
+    if blank(draft.row.command):
+        yield draft.error("FIELD_REQUIRED", "command", f"Choose the command to start. Allowed: {listed(allowed)}.")
+    if draft.row.command and draft.row.command not in allowed:
+        yield draft.error(
+            "NOT_REGISTERED", "command", f"This installation does not allow this command. Allowed: {listed(allowed)}."
+        )
+
+
+def _documents(draft: Server) -> Iterator[Finding]:
+    for field in ("env_json", "headers_json"):
+        yield from _secrets(draft, field)
+
+
+def _secrets(draft: Server, field: str) -> Iterator[Finding]:
+    """Secrets are named; a row, its history and its exports contain none."""
+    pairs = as_json(getattr(draft.row, field))
+    for name, value in pairs.items() if isinstance(pairs, dict) else ():
+        if common.CREDENTIAL.search(name) and value and "${" not in str(value):
+            yield draft.error(
+                "SECRET_IN_CONFIG",
+                field,
+                f"{name} contains a secret. Write ${{NAME}} and set CE_MCP_SECRET_NAME in the deployment.",
+            )
+
+
+SAVE_CHECKS = SaveChecks(
+    form=(
+        _name,
+        _transport,
+        _documents,
+    ),
+)

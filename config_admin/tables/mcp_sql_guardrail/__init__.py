@@ -1,0 +1,1 @@
+"""SQL guardrails: functions and keywords that are allowed or blocked."""

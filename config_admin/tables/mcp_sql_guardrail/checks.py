@@ -1,0 +1,55 @@
+"""Save checks of `ce_mcp_sql_guardrail` (tables 4.6; R71)."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from config_admin.validation import relations
+from config_admin.validation.draft import Draft, SaveChecks
+from config_admin.validation.findings import Finding
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import GuardrailType
+
+Guardrail = Draft[rows.SqlGuardrail]
+_NAME = re.compile(r"[A-Za-z0-9_]+")
+_EVERYWHERE = frozenset({"select", "with", "from"})
+
+
+def _value(draft: Guardrail) -> Iterator[Finding]:
+    if _NAME.fullmatch((draft.row.match_value or "").strip()) is None:
+        yield draft.error("MATCH_VALUE", "match_value", "Enter one name with letters, digits and underscores only.")
+
+
+def _key(row: Any) -> str:
+    return (row.match_value or "").strip().lower()
+
+
+def _against(draft: Guardrail) -> Iterator[Finding]:
+    kind, value = code(draft.row.rule_type), _key(draft.row)
+    for other in draft.others(relations.all_by(draft.snapshot, rows.SqlGuardrail, _key).get(value, ())):
+        pair = (kind, code(other.rule_type))
+        if pair[0] == pair[1]:
+            yield draft.error("DUPLICATE", "match_value", f"This entry already exists (row {other.pk}).")
+        elif not other.enabled or not draft.row.enabled:
+            continue
+        elif pair == (GuardrailType.ALLOW_FUNCTION, GuardrailType.BLOCK_FUNCTION):
+            yield draft.error(
+                "CONFLICT",
+                "match_value",
+                f"{value} is also blocked by row {other.pk}. Blocking has priority, so this row has no effect.",
+            )
+        elif pair == (GuardrailType.BLOCK_FUNCTION, GuardrailType.ALLOW_FUNCTION):
+            yield draft.error(
+                "CONFLICT",
+                "match_value",
+                f"{value} is also allowed by row {other.pk}. Blocking has priority, so disable that row first.",
+            )
+
+
+def _blocks_all(draft: Guardrail) -> Iterator[Finding]:
+    if code(draft.row.rule_type) == GuardrailType.BLOCK_KEYWORD and _key(draft.row) in _EVERYWHERE:
+        yield draft.warning("CONFLICT", "match_value", "This blocks every query. Choose another keyword.")
+
+
+SAVE_CHECKS = SaveChecks(form=(_value, _against), fit=(_blocks_all,))

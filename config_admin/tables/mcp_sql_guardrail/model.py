@@ -1,0 +1,38 @@
+"""`ce_mcp_sql_guardrail`: functions and keywords that SQL tools may, or may not, use (tables 4.6)."""
+
+from django.db import models
+
+from config_admin.tables.base_model import ControlPlaneRow
+from config_admin.tables.mcp_sql_guardrail.checks import SAVE_CHECKS
+from config_admin.tables.model_fields import LowerField, enabled, note, word
+from config_admin.validation.columns import column
+from convengine.engine.turn.enums import GuardrailType
+
+
+class CeMcpSqlGuardrail(ControlPlaneRow):
+    """One entry of the set; BLOCK wins over ALLOW."""
+
+    save_checks = SAVE_CHECKS
+
+    guardrail_id = models.BigAutoField("id", primary_key=True)
+    rule_type = word(GuardrailType, verbose_name="kind")
+    match_value = column(
+        LowerField("name", help_text="One function or keyword: letters, digits and underscores."), is_code=True
+    )
+    enabled = enabled()
+    description = note()
+
+    class Meta(ControlPlaneRow.Meta):
+        db_table = "ce_mcp_sql_guardrail"
+        verbose_name = "SQL guardrail"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["rule_type", "match_value"],
+                name="ce_mcp_sql_guardrail_unique",
+                violation_error_code="DUPLICATE",
+                violation_error_message="This guardrail already exists.",
+            )
+        ]
+
+    def summary(self) -> str:
+        return f"{self.rule_type} {self.match_value}"

@@ -1,0 +1,1 @@
+"""Tools: the registry that planner and direct calls use."""

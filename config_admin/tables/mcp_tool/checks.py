@@ -1,0 +1,110 @@
+"""Save checks of `ce_mcp_tool`, the registry of tools (tables 4.3)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from config_admin.tables.output_schema.checks import valid_schema
+from config_admin.validation import relations
+from config_admin.validation.draft import Draft, SaveChecks
+from config_admin.validation.findings import Finding
+from config_admin.validation.relations import UNREADABLE, as_json
+from config_admin.validation.wording import listed
+from convengine.engine.text.compare import blank, code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import ToolGroup
+from convengine.engine.turn.params import KEY_SHAPE
+from convengine.engine.turn.scope import ANY
+
+Tool = Draft[rows.Tool]
+#: Groups that a row may choose; discovered tools have MCP_SERVER without a row.
+GROUPS = tuple(group for group in ToolGroup if group is not ToolGroup.MCP_SERVER)
+
+
+def group(draft: Draft[Any]) -> Iterator[Finding]:
+    """A known group, or one with an executor of an extension."""
+    if code(draft.row.tool_group) not in {*GROUPS, *draft.world.executors} - {ToolGroup.MCP_SERVER}:
+        yield draft.error("CHOICE_UNKNOWN", "tool_group", f"Choose one of {', '.join(GROUPS)}.")
+
+
+def no_executor(draft: Draft[Any]) -> Iterator[Finding]:
+    """There is an executor for tools of the group."""
+    if code(draft.row.tool_group) not in draft.world.executors:
+        yield draft.warning(
+            "NO_EXECUTOR", "tool_group", f"No executor is installed for group {code(draft.row.tool_group)}."
+        )
+
+
+def _code(draft: Tool) -> Iterator[Finding]:
+    name = draft.row.tool_code or ""
+    if KEY_SHAPE.match(name) is None:
+        yield draft.error(
+            "CODE_FORMAT",
+            "tool_code",
+            (
+                "Use only letters, digits, underscores, dots and hyphens, at most 120 characters (for example "
+                "order.status)."
+            ),
+        )
+    for other in draft.others(_same_code(draft)):
+        yield draft.error("DUPLICATE", "tool_code", f"The tool {name} already exists (row {other.pk}).")
+
+
+def _same_code(draft: Tool) -> tuple[rows.Tool, ...]:
+    by_code = relations.all_by(draft.snapshot, rows.Tool, relations.tool_code_key)
+    return by_code.get(relations.tool_code_key(draft.row), ())
+
+
+def _input_schema(draft: Tool) -> Iterator[Finding]:
+    schema = as_json(draft.row.input_schema)
+    if isinstance(schema, dict) and schema is not UNREADABLE:
+        yield from valid_schema(draft, "input_schema", schema)
+
+
+def _described(draft: Tool) -> Iterator[Finding]:
+    if blank(draft.row.description):
+        yield draft.warning(
+            "TOOL_NO_DESCRIPTION",
+            "description",
+            "The planner knows the tool only by this text. Describe what the tool does.",
+        )
+
+
+def _everywhere(draft: Tool) -> Iterator[Finding]:
+    if relations.scope_key(draft.row) == (ANY, ANY):
+        yield draft.warning(
+            "TOOL_SCOPE_ANY",
+            "intent_code",
+            "Every intent and state may call this tool. Narrow the scope unless this is intended.",
+        )
+
+
+def _backed(draft: Tool) -> Iterator[Finding]:
+    """A tool of these groups needs a row of its own, or a handler in code."""
+    row = draft.row
+    if row.tool_code in draft.world.tool_handlers:
+        return
+    if code(row.tool_group) == ToolGroup.DB and draft.snapshot.row(rows.DbTool, row.pk) is None:
+        yield draft.warning(
+            "DB_TOOL_WITHOUT_SQL",
+            None,
+            (f"The tool {row.tool_code} has no SQL template and no registered handler. Add one of them."),
+        )
+    if code(row.tool_group) == ToolGroup.HTTP_API and draft.snapshot.row(rows.HttpTool, row.pk) is None:
+        yield draft.warning("HTTP_TOOL_WITHOUT_HANDLER", None, f"No handler is registered for {row.tool_code}.")
+    if code(row.tool_group) == ToolGroup.WORKFLOW_ACTION and not _task_of(draft):
+        tasks = listed(f"{name}.{method}" for name, methods in draft.world.tasks.items() for method in methods)
+        yield draft.warning(
+            "NOT_REGISTERED", "tool_code", f"No handler and no task is registered for {row.tool_code}. Tasks: {tasks}."
+        )
+
+
+def _task_of(draft: Tool) -> bool:
+    """True when the code names a task, or a method of one."""
+    task, _, method = draft.row.tool_code.rpartition(".")
+    return draft.row.tool_code in draft.world.tasks or method in draft.world.tasks.get(task, ())
+
+
+SAVE_CHECKS = SaveChecks(
+    form=(_code, group, _input_schema),
+    fit=(_described, _everywhere, _backed, no_executor),
+)

@@ -1,0 +1,55 @@
+"""`ce_mcp_tool`: the registry of tools and where they may be used (tables 4.3)."""
+
+from django.db import models
+from django.db.models.functions import Lower
+
+from config_admin.tables.base_model import ScopedRow, index
+from config_admin.tables.mcp_tool.checks import SAVE_CHECKS
+from config_admin.tables.model_fields import NAME_FORMAT, document, enabled, flag, note, word
+from config_admin.validation.columns import Problem, column
+from convengine.engine.turn.enums import ToolGroup
+
+
+class CeMcpTool(ScopedRow):
+    """A tool. Its code is unique, so it has exactly one scope."""
+
+    save_checks = SAVE_CHECKS
+
+    tool_id = models.BigAutoField("id", primary_key=True)
+    tool_code = column(
+        models.CharField(
+            "code",
+            max_length=120,
+            validators=[NAME_FORMAT],
+            help_text="Letters, digits, underscores, dots and hyphens, for example order.status.",
+        ),
+        is_code=True,
+    )
+    tool_group = word(ToolGroup, unknown=None, verbose_name="group")
+    read_only = flag(True, help_text="The tool only reads and changes nothing in other systems.")
+    input_schema = column(
+        document(null=True, blank=True, help_text="JSON Schema of the arguments, for groups without their own form."),
+        shape=dict,
+        misshapen=Problem("SHAPE_INVALID", "The schema of the arguments must be a JSON object."),
+    )
+    enabled = enabled()
+    description = note("The planner chooses the tool by this text.")
+
+    class Meta(ScopedRow.Meta):
+        db_table = "ce_mcp_tool"
+        verbose_name = "tool"
+        indexes = [
+            index("ce_mcp_tool_lookup", "enabled", "intent_code", "state_code", "tool_group", "tool_code"),
+        ]
+        constraints = [
+            *ScopedRow.Meta.constraints,
+            models.UniqueConstraint(
+                Lower("tool_code"),
+                name="ce_mcp_tool_code_unique",
+                violation_error_code="DUPLICATE",
+                violation_error_message="A tool with this code already exists.",
+            ),
+        ]
+
+    def summary(self) -> str:
+        return f"{self.tool_code} ({self.scope})"

@@ -1,0 +1,150 @@
+"""Try a tool from its page: the row in force, with arguments of the editor (pipeline-2 16.4)."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from config_admin.editing.context import get_editor_context
+from config_admin.tables.base_admin import RowAdmin
+from convengine.engine.steps.tools.call import INVALID_ARGS, check_arguments, find_argument_schema
+from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import ToolGroup
+from convengine.engine.turn.ports import ToolAnswer
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.executors.http import request_of
+from convengine.server.executors.http_client import circuits
+from convengine.server.executors.http_connections import connection
+from convengine.server.executors.port import BuiltInTools
+from convengine.server.extensions.registry import registry
+
+Json = Any
+#: Calls that change nothing on the other side.
+_HARMLESS = frozenset({"GET", "HEAD"})
+_LIMIT = frozenset({"limit"})
+
+
+class TryForm(forms.Form):
+    """The arguments of one try."""
+
+    args = forms.CharField(
+        required=False, initial="{}", widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"})
+    )
+
+    def clean_args(self) -> dict[str, Json]:
+        """The arguments as a JSON object."""
+        try:
+            found = json.loads(self.cleaned_data["args"].strip() or "{}")
+        except ValueError as error:
+            raise forms.ValidationError(
+                f'The arguments are not valid JSON: {error}. Write an object: {{"orderId": "7"}}.'
+            ) from None
+        if not isinstance(found, dict):
+            raise forms.ValidationError('The arguments must be an object: {"orderId": "7"}.')
+        return found
+
+
+@dataclass(frozen=True)
+class Tried:
+    """The result of a try: the tool's answer, or the call that would have been made."""
+
+    answer: ToolAnswer
+    #: Set when nothing was sent, because the call may change something.
+    only_shown: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The result for people."""
+        return json.dumps(self.answer.result, indent=2, ensure_ascii=False, default=str)
+
+    @property
+    def sql(self) -> str:
+        """The executed statement; blank for other tools."""
+        told = self.answer.told.get("MCP_DB_SQL_EXECUTION")
+        return str(told["sql"]) if told else ""
+
+
+def try_tool(snapshot: Snapshot, tool: rows.Tool, args: dict[str, Json]) -> Tried:
+    """Run a tool as a turn would, outside of any conversation. Calls other than GET and HEAD are shown, not made."""
+    fitted, problems = check_arguments(find_argument_schema(snapshot, tool), args, _LIMIT)
+    if problems:
+        return Tried(ToolAnswer(error_type=INVALID_ARGS, error_message=" ".join(problems)))
+    call = snapshot.row(rows.HttpTool, tool.tool_id)
+    if call is not None and call.method.upper() not in _HARMLESS:
+        try:
+            return Tried(ToolAnswer(_as_sent(call, fitted)), only_shown=True)
+        except ToolFault as fault:
+            return Tried(ToolAnswer(error_type=fault.code, error_message=fault.message))
+    return Tried(BuiltInTools(snapshot, registry).run(tool.tool_code, tool.tool_group, fitted, Session("dry-run")))
+
+
+def _as_sent(call: rows.HttpTool, args: dict[str, Json]) -> Json:
+    request = request_of(call, args)
+    target = connection(request.connection).target(request.path)
+    address = f"{target.scheme}://{target.authority}{target.path}"
+    return {
+        "method": request.method,
+        "address": address,
+        "query": request.query,
+        "headers": request.headers,
+        "body": request.body,
+    }
+
+
+class TryToolAdmin(RowAdmin):
+    """Rows of tools, with a page to try the tool."""
+
+    def get_urls(self) -> list[Any]:
+        """Add the page that tries the tool."""
+        view = self.admin_site.admin_view(self.try_view)
+        return [path("<int:pk>/try/", view, name=f"config_admin_{self.opts.model_name}_try"), *super().get_urls()]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """With the link, for users who may change the row."""
+        found = super().get_fieldsets(request, obj)
+        if obj is None or not self.has_change_permission(request, obj):
+            return found
+        return [*found, ("Dry run", {"fields": ["dry_run"]})]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """The link is read-only."""
+        return (*super().get_readonly_fields(request, obj), "dry_run")
+
+    @admin.display(description="test")
+    def dry_run(self, row: Any) -> SafeString:
+        """The link to the page."""
+        url = reverse(f"admin:config_admin_{self.opts.model_name}_try", args=[row.pk])
+        return format_html('<a class="ce-link" href="{}">Test this tool with your own arguments</a>', url)
+
+    def try_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """The page: the arguments, and the result with the stored row."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        snapshot = get_editor_context(request).snapshot
+        tool = snapshot.row(rows.Tool, pk)
+        if tool is None:
+            raise Http404
+        form = TryForm(request.POST if request.method == "POST" else None)
+        tried = try_tool(snapshot, tool, form.cleaned_data["args"]) if form.is_bound and form.is_valid() else None
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Test {tool.tool_code}",
+            "opts": self.opts,
+            "tool": tool,
+            "form": form,
+            "tried": tried,
+            "schema": json.dumps(find_argument_schema(snapshot, tool), indent=2, ensure_ascii=False, default=dict),
+            "circuit": circuits.of(tool.tool_code).state if tool.tool_group == ToolGroup.HTTP_API else "",
+            "back_url": reverse(f"admin:config_admin_{self.opts.model_name}_change", args=[pk]),
+        }
+        return TemplateResponse(request, "config_admin/try_tool.html", context)

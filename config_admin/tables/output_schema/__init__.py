@@ -1,0 +1,1 @@
+"""Forms: the fields to collect for an intent."""

@@ -1,0 +1,47 @@
+"""Admin of `ce_output_schema` (tables 3.1)."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from config_admin.tables.base_admin import ScopedAdmin, any_last
+from config_admin.tables.output_schema.model import CeOutputSchema
+
+
+@admin.register(CeOutputSchema)
+class OutputSchemaAdmin(ScopedAdmin):
+    """The fields to collect for an intent and state."""
+
+    sections = (
+        ("Where", ("intent_code", "state_code")),
+        ("Fields", ("schema_type", "json_schema")),
+        ("Availability", ("priority", "enabled", "description")),
+    )
+    list_display = ("schema", "in_use", "intent_code", "state_code", "fields_to_collect", "priority")
+    search_fields = ("intent_code", "state_code", "description")
+    ordering = (*any_last("intent_code"), *any_last("state_code"), "priority", "schema_id")
+
+    class Media:
+        """The editor of the schema as a table of fields."""
+
+        js = ("convengine/schema.js",)
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        """The schema has a table editor."""
+        found = super().formfield_for_dbfield(db_field, request, **options)
+        if db_field.name == "json_schema":
+            found.widget.attrs["data-fields"] = ""
+        return found
+
+    @admin.display(description="schema", ordering="schema_id")
+    def schema(self, row: CeOutputSchema) -> str:
+        """The number and description of the row."""
+        return f"{row.pk} · {row.description}" if row.description else str(row.pk)
+
+    @admin.display(description="fields")
+    def fields_to_collect(self, row: CeOutputSchema) -> str:
+        """The properties, required ones with a star."""
+        schema = row.json_schema if isinstance(row.json_schema, dict) else {}
+        required = schema.get("required") or []
+        return ", ".join(f"{name}*" if name in required else name for name in schema.get("properties") or {})

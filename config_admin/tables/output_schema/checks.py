@@ -1,0 +1,166 @@
+"""Save checks of `ce_output_schema` (tables 3.1, pipeline-1 1.11, 17.2)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from config_admin.validation import common, programs, relations
+from config_admin.validation.draft import Draft, SaveChecks
+from config_admin.validation.findings import Finding
+from config_admin.validation.relations import UNREADABLE, as_json
+from convengine.engine.prompts.contract import find_capabilities
+from convengine.engine.rules.actions.context_paths import ENGINE_BRANCHES
+from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
+from convengine.engine.text.compare import code
+from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.enums import PromptUse
+from convengine.engine.turn.facts import RESERVED_FACTS
+from convengine.engine.turn.scope import ANY
+
+Schema = Draft[rows.OutputSchema]
+#: Names that no field may have; rules write `pending_slot`, but no form may (pipeline-1 1.11, R97).
+RESERVED = ENGINE_BRANCHES | RESERVED_FACTS | {"pending_slot", "pendingSlot"}
+
+
+def _shape(draft: Schema) -> Iterator[Finding]:
+    schema = as_json(draft.row.json_schema)
+    if schema is UNREADABLE:
+        return
+    if not (isinstance(schema, dict) and schema.get("type") == "object" and relations.properties(schema)):
+        yield draft.error(
+            "SCHEMA_SHAPE",
+            "json_schema",
+            'The JSON Schema must be an object with "type": "object" and a non-empty "properties".',
+        )
+        return
+    yield from valid_schema(draft, "json_schema", schema)
+    for part in subschemas(schema):
+        yield from _required_declared(draft, part)
+        yield from _patterns(draft, part)
+
+
+def valid_schema(draft: Draft[Any], field: str, schema: Any) -> Iterator[Finding]:
+    """A valid JSON Schema."""
+    for problem in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema):
+        where = "/".join(str(step) for step in problem.absolute_path)
+        yield draft.error(
+            "SHAPE_INVALID", field, f"This is not a valid JSON Schema: {problem.message} ({where or 'top level'})."
+        )
+        return
+
+
+def subschemas(schema: Any) -> Iterator[Mapping[str, Any]]:
+    """The schema, and those of its properties and items, at any depth."""
+    if not isinstance(schema, Mapping):
+        return
+    yield schema
+    for child in (*relations.properties(schema).values(), schema.get("items")):
+        yield from subschemas(child)
+
+
+def _required_declared(draft: Schema, part: Mapping[str, Any]) -> Iterator[Finding]:
+    listed = part.get("required")
+    for name in listed if isinstance(listed, list) else ():
+        if name not in relations.properties(part):
+            yield draft.error(
+                "SCHEMA_REQUIRED", "json_schema", f'"required" names {name}, which is not in "properties".'
+            )
+
+
+def _patterns(draft: Schema, part: Mapping[str, Any]) -> Iterator[Finding]:
+    extractors = part.get("x-extract")
+    for text in (part.get("pattern"), *(extractors if isinstance(extractors, list) else (extractors,))):
+        if isinstance(text, str):
+            yield from programs.regex(draft, "json_schema", text)
+
+
+def _reserved(draft: Schema) -> Iterator[Finding]:
+    for name in relations.properties(draft.row.json_schema):
+        if name in RESERVED:
+            yield draft.error(
+                "SCHEMA_RESERVED_FIELD",
+                "json_schema",
+                f"{name} is a reserved name of the engine. Choose another field name.",
+            )
+
+
+def _prompt(draft: Schema) -> Iterator[Finding]:
+    row = draft.row
+    templates = relations.of_intent(draft.snapshot, rows.PromptTemplate, row.intent_code)
+    state = code(row.state_code)
+    for template in templates:
+        fits = relations.scope_fits(code(template.state_code), state)
+        if fits and code(template.response_type) == PromptUse.SCHEMA_JSON:
+            return
+    if row.enabled:
+        yield draft.warning(
+            "SCHEMA_NO_PROMPT",
+            None,
+            (
+                f"No prompt template of type SCHEMA_JSON applies to intent {code(row.intent_code)}, state {state}, so "
+                "a model cannot read the fields. Add one."
+            ),
+        )
+
+
+def _requires(draft: Schema) -> Iterator[Finding]:
+    schema = as_json(draft.row.json_schema)
+    if not schema.get("required"):
+        yield draft.warning(
+            "SCHEMA_NO_REQUIRED",
+            "json_schema",
+            "No field is required, so the form is complete at once. Mark the required fields.",
+        )
+
+
+def _confirm_states(draft: Schema) -> Iterator[Finding]:
+    """A form for one concrete state leaves the confirming states of the same intent without a form."""
+    row = draft.row
+    own = relations.of_intent(draft.snapshot, rows.OutputSchema, row.intent_code)
+    states = {code(schema.state_code) for schema in (*draft.others(own), row)}
+    if not row.enabled or ANY in states:
+        return
+    for template in relations.of_intent(draft.snapshot, rows.PromptTemplate, row.intent_code):
+        state = code(template.state_code)
+        if state not in states and state != ANY and find_capabilities(template) & {"affirm", "edit"}:
+            yield confirm_state_no_schema(draft, "state_code", state)
+            return
+
+
+def confirm_state_no_schema(draft: Draft[Any], field: str, state: str) -> Finding:
+    """The finding, here and at the template, about a confirming state without a form."""
+    return draft.warning(
+        "CONFIRM_STATE_NO_SCHEMA",
+        field,
+        (
+            f"The prompt template for state {state} lets the user confirm or edit, but no form applies in that state. "
+            f"Set the state of a form to ANY, or add a form for {state}."
+        ),
+    )
+
+
+def _resets(draft: Schema) -> Iterator[Finding]:
+    if code(draft.row.intent_code) in live_settings.read(draft.snapshot, RESET_INTENT_CODES).value:
+        yield draft.warning(
+            "RESET_INTENT_MIXED",
+            "intent_code",
+            "This intent resets the conversation as soon as it is recognised, so its rows are never used.",
+        )
+
+
+def _shadowed(draft: Schema) -> Iterator[Finding]:
+    yield from common.shadowed_row(draft, "schema_type", finding_code="SCHEMA_OPTION_SHADOWED")
+
+
+SAVE_CHECKS = SaveChecks(
+    form=(_shape, _reserved),
+    fit=(
+        _prompt,
+        _requires,
+        _confirm_states,
+        _resets,
+        common.duplicate_row,
+        _shadowed,
+    ),
+)

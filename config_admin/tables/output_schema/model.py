@@ -1,0 +1,42 @@
+"""`ce_output_schema`: the fields to collect for an intent and state (tables 3.1)."""
+
+from django.db import models
+
+from config_admin.tables.base_model import ScopedRow, index, shortened
+from config_admin.tables.model_fields import document, enabled, note, priority, word
+from config_admin.tables.output_schema.checks import SAVE_CHECKS
+from config_admin.validation.columns import Problem, Reference, column
+from convengine.engine.turn.enums import SchemaType
+from convengine.engine.turn.scope import UNKNOWN
+
+
+class CeOutputSchema(ScopedRow):
+    """A form: what must be known before the flow can go on."""
+
+    save_checks = SAVE_CHECKS
+
+    schema_id = models.BigAutoField("id", primary_key=True)
+    schema_type = word(SchemaType, default=SchemaType.SCHEMA_JSON.value, verbose_name="schema type")
+    json_schema = document(
+        verbose_name="JSON Schema", help_text='An object with "type": "object", "properties" and "required".'
+    )
+    description = note("Available to prompts as schema_description.")
+    enabled = enabled()
+    priority = priority()
+
+    class Meta(ScopedRow.Meta):
+        db_table = "ce_output_schema"
+        verbose_name = "form"
+        indexes = [index("ce_output_schema_lookup", "intent_code", "state_code", "schema_type", "enabled", "priority")]
+
+    def summary(self) -> str:
+        return f"{self.scope} {shortened(self.description)}".rstrip()
+
+
+# The scope of all tables, but for ANY: a form belongs to one intent.
+column(
+    CeOutputSchema._meta.get_field("intent_code"),
+    reference=Reference.INTENT,
+    reserved=(UNKNOWN,),
+    refused=Problem("SCHEMA_INTENT_ANY", "A form belongs to one intent. Choose the intent."),
+)

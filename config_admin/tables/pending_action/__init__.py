@@ -1,0 +1,1 @@
+"""Actions: what runs after a confirmation."""

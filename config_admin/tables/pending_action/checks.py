@@ -1,0 +1,84 @@
+"""Save checks of `ce_pending_action` (tables 4.1)."""
+
+from collections.abc import Iterator
+
+from config_admin.validation import common, relations
+from config_admin.validation.draft import Draft, SaveChecks
+from config_admin.validation.findings import Finding
+from convengine.engine.rules.actions import set_task
+from convengine.engine.rules.actions.contract import ActionValueError
+from convengine.engine.text.compare import blank, code
+from convengine.engine.turn import rows
+from convengine.engine.turn.scope import ANY
+
+Action = Draft[rows.PendingAction]
+
+
+def _filled(draft: Action) -> Iterator[Finding]:
+    if not _methods(draft.row):
+        yield draft.error("FIELD_REQUIRED", "method_names", "Enter at least one method of the task.")
+
+
+def _methods(row: rows.PendingAction) -> list[str]:
+    return [name.strip() for name in (row.method_names or "").split(",") if name.strip()]
+
+
+def _task(draft: Action) -> Iterator[Finding]:
+    task, methods, registered = (draft.row.bean_name or "").strip(), _methods(draft.row), draft.world.tasks
+    if task and methods:
+        try:
+            set_task.check_reference(set_task.TaskReference(task, tuple(methods)), registered)
+        except ActionValueError as error:
+            yield draft.error(error.code, "method_names" if task in registered else "bean_name", error.message)
+
+
+def _ambiguous(draft: Action) -> Iterator[Finding]:
+    row = draft.row
+    if not row.enabled:
+        return
+    meeting = relations.sharing_scope(draft.snapshot, rows.PendingAction, row.intent_code, row.state_code)
+    for other in draft.others(meeting):
+        if other.priority == row.priority and code(other.action_key) != code(row.action_key):
+            yield draft.warning(
+                "ACTION_AMBIGUOUS",
+                "priority",
+                (
+                    f"{row.action_key} and {other.action_key} have the same priority here, so the user is asked which "
+                    "one is meant. Change a priority to avoid the question."
+                ),
+            )
+            return
+
+
+def _everywhere(draft: Action) -> Iterator[Finding]:
+    if relations.scope_key(draft.row) == (ANY, ANY):
+        yield draft.warning(
+            "ACTION_SCOPE_ANY",
+            "intent_code",
+            "With intent ANY and state ANY, a plain 'yes' can run this action anywhere. Choose an intent or a state.",
+        )
+
+
+def _described(draft: Action) -> Iterator[Finding]:
+    if blank(draft.row.description):
+        yield draft.warning(
+            "ACTION_NO_DESCRIPTION",
+            "description",
+            "If the user is asked which action is meant, only the key is shown. Enter a description.",
+        )
+
+
+def _shadowed(draft: Action) -> Iterator[Finding]:
+    yield from common.shadowed_row(draft, "action_key")
+
+
+SAVE_CHECKS = SaveChecks(
+    form=(_filled, _task),
+    fit=(
+        _ambiguous,
+        _everywhere,
+        _described,
+        common.duplicate_row,
+        _shadowed,
+    ),
+)

@@ -1,0 +1,44 @@
+"""`ce_pending_action`: things that need a "yes" before they run (tables 4.1)."""
+
+from django.db import models
+
+from config_admin.tables.base_model import ScopedRow, index
+from config_admin.tables.model_fields import enabled, note, priority
+from config_admin.tables.pending_action.checks import SAVE_CHECKS
+from config_admin.validation.columns import Problem, Reference, column
+
+
+class CePendingAction(ScopedRow):
+    """One entry of the catalogue; the state of an opened action is in the conversation's context."""
+
+    save_checks = SAVE_CHECKS
+
+    pending_action_id = models.BigAutoField("id", primary_key=True)
+    action_key = column(
+        models.CharField("action", help_text="The name of the action, for example REFUND_PAYMENT."),
+        required=Problem("ACTION_KEY_BLANK", "Enter a name for the action, for example REFUND_PAYMENT."),
+        is_code=True,
+    )
+    bean_name = column(
+        models.CharField("task", help_text="The name of a registered task."),
+        required=Problem("FIELD_REQUIRED", "Choose the task that the action runs."),
+        reference=Reference.TASK,
+    )
+    method_names = column(
+        models.CharField("methods", help_text="Methods of the task, separated by commas. They run in this order."),
+        reference=Reference.METHOD,
+        depends_on="bean_name",
+    )
+    priority = priority(
+        help_text="Lower numbers come first. If two are equal, the user is asked which action is meant."
+    )
+    enabled = enabled()
+    description = note("Shown to the user when several actions are possible.")
+
+    class Meta(ScopedRow.Meta):
+        db_table = "ce_pending_action"
+        verbose_name = "pending action"
+        indexes = [index("ce_pending_action_lookup", "enabled", "action_key", "intent_code", "state_code", "priority")]
+
+    def summary(self) -> str:
+        return f"{self.scope} {self.action_key}"

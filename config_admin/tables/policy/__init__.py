@@ -1,0 +1,1 @@
+"""Policies: messages that are stopped before anything else."""

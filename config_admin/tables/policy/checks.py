@@ -1,0 +1,67 @@
+"""Save checks of `ce_policy` (tables 2.5, pipeline-1 17.2)."""
+
+from collections.abc import Iterator
+
+from config_admin.validation import patterns
+from config_admin.validation.draft import Draft, SaveChecks
+from config_admin.validation.findings import Finding
+from convengine.engine.steps.policy.settings import ENABLE_LLM
+from convengine.engine.text.compare import code
+from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.enums import PolicyType
+
+Policy = Draft[rows.Policy]
+#: Texts that no policy should block.
+HARMLESS = (
+    "Hello",
+    "Good morning, can you help me?",
+    "Where is my order?",
+    "I would like to change my address.",
+    "Yes, please.",
+    "Thank you very much.",
+    "What can you do for me?",
+    "My number is 12345.",
+)
+
+
+def _blocks_everything(draft: Policy) -> Iterator[Finding]:
+    if patterns.catches_all(draft.row.rule_type, draft.row.pattern):
+        yield draft.error(
+            "POLICY_BLOCKS_EVERYTHING", "pattern", "This would block every message. Make the pattern more specific."
+        )
+
+
+def _blocks_harmless(draft: Policy) -> Iterator[Finding]:
+    for text in HARMLESS:
+        if code(draft.row.rule_type) != PolicyType.LLM and patterns.hits(draft.row.rule_type, draft.row.pattern, text):
+            yield draft.warning("PATTERN_TOO_BROAD", "pattern", f"This also blocks harmless messages such as “{text}”")
+            return
+
+
+def _judged_by_model(draft: Policy) -> Iterator[Finding]:
+    if code(draft.row.rule_type) != PolicyType.LLM:
+        return
+    if not draft.world.model_configured:
+        yield draft.warning(
+            "LLM_NOT_CONFIGURED",
+            "rule_type",
+            (
+                "No model is configured to check this policy. The setting PolicyEnforcementStep / LLM_FAIL_MODE "
+                "decides what happens."
+            ),
+        )
+    elif not live_settings.read(draft.snapshot, ENABLE_LLM).value:
+        yield draft.warning(
+            "LLM_NOT_CONFIGURED",
+            "rule_type",
+            (
+                "Policies of type LLM are disabled by the setting PolicyEnforcementStep / ENABLE_LLM, so this "
+                "policy is ignored."
+            ),
+        )
+
+
+SAVE_CHECKS = SaveChecks(
+    form=(_blocks_everything,),
+    fit=(_blocks_harmless, _judged_by_model),
+)

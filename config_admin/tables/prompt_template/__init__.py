@@ -1,0 +1,1 @@
+"""Prompt templates: what a model is asked."""

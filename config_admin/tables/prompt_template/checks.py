@@ -1,0 +1,115 @@
+"""Save checks of `ce_prompt_template` (tables 3.2, pipeline-1 17.2)."""
+
+from collections.abc import Iterator
+
+from config_admin.tables.output_schema.checks import confirm_state_no_schema
+from config_admin.validation import common, relations
+from config_admin.validation.draft import Draft, SaveChecks
+from config_admin.validation.findings import Finding
+from config_admin.validation.relations import UNREADABLE, as_json
+from config_admin.validation.wording import did_you_mean
+from convengine.engine.prompts.contract import ALLOWS, EXPECTS, find_capabilities, read_words, words_of_mode
+from convengine.engine.text.compare import blank, code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import InteractionMode, PromptUse, ResponseType
+from convengine.engine.turn.scope import ANY
+
+Template = Draft[rows.PromptTemplate]
+
+
+def _use(draft: Template) -> Iterator[Finding]:
+    if code(draft.row.response_type) == PromptUse.SCHEMA_JSON and code(draft.row.intent_code) == ANY:
+        yield draft.error(
+            "SCHEMA_PROMPT_INTENT_ANY",
+            "intent_code",
+            "A template that extracts fields must belong to one intent. Choose the intent.",
+        )
+
+
+def _contract(draft: Template) -> Iterator[Finding]:
+    contract = as_json(draft.row.interaction_contract)
+    if contract is None or contract is UNREADABLE:
+        return
+    lists = contract.values() if isinstance(contract, dict) else ["?"]
+    if not all(isinstance(words, list) and all(isinstance(word, str) for word in words) for words in lists):
+        yield draft.error(
+            "CONTRACT_SHAPE",
+            "interaction_contract",
+            'Use JSON like {"allows":["affirm","edit"],"expects":["structured_input"]}; both must be lists of words.',
+        )
+
+
+def _mode(draft: Template) -> Iterator[Finding]:
+    mode = draft.row.interaction_mode
+    if not blank(mode) and InteractionMode.read(mode) is None:
+        yield draft.warning(
+            "CHOICE_UNKNOWN",
+            "interaction_mode",
+            f"The mode {mode} is unknown and is treated like NORMAL.{did_you_mean(str(mode), InteractionMode)}",
+        )
+
+
+def _contract_words(draft: Template) -> Iterator[Finding]:
+    contract = as_json(draft.row.interaction_contract)
+    for part, words in (("allows", ALLOWS), ("expects", EXPECTS)):
+        listed = read_words(contract, part)
+        if listed is None:
+            continue
+        for word in sorted(listed - set(words)):
+            yield draft.warning(
+                "CONTRACT_UNKNOWN_WORD",
+                "interaction_contract",
+                f"{word} is an unknown capability and is ignored.",
+            )
+        for word in sorted(words_of_mode(draft.row.interaction_mode) & set(words) - listed):
+            mode = draft.row.interaction_mode
+            yield draft.warning(
+                "CONTRACT_CONTRADICTS_MODE",
+                "interaction_contract",
+                f"Mode {mode} usually allows {word}, but the contract does not list it, so it is not allowed.",
+            )
+
+
+def _two(draft: Template) -> Iterator[Finding]:
+    if not draft.row.enabled:
+        return
+    for other in draft.others(relations.same_scope(draft.snapshot, draft.row)):
+        if code(other.response_type) == code(draft.row.response_type):
+            yield draft.warning(
+                "TWO_TEMPLATES",
+                None,
+                f"Row {other.pk} has the same use and scope. Only the newest enabled one is used.",
+            )
+            return
+
+
+def _used(draft: Template) -> Iterator[Finding]:
+    row = draft.row
+    if not row.enabled or code(row.response_type) == PromptUse.SCHEMA_JSON:
+        return
+    for response in relations.sharing_scope(draft.snapshot, rows.Response, row.intent_code, row.state_code):
+        derived = code(response.response_type) == ResponseType.DERIVED
+        if derived and code(response.output_format) == code(row.response_type):
+            return
+    yield draft.warning("PROMPT_WITHOUT_RESPONSE", None, "No answer of type DERIVED uses this template yet.")
+
+
+def _confirms_a_schema(draft: Template) -> Iterator[Finding]:
+    row = draft.row
+    if not row.enabled or not find_capabilities(row) & {"affirm", "edit"}:
+        return
+    if not any(relations.sharing_scope(draft.snapshot, rows.OutputSchema, row.intent_code, row.state_code)):
+        yield confirm_state_no_schema(draft, "interaction_mode", code(row.state_code))
+
+
+SAVE_CHECKS = SaveChecks(
+    form=(_use, _contract),
+    fit=(
+        _mode,
+        _contract_words,
+        _confirms_a_schema,
+        common.duplicate_row,
+        _two,
+        _used,
+    ),
+)

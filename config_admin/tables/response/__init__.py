@@ -1,0 +1,1 @@
+"""Answers: what users get in a state."""

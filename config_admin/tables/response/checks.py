@@ -1,0 +1,132 @@
+"""Save checks of `ce_response` (tables 3.3; R9)."""
+
+import json
+import re
+from collections.abc import Iterator
+
+from config_admin.tables.output_schema.checks import valid_schema
+from config_admin.validation import common, relations
+from config_admin.validation.draft import Draft, SaveChecks
+from config_admin.validation.fallback import is_last_fallback, report_last_fallback
+from config_admin.validation.findings import Finding
+from config_admin.validation.relations import UNREADABLE, as_json
+from convengine.engine.older_templates.convert import to_jinja
+from convengine.engine.text.compare import blank, code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import OutputFormat, ResponseType
+from convengine.engine.turn.scope import UNKNOWN
+
+Response = Draft[rows.Response]
+_EXPRESSION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+
+
+def _derived(row: rows.Response) -> bool:
+    return code(row.response_type) == ResponseType.DERIVED
+
+
+def _exact_text(draft: Response) -> Iterator[Finding]:
+    row = draft.row
+    if code(row.response_type) == ResponseType.EXACT and blank(row.exact_text):
+        yield draft.error("EXACT_TEXT_REQUIRED", "exact_text", "Enter the text of the answer.")
+
+
+def _json_text(draft: Response) -> Iterator[Finding]:
+    row = draft.row
+    if _derived(row) or code(row.output_format) != OutputFormat.JSON or blank(row.exact_text):
+        return
+    if not json_shaped(row.exact_text or ""):
+        yield draft.error(
+            "SHAPE_INVALID",
+            "exact_text",
+            "With the format JSON, the text must be valid JSON after its placeholders are filled in.",
+        )
+
+
+def json_shaped(text: str) -> bool:
+    """True when the text is JSON with a value instead of each expression.
+
+    Blocks may build anything, and an invalid template is reported elsewhere.
+    """
+    plain = to_jinja(text)
+    if "{%" in plain:
+        return True
+    try:
+        # A digit is a value where the expression is alone, and a harmless character inside a text.
+        json.loads(_EXPRESSION.sub("0", plain))
+    except ValueError:
+        return False
+    return True
+
+
+def _schema(draft: Response) -> Iterator[Finding]:
+    row = draft.row
+    schema = as_json(row.json_schema)
+    if schema is None or schema is UNREADABLE:
+        return
+    if not _derived(row) or code(row.output_format) != OutputFormat.JSON:
+        yield draft.error(
+            "JSON_SCHEMA_FOR_TEXT",
+            "json_schema",
+            "A JSON Schema only applies to DERIVED answers in the format JSON. Remove it.",
+        )
+    else:
+        yield from valid_schema(draft, "json_schema", schema)
+
+
+def _is_fallback(row: rows.Response) -> bool:
+    return row.enabled and relations.scope_key(row) == (UNKNOWN, UNKNOWN)
+
+
+def _keeps_a_fallback(draft: Response) -> Iterator[Finding]:
+    if not _is_fallback(draft.row) and is_last_fallback(draft.snapshot, draft.row):
+        yield report_last_fallback(draft)
+
+
+def _prompted(draft: Response) -> Iterator[Finding]:
+    row = draft.row
+    if not row.enabled or not _derived(row):
+        return
+    wanted = code(row.output_format)
+    fitting = relations.sharing_scope(draft.snapshot, rows.PromptTemplate, row.intent_code, row.state_code)
+    if not any(code(template.response_type) == wanted for template in fitting):
+        yield draft.warning(
+            "DERIVED_NO_PROMPT",
+            None,
+            (
+                f"No enabled {wanted} prompt template applies to intent {code(row.intent_code)}, state "
+                f"{code(row.state_code)}, so the turn would fail. Add one."
+            ),
+        )
+
+
+def _hinted(draft: Response) -> Iterator[Finding]:
+    if _derived(draft.row) and blank(draft.row.derivation_hint):
+        yield draft.warning(
+            "DERIVED_NO_HINT", "derivation_hint", "Without a hint, the model only gets the prompt template."
+        )
+
+
+def _modelled(draft: Response) -> Iterator[Finding]:
+    if not _derived(draft.row) or draft.world.model_configured:
+        return
+    outcome = (
+        "the turn fails. Enter a text as fallback"
+        if blank(draft.row.exact_text)
+        else "the text of the answer is sent instead"
+    )
+    yield draft.warning("DERIVED_WITHOUT_MODEL", "response_type", f"No model is configured, so {outcome}.")
+
+
+def _shadowed(draft: Response) -> Iterator[Finding]:
+    yield from common.shadowed_row(draft)
+
+
+SAVE_CHECKS = SaveChecks(
+    form=(
+        _exact_text,
+        _json_text,
+        _schema,
+        _keeps_a_fallback,
+    ),
+    fit=(_prompted, _hinted, _modelled, common.duplicate_row, _shadowed),
+)

@@ -1,0 +1,47 @@
+"""`ce_response`: answers, which users get in a state (tables 3.3)."""
+
+from django.db import models
+
+from config_admin.tables.base_model import ScopedRow, index, shortened
+from config_admin.tables.model_fields import document, enabled, note, optional_text, priority, word
+from config_admin.tables.response.checks import SAVE_CHECKS
+from config_admin.validation.columns import TEMPLATE, column
+from convengine.engine.turn.enums import OutputFormat, ResponseType
+
+
+class CeResponse(ScopedRow):
+    """An answer: a fixed text, or one that a model writes."""
+
+    save_checks = SAVE_CHECKS
+
+    response_id = models.BigAutoField("id", primary_key=True)
+    output_format = word(OutputFormat, default=OutputFormat.TEXT.value)
+    response_type = word(ResponseType, verbose_name="written by")
+    exact_text = column(
+        optional_text(verbose_name="text", help_text="A template. For the format JSON it must render to valid JSON."),
+        language=TEMPLATE,
+        is_strict=False,
+    )
+    derivation_hint = column(
+        optional_text(help_text="Added after the prompts for the model."), language=TEMPLATE, is_strict=True
+    )
+    json_schema = document(
+        null=True,
+        blank=True,
+        verbose_name="JSON Schema",
+        help_text="The JSON Schema of an answer that a model writes as JSON.",
+    )
+    priority = priority()
+    enabled = enabled()
+    description = note()
+
+    class Meta(ScopedRow.Meta):
+        db_table = "ce_response"
+        verbose_name = "answer"
+        indexes = [
+            index("ce_response_lookup", "intent_code", "state_code", "enabled", "priority"),
+            index("ce_response_state", "state_code", "enabled", "priority"),
+        ]
+
+    def summary(self) -> str:
+        return f"{self.scope} {self.response_type} {shortened(self.exact_text or self.derivation_hint)}".rstrip()

@@ -1,0 +1,1 @@
+"""Rules: when a condition holds, do one thing."""

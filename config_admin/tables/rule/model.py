@@ -1,0 +1,70 @@
+"""`ce_rule`: when a condition holds in a phase, do one thing (tables 2.3)."""
+
+from django.db import models
+
+from config_admin.tables.base_model import ScopedRow, index, shortened
+from config_admin.tables.model_fields import enabled, flag, note, optional_text, priority, word
+from config_admin.tables.rule.checks import SAVE_CHECKS
+from config_admin.validation.columns import PATH, REGEX, LanguageByWord, Problem, Reference, column
+from convengine.engine.turn.enums import MatchTarget, RuleAction, RulePhase, RuleType
+
+
+class CeRule(ScopedRow):
+    """A rule: most behaviour is configured here."""
+
+    save_checks = SAVE_CHECKS
+
+    rule_id = models.BigAutoField("id", primary_key=True)
+    phase = word(
+        RulePhase,
+        unknown=Problem("PHASE", "Unknown phase {value}. Choose one of: {words}.{hint}"),
+        default=RulePhase.PRE_RESPONSE_RESOLUTION.value,
+        help_text="The point in the turn at which this rule is evaluated.",
+    )
+    rule_type = word(
+        RuleType,
+        unknown=Problem("RULE_TYPE", "Choose EXACT, REGEX, JSON_PATH or CONTEXT_JSON_PATH."),
+        accepted="rule_types",
+        verbose_name="condition type",
+    )
+    match_pattern = column(
+        models.TextField(
+            "condition", help_text="A text, ANY, a regular expression or a JSON path, depending on the condition type."
+        ),
+        required=Problem("PATTERN_BLANK", "Enter the condition."),
+        language=LanguageByWord("rule_type", {"REGEX": REGEX, "JSON_PATH": PATH, "CONTEXT_JSON_PATH": PATH}),
+    )
+    action = word(
+        RuleAction,
+        unknown=None,
+        reference=Reference.RULE_ACTION,
+        help_text="What the rule does when its condition is met.",
+    )
+    action_value = column(
+        optional_text(help_text="The value for the action: a state, an intent, key:value, …"),
+        reference=Reference.ACTION_VALUE,
+        depends_on="action",
+    )
+    priority = priority(help_text="Within one scope, lower numbers come first. All matching rules run.")
+    match_target = word(
+        MatchTarget,
+        default=MatchTarget.USER_TEXT.value,
+        verbose_name="compared text",
+        help_text="The text that EXACT and REGEX conditions compare.",
+    )
+    stop_processing = flag(False, help_text="If this rule matches, later rules of this phase are skipped.")
+    null_leaf_matches = flag(
+        True,
+        verbose_name="also match an empty value",
+        help_text="Only for JSON_PATH: a path to an existing but empty value also matches.",
+    )
+    enabled = enabled()
+    description = note("Shown in timelines instead of the number.")
+
+    class Meta(ScopedRow.Meta):
+        db_table = "ce_rule"
+        verbose_name = "rule"
+        indexes = [index("ce_rule_lookup", "enabled", "phase", "intent_code", "state_code", "priority")]
+
+    def summary(self) -> str:
+        return f"{self.scope} {self.rule_type} → {self.action} {shortened(self.action_value)}".rstrip()

@@ -1,0 +1,1 @@
+"""State graph: the allowed moves between states."""

@@ -1,0 +1,75 @@
+"""Save checks of `ce_state_graph` (tables 2.4)."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from config_admin.validation import graph, relations
+from config_admin.validation.draft import Draft, SaveChecks
+from config_admin.validation.findings import Finding
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.scope import ANY, BUILT_IN_STATES
+
+Edge = Draft[rows.StateEdge]
+#: How many rules outside the graph are reported.
+_TOLD = 5
+
+
+def _self(draft: Edge) -> Iterator[Finding]:
+    start, end = code(draft.row.from_state), code(draft.row.to_state)
+    if start and start == end and start != ANY:
+        yield draft.error(
+            "EDGE_SELF", "to_state", "A conversation may always stay in its state, so this edge is not needed."
+        )
+
+
+def _duplicate(draft: Edge) -> Iterator[Finding]:
+    # Unique in the table, so disabled rows count as well.
+    same = relations.all_by(draft.snapshot, rows.StateEdge, _move).get(_move(draft.row), ())
+    for other in draft.others(same):
+        yield draft.error("DUPLICATE", None, f"This edge exists already (row {other.pk}).")
+
+
+def _move(edge: rows.StateEdge) -> tuple[str, str, str]:
+    return code(edge.intent_code), code(edge.from_state), code(edge.to_state)
+
+
+def _with_draft(draft: Edge) -> list[rows.StateEdge]:
+    """The graph of the draft's intent with the draft."""
+    return [*draft.others(graph.edges(draft.snapshot, draft.row.intent_code)), draft.row]
+
+
+def _unreachable(draft: Edge) -> Iterator[Finding]:
+    state = code(draft.row.from_state)
+    if draft.row.enabled and state != ANY and state not in BUILT_IN_STATES:
+        # An edge of every intent may follow an edge of any.
+        everywhere = code(draft.row.intent_code) == ANY
+        edges = draft.snapshot.enabled(rows.StateEdge) if everywhere else _with_draft(draft)
+        if not graph.leads_to(edges, state):
+            yield draft.warning("STATE_UNREACHABLE", "from_state", f"No edge of this graph leads to {state}.")
+
+
+def _moving_key(rule: Any) -> tuple[str, str]:
+    return code(rule.action), code(rule.intent_code)
+
+
+def _rules_outside(draft: Edge) -> Iterator[Finding]:
+    if draft.row.enabled:
+        yield from islice(_outside(draft), _TOLD)
+
+
+def _outside(draft: Edge) -> Iterator[Finding]:
+    after = _with_draft(draft)
+    by_intent = draft.snapshot.index(rows.Rule, _moving_key, relations.rank)
+    for rule in by_intent.get(("SET_STATE", code(draft.row.intent_code)), ()):
+        start, end = code(rule.state_code), code(rule.action_value)
+        if not graph.allows(after, start, end):
+            yield draft.warning(
+                "RULE_OUTSIDE_GRAPH",
+                None,
+                f"Rule {rule.pk} moves from {start} to {end}, which this graph does not allow.",
+            )
+
+
+SAVE_CHECKS = SaveChecks(form=(_self, _duplicate), fit=(_unreachable, _rules_outside))

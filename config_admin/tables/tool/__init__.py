@@ -1,0 +1,1 @@
+"""Direct tool calls of an intent and state."""

@@ -1,0 +1,117 @@
+"""Save checks of `ce_tool`, the direct tool calls (tables 4.2; R15)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from config_admin.tables.mcp_tool.checks import group, no_executor
+from config_admin.validation import common, programs, relations
+from config_admin.validation.draft import Draft, SaveChecks
+from config_admin.validation.findings import Finding
+from config_admin.validation.relations import UNREADABLE, as_json
+from config_admin.validation.wording import did_you_mean
+from convengine.engine.steps.tools.settings import ALLOW_GROUP_ONLY
+from convengine.engine.text.compare import blank, code
+from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.snapshot import Snapshot
+
+DirectTool = Draft[rows.DirectTool]
+
+
+def _tool(draft: DirectTool) -> Iterator[Finding]:
+    row = draft.row
+    if blank(row.tool_code):
+        if not live_settings.read(draft.snapshot, ALLOW_GROUP_ONLY).value:
+            yield draft.error(
+                "CONFLICT",
+                "tool_code",
+                (
+                    "Choose a tool. A group without a tool is only called when ToolOrchestrationStep / "
+                    "ALLOW_GROUP_ONLY is on."
+                ),
+            )
+        return
+    found = relations.tool(draft.snapshot, row.tool_code)
+    if found is None:
+        yield tool_unknown(draft)
+    elif code(found.tool_group) != code(row.tool_group):
+        yield draft.error(
+            "TOOL_GROUP_MISMATCH", "tool_group", f"{found.tool_code} belongs to group {found.tool_group}."
+        )
+
+
+def tool_unknown(draft: Draft[Any]) -> Finding:
+    """The message for an unknown tool code."""
+    name = str(draft.row.tool_code)
+    hint = did_you_mean(name, (tool.tool_code for tool in draft.snapshot.rows(rows.Tool)))
+    return draft.error("TOOL_UNKNOWN", "tool_code", f"There is no tool {name}.{hint}")
+
+
+def param_schema(snapshot: Snapshot, tool: rows.Tool) -> Any:
+    """The schema of a tool's arguments, or null (R70)."""
+    found = snapshot.row(rows.DbTool, tool.tool_id) or snapshot.row(rows.HttpTool, tool.tool_id)
+    return as_json(found.param_schema if found else tool.input_schema)
+
+
+def _args(draft: DirectTool) -> Iterator[Finding]:
+    row = draft.row
+    args = as_json(row.args_template)
+    if args is UNREADABLE:
+        return
+    if not isinstance(args, dict):
+        yield draft.error("ARGS_SHAPE", "args_template", "Arguments must be a JSON object.")
+        return
+    for text in texts(args):
+        yield from programs.template(draft, "args_template", text, intent=row.intent_code)
+    tool = relations.tool(draft.snapshot, row.tool_code)
+    schema = param_schema(draft.snapshot, tool) if tool else None
+    wanted = schema.get("required") if isinstance(schema, dict) else None
+    for name in wanted if isinstance(wanted, list) else ():
+        if name not in args:
+            yield draft.error(
+                "FIELD_REQUIRED", "args_template", f"The tool {row.tool_code} requires the argument {name}."
+            )
+
+
+def texts(document: Any) -> Iterator[str]:
+    """Every text value of a JSON document, which may be a template."""
+    if isinstance(document, str):
+        yield document
+    elif isinstance(document, dict):
+        for value in document.values():
+            yield from texts(value)
+    elif isinstance(document, list):
+        for value in document:
+            yield from texts(value)
+
+
+def _tool_scope(draft: DirectTool) -> Iterator[Finding]:
+    row, tool = draft.row, relations.tool(draft.snapshot, draft.row.tool_code)
+    if tool is None:
+        return
+    if not tool.enabled:
+        yield draft.warning(
+            "TOOL_SCOPE", "tool_code", f"{tool.tool_code} is disabled, so this call is always skipped. Enable the tool."
+        )
+        return
+    fits = relations.scope_fits(code(tool.intent_code), code(row.intent_code)) and relations.scope_fits(
+        code(tool.state_code), code(row.state_code)
+    )
+    if not fits:
+        yield draft.warning(
+            "TOOL_SCOPE",
+            "tool_code",
+            (
+                f"{tool.tool_code} is only allowed for intent {code(tool.intent_code)}, state {code(tool.state_code)},"
+                " so this call is always skipped."
+            ),
+        )
+
+
+def _shadowed(draft: DirectTool) -> Iterator[Finding]:
+    yield from common.shadowed_row(draft)
+
+
+SAVE_CHECKS = SaveChecks(
+    form=(group, _tool, _args),
+    fit=(_tool_scope, no_executor, common.duplicate_row, _shadowed),
+)

@@ -1,0 +1,1 @@
+"""Progress texts: what users read while a turn runs."""

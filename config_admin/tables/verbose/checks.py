@@ -1,0 +1,58 @@
+"""Save checks of `ce_verbose` (tables 5.2, pipeline-2 14.3)."""
+
+from collections.abc import Iterator
+
+from config_admin.tables.tool.checks import tool_unknown
+from config_admin.validation import common, relations
+from config_admin.validation.draft import Draft, SaveChecks
+from config_admin.validation.findings import Finding
+from config_admin.validation.wording import did_you_mean
+from convengine.engine.text.compare import blank, code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import StepMatch
+from convengine.engine.turn.scope import ANY
+
+Verbose = Draft[rows.Verbose]
+
+
+def _texts(draft: Verbose) -> Iterator[Finding]:
+    row = draft.row
+    if blank(row.message) and blank(row.error_message):
+        yield draft.error("VERBOSE_NO_TEXT", "message", "Enter a message or an error message.")
+
+
+def _references(draft: Verbose) -> Iterator[Finding]:
+    row = draft.row
+    if row.rule_id is not None and draft.snapshot.row(rows.Rule, row.rule_id) is None:
+        yield draft.error("RULE_GONE", "rule_id", f"Rule {row.rule_id} does not exist.")
+    discovered = (row.tool_code or "").startswith("mcp.")
+    if not blank(row.tool_code) and not discovered and relations.tool(draft.snapshot, row.tool_code) is None:
+        yield tool_unknown(draft)
+
+
+def _names(draft: Verbose) -> Iterator[Finding]:
+    row, world = draft.row, draft.world
+    steps = {ANY.lower(), *(name.lower() for name in world.steps)}
+    if code(row.step_match) == StepMatch.EXACT and row.step_value.strip().lower() not in steps:
+        yield draft.warning(
+            "CHOICE_UNKNOWN",
+            "step_value",
+            f"Unknown step {row.step_value}.{did_you_mean(row.step_value, world.steps)}",
+        )
+    event = code(row.determinant)
+    if event != ANY and event not in world.determinants:
+        yield draft.warning(
+            "CHOICE_UNKNOWN",
+            "determinant",
+            f"Unknown event {row.determinant}.{did_you_mean(event, world.determinants)}",
+        )
+
+
+def _shadowed(draft: Verbose) -> Iterator[Finding]:
+    yield from common.shadowed_row(draft, "step_match", "step_value", "determinant", "rule_id", "tool_code")
+
+
+SAVE_CHECKS = SaveChecks(
+    form=(_texts, _references),
+    fit=(_names, common.duplicate_row, _shadowed),
+)

@@ -1,0 +1,77 @@
+"""`ce_verbose`: progress and error texts (tables 5.2)."""
+
+from django.db import models
+
+from config_admin.tables.base_model import ScopedRow, index, shortened
+from config_admin.tables.model_fields import enabled, not_blank, optional_name, optional_text, priority, word
+from config_admin.tables.verbose.checks import SAVE_CHECKS
+from config_admin.validation.columns import PATH, REGEX, TEMPLATE, LanguageByWord, Problem, Reference, column
+from convengine.engine.turn.enums import StepMatch
+
+
+class CeVerbose(ScopedRow):
+    """A progress text for an event of a turn."""
+
+    save_checks = SAVE_CHECKS
+
+    verbose_id = models.BigAutoField("id", primary_key=True)
+    step_match = word(
+        StepMatch,
+        unknown=Problem("CHOICE_UNKNOWN", "Choose EXACT, REGEX or JSON_PATH."),
+        default=StepMatch.EXACT.value,
+        verbose_name="step match type",
+    )
+    step_value = column(
+        models.CharField("step", help_text="For example McpToolStep, .*Step$ or $.stepInfo.error."),
+        required=Problem("FIELD_REQUIRED", "Enter the step, or ANY."),
+        reference=Reference.STEP,
+        language=LanguageByWord("step_match", {"REGEX": REGEX, "JSON_PATH": PATH}),
+    )
+    determinant = column(
+        models.CharField("event", help_text="The name of the event, or ANY."),
+        required=Problem("FIELD_REQUIRED", "Enter the event, or ANY."),
+        reference=Reference.EVENT,
+    )
+    rule_id = models.BigIntegerField("rule", null=True, blank=True, help_text="Shown only for events of this rule.")
+    tool_code = column(
+        optional_name(verbose_name="tool", help_text="Shown only for events of this tool."), reference=Reference.TOOL
+    )
+    message = column(optional_text(help_text="The text to show. A template."), language=TEMPLATE, is_strict=False)
+    error_message = column(
+        optional_text(help_text="The text to show when the event is an error. A template."),
+        language=TEMPLATE,
+        is_strict=False,
+    )
+    priority = priority(help_text="If several texts match equally well, the lowest number is shown.")
+    enabled = enabled()
+
+    class Meta(ScopedRow.Meta):
+        db_table = "ce_verbose"
+        verbose_name = "progress text"
+        indexes = [
+            index(
+                "ce_verbose_lookup",
+                "enabled",
+                "intent_code",
+                "state_code",
+                "determinant",
+                "step_match",
+                "step_value",
+                "rule_id",
+                "tool_code",
+                "priority",
+            )
+        ]
+        constraints = [
+            *ScopedRow.Meta.constraints,
+            *not_blank(
+                "step_match",
+                "step_value",
+                "determinant",
+                code="FIELD_REQUIRED",
+                message="Enter a value, or ANY for all.",
+            ),
+        ]
+
+    def summary(self) -> str:
+        return f"{self.scope} {self.determinant} {shortened(self.message or self.error_message)}".rstrip()

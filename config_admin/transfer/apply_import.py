@@ -1,0 +1,65 @@
+"""Import a document as one release, or not at all (R76)."""
+
+from dataclasses import dataclass
+
+from django.db import DatabaseError
+
+from config_admin.releases import head
+from config_admin.releases.change_set import change_set
+from config_admin.releases.changes import Author
+from config_admin.releases.models import CeRelease, Origin
+from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
+from config_admin.transfer.document import Document
+from config_admin.transfer.import_plan import Plan, Progress, plan, silent
+
+
+class ImportRefused(ValueError):
+    """Nothing was imported: rows of the file have errors."""
+
+    def __init__(self, found: Plan) -> None:
+        #: The checked import.
+        self.plan = found
+        super().__init__("; ".join(f"{e.where}, {e.finding.field or 'row'}: {e.finding.message}" for e in found.errors))
+
+
+class ImportFailed(ValueError):
+    """Nothing was imported: the database refused a row that passed all checks."""
+
+
+@dataclass(frozen=True)
+class ImportResult:
+    """The result of an import."""
+
+    plan: Plan
+    #: Null when nothing changed.
+    release: CeRelease | None
+
+
+def bring(
+    document: Document, *, author: Author, reason: str, rest: bool = False, progress: Progress = silent
+) -> ImportResult:
+    """Import a document. `rest`: without the rows that have errors, which the plan lists.
+
+    Raises ImportRefused, and ImportFailed; then nothing is changed.
+    """
+    found = plan(document, rest=rest, progress=progress)
+    if found.is_refused:
+        raise ImportRefused(found)
+    try:
+        return _apply_plan(found, author, reason, rest, progress)
+    except (DatabaseError, RowsBelongTogether) as error:
+        raise ImportFailed(f"The database refused the rows; nothing was imported: {error}") from error
+
+
+def _apply_plan(found: Plan, author: Author, reason: str, rest: bool, progress: Progress) -> ImportResult:
+    with change_set(Origin.IMPORT, author, reason) as change:
+        # From here on nobody else can make a release. If somebody made one since the check, check again.
+        if head.locked().content_hash != found.content_hash:
+            found = plan(found.document, rest=rest, progress=progress)
+            if found.is_refused:
+                raise ImportRefused(found)
+        count = sum(map(len, found.placed.wanted.values()))
+        progress("written", 0, count)
+        restore_rows(found.placed.wanted, checked=False)
+    progress("written", count, count)
+    return ImportResult(found, change.release)

@@ -1,0 +1,172 @@
+"""Plan an import: the rows that it would change, and the findings of the save checks (R76)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import models
+
+from config_admin.releases import tree
+from config_admin.releases.blobs import Blobs
+from config_admin.releases.change_set import released
+from config_admin.releases.content import control_plane, kept_columns, key_of
+from config_admin.releases.queries import manifest_of
+from config_admin.releases.tree import Difference
+from config_admin.restore.checks import check_restored_rows
+from config_admin.transfer.document import Document
+from config_admin.transfer.natural_keys import TOOL, TOOL_PARTS, Contents
+from config_admin.transfer.row_matching import MatchedRows, fresh_ids, match_rows
+from config_admin.transfer.values import invalid
+from config_admin.validation.findings import Finding, Severity
+
+#: Reports the progress: the stage, and the number of rows done, of how many.
+Progress = Callable[[str, int, int], None]
+_NEWS = 100
+
+
+def silent(stage: str, done: int, of: int) -> None:
+    """No progress reports."""
+
+
+@dataclass(frozen=True)
+class LocatedFinding:
+    """A finding, with the position of its row in the file."""
+
+    where: str
+    finding: Finding
+
+
+@dataclass
+class Plan:
+    """An import before it is made."""
+
+    document: Document
+    #: The release of the check.
+    config_version: int
+    content_hash: str
+    there: Contents
+    placed: MatchedRows
+    findings: list[LocatedFinding] = field(default_factory=list)
+    #: Errors of the rows that are left out with `rest`.
+    left_out: list[LocatedFinding] = field(default_factory=list)
+
+    @property
+    def errors(self) -> list[LocatedFinding]:
+        """What prevents the import: errors of rows, and refused parts of the file."""
+        return [told for told in self.findings if told.finding.is_error]
+
+    @property
+    def is_refused(self) -> bool:
+        """True when the import may not be made."""
+        return bool(self.errors)
+
+    @property
+    def differences(self) -> dict[str, list[Difference]]:
+        """The changed rows, by table, in key order."""
+        return {
+            table: [Difference(pk, self.there[table].get(pk), found[pk]) for pk in sorted(found)]
+            for table in control_plane()
+            if (found := self.placed.wanted.get(table))
+        }
+
+
+def contents_of(config_version: int) -> dict[str, dict[Any, tree.Content]]:
+    """All rows of a release by table and key; 0 is the empty configuration. Raises NoSuchRelease."""
+    blobs, manifest = Blobs(), manifest_of(config_version)
+    return {
+        table: dict(tree.rows_of(blobs, table, tree.index_of(blobs, manifest.get(table)))) for table in control_plane()
+    }
+
+
+def plan(document: Document, *, rest: bool = False, progress: Progress = silent) -> Plan:
+    """The effect of importing a document on the configuration in force. Changes nothing.
+
+    `rest`: rows with errors are left out, and the others are checked without them.
+    """
+    now = released()
+    there = contents_of(now.config_version)
+    progress("read", document.count, document.count)
+    placed = match_rows(document, there, fresh_ids(document, there, _highest))
+    found = Plan(document, now.config_version, now.content_hash, there, placed)
+    unread = _of_readers(document, placed)
+    (found.left_out if rest else found.findings).extend(unread)
+    _judge(found, progress)
+    while rest and found.errors and _leave_out(found):
+        _judge(found, progress)
+    return found
+
+
+def _highest(table: str) -> int:
+    """The highest id that any row of a table ever had, because a new row must not get another row's history."""
+    model: Any = control_plane()[table]
+    found = model.history.model.objects.aggregate(highest=models.Max(key_of(table)))["highest"]
+    return found if isinstance(found, int) else 0
+
+
+def _of_readers(document: Document, placed: MatchedRows) -> list[LocatedFinding]:
+    notes = [
+        LocatedFinding(note.where, Finding("STATEMENT_REFUSED", Severity.ERROR, "", None, None, note.text))
+        for note in document.notes
+        if note.refused
+    ]
+    return notes + [LocatedFinding(where, finding) for where, finding in placed.refused]
+
+
+def _judge(found: Plan, progress: Progress) -> None:
+    """Run the save checks on the changed rows, in the resulting configuration."""
+    wanted = found.placed.wanted
+    count = sum(row is not None for table in wanted.values() for row in table.values())
+    done = 0
+
+    def count_judged() -> None:
+        nonlocal done
+        done += 1
+        if done % _NEWS == 0 or done == count:
+            progress("judged", done, count)
+
+    errors = [*_orphans(found)]
+    errors += check_restored_rows(wanted, count_judged)
+    bad = {(each.table, each.row) for each in errors if each.is_error}
+    errors += _out_of_bounds(wanted, bad)
+    found.findings += [LocatedFinding(_where(found, each), each) for each in errors]
+
+
+def _where(found: Plan, finding: Finding) -> str:
+    return found.placed.origins.get((finding.table, finding.row)) or f"{finding.table} {finding.row}, not in the file"
+
+
+def _out_of_bounds(wanted: Mapping[str, Mapping[Any, Any]], bad: set[tuple[str, Any]]) -> list[Finding]:
+    """What the columns refuse, of rows that passed the checks."""
+    return [
+        Finding("OUT_OF_RANGE", Severity.ERROR, table, pk, name, message)
+        for table, rows in wanted.items()
+        for pk, row in rows.items()
+        if row is not None and (table, pk) not in bad
+        for name, column in kept_columns(table).items()
+        if not column.is_relation and (message := invalid(column, row[name]))
+    ]
+
+
+def _orphans(found: Plan) -> list[Finding]:
+    """Rows of missing tools."""
+    tools = found.placed.wanted.get(TOOL, {})
+    return [
+        Finding("TOOL_UNKNOWN", Severity.ERROR, table, pk, "tool_code", "The tool of this row does not exist.")
+        for table in TOOL_PARTS
+        for pk, row in found.placed.wanted.get(table, {}).items()
+        if row is not None and (tools[pk] is None if pk in tools else pk not in found.there[TOOL])
+    ]
+
+
+def _leave_out(found: Plan) -> bool:
+    """Leave out the rows with errors; true when there were any."""
+    wanted, errors = found.placed.wanted, found.errors
+    out = {(told.finding.table, told.finding.row) for told in errors}
+    if not any(pk in wanted.get(table, {}) for table, pk in out):
+        return False
+    for table, pk in out:
+        wanted.get(table, {}).pop(pk, None)
+    found.placed.wanted = {table: rows for table, rows in wanted.items() if rows}
+    found.left_out += errors
+    found.findings.clear()
+    return True

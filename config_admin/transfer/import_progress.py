@@ -1,0 +1,63 @@
+"""Follow a long piece of work: its progress, then its result."""
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import structlog
+from django.db import connections
+
+from config_admin.transfer.import_plan import Progress
+
+T = TypeVar("T")
+log = structlog.get_logger(__name__)
+#: Answers line by line, each a JSON document.
+NDJSON = "application/x-ndjson"
+
+
+@dataclass(frozen=True)
+class News:
+    """The progress: the current stage, and the number of rows done, of how many."""
+
+    stage: str
+    done: int
+    of: int
+
+
+@dataclass(frozen=True)
+class WorkResult(Generic[T]):
+    """The result."""
+
+    result: T
+
+
+class Broke(RuntimeError):
+    """The work failed unexpectedly; the log has the details."""
+
+
+def follow_work(work: Callable[[Progress], T]) -> Iterator[News | WorkResult[T]]:
+    """Run the work in a thread of its own, which continues even when nobody listens.
+
+    Expected failures of `work` are part of its result. Raises Broke.
+    """
+    heard: queue.SimpleQueue[News | WorkResult[T] | Broke] = queue.SimpleQueue()
+    threading.Thread(target=_run, args=(work, heard), name="import", daemon=True).start()
+    while True:
+        news = heard.get()
+        if isinstance(news, Broke):
+            raise news
+        yield news
+        if isinstance(news, WorkResult):
+            return
+
+
+def _run(work: Callable[[Progress], Any], heard: "queue.SimpleQueue[Any]") -> None:
+    try:
+        heard.put(WorkResult(work(lambda stage, done, of: heard.put(News(stage, done, of)))))
+    except Exception:
+        log.exception("import failed")
+        heard.put(Broke("The import failed and nothing was changed. The server log has the details."))
+    finally:
+        connections.close_all()

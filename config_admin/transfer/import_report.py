@@ -1,0 +1,105 @@
+"""An import, or a comparison, in words and as JSON."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from config_admin.releases.content import key_of
+from config_admin.releases.diff import table_diff
+from config_admin.releases.tree import Content, Difference
+from config_admin.transfer.import_plan import LocatedFinding, Plan
+from config_admin.transfer.natural_keys import NATURAL
+
+Json = Any
+Differences = Mapping[str, Sequence[Difference]]
+#: Rows of a table, and findings of a kind, that are printed; the JSON form has all of them.
+SHOWN = 20
+
+
+def diff_as_json(differences: Differences) -> dict[str, Json]:
+    """The changed rows by table: added, removed, and changed with before and after of each column."""
+    found = {table: table_diff(list(rows)) for table, rows in differences.items()}
+    return {
+        table: {
+            "added": diff.added,
+            "removed": diff.removed,
+            "changed": [
+                {"row": row.pk, "fields": {name: list(pair) for name, pair in row.fields.items()}}
+                for row in diff.changed
+            ],
+        }
+        for table, diff in found.items()
+    }
+
+
+def plan_as_json(plan: Plan) -> dict[str, Json]:
+    """The whole plan of an import."""
+    return {
+        "configVersion": plan.config_version,
+        "mode": plan.document.mode.value,
+        "rows": plan.document.count,
+        "refused": plan.is_refused,
+        "diff": diff_as_json(plan.differences),
+        "findings": _serialize_findings(plan.findings),
+        "leftOut": _serialize_findings(plan.left_out),
+        "conversions": [
+            {"table": table, "row": pk, "where": plan.placed.origins.get((table, pk)), **change._asdict()}
+            for (table, pk), changes in plan.placed.conversions.items()
+            for change in changes
+        ],
+        "renumbered": [
+            {"table": table, "id": old, "newId": new} for (table, old), new in plan.placed.renumbered.items()
+        ],
+        "notes": [{"where": note.where, "text": note.text} for note in plan.document.notes if not note.refused],
+    }
+
+
+def _serialize_findings(found: Sequence[LocatedFinding]) -> list[dict[str, Json]]:
+    return [{"where": told.where, **told.finding.as_dict()} for told in found]
+
+
+def in_words(plan: Plan) -> Iterator[str]:
+    """An import, line by line."""
+    yield from diff_in_words(plan.differences)
+    for title, lines in (
+        ("Errors", _findings(plan.errors)),
+        ("Warnings", _findings([told for told in plan.findings if not told.finding.is_error])),
+        ("Left out", _findings(plan.left_out)),
+        ("Converted", [f"{plan.placed.origins.get(key)}, {change.field}: {change.before} → {change.after}"
+                       for key, changes in plan.placed.conversions.items() for change in changes]),
+        ("New numbers", [f"{table} {old} becomes {new}" for (table, old), new in plan.placed.renumbered.items()]),
+        ("Notes", [f"{note.where}: {note.text}" for note in plan.document.notes if not note.refused]),
+    ):  # fmt: skip
+        if lines:
+            yield f"{title} ({len(lines)})"
+            yield from _shorten_list(lines)
+
+
+def _findings(found: Sequence[LocatedFinding]) -> list[str]:
+    return [f"{one.where}, {one.finding.field or 'row'}: {one.finding.message} [{one.finding.code}]" for one in found]
+
+
+def diff_in_words(differences: Differences) -> Iterator[str]:
+    """The changed rows, line by line."""
+    if not differences:
+        yield "No differences."
+    for table, rows in differences.items():
+        diff = table_diff(list(rows))
+        yield f"{table}: {len(diff.added)} new, {len(diff.changed)} changed, {len(diff.removed)} gone"
+        lines = [f"+ {name_of(table, row)}" for row in diff.added]
+        lines += [f"~ {name_of(table, row.after)}: {', '.join(row.fields)}" for row in diff.changed]
+        lines += [f"- {name_of(table, row)}" for row in diff.removed]
+        yield from _shorten_list(lines)
+
+
+def name_of(table: str, row: Content) -> str:
+    """The name of a row: its natural key, else its id and scope."""
+    if table in NATURAL and all(name in row for name in NATURAL[table]):
+        return " ".join(str(row[name]) for name in NATURAL[table])
+    scope = "/".join(str(row[name]) for name in ("intent_code", "state_code") if name in row)
+    return f"{row[key_of(table)]} {scope}".rstrip()
+
+
+def _shorten_list(lines: Sequence[str]) -> Iterator[str]:
+    yield from (f"  {line}" for line in lines[:SHOWN])
+    if len(lines) > SHOWN:
+        yield f"  … and {len(lines) - SHOWN} more. Use --json to list all."

@@ -1,0 +1,75 @@
+"""How files identify rows: by a natural key if their table has one, else by id; tools by their code."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from django.db import models
+
+from config_admin.releases.content import kept_columns, key_of
+from convengine.engine.turn import rows
+from convengine.engine.turn.rows import ROW_TYPE_OF
+
+Json = Any
+Contents = Mapping[str, Mapping[Any, Mapping[str, Json]]]
+TOOL, TOOL_ID, TOOL_CODE = rows.Tool.table, "tool_id", "tool_code"
+#: Tables whose key is that of a tool, which files identify by its code.
+TOOL_PARTS = (rows.DbTool.table, rows.HttpTool.table)
+#: The columns, as in files, that identify a row anywhere. Rows of other tables are identified by their id, which has a
+#: meaning: it breaks ties, and timelines and progress texts refer to it.
+NATURAL: Mapping[str, tuple[str, ...]] = {
+    rows.Intent.table: ("intent_code",),
+    rows.StateEdge.table: ("intent_code", "from_state", "to_state"),
+    TOOL: (TOOL_CODE,),
+    **dict.fromkeys(TOOL_PARTS, (TOOL_CODE,)),
+    rows.SqlGuardrail.table: ("rule_type", "match_value"),
+    rows.McpServer.table: ("name",),
+    rows.Config.table: ("config_type", "config_key"),
+}
+#: Tables whose keys ignore case.
+_FOLDED = frozenset({TOOL, *TOOL_PARTS, rows.Config.table})
+_ORDER = ("intent_code", "state_code", "phase", "priority")
+
+
+@cache
+def file_columns(table: str) -> Mapping[str, "models.Field[Any, Any]"]:
+    """The columns of a table in files, in order: those that the engine reads, without useless ids."""
+    read = set(rows.columns(ROW_TYPE_OF[table]))
+    found = {name: column for name, column in kept_columns(table).items() if name in read}
+    if table in TOOL_PARTS:
+        del found[TOOL_ID]
+        found[TOOL_CODE] = kept_columns(TOOL)[TOOL_CODE]
+    elif table in NATURAL and key_of(table) not in NATURAL[table]:
+        del found[key_of(table)]
+    first = NATURAL.get(table) or (key_of(table),)
+    late = [name for name in found if name == "created_at"]
+    order = [*first, *(name for name in found if name not in (*first, *late)), *late]
+    return {name: found[name] for name in order}
+
+
+def natural_key(table: str, values: Mapping[str, Json]) -> tuple[str, ...] | None:
+    """The natural key of a row, for look-ups; null for tables without one."""
+    if table not in NATURAL:
+        return None
+    parts = [str(values.get(name) if values.get(name) is not None else "").strip() for name in NATURAL[table]]
+    return tuple(part.lower() if table in _FOLDED else part for part in parts)
+
+
+def in_files(contents: Contents, table: str) -> list[dict[str, Json]]:
+    """The rows of a table as in files, in canonical order."""
+    codes = {pk: row.get(TOOL_CODE) for pk, row in contents[TOOL].items()}
+    return sorted((_select_columns(table, row, codes) for row in contents[table].values()), key=_order(table))
+
+
+def _select_columns(table: str, row: Mapping[str, Json], codes: Mapping[Any, Json]) -> dict[str, Json]:
+    values = {**row, TOOL_CODE: codes.get(row[TOOL_ID])} if table in TOOL_PARTS else row
+    return {name: values[name] for name in file_columns(table)}
+
+
+def _order(table: str) -> Callable[[Mapping[str, Json]], list[tuple[bool, int, str]]]:
+    names = NATURAL.get(table) or (*(name for name in _ORDER if name in file_columns(table)), key_of(table))
+    return lambda row: [_comparable(row[name]) for name in names]
+
+
+def _comparable(value: Json) -> tuple[bool, int, str]:
+    return (False, value, "") if isinstance(value, int) else (True, 0, str(value))

@@ -1,0 +1,247 @@
+"""The page that exports and imports configuration."""
+
+import base64
+import binascii
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.template.defaultfilters import pluralize
+from django.template.response import TemplateResponse
+
+from config_admin.comparison.configurations import ChangedRow, changed_row
+from config_admin.editing.links import release_url, table_title
+from config_admin.form_save import reasons
+from config_admin.releases.queries import NoSuchRelease
+from config_admin.transfer.apply_import import ImportFailed, ImportRefused, ImportResult, bring
+from config_admin.transfer.document import Document, FileRefused, Mode
+from config_admin.transfer.files import CONTENT_TYPES, CSV, FORMS, YAML, bundle_of, read_bytes
+from config_admin.transfer.import_plan import LocatedFinding, Plan, Progress, plan, silent
+from config_admin.transfer.import_progress import NDJSON, Broke, News, follow_work
+from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.rows import ROW_TYPES
+from convengine.server.deployment import conf
+
+RIGHT = "config_admin.import_configuration"
+#: The result of an import, its plan, or the reason why there is none.
+Outcome = ImportResult | Plan | str
+Work = Callable[[Progress], Outcome]
+#: How many rows, findings and notes the page shows.
+SHOWN = 50
+_MODES = [
+    ("", "Default of the format: bundles replace tables, CSV and XLSX update rows, SQL adds rows"),
+    (Mode.REPLACE.value, "Replace: the tables get exactly the rows of the file"),
+    (Mode.UPDATE.value, "Update: change or add the rows of the file, keep all others"),
+    (Mode.ADD.value, "Add: add the rows, with new numbers if theirs are already used"),
+]
+
+
+class FileForm(forms.Form):
+    """Which file, and how to read it; on the way back from the page, the packed file."""
+
+    file = forms.FileField(
+        label="File", required=False, widget=forms.FileInput(attrs={"accept": ".yaml,.yml,.json,.csv,.xlsx,.sql"})
+    )
+    name = forms.CharField(required=False)
+    packed = forms.CharField(required=False, strip=False)
+    mode = forms.ChoiceField(
+        label="Matching rows", choices=_MODES, required=False, widget=forms.Select({"class": "ce-select"})
+    )
+    blank_as_any = forms.BooleanField(label="Read an empty intent or state as ANY", required=False)
+    rest = forms.BooleanField(label="Leave out rows with errors and import the rest", required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """The file as bytes under `data`."""
+        found: dict[str, Any] = super().clean() or {}
+        limit = conf.get("MAX_IMPORT_BYTES")
+        if sent := found.get("file"):
+            found["name"], found["data"] = sent.name, sent.read(limit + 1)
+        elif found.get("packed"):
+            found["data"] = _unpack_file(found["packed"], limit)
+        elif "file" not in self.errors:
+            self.add_error(
+                "file",
+                "Choose a file: a bundle (.yaml, .json), a table (.csv), a workbook (.xlsx), or seed SQL (.sql).",
+            )
+        if len(found.get("data", b"")) > limit:
+            self.add_error("file", f"The file is larger than {limit} bytes. Split it by tables.")
+        return found
+
+    def document(self) -> Document:
+        """The rows of the file. Raises FileRefused."""
+        given = self.cleaned_data
+        return read_bytes(given["name"], given["data"], mode=given["mode"] or None, blank_as_any=given["blank_as_any"])
+
+
+def _unpack_file(text: str, limit: int) -> bytes:
+    try:
+        return zlib.decompressobj().decompress(base64.b64decode(text, validate=True), limit + 1)
+    except (binascii.Error, ValueError, zlib.error):
+        raise ValidationError("The uploaded file is no longer available. Choose it again.") from None
+
+
+def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:
+    """The page: exports, and the form for a file to import."""
+    if not model_admin.has_view_permission(request):
+        raise PermissionDenied
+    context = {"form": FileForm(), "may_import": request.user.has_perm(RIGHT)}
+    if request.method == "POST":
+        if not context["may_import"]:
+            raise PermissionDenied
+        reasons.require_reason(request, consent=("apply",))
+        context["form"] = form = FileForm(request.POST, request.FILES)
+        if form.is_valid():
+            work = partial(_outcome, form, request.user, reasons.read_reason(request), "apply" in request.POST)
+            if NDJSON in request.headers.get("Accept", ""):
+                return _stream_progress(model_admin, request, context, work)
+            outcome = work(silent)
+            if isinstance(outcome, ImportResult):
+                return _on(request, outcome)
+            context |= _describe_outcome(request, form, outcome)
+    return _page(model_admin, request, context)
+
+
+def _page(model_admin: Any, request: HttpRequest, context: dict[str, Any]) -> TemplateResponse:
+    tables = [(row_type.table, table_title(row_type.table)) for row_type in ROW_TYPES]
+    context |= {**model_admin.admin_site.each_context(request), "title": "Import & export", "opts": model_admin.opts}
+    return TemplateResponse(request, "config_admin/transfer.html", {**context, "tables": tables, "forms": FORMS})
+
+
+def _stream_progress(
+    model_admin: Any, request: HttpRequest, context: dict[str, Any], work: Work
+) -> StreamingHttpResponse:
+    """The progress line by line; at the end the next page, or the import and its address."""
+
+    def stream_lines() -> Iterator[bytes]:
+        try:
+            for news in follow_work(work):
+                yield dumps(asdict(news) if isinstance(news, News) else last(news.result)).encode() + b"\n"
+        except Broke as error:
+            yield dumps({"problem": str(error)}).encode() + b"\n"
+
+    def last(outcome: Outcome) -> dict[str, str]:
+        if isinstance(outcome, ImportResult):
+            return {
+                "told": _describe_import(outcome),
+                "url": release_url(outcome.release.pk) if outcome.release else "",
+            }
+        page = _page(model_admin, request, context | _describe_outcome(request, context["form"], outcome))
+        return {"page": page.render().content.decode()}
+
+    headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+    return StreamingHttpResponse(stream_lines(), content_type=NDJSON, headers=headers)
+
+
+def export(model_admin: Any, request: HttpRequest) -> HttpResponse:
+    """An export: of the configuration in force or of a release, of all or some tables."""
+    if not model_admin.has_view_permission(request):
+        raise PermissionDenied
+    asked = request.GET.get("form", YAML)
+    form = asked if asked in FORMS else YAML
+    release = request.GET.get("release", "")
+    try:
+        data = bundle_of(int(release) if release.isdecimal() else None, tables=request.GET.getlist("table"), form=form)
+    except (NoSuchRelease, ValueError) as error:
+        messages.error(request, str(error))
+        return HttpResponseRedirect("../")
+    stem = request.GET["table"] if form == CSV else f"configuration-{release}" if release else "configuration"
+    name = f"{stem}.{form}"
+    return HttpResponse(
+        data, content_type=CONTENT_TYPES[form], headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )
+
+
+def _outcome(form: FileForm, user: Any, reason: str, apply: bool, progress: Progress) -> Outcome:
+    """Check the file and, if confirmed and allowed, import it."""
+    rest = form.cleaned_data["rest"]
+    try:
+        document = form.document()
+        if apply:
+            return bring(document, author=user, reason=reason, rest=rest, progress=progress)
+        return plan(document, rest=rest, progress=progress)
+    except ImportRefused as error:
+        return error.plan
+    except (FileRefused, ImportFailed) as error:
+        return str(error)
+
+
+def _describe_outcome(request: HttpRequest, form: FileForm, outcome: Plan | str) -> dict[str, Any]:
+    """The page about a file that was not imported."""
+    if isinstance(outcome, str):
+        form.add_error("file", outcome.split("\n"))
+        return {}
+    return {
+        **_report(outcome),
+        "packed": base64.b64encode(zlib.compress(form.cleaned_data["data"])).decode(),
+        "name": form.cleaned_data["name"],
+        "reason": reasons.read_reason(request) or f"Import of {form.cleaned_data['name']}",
+        "reason_missing": reasons.describe_missing_reason(request),
+    }
+
+
+def _on(request: HttpRequest, done: ImportResult) -> HttpResponse:
+    if done.release is None:
+        messages.info(request, _describe_import(done))
+        return HttpResponseRedirect(request.path)
+    messages.success(request, _describe_import(done))
+    return HttpResponseRedirect(release_url(done.release.pk))
+
+
+def _describe_import(done: ImportResult) -> str:
+    if done.release is None:
+        return "There are no differences, so no release was created."
+    out = len(done.plan.left_out)
+    left = f" {out} finding{pluralize(out)} left rows out." if out else ""
+    return f"Imported as release {done.release.pk}. Every conversation uses it from its next message on.{left}"
+
+
+def _report(found: Plan) -> dict[str, Any]:
+    differences = found.differences
+    rows = [(table, row) for table, rows in differences.items() for row in rows]
+    warnings = [told for told in found.findings if not told.finding.is_error]
+    notes = [f"{note.where}: {note.text}" for note in found.document.notes if not note.refused]
+    notes += [
+        f"{found.placed.origins[key]}, {change.field}: {change.before} is read as {change.after}"
+        for key, changes in found.placed.conversions.items()
+        for change in changes
+    ]
+    notes += [f"{table_title(table)}: {old} becomes {new}" for (table, old), new in found.placed.renumbered.items()]
+    return {
+        "plan": found,
+        "counts": [(table_title(table), *_count_changes(of_table)) for table, of_table in differences.items()],
+        "changed": [_describe_changed_row(table, row) for table, row in rows[:SHOWN]],
+        "more_rows": max(len(rows) - SHOWN, 0),
+        "lists": [
+            (title, kind, stream_lines[:SHOWN], max(len(stream_lines) - SHOWN, 0))
+            for title, kind, stream_lines in (
+                ("Refused", "danger", _format_findings(found.errors)),
+                ("Left out", "warning", _format_findings(found.left_out)),
+                ("Warnings", "warning", _format_findings(warnings)),
+                ("Converted and skipped", "info", notes),
+            )
+            if stream_lines
+        ],
+    }
+
+
+def _count_changes(rows: Any) -> tuple[int, int, int]:
+    added = sum(1 for row in rows if row.before is None)
+    removed = sum(1 for row in rows if row.after is None)
+    return added, len(rows) - added - removed, removed
+
+
+def _describe_changed_row(table: str, row: Any) -> ChangedRow:
+    """A changed row; a new one has no page."""
+    found = changed_row(table, row)
+    return found if row.before is not None else found._replace(url="")
+
+
+def _format_findings(found: list[LocatedFinding]) -> list[str]:
+    return [f"{one.where}, {one.finding.field or 'row'}: {one.finding.message} ({one.finding.code})" for one in found]

@@ -1,0 +1,211 @@
+"""What a column of a configuration table declares, and the save checks that follow from the declaration.
+
+A column is declared once, in the `model` module of its table: label, help, kind, range and reference. Forms, save
+checks, code editors, grid, import and manual derive from that declaration.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
+
+from django.db import models
+
+from config_admin.releases.content import kept_columns
+from config_admin.validation import common, programs
+from config_admin.validation.draft import Draft
+from config_admin.validation.findings import Finding
+from config_admin.validation.relations import UNREADABLE, as_json
+from config_admin.validation.wording import did_you_mean, one_of
+from convengine.engine.text.compare import blank, code
+from convengine.engine.turn.enums import Word
+from convengine.engine.turn.scope import ANY, UNKNOWN
+
+Field = TypeVar("Field", bound="models.Field[Any, Any]")
+TEMPLATE, SQL, REGEX, PATH = "template", "sql", "regex", "path"
+
+
+class Reference(StrEnum):
+    """The kind of row or code that the value of a column names. Forms offer the existing ones."""
+
+    INTENT = "intent"
+    STATE = "state"
+    TOOL = "tool"
+    TASK = "task"
+    METHOD = "method"
+    STEP = "step"
+    EVENT = "event"
+    CONNECTION = "connection"
+    COMMAND = "command"
+    SETTING_TYPE = "setting type"
+    SETTING_KEY = "setting key"
+    RULE_ACTION = "rule action"
+    ACTION_VALUE = "action value"
+
+
+class Problem(NamedTuple):
+    """The finding for a value that the declaration refuses. `{value}`, `{words}` and `{hint}` are filled in."""
+
+    code: str
+    text: str
+
+
+class Bounds(NamedTuple):
+    """The range of a number."""
+
+    minimum: int
+    maximum: int
+    problem: Problem
+    is_whole: bool = True
+
+
+class LanguageByWord(NamedTuple):
+    """The language of a code editor, where another column decides it."""
+
+    column: str
+    languages: Mapping[str, str]
+
+    def __str__(self) -> str:
+        """The value of the HTML attribute that the editor in the browser reads."""
+        return f"{self.column}:{','.join(f'{word}={language}' for word, language in self.languages.items())}"
+
+
+UNKNOWN_WORD = Problem("CHOICE_UNKNOWN", "Choose {one_of}.{hint}")
+
+
+@dataclass(frozen=True)
+class ColumnSpec:
+    """The declaration of a column, in addition to its Django field."""
+
+    #: The words that the column may hold, and what is said of another; null where the table judges that itself.
+    vocabulary: type[Word] | None = None
+    unknown: Problem | None = UNKNOWN_WORD
+    #: The attribute of the installation with further words: accepted, but not offered.
+    accepted: str = ""
+    #: What the value names, and the reserved codes that it may be instead.
+    reference: Reference | None = None
+    reserved: tuple[str, ...] = ()
+    #: What is said of a reserved code that it may not be, or of none.
+    refused: Problem | None = None
+    #: The column whose value decides which suggestions fit.
+    depends_on: str = ""
+    #: What is said of a blank value; null where it may be blank.
+    required: Problem | None = None
+    #: The range of a number.
+    bounds: Bounds | None = None
+    #: The top level of a JSON document, and what is said of another.
+    shape: type | None = None
+    misshapen: Problem | None = None
+    #: The language of its code editor.
+    language: str | LanguageByWord = ""
+    #: True for a text that is no prose, such as a name or a path.
+    is_code: bool = False
+    #: For a template: whether an unknown name fails the turn; null where the table checks templates itself.
+    is_strict: bool | None = None
+    #: For the manual, where the form needs no help.
+    help: str = ""
+
+
+_PLAIN = ColumnSpec()
+
+
+def column(field: Field, **declared: Any) -> Field:
+    """The Django field of a column, with what it declares."""
+    owner: Any = field
+    owner.spec = ColumnSpec(**declared)
+    return field
+
+
+def spec_of(field: "models.Field[Any, Any]") -> ColumnSpec:
+    """The declaration of a column."""
+    found: ColumnSpec = getattr(field, "spec", _PLAIN)
+    return found
+
+
+@cache
+def specs(table: str) -> Mapping[str, ColumnSpec]:
+    """The declarations of a table's columns, in the order of the model."""
+    return {name: spec_of(field) for name, field in kept_columns(table).items()}
+
+
+@cache
+def _documents(table: str) -> frozenset[str]:
+    return frozenset(name for name, field in kept_columns(table).items() if isinstance(field, models.JSONField))
+
+
+def check_columns(draft: Draft[Any]) -> Iterator[Finding]:
+    """Whether each value is one that its column declares."""
+    documents = _documents(draft.row.table)
+    for name, spec in specs(draft.row.table).items():
+        if spec is not _PLAIN:
+            yield from _check_value(draft, name, spec)
+        if name in documents:
+            yield from _check_document(draft, name, spec)
+
+
+def check_references(draft: Draft[Any]) -> Iterator[Finding]:
+    """Whether the intents and states that the row names take part in conversations."""
+    for name, spec in specs(draft.row.table).items():
+        if spec.reference is Reference.INTENT:
+            yield from common.intent_disabled(draft)
+        elif spec.reference is Reference.STATE:
+            yield from common.state_unknown(draft, name)
+
+
+def _check_value(draft: Draft[Any], name: str, spec: ColumnSpec) -> Iterator[Finding]:
+    value = getattr(draft.row, name)
+    if spec.required and blank(value):
+        yield draft.error(spec.required.code, name, spec.required.text)
+    if spec.vocabulary and spec.unknown:
+        yield from _check_word(draft, name, spec, spec.unknown)
+    if spec.reference is Reference.INTENT:
+        yield from _check_intent(draft, name, spec)
+    elif spec.reference is Reference.STATE:
+        yield from common.state(draft, name)
+    if spec.bounds and not _is_within(value, spec.bounds):
+        yield draft.error(spec.bounds.problem.code, name, spec.bounds.problem.text)
+    yield from _check_code(draft, name, spec)
+
+
+def _check_word(draft: Draft[Any], name: str, spec: ColumnSpec, unknown: Problem) -> Iterator[Finding]:
+    words, value = list(spec.vocabulary or ()), getattr(draft.row, name)
+    word = code(str(value or ""))
+    accepted = getattr(draft.world, spec.accepted) if spec.accepted else ()
+    if word not in words and word not in accepted:
+        hint = did_you_mean(str(value), words)
+        text = unknown.text.format(value=value, words=", ".join(words), one_of=one_of(words), hint=hint)
+        yield draft.error(unknown.code, name, text)
+
+
+def _check_intent(draft: Draft[Any], name: str, spec: ColumnSpec) -> Iterator[Finding]:
+    value = code(getattr(draft.row, name))
+    if spec.refused and value in {"", ANY, UNKNOWN} - set(spec.reserved):
+        yield draft.error(spec.refused.code, name, spec.refused.text)
+    else:
+        yield from common.intent(draft)
+
+
+def _check_code(draft: Draft[Any], name: str, spec: ColumnSpec) -> Iterator[Finding]:
+    language, text = spec.language, getattr(draft.row, name)
+    if isinstance(language, LanguageByWord):
+        language = language.languages.get(code(str(getattr(draft.row, language.column) or "")), "")
+    if language == REGEX:
+        yield from programs.regex(draft, name, text)
+    elif language == PATH:
+        yield from programs.json_path(draft, name, text)
+    elif spec.is_strict is not None:
+        yield from programs.template(draft, name, text, intent=draft.row.intent_code, strict=spec.is_strict)
+
+
+def _check_document(draft: Draft[Any], name: str, spec: ColumnSpec) -> Iterator[Finding]:
+    yield from programs.json_document(draft, name)
+    value = as_json(getattr(draft.row, name))
+    if spec.shape and spec.misshapen and value not in (None, UNREADABLE) and not isinstance(value, spec.shape):
+        yield draft.error(spec.misshapen.code, name, spec.misshapen.text)
+
+
+def _is_within(value: Any, bounds: Bounds) -> bool:
+    kinds = (int,) if bounds.is_whole else (int, float)
+    is_number = isinstance(value, kinds) and not isinstance(value, bool)
+    return is_number and bounds.minimum <= value <= bounds.maximum

@@ -1,0 +1,123 @@
+"""Checks that many tables share: scope, codes, priority, choices, order among neighbours (tables 1.3, 1.5, 1.8)."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from config_admin.validation import relations
+from config_admin.validation.draft import Draft
+from config_admin.validation.findings import Finding
+from config_admin.validation.wording import did_you_mean
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.scope import ANY, UNKNOWN
+
+CODE = re.compile(r"[A-Z][A-Z0-9_]{0,119}")
+
+
+#: Names of headers and variables that hold secrets.
+CREDENTIAL = re.compile(r"authorization|cookie|api[-_]?key|token|secret|passw(?:or)?d|credential", re.IGNORECASE)
+
+
+def intent(draft: Draft[Any]) -> Iterator[Finding]:
+    """The intent of a scope: not blank, well formed, and existing."""
+    value = code(draft.row.intent_code)
+    if not value:
+        yield draft.error("SCOPE_BLANK", "intent_code", "Enter an intent, or ANY for all intents.")
+    elif CODE.fullmatch(value) is None:
+        yield code_format(draft, "intent_code")
+    elif value not in (ANY, UNKNOWN):
+        yield from intent_known(draft, "intent_code", value)
+
+
+def state(draft: Draft[Any], field: str = "state_code") -> Iterator[Finding]:
+    """A state column: not blank, and well formed."""
+    value = code(getattr(draft.row, field))
+    if not value:
+        yield draft.error("SCOPE_BLANK", field, "Enter a state, or ANY for all states.")
+    elif CODE.fullmatch(value) is None:
+        yield code_format(draft, field)
+
+
+def code_format(draft: Draft[Any], field: str) -> Finding:
+    """The finding about an invalid code."""
+    return draft.error(
+        "CODE_FORMAT",
+        field,
+        "Use capital letters, digits and underscores, starting with a letter (for example CANCEL_ORDER).",
+    )
+
+
+def intent_known(draft: Draft[Any], field: str, value: str) -> Iterator[Finding]:
+    """The intent that `value` names exists."""
+    intents = draft.snapshot.table(rows.Intent).by_pk
+    if value not in intents:
+        hint = did_you_mean(value, map(str, intents))
+        yield draft.error(
+            "INTENT_UNKNOWN",
+            field,
+            f"The intent {value} does not exist.{hint} Create it first, or choose ANY or UNKNOWN.",
+        )
+
+
+def intent_disabled(draft: Draft[Any]) -> Iterator[Finding]:
+    """A row of a disabled intent is inactive (tables 1.6)."""
+    value = code(draft.row.intent_code)
+    if value and not draft.snapshot.is_active(value):
+        yield draft.warning(
+            "INTENT_DISABLED",
+            "intent_code",
+            f"The intent {value} is disabled, so this row is not used until the intent is enabled.",
+        )
+
+
+def state_unknown(draft: Draft[Any], field: str = "state_code") -> Iterator[Finding]:
+    """Some row names or leads to the state already (R93)."""
+    value, known = code(getattr(draft.row, field)), draft.snapshot.known_states
+    if value and value != ANY and value not in known:
+        yield draft.warning(
+            "STATE_UNKNOWN",
+            field,
+            f"No rule, phrase or state graph edge leads to state {value} yet.{did_you_mean(value, known)}",
+        )
+
+
+def duplicate_row(draft: Draft[Any]) -> Iterator[Finding]:
+    """Another row of the same scope is identical."""
+    if not draft.row.enabled:
+        return
+    for other in draft.others(relations.alike(draft.snapshot, draft.row)):
+        if relations.does_the_same(draft.row, other):
+            yield draft.warning(
+                "DUPLICATE_ROW",
+                None,
+                (
+                    f"Row {other.pk} has the same scope, condition and effect. Only the first one is used. Delete "
+                    "one of them."
+                ),
+            )
+            return
+
+
+def shadowed_row(draft: Draft[Any], *contested: str, finding_code: str = "SHADOWED_ROW") -> Iterator[Finding]:
+    """If only one row wins: another of the same scope, and the same `contested` columns, always comes first."""
+    if not draft.row.enabled:
+        return
+    for other in draft.others(relations.same_scope(draft.snapshot, draft.row)):
+        if relations.rank(other) >= relations.rank(draft.row):
+            return
+        if all(_same(draft.row, other, name) for name in contested) and not relations.does_the_same(draft.row, other):
+            why = "lower priority number" if other.priority < draft.row.priority else "same priority, lower id"
+            yield draft.warning(
+                finding_code,
+                None,
+                (
+                    f"Row {other.pk} is always used instead of this one (same scope, {why}). Change the priority "
+                    "or the scope."
+                ),
+            )
+            return
+
+
+def _same(one: Any, other: Any, name: str) -> bool:
+    return code(str(getattr(one, name) or "")) == code(str(getattr(other, name) or ""))

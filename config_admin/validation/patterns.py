@@ -1,0 +1,37 @@
+"""Checks that phrases and policies share: how broad a pattern is (pipeline-1 1.13)."""
+
+from convengine.engine.rules.bank import EXACT, REGEX, matches_single
+from convengine.engine.rules.patterns import PatternError, compile_pattern
+from convengine.engine.text.compare import code
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def hits(rule_type: str, pattern: str | None, text: str) -> bool:
+    """True when a row of this type and pattern matches the text; an unusable pattern never does."""
+    try:
+        return matches_single(code(rule_type), pattern, text)
+    except PatternError:
+        return False
+
+
+def catches_all(rule_type: str, pattern: str | None) -> bool:
+    """True for a pattern that matches every text: the empty one, or any single character."""
+    if code(rule_type) != REGEX or not pattern:
+        return False
+    try:
+        compiled = compile_pattern(pattern)
+    except PatternError:
+        return False
+    return compiled.found("") or all(compiled.found(text) for text in ("a", "7", "?", "é"))
+
+
+def too_broad(rule_type: str, pattern: str | None) -> bool:
+    """True for a pattern that matches the empty text, or a single letter anywhere."""
+    if catches_all(rule_type, pattern):
+        return True
+    if code(rule_type) == EXACT:
+        return False
+    return any(
+        hits(rule_type, pattern, letter) and hits(rule_type, pattern, f"{letter} {letter * 2}") for letter in _LETTERS
+    )

@@ -1,0 +1,132 @@
+"""Checks of texts in a language: patterns, paths, templates, JSON (tables 1.7, 1.8; R13 Q-6, R64)."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from config_admin.validation import known_names
+from config_admin.validation.draft import Draft
+from config_admin.validation.findings import Finding
+from config_admin.validation.relations import UNREADABLE, as_json
+from convengine.engine.older_templates.convert import ConversionError, convert
+from convengine.engine.prompts import render
+from convengine.engine.rules.json_path import PathError, compile_path
+from convengine.engine.rules.patterns import PatternError, compile_pattern, has_double_backslash
+from convengine.engine.text.compare import blank
+
+#: How many expressions of an older form a message shows.
+_SHOWN = 5
+#: A word boundary beside a letter that the engine's `\b` does not count.
+_FOREIGN_BOUNDARY = re.compile(r"(?<!\\)\\b(?P<after>[^\W\d_a-zA-Z])|(?P<before>[^\W\d_a-zA-Z])\\b")
+
+
+def regex(draft: Draft[Any], field: str, text: str | None) -> Iterator[Finding]:
+    """A pattern that the engine can run, and that means what it seems to."""
+    if text is None or blank(text):
+        return
+    try:
+        compile_pattern(text)
+    except PatternError as error:
+        yield draft.error(error.code, field, _pattern_message(error))
+        return
+    if has_double_backslash(text):
+        yield draft.warning(
+            "REGEX_DOUBLE_BACKSLASH",
+            field,
+            r"\\b matches a backslash followed by b. For a word boundary write \b.",
+        )
+    if found := _FOREIGN_BOUNDARY.search(text):
+        letter = found["after"] or found["before"]
+        yield draft.warning(
+            "REGEX_BOUNDARY_ASCII",
+            field,
+            rf"\b only knows the letters a to z, so it finds no word boundary next to {letter}. "
+            r"Write (?:^|\W) or (?:\W|$) instead.",
+        )
+
+
+def _pattern_message(error: PatternError) -> str:
+    hint = f" {error.hint}" if error.hint else ""
+    if error.code == "REGEX_FLAGS_POSITION":
+        return "Flags such as (?i) are only allowed at the start. Matching ignores case anyway."
+    if error.code == "REGEX_UNSUPPORTED":
+        return f"This regular expression uses a feature that is not supported here: {error.reason}.{hint}"
+    return f"This regular expression is not valid: {error.reason}{_at(error.position)}.{hint}"
+
+
+def _at(position: int | None) -> str:
+    return "" if position is None else f" at position {position}"
+
+
+def json_path(draft: Draft[Any], field: str, text: str | None) -> Iterator[Finding]:
+    """A valid JSON path."""
+    if text is None or blank(text):
+        return
+    try:
+        compile_path(text)
+    except PathError as error:
+        yield draft.error(
+            "JSONPATH_INVALID",
+            field,
+            f"This is not a valid JSON path: {error.reason}{_at(error.position)}. "
+            "Example: $[?(@.state == 'CONFIRM' && @.inputParams.ok == true)]",
+        )
+
+
+def json_document(draft: Draft[Any], field: str) -> Iterator[Finding]:
+    """A JSON column that came as text is valid."""
+    value = getattr(draft.row, field)
+    if isinstance(value, str):
+        yield from json_text(draft, field, value)
+
+
+def json_text(draft: Draft[Any], field: str, text: str) -> Iterator[Finding]:
+    """A text that is valid JSON."""
+    try:
+        json.loads(text)
+    except ValueError as error:
+        where = f" at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        yield draft.error("JSON_INVALID", field, f"This is not valid JSON: {reason}{where}.")
+
+
+def shape(draft: Draft[Any], field: str, wanted: type, message: str, code: str = "SHAPE_INVALID") -> Iterator[Finding]:
+    """A JSON column has the wanted top-level type, if it has a value."""
+    yield from json_document(draft, field)
+    value = as_json(getattr(draft.row, field))
+    if value is not None and value is not UNREADABLE and not isinstance(value, wanted):
+        yield draft.error(code, field, message)
+
+
+def template(draft: Draft[Any], field: str, text: str | None, *, intent: str, strict: bool = True) -> Iterator[Finding]:
+    """A valid template that uses known names; `strict`: an unknown name fails the turn."""
+    if text is None or blank(text):
+        return
+    try:
+        converted = convert(text)
+        render.check_template(converted.text)
+    except (ConversionError, render.TemplateError) as error:
+        yield draft.error(
+            "TEMPLATE_INVALID", field, f"This template is not valid: {error.reason}{_at(error.position)}."
+        )
+        return
+    if changes := converted.changes:
+        shown = "; ".join(f"{before} becomes {after}" for before, after in changes[:_SHOWN])
+        more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
+        yield draft.warning(
+            "TEMPLATE_OLDER_FORM",
+            field,
+            f"Only Jinja2 is filled in. On saving, this is converted to Jinja2: {shown}{more}.",
+        )
+    consequence = (
+        "If no rule sets it, the turn fails with UNRESOLVED_PROMPT_VARIABLE."
+        if strict
+        else "If no rule sets it, nothing is shown in its place."
+    )
+    for name in sorted(known_names.unknown(draft.snapshot, render.list_names(converted.text), intent)):
+        yield draft.warning(
+            "TEMPLATE_VAR_UNKNOWN",
+            field,
+            f"{name} is neither a name that the engine provides nor a field of this intent's form. {consequence}",
+        )

@@ -1,0 +1,48 @@
+"""Rules that change intent or state, and the values that their conditions require."""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from convengine.engine.rules.json_path import PathError
+from convengine.engine.rules.json_path.nodes import Compare, Condition, Every, Literal, Path, Where, format_path
+from convengine.engine.rules.json_path.parser import parse_path
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import RuleType
+
+#: Actions that move, with the column of the source, and the other column of the scope.
+MOVE_COLUMNS: Mapping[str, tuple[str, str]] = {
+    "SET_STATE": ("state_code", "intent_code"),
+    "SET_INTENT": ("intent_code", "state_code"),
+}
+
+
+def is_move(rule: rows.Rule, action: str | None = None) -> bool:
+    """True for an enabled rule that changes intent or state (or has this `action`)."""
+    return rule.enabled and code(rule.action) in MOVE_COLUMNS and action in (None, code(rule.action))
+
+
+def demanded_values(rule: rows.Rule) -> Mapping[str, str]:
+    """The values that paths must have for a rule's filter to hold; empty if unknown."""
+    by_path = code(rule.rule_type) in (RuleType.JSON_PATH, RuleType.CONTEXT_JSON_PATH)
+    return _demanded(rule.match_pattern or "") if by_path else {}
+
+
+@lru_cache(maxsize=4096)
+def _demanded(path: str) -> Mapping[str, str]:
+    try:
+        steps = parse_path(path).steps
+    except PathError:
+        return {}
+    return dict(_equalities(steps[0].condition)) if len(steps) == 1 and isinstance(steps[0], Where) else {}
+
+
+def _equalities(condition: Condition) -> Iterator[tuple[str, str]]:
+    if isinstance(condition, Every):
+        for term in condition.terms:
+            yield from _equalities(term)
+        return
+    match condition:
+        case Compare(Path() as path, "==", Literal(value)):
+            # As text: a number and its text are equal in the dialect.
+            yield format_path(path), str(value)

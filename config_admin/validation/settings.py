@@ -1,0 +1,85 @@
+"""The setting of a `ce_config` row, and settings and values in words."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
+from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.live_settings import CATALOGUE, Kind, Setting
+
+
+def upper_key(row: Any) -> tuple[str, str]:
+    """Family and key of a row in upper case, for comparison."""
+    return (row.config_type or "").strip().upper(), (row.config_key or "").strip().upper()
+
+
+def canonical_key(row: Any) -> tuple[str, str, str]:
+    """Type, present key, and qualifier: the identity of a setting."""
+    return live_settings.canonical_key(row.config_type, row.config_key)
+
+
+def find_setting(row: rows.Config) -> Setting[Any] | None:
+    """The setting of a row, also under an older name, or null."""
+    return CATALOGUE.get(canonical_key(row)[:2])
+
+
+def describe_setting(setting: Setting[Any]) -> str:
+    """The help of a setting, with its allowed values and its default."""
+    parts = [
+        setting.help,
+        f"Allowed: {describe_allowed_values(setting.kind)}.",
+        f"Default: {describe_default(setting)}.",
+    ]
+    if setting.qualifier:
+        parts.append(f"Can be set per {setting.qualifier}: {setting.key}.<{setting.qualifier}>.")
+    return " ".join(parts)
+
+
+def describe_allowed_values(kind: Kind[Any]) -> str:
+    """The allowed values in words."""
+    if kind.values:
+        return ", ".join(kind.values)
+    if kind.minimum is not None and kind.maximum is not None:
+        noun = "a whole number" if kind.name == "int" else "a number"
+        bound = "on" if kind.maximum >= _UNBOUNDED else f"to {kind.maximum:.10g}"
+        return f"{noun} from {kind.minimum:.10g} {bound}"
+    return _KINDS.get(kind.name, f"a {kind.name}")
+
+
+#: Larger limits come from the machine and are not worth showing.
+_UNBOUNDED = 2**31 - 1
+
+
+_KINDS = {
+    "bool": "true or false",
+    "json": "JSON",
+    "list": "words separated by commas",
+    "codes": "codes separated by commas",
+    "lines": "one entry per line",
+    "patterns": "one regular expression per line",
+    "regex": "a regular expression",
+}
+
+
+def describe_default(setting: Setting[Any]) -> str:
+    """The built-in default as text, shortened."""
+    value = setting.default
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
+    line = " ".join(text.split()) or "blank"
+    return line if len(line) <= 120 else f"{line[:119]}…"
+
+
+def format_value(kind: Kind[Any], value: Any) -> str:
+    """A value as the text of a row; blank for one that is not set."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (tuple, list)):
+        return ("\n" if kind.name in ("lines", "patterns") else ", ").join(map(str, value))
+    if isinstance(value, Mapping):
+        return json.dumps(dict(value), indent=2, ensure_ascii=False)
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,1 @@
+"""The admin pages that belong to no single table."""

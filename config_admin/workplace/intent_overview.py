@@ -1,0 +1,235 @@
+"""Everything that belongs to an intent, by section, each row in the order of testing (tables 9)."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from config_admin.validation.relations import all_by, intent_key, properties
+from convengine.engine.prompts.select import order_newest_first
+from convengine.engine.rules.sentence import describe_rule
+from convengine.engine.steps.responses.select import choose_response
+from convengine.engine.text.compare import code, shorten
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import ClassifierType, PromptUse, RulePhase, read_phase
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.scope import ANY, BUILT_IN_STATES
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.admin_site.record_columns import shorten_line
+
+#: How many rows of the intent itself, and how many of every intent, one group shows.
+OWN, SHARED = 40, 10
+#: The length of a rule's sentence; its page shows all of it.
+LONGEST = 240
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows of one table that belong together, in order."""
+
+    row_type: type[Row]
+    #: Rows of this intent; rows of every intent, which apply too.
+    own: Sequence[Row]
+    shared: Sequence[Row]
+    title: str = ""
+    help: str = ""
+    #: The initial values of a new row of the group.
+    initial: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> list[Row]:
+        """The shown rows."""
+        return [*self.own[:OWN], *self.shared[:SHARED]]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section of the workspace."""
+
+    title: str
+    help: str
+    groups: Sequence[Group]
+
+    @property
+    def count(self) -> int:
+        """The number of rows of the intent itself."""
+        return sum(len(group.own) for group in self.groups)
+
+
+class _Kind(NamedTuple):
+    row_type: type[Row]
+    title: str
+    help: str
+    order: Callable[[Any], Any]
+
+
+def _by_scope(row: Any) -> tuple[Any, ...]:
+    return code(row.state_code) == ANY, code(row.state_code), getattr(row, "priority", 0), row.pk
+
+
+def _by_priority(row: Any) -> tuple[Any, ...]:
+    return row.priority, row.pk
+
+
+def _by_age(row: Any) -> tuple[Any, ...]:
+    return code(row.response_type), code(row.state_code) == ANY, code(row.state_code), order_newest_first(row)
+
+
+def _by_edge(row: Any) -> tuple[Any, ...]:
+    return row.priority, code(row.from_state), code(row.to_state), row.pk
+
+
+def _by_code(row: Any) -> tuple[Any, ...]:
+    return row.tool_group, row.tool_code
+
+
+_PHRASES = _Kind(rows.Classifier, "Phrases", "What users write when they want this.", _by_priority)
+_DATA = (
+    _Kind(rows.OutputSchema, "Form", "The fields to collect.", _by_scope),
+    _Kind(rows.ContainerConfig, "Data to fetch", "Data from other systems.", _by_scope),
+)
+_ANSWERS = (
+    _Kind(rows.Response, "Answers", "The answers to the user, by state.", _by_scope),
+    _Kind(rows.PromptTemplate, "Prompts", "Instructions for the model, and what the user may do.", _by_age),
+    _Kind(rows.PendingAction, "Pending actions", "Actions that run after the user confirms.", _by_scope),
+    _Kind(rows.DirectTool, "Tool calls", "Tools that are called directly, without a planner.", _by_scope),
+    _Kind(rows.Tool, "Tools", "Tools that a planner or a direct call may use here.", _by_code),
+    _Kind(rows.Planner, "Planner prompts", "Instructions for the model that plans tool calls.", _by_scope),
+    _Kind(rows.McpServer, "MCP servers", "Servers whose tools may be used here.", _by_scope),
+    _Kind(rows.StateEdge, "State graph", "The allowed moves between states.", _by_edge),
+    _Kind(rows.Verbose, "Progress texts", "Texts that users see while they wait.", _by_scope),
+)
+#: Tables whose rows are not recorded as deciding rows.
+UNCOUNTED = frozenset({row_type.table for row_type in (rows.StateEdge, rows.Verbose, rows.McpServer)})
+
+
+def sections(snapshot: Snapshot, intent: str, state: str = "") -> list[Section]:
+    """Everything about an intent; with a state, only what can apply in that state."""
+    plain = [_plain(snapshot, kind, intent, state) for kind in (_PHRASES, *_DATA)]
+    return [*plain, _rules(snapshot, intent, state), *(_plain(snapshot, kind, intent, state) for kind in _ANSWERS)]
+
+
+def _plain(snapshot: Snapshot, kind: _Kind, intent: str, state: str) -> Section:
+    # The intent of a phrase is its result, so ANY does not occur.
+    mine, shared = _of(snapshot, kind.row_type, intent, "" if kind is _PHRASES else state)
+    initial = {"state_code": state} if state and "state_code" in rows.columns(kind.row_type) else {}
+    group = Group(
+        kind.row_type,
+        sorted(mine, key=kind.order),
+        [] if kind is _PHRASES else sorted(shared, key=kind.order),
+        initial=initial,
+    )
+    return Section(kind.title, kind.help, [group])
+
+
+def _rules(snapshot: Snapshot, intent: str, state: str) -> Section:
+    mine, shared = (_by_phase(found) for found in _of(snapshot, rows.Rule, intent, state))
+    groups = [
+        Group(
+            rows.Rule,
+            sorted(mine.get(phase, ()), key=_by_scope),
+            sorted(shared.get(phase, ()), key=_by_scope),
+            phase.label,
+            phase.help,
+            {"phase": phase.value, **({"state_code": state} if state else {})},
+        )
+        for phase in RulePhase
+    ]
+    return Section("Rules", "In the order of evaluation.", groups)
+
+
+def _by_phase(found: Iterable[rows.Rule]) -> dict[RulePhase, list[rows.Rule]]:
+    phases: dict[RulePhase, list[rows.Rule]] = {}
+    for rule in found:
+        if phase := read_phase(rule.phase):
+            phases.setdefault(phase, []).append(rule)
+    return phases
+
+
+def _of(snapshot: Snapshot, row_type: type[Any], intent: str, state: str) -> tuple[list[Any], list[Any]]:
+    found = all_by(snapshot, row_type, intent_key)
+    mine = [row for row in found.get(intent, ()) if _admits(row, state)]
+    if intent == ANY:
+        return mine, []
+    reached = {ANY, *BUILT_IN_STATES, *states_of(snapshot, intent)}
+    return mine, [row for row in found.get(ANY, ()) if _admits(row, state) and not reached.isdisjoint(_where(row))]
+
+
+def _admits(row: Any, state: str) -> bool:
+    return not state or any(one in (state, ANY) for one in _where(row))
+
+
+def _where(row: Any) -> tuple[str, ...]:
+    if isinstance(row, rows.StateEdge):
+        return code(row.from_state), code(row.to_state)
+    return (code(row.state_code),)
+
+
+def states_of(snapshot: Snapshot, intent: str) -> list[str]:
+    """The states that rows of the intent name or lead to."""
+    return snapshot.memo.get(("states of", intent), lambda: _states_of(snapshot, intent))
+
+
+def _states_of(snapshot: Snapshot, intent: str) -> list[str]:
+    found: set[str] = set()
+    for row_type in rows.ROW_TYPES:
+        if "intent_code" in rows.columns(row_type) and row_type is not rows.Intent:
+            for row in all_by(snapshot, row_type, intent_key).get(intent, ()):
+                found.update(_named(row))
+    return sorted(found - {ANY, ""})
+
+
+def _named(row: Any) -> Iterator[str]:
+    yield from _where(row)
+    if isinstance(row, rows.Rule) and code(row.action) == "SET_STATE":
+        yield code(row.action_value)
+
+
+def unanswered(snapshot: Snapshot, intent: str, states: Iterable[str]) -> list[str]:
+    """The states without an answer for the intent: a turn that ends there fails."""
+    if intent == ANY or not snapshot.is_active(intent):
+        return []
+    return [state for state in states if choose_response(snapshot, intent, state).winner is None]
+
+
+def describe_row(row: Any) -> tuple[str, str]:
+    """The text of a row, and its kind."""
+    match row:
+        case rows.Intent():
+            return row.name, row.description
+        case rows.Rule():
+            return shorten(describe_rule(row), LONGEST), row.description or ""
+        case rows.Classifier():
+            kind = ClassifierType.read(row.rule_type)
+            return shorten_line(row.pattern, 160), kind.label if kind else str(row.rule_type)
+        case rows.OutputSchema():
+            return _fields(row), row.description or ""
+        case rows.ContainerConfig():
+            return row.input_param_name, f"{row.page_id} / {row.section_id} / {row.container_id}"
+        case rows.Response():
+            return shorten_line(
+                row.exact_text or row.derivation_hint, 160
+            ), "" if row.exact_text else "written by a model"
+        case rows.PromptTemplate():
+            use = PromptUse.read(row.response_type)
+            return shorten_line(row.user_prompt, 120), " · ".join(
+                filter(None, [use and use.label, row.interaction_mode])
+            )
+        case rows.PendingAction():
+            return f"{row.action_key}: {row.bean_name} ({row.method_names})", row.description or ""
+        case rows.DirectTool():
+            return row.tool_code or f"group {row.tool_group}", row.description or ""
+        case rows.Tool():
+            return row.tool_code, shorten_line(row.description, 120)
+        case rows.Planner():
+            return shorten_line(row.user_prompt, 120), ""
+        case rows.McpServer():
+            return row.name, row.transport
+        case rows.StateEdge():
+            return f"{row.from_state} → {row.to_state}", row.description or ""
+    return shorten_line(row.message or row.error_message, 120), f"{row.determinant} of {row.step_value}"
+
+
+def _fields(row: rows.OutputSchema) -> str:
+    required = row.json_schema.get("required") if isinstance(row.json_schema, Mapping) else ()
+    needed = required if isinstance(required, list) else ()
+    return ", ".join(f"{name}*" if name in needed else name for name in properties(row.json_schema))

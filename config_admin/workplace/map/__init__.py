@@ -1,0 +1,1 @@
+"""The states and moves of the configuration as a graph."""

@@ -1,0 +1,243 @@
+"""The states and moves of an intent, or of all, from the rows (tables 2.2 to 2.4)."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from config_admin.health.reach import reaches
+from config_admin.validation import graph
+from config_admin.validation.relations import of_intent
+from config_admin.validation.rule_moves import demanded_values, is_move
+from config_admin.workplace.intent_overview import states_of, unanswered
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import RuleAction
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, UNKNOWN
+from convengine.engine.turn.snapshot import Snapshot
+
+
+class Mark(StrEnum):
+    """A remark about a state or a move."""
+
+    UNREACHABLE = "UNREACHABLE"
+    NO_ANSWER = "NO_ANSWER"
+    ENDS = "ENDS"
+    FORBIDDEN = "FORBIDDEN"
+    ROUND = "ROUND"
+
+
+#: The label and the sentence of a mark.
+WORDS: Mapping[Mark, tuple[str, str]] = {
+    Mark.UNREACHABLE: ("unreachable", "No phrase, rule or state graph edge leads to this state."),
+    Mark.NO_ANSWER: ("no answer", "A turn that ends in this state has no answer and fails."),
+    Mark.ENDS: ("final state", "No rule leads to another state. This is fine for a final state."),
+    Mark.FORBIDDEN: ("not in the state graph", "The state graph does not allow this move, so the turn gets a warning."),
+    Mark.ROUND: ("loop", "These moves form a loop."),
+}
+
+
+class Kind(StrEnum):
+    """The kind of a node."""
+
+    #: An incoming message.
+    START = "START"
+    STATE = "STATE"
+    #: The start of rules for any state.
+    ANYWHERE = "ANYWHERE"
+    #: Another intent that a rule sets.
+    INTENT = "INTENT"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A node of the graph. `rows` apply there, by table."""
+
+    key: str
+    kind: Kind
+    intent: str
+    state: str = ""
+    rows: tuple[Row, ...] = ()
+    marks: tuple[Mark, ...] = ()
+
+
+@dataclass
+class Move:
+    """An edge of the graph, with its rows."""
+
+    start: str
+    end: str
+    rows: list[Row] = field(default_factory=list)
+    #: True while all its rows belong to every intent.
+    is_shared: bool = True
+    marks: tuple[Mark, ...] = ()
+
+
+@dataclass(frozen=True)
+class Chart:
+    """The graph."""
+
+    places: tuple[Place, ...]
+    moves: tuple[Move, ...]
+
+
+START, ANYWHERE = "start", "anywhere"
+#: What may apply in one state of one intent.
+_THERE: tuple[type[Any], ...] = (
+    rows.Response, rows.PendingAction, rows.OutputSchema, rows.DirectTool, rows.PromptTemplate,
+)  # fmt: skip
+
+
+def chart_of(snapshot: Snapshot, intent: str) -> Chart:
+    """The states and moves of one intent; rules of every intent count if their state belongs to it."""
+    return _Drawing(snapshot, code(intent)).chart()
+
+
+def chart_of_all(snapshot: Snapshot) -> Chart:
+    """Each intent as one node, with the phrases that lead to it and the rules between intents."""
+    drawing = _Drawing(snapshot, ANY)
+    intents = [row for row in snapshot.enabled(rows.Intent) if code(row.intent_code) not in (ANY, UNKNOWN)]
+    for row in snapshot.enabled(rows.Classifier):
+        if snapshot.is_active(row.intent_code):
+            drawing.move(START, _intent_key(row.intent_code), row)
+    for rule in snapshot.enabled(rows.Rule):
+        if is_move(rule, RuleAction.SET_INTENT):
+            start = demanded_values(rule).get("@.intent", code(rule.intent_code))
+            drawing.move(ANYWHERE if code(start) == ANY else _intent_key(start), _intent_key(rule.action_value), rule)
+    known = {_intent_key(row.intent_code): (row,) for row in intents}
+    reached = {move.end for move in drawing.moves.values()}
+    places = [
+        Place(
+            key, Kind.INTENT, key.removeprefix("intent:"), rows=own, marks=() if key in reached else (Mark.UNREACHABLE,)
+        )
+        for key, own in known.items()
+    ]
+    others = [Place(key, Kind.INTENT, key.removeprefix("intent:")) for key in sorted(drawing.named() - known.keys())]
+    return Chart((*drawing.special(), *places, *others), drawing.marked())
+
+
+class _Drawing:
+    """The edges found so far."""
+
+    def __init__(self, snapshot: Snapshot, intent: str) -> None:
+        self._snapshot = snapshot
+        self._intent = intent
+        self.moves: dict[tuple[str, str], Move] = {}
+
+    def move(self, start: str, end: str, row: Row) -> None:
+        """Add a row to the edge between two nodes."""
+        found = self.moves.setdefault((start, end), Move(start, end))
+        found.rows.append(row)
+        found.is_shared = found.is_shared and self._intent != ANY and code(getattr(row, "intent_code", "")) == ANY
+
+    def chart(self) -> Chart:
+        """States with their rows, in the order of reaching them."""
+        states = states_of(self._snapshot, self._intent)
+        for row in of_intent(self._snapshot, rows.Classifier, self._intent):
+            self.move(START, _state_key(_stays(row.state_code)), row)
+        for rule in self._rules(states):
+            self._rule(rule, states)
+        found = dict.fromkeys(
+            (*states, *(key.removeprefix("state:") for key in self.named() if key.startswith("state:")))
+        )
+        # As in the health check: a state without resting conversations needs no answer.
+        resting = [state for state in found if state not in BUILT_IN_STATES and self._reaches(state)]
+        silent = set(unanswered(self._snapshot, self._intent, resting))
+        places = [self._place(state, silent) for state in found]
+        turned = [
+            Place(key, Kind.INTENT, key.removeprefix("intent:"))
+            for key in sorted(self.named())
+            if key.startswith("intent:")
+        ]
+        return Chart((*self.special(), *places, *turned), self.marked())
+
+    def special(self) -> Iterator[Place]:
+        """The nodes that are no states, if edges begin there."""
+        if any(start == START for start, _ in self.moves):
+            yield Place(START, Kind.START, self._intent)
+        if any(start == ANYWHERE for start, _ in self.moves):
+            yield Place(ANYWHERE, Kind.ANYWHERE, self._intent)
+
+    def named(self) -> set[str]:
+        """The keys at either end of an edge that are states and intents."""
+        return {key for ends in self.moves for key in ends} - {START, ANYWHERE}
+
+    def marked(self) -> tuple[Move, ...]:
+        """The edges, with marks for circles and for moves that the state graph forbids."""
+        allowed = graph.edges(self._snapshot, self._intent)
+        round_trips = _round_trips(self.moves)
+        for ends, move in self.moves.items():
+            marks = [Mark.ROUND] if ends in round_trips else []
+            start, end = (key.removeprefix("state:") for key in ends)
+            between_states = all(key.startswith("state:") for key in ends)
+            if between_states and allowed and not graph.allows(allowed, start, end):
+                marks.append(Mark.FORBIDDEN)
+            move.marks = tuple(marks)
+        return tuple(self.moves.values())
+
+    def _rules(self, states: Iterable[str]) -> Iterator[rows.Rule]:
+        yield from of_intent(self._snapshot, rows.Rule, self._intent)
+        if self._intent != ANY:
+            for rule in of_intent(self._snapshot, rows.Rule, ANY):
+                if code(demanded_values(rule).get("@.state", rule.state_code)) in states:
+                    yield rule
+
+    def _rule(self, rule: rows.Rule, states: Iterable[str]) -> None:
+        if not is_move(rule):
+            return
+        start = code(demanded_values(rule).get("@.state", rule.state_code))
+        end, value = (_state_key if is_move(rule, RuleAction.SET_STATE) else _intent_key), code(rule.action_value)
+        if value and value != start:
+            self.move(ANYWHERE if start == ANY else _state_key(start), end(value), rule)
+
+    def _reaches(self, state: str) -> bool:
+        return reaches(self._snapshot, self._intent, state)
+
+    def _place(self, state: str, silent: set[str]) -> Place:
+        key = _state_key(state)
+        marks = []
+        if not self._reaches(state):
+            marks.append(Mark.UNREACHABLE)
+        if state in silent:
+            marks.append(Mark.NO_ANSWER)
+        if not any(start == key and end != key for start, end in self.moves):
+            marks.append(Mark.ENDS)
+        return Place(key, Kind.STATE, self._intent, state, tuple(self._there(state)), tuple(marks))
+
+    def _there(self, state: str) -> Iterator[Row]:
+        """The rows for exactly this state of the intent: answers, actions, prompts, forms, tools."""
+        for row_type in _THERE:
+            yield from (
+                row for row in of_intent(self._snapshot, row_type, self._intent) if code(row.state_code) == state
+            )
+
+
+def _state_key(state: str | None) -> str:
+    return f"state:{code(state)}"
+
+
+def _intent_key(intent: str | None) -> str:
+    return f"intent:{code(intent)}"
+
+
+def _stays(state: str | None) -> str:
+    """A phrase with state ANY keeps the state; a conversation begins in UNKNOWN."""
+    return UNKNOWN if code(state) in ("", ANY) else code(state)
+
+
+def _round_trips(ends: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """The edges whose start can be reached from their end."""
+    onward: dict[str, set[str]] = {}
+    for start, end in ends:
+        onward.setdefault(start, set()).add(end)
+    found = {}
+    for key in onward:
+        waiting, seen = [key], set()
+        while waiting:
+            for after in onward.get(waiting.pop(), ()):
+                if after not in seen:
+                    seen.add(after)
+                    waiting.append(after)
+        found[key] = seen
+    return {(start, end) for start, end in ends if start in found.get(end, ())}

@@ -1,0 +1,152 @@
+"""The map page: states and moves of an intent, or moves between intents, drawn and as tables."""
+
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+
+from config_admin.editing.context import get_editor_context
+from config_admin.editing.links import row_name, row_url, workspace_url
+from config_admin.releases.content import control_plane
+from config_admin.workplace.intent_overview import UNCOUNTED, describe_row
+from config_admin.workplace.map.graph import WORDS, Chart, Kind, Mark, Move, Place, chart_of, chart_of_all
+from config_admin.workplace.map.overview import chart_of_states
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.deployment import conf
+
+DAYS = 7
+#: How many rows a node or an edge lists.
+SPELLED = 30
+_TITLES = {False: "Map of all intents", True: "Map of all states"}
+_NAMES = {Kind.START: "A message", Kind.ANYWHERE: "Any state"}
+
+
+def chart_url(intent: str = "") -> str:
+    """The map of an intent, or of all."""
+    if not intent:
+        return reverse("admin:config_admin_ceintent_map")
+    return reverse("admin:config_admin_ceintent_map_of", args=[intent])
+
+
+def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
+    """The page, for users who may see intents and rules."""
+    if not may_see_charts(request):
+        raise PermissionDenied
+    snapshot, intent = get_editor_context(request).snapshot, code(intent)
+    stored = snapshot.row(rows.Intent, intent) if intent else None
+    if intent and not _is_there(snapshot, intent):
+        raise Http404(f"The intent {intent} does not exist.")
+    by_state, rest = not intent and "states" in request.GET, ""
+    if by_state:
+        found, rest = chart_of_states(snapshot, request.GET.get("from", ""))
+    else:
+        found = chart_of(snapshot, intent) if intent else chart_of_all(snapshot)
+    fired = _fired(found)
+    places = [_serialize_node(request, place, snapshot, is_grouped=by_state) for place in found.places]
+    names = {place["key"]: place["called"] for place in places}
+    moves = [_move(request, move, names, fired) for move in found.moves]
+    context = {
+        **admin.site.each_context(request),
+        "title": f"Map of {stored.name if stored else intent}" if intent else _TITLES[by_state],
+        "opts": control_plane()["ce_intent"]._meta,
+        "code": intent,
+        "workspace_url": workspace_url(intent) if intent else "",
+        "every_url": chart_url(),
+        "by_state": by_state,
+        "rest": rest,
+        "intents": sorted(str(row.pk) for row in snapshot.rows(rows.Intent)),
+        "places": places,
+        "moves": moves,
+        "drawing": {"places": places, "moves": moves, "words": {mark.value: told for mark, told in WORDS.items()}},
+        "found": _found(found),
+        "days": DAYS,
+    }
+    return TemplateResponse(request, "config_admin/map.html", context)
+
+
+def may_see_charts(request: HttpRequest) -> bool:
+    """True for users who may see intents and rules."""
+    admins = (admin.site.get_model_admin(model) for model in map(control_plane().__getitem__, ("ce_intent", "ce_rule")))
+    return all(one.has_view_or_change_permission(request) for one in admins)
+
+
+def _fired(found: Chart) -> Mapping[tuple[str, str], Any]:
+    counted = {(row.table, str(row.pk)) for move in found.moves for row in move.rows if row.table not in UNCOUNTED}
+    fired: Mapping[tuple[str, str], Any] = conf.load("FIRED")(sorted(counted), timezone.now() - timedelta(days=DAYS))
+    return fired
+
+
+def _is_there(snapshot: Snapshot, intent: str) -> bool:
+    """True for an intent with a row, and for the codes that need none."""
+    return intent in (ANY, UNKNOWN) or snapshot.row(rows.Intent, intent) is not None
+
+
+def _serialize_node(request: HttpRequest, place: Place, snapshot: Snapshot, *, is_grouped: bool) -> dict[str, Any]:
+    has_map = place.kind is Kind.INTENT and _is_there(snapshot, place.intent)
+    url = chart_url(place.intent) if has_map else ""
+    name = _NAMES.get(place.kind) or place.state or place.intent
+    return {
+        "key": place.key,
+        "kind": place.kind.value,
+        "group": place.intent if is_grouped else "",
+        "name": name,
+        "called": f"{place.intent} / {name}" if is_grouped and place.kind is not Kind.INTENT else name,
+        "url": url,
+        "marks": [mark.value for mark in place.marks],
+        "told": [WORDS[mark][1] for mark in place.marks],
+        "rows": _rows(request, place.rows),
+    }
+
+
+def _move(
+    request: HttpRequest, move: Move, names: Mapping[str, str], fired: Mapping[tuple[str, str], Any]
+) -> dict[str, Any]:
+    counts = [fired[key].turns for row in move.rows if (key := (row.table, str(row.pk))) in fired]
+    return {
+        "start": move.start,
+        "end": move.end,
+        "from": names[move.start],
+        "to": names[move.end],
+        "shared": move.is_shared,
+        "turns": sum(counts),
+        "marks": [mark.value for mark in move.marks],
+        "told": [WORDS[mark][1] for mark in move.marks],
+        "rows": _rows(request, move.rows),
+    }
+
+
+def _rows(request: HttpRequest, found: Iterable[Row]) -> list[dict[str, str]]:
+    """Rows as links; only names for tables that the user may not see."""
+    listed = list(found)
+    shown = [
+        {
+            "name": row_name(row.table, row.pk),
+            "url": row_url(row.table, row.pk) if _may_see(request, row.table) else "",
+            "text": describe_row(row)[0],
+        }
+        for row in listed[:SPELLED]
+    ]
+    more = len(listed) - SPELLED
+    return [*shown, {"name": f"… and {more} more", "url": "", "text": ""}] if more > 0 else shown
+
+
+def _may_see(request: HttpRequest, table: str) -> bool:
+    return admin.site.get_model_admin(control_plane()[table]).has_view_or_change_permission(request)
+
+
+def _found(found: Chart) -> list[tuple[str, int]]:
+    """How often each mark occurs, without harmless ones."""
+    marks = [mark for place in found.places for mark in place.marks]
+    marks += [mark for move in found.moves for mark in move.marks]
+    wanted = (Mark.UNREACHABLE, Mark.NO_ANSWER, Mark.FORBIDDEN)
+    return [(WORDS[mark][1], marks.count(mark)) for mark in wanted if mark in marks]

@@ -1,0 +1,216 @@
+"""The workspace of an intent: everything that belongs to it on one page, with recent use of each row."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import formats, timezone
+
+from config_admin.editing.context import get_editor_context
+from config_admin.editing.links import row_name, row_url, workspace_url
+from config_admin.form_save.workspace_return import WORKSPACE, popup_url
+from config_admin.releases.content import control_plane
+from config_admin.workplace.intent_overview import (
+    OWN,
+    SHARED,
+    UNCOUNTED,
+    Group,
+    Section,
+    describe_row,
+    sections,
+    states_of,
+    unanswered,
+)
+from config_admin.workplace.map.page import chart_url, may_see_charts
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.deployment import conf
+
+DAYS = 7
+#: Sections that every workspace shows even without rows, with their text.
+_NOTHING_YET = {
+    rows.Classifier.table: "No phrases yet. Add one first.",
+    rows.OutputSchema.table: "No form yet.",
+    rows.Rule.table: "No rules yet.",
+    rows.Response.table: "No answers yet.",
+}
+_RESERVED = {
+    ANY: "Rows for every intent. They are evaluated after the rows of the current intent.",
+    UNKNOWN: "Rows that apply while the intent is unknown.",
+}
+
+
+class Line(NamedTuple):
+    """One row of the page."""
+
+    name: str
+    url: str
+    text: str
+    note: str
+    state: str
+    #: True for a row of every intent.
+    is_shared: bool
+    #: Why the row takes no part, or blank.
+    off: str
+    priority: int | None
+    #: Its recent use; null if that is not counted.
+    fired: str | None
+    is_idle: bool
+    #: The row's edit page for a frame; blank for users who may not change it.
+    here_url: str
+    #: The row's id on the page.
+    key: str
+
+
+class Lines(NamedTuple):
+    """A group with its lines, the number of hidden ones, and the link to add one."""
+
+    group: Group
+    lines: list[Line]
+    more: int
+    more_url: str
+    add_url: str
+    add_here_url: str
+
+
+class Part(NamedTuple):
+    """A section with its groups that have rows."""
+
+    section: Section
+    key: str
+    groups: list[Lines]
+    #: Links to add a first row, as (address, label).
+    empty: list[tuple[str, str]]
+    #: The text of an empty section that is always shown, or blank.
+    nothing: str
+
+
+def workspace(request: HttpRequest, intent: str) -> HttpResponse:
+    """The page of one intent; `?state=` limits it to what can apply in that state."""
+    if not admin.site.get_model_admin(control_plane()["ce_intent"]).has_view_or_change_permission(request):
+        raise PermissionDenied
+    snapshot, intent = get_editor_context(request).snapshot, code(intent)
+    stored = snapshot.row(rows.Intent, intent)
+    if stored is None and intent not in _RESERVED:
+        raise Http404(f"The intent {intent} does not exist.")
+    states = states_of(snapshot, intent)
+    state = code(request.GET.get("state"))
+    found = sections(snapshot, intent, state)
+    counts = _fired(found)
+    parts = [part for section in found if (part := _part(request, snapshot, section, intent, counts))]
+    context = {
+        **admin.site.each_context(request),
+        "title": f"{stored.name} ({intent})" if stored else f"{intent}: {_RESERVED[intent]}",
+        "opts": control_plane()["ce_intent"]._meta,
+        "intent": stored,
+        "code": intent,
+        "about": "" if stored else _RESERVED[intent],
+        "edit_url": _edit_url(request, stored, intent),
+        "map_url": chart_url(intent) if may_see_charts(request) else "",
+        "everywhere_url": "" if intent == ANY else workspace_url(ANY),
+        "state": state,
+        "states": [("", "All states"), *((each, each) for each in states)],
+        "unanswered": _answers_to_add(request, intent, unanswered(snapshot, intent, states)),
+        "parts": [part for part in parts if part.groups or part.nothing],
+        "unused": [part for part in parts if not part.groups and not part.nothing],
+        "days": DAYS,
+    }
+    return TemplateResponse(request, "config_admin/workspace.html", context)
+
+
+def _fired(found: list[Section]) -> Mapping[tuple[str, str], Any]:
+    shown = [row for section in found for group in section.groups for row in group.shown]
+    counted = [(row.table, str(row.pk)) for row in shown if row.table not in UNCOUNTED]
+    counts: Mapping[tuple[str, str], Any] = conf.load("FIRED")(counted, timezone.now() - timedelta(days=DAYS))
+    return counts
+
+
+def _edit_url(request: HttpRequest, stored: rows.Intent | None, intent: str) -> str:
+    model_admin = admin.site.get_model_admin(control_plane()["ce_intent"])
+    if stored is None or not model_admin.has_change_permission(request):
+        return ""
+    return f"{row_url(stored.table, intent)}?{urlencode({WORKSPACE: intent})}"
+
+
+def _answers_to_add(request: HttpRequest, intent: str, states: list[str]) -> list[tuple[str, str]]:
+    group = Group(rows.Response, (), ())
+    return [(_add_url(request, group, intent, state_code=state), state) for state in states]
+
+
+def _part(
+    request: HttpRequest, snapshot: Snapshot, section: Section, intent: str, counts: Mapping[tuple[str, str], Any]
+) -> Part | None:
+    table = section.groups[0].row_type.table
+    if not admin.site.get_model_admin(control_plane()[table]).has_view_or_change_permission(request):
+        return None
+    groups = [_lines(request, snapshot, group, intent, counts) for group in section.groups]
+    empty = [(one.add_url, one.group.title) for one in groups if not one.lines and one.add_url]
+    return Part(section, table, [one for one in groups if one.lines], empty, _NOTHING_YET.get(table, ""))
+
+
+def _lines(
+    request: HttpRequest, snapshot: Snapshot, group: Group, intent: str, counts: Mapping[tuple[str, str], Any]
+) -> Lines:
+    model = control_plane()[group.row_type.table]
+    query = urlencode({WORKSPACE: intent})
+    may_edit = admin.site.get_model_admin(model).has_change_permission(request)
+    lines = [_line(snapshot, row, intent, query, counts, may_edit=may_edit) for row in group.shown]
+    more = len(group.own) + len(group.shared) - len(lines)
+    of = intent if len(group.own) > OWN or len(group.shared) <= SHARED else ANY
+    wanted = {"intent_code": of, **({"phase__exact": group.initial["phase"]} if "phase" in group.initial else {})}
+    every = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+    add_url = _add_url(request, group, intent)
+    return Lines(group, lines, more, f"{every}?{urlencode(wanted)}", add_url, popup_url(add_url) if add_url else "")
+
+
+def _add_url(request: HttpRequest, group: Group, intent: str, **initial: str) -> str:
+    model = control_plane()[group.row_type.table]
+    if not admin.site.get_model_admin(model).has_add_permission(request):
+        return ""
+    values = {"intent_code": intent, **group.initial, **initial, WORKSPACE: intent}
+    return f"{reverse(f'admin:{model._meta.app_label}_{model._meta.model_name}_add')}?{urlencode(values)}"
+
+
+def _line(
+    snapshot: Snapshot, row: Any, intent: str, query: str, counts: Mapping[tuple[str, str], Any], *, may_edit: bool
+) -> Line:
+    text, note = describe_row(row)
+    url = f"{row_url(row.table, row.pk)}?{query}"
+    found = counts.get((row.table, str(row.pk)))
+    return Line(
+        row_name(row.table, row.pk),
+        url,
+        text,
+        note,
+        "" if isinstance(row, rows.StateEdge) else code(row.state_code),
+        code(row.intent_code) != intent,
+        _off(snapshot, row),
+        getattr(row, "priority", None),
+        None if found is None else _did(found.turns, found.last),
+        found is not None and not found.turns,
+        popup_url(url) if may_edit else "",
+        f"{row.table}-{row.pk}",
+    )
+
+
+def _off(snapshot: Snapshot, row: Row) -> str:
+    if row.pk in snapshot.tables[row.table].unreadable:
+        return "unusable"
+    if not row.enabled:
+        return "off"
+    return "" if snapshot.is_active(getattr(row, "intent_code", ANY)) else "intent disabled"
+
+
+def _did(turns: int, last: Any) -> str:
+    if turns:
+        return f"{turns}×" if turns < 1000 else "1000 times or more"
+    return f"last on {formats.date_format(timezone.localtime(last), 'DATE_FORMAT')}" if last else "never used"

@@ -1,0 +1,1 @@
+"""Clarification: the questions about which intent is meant, and their answers."""

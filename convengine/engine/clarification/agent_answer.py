@@ -1,0 +1,127 @@
+"""Read the answer of the intent agent leniently (pipeline-1 14.5)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from convengine.engine.llm.reply import read_confidence
+from convengine.engine.text.compare import blank, code, truthy
+from convengine.engine.turn.snapshot import Snapshot
+
+Json = Any
+
+#: The answer schema that the model sees. The reader accepts more than this.
+ANSWER_SCHEMA: Mapping[str, Json] = {
+    "type": "object",
+    "properties": {
+        "intent": {"type": "string"},
+        "state": {"type": "string"},
+        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+        "needsClarification": {"type": "boolean"},
+        "clarificationResolved": {"type": "boolean"},
+        "clarificationQuestion": {"type": "string"},
+        "intentScores": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "intent": {"type": "string"},
+                    "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+                },
+                "required": ["intent", "confidence"],
+                "additionalProperties": False,
+            },
+        },
+        "followups": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": [
+        "intent", "state", "confidence", "needsClarification", "clarificationResolved", "clarificationQuestion",
+        "intentScores", "followups",
+    ],
+    "additionalProperties": False,
+}  # fmt: skip
+
+
+class Score(NamedTuple):
+    """How sure the model is of one allowed intent, from 0 to 1."""
+
+    intent: str
+    confidence: float
+
+    def to_json(self) -> dict[str, Json]:
+        return {"intent": self.intent, "confidence": self.confidence}
+
+
+@dataclass(frozen=True)
+class AgentAnswer:
+    """The model's answer. Codes are upper case; a blank text is the empty one."""
+
+    intent: str
+    state: str
+    confidence: float
+    needs_clarification: bool
+    question: str
+    clarification_resolved: bool
+    #: Allowed intents only, one score each, best first.
+    scores: tuple[Score, ...]
+    followups: tuple[str, ...]
+
+
+def read_answer(said: Mapping[str, Json], snapshot: Snapshot) -> AgentAnswer:
+    """Read the answer. A blank intent becomes the intent with the best score; a missing confidence becomes its
+    score.
+    """
+    scores = _read_scores(_get_either(said, "intentScores", "intent_scores"), snapshot)
+    intent, confidence = code(_read_text(said.get("intent"))), read_confidence(said.get("confidence"))
+    if not intent and scores:
+        intent, confidence = code(scores[0].intent), max(confidence or 0.0, scores[0].confidence)
+    if confidence is None:
+        confidence = next((score.confidence for score in scores if code(score.intent) == intent), 0.0)
+    return AgentAnswer(
+        intent=intent,
+        state=code(_read_text(said.get("state"))),
+        confidence=confidence,
+        needs_clarification=truthy(said.get("needsClarification")),
+        question=_read_text(said.get("clarificationQuestion")),
+        clarification_resolved=truthy(said.get("clarificationResolved")),
+        scores=scores,
+        followups=_read_texts(_get_either(said, "followups", "follow_ups")),
+    )
+
+
+def map_spellings(snapshot: Snapshot) -> Mapping[str, str]:
+    """Map upper-case intent codes to the spelling in their rows."""
+    return snapshot.memo.get(
+        "intent spelling", lambda: {code(row.intent_code): row.intent_code for row in snapshot.allowed_intents}
+    )
+
+
+def _read_scores(given: Json, snapshot: Snapshot) -> tuple[Score, ...]:
+    best: dict[str, float] = {}
+    for name, value in _list_pairs(given):
+        intent, share = map_spellings(snapshot).get(code(_read_text(name))), read_confidence(value)
+        if intent is not None and share is not None:
+            best[intent] = max(share, best.get(intent, 0.0))
+    ranked = (Score(intent, share) for intent, share in best.items())
+    return tuple(sorted(ranked, key=lambda score: (-score.confidence, score.intent)))
+
+
+def _list_pairs(given: Json) -> Iterable[tuple[Json, Json]]:
+    if isinstance(given, Mapping):
+        return given.items()
+    entries = [entry for entry in given if isinstance(entry, Mapping)] if isinstance(given, list) else []
+    return [(_get_either(entry, "intent", "code"), _get_either(entry, "confidence", "score")) for entry in entries]
+
+
+def _get_either(said: Mapping[str, Json], name: str, other: str) -> Json:
+    found = said.get(name)
+    return said.get(other) if found is None else found
+
+
+def _read_text(value: Json) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _read_texts(value: Json) -> tuple[str, ...]:
+    entries = value if isinstance(value, list) else [value]
+    return tuple(entry.strip() for entry in entries if isinstance(entry, str) and not blank(entry))

@@ -1,0 +1,1 @@
+"""The dialogue act: what the user does with a message, by patterns."""

@@ -1,0 +1,81 @@
+"""Find the dialogue act of a message by patterns alone. The first match wins."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from convengine.engine.dialogue.settings import (
+    ANSWER_MAX_CHARS,
+    REGEX_AFFIRM,
+    REGEX_EDIT,
+    REGEX_GREETING,
+    REGEX_NEGATE,
+    REGEX_RESET,
+)
+from convengine.engine.rules.pattern_settings import get_pattern
+from convengine.engine.rules.patterns import MAX_INPUT
+from convengine.engine.text.compare import match_text, norm
+from convengine.engine.turn.enums import DialogueAct
+from convengine.engine.turn.live_settings import Setting
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+
+#: Edit phrases are tested between these two groups.
+_BEFORE_EDIT_PHRASES: tuple[tuple[Setting[str], DialogueAct], ...] = (
+    (REGEX_AFFIRM, DialogueAct.AFFIRM),
+    (REGEX_NEGATE, DialogueAct.NEGATE),
+    (REGEX_EDIT, DialogueAct.EDIT),
+)
+_AFTER_EDIT_PHRASES: tuple[tuple[Setting[str], DialogueAct], ...] = (
+    (REGEX_RESET, DialogueAct.RESET),
+    (REGEX_GREETING, DialogueAct.GREETING),
+)
+
+
+@dataclass(frozen=True)
+class ClassifiedAct:
+    """A dialogue act and its confidence from 0 to 1."""
+
+    act: DialogueAct
+    confidence: float
+
+
+def classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) -> ClassifiedAct:
+    """Find the dialogue act by patterns. `edits_a_field`: the message sets a field of the current form."""
+    text, plain = match_text(session.user_text), norm(session.user_text)
+    if not plain:
+        return ClassifiedAct(DialogueAct.NEW_REQUEST, 0.40)
+    if act := _whole(text, _BEFORE_EDIT_PHRASES, session, turn):
+        return ClassifiedAct(act, 0.95)
+    if edits_a_field():
+        return ClassifiedAct(DialogueAct.EDIT, 0.92)
+    if act := _whole(text, _AFTER_EDIT_PHRASES, session, turn):
+        return ClassifiedAct(act, 0.95)
+    if plain.endswith("?"):
+        return ClassifiedAct(DialogueAct.QUESTION, 0.70)
+    if _answers(plain, session, turn):
+        return ClassifiedAct(DialogueAct.ANSWER, 0.75)
+    return ClassifiedAct(DialogueAct.NEW_REQUEST, 0.70)
+
+
+def affirms(text: str | None, session: Session, turn: Turn) -> bool:
+    """True when the whole text is a yes."""
+    return _whole(match_text(text), ((REGEX_AFFIRM, DialogueAct.AFFIRM),), session, turn) is not None
+
+
+def means_reset(session: Session, turn: Turn) -> bool:
+    """True when the whole text asks to start over. Only then may a model's RESET count."""
+    return _whole(match_text(session.user_text), ((REGEX_RESET, DialogueAct.RESET),), session, turn) is not None
+
+
+def _whole(
+    text: str, patterns: tuple[tuple[Setting[str], DialogueAct], ...], session: Session, turn: Turn
+) -> DialogueAct | None:
+    """The act of the first pattern that matches the whole text. A text is never shortened to make it match."""
+    if len(text) > MAX_INPUT:
+        return None
+    return next((act for setting, act in patterns if get_pattern(session, turn, setting).fits(text)), None)
+
+
+def _answers(plain: str, session: Session, turn: Turn) -> bool:
+    waiting = session.clarification is not None or session.intent_locked
+    return waiting and "?" not in plain and len(plain) <= turn.config(session, ANSWER_MAX_CHARS)

@@ -1,0 +1,1 @@
+"""Forms: the fields that a schema collects, their values and their status."""

@@ -1,0 +1,79 @@
+"""Phrases that change a value: "set FIELD to VALUE", and how to split a text into them (pipeline-1 10.4 (1))."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from convengine.engine.rules.patterns import MAX_INPUT
+
+#: How many joints of a sentence are examined: nobody changes more values at once.
+_MAX_JOINTS = 20
+_VERB = r"(?:change|set|update|make|correct|replace)"
+_ARTICLE = r"(?:(?:the|my|our)\s+)?"
+_FIELD_IS_VALUE = rf"{_ARTICLE}(?P<field>\S.{{0,59}}?)(?:\s+(?:to|as|with)\s+|\s*[=:]\s*)(?P<value>\S.*)"
+_CLAUSE = re.compile(rf"\b{_VERB}\s+{_FIELD_IS_VALUE}", re.IGNORECASE | re.DOTALL)
+_WITHOUT_VERB = re.compile(_FIELD_IS_VALUE, re.IGNORECASE | re.DOTALL)
+_INNER_VERB = re.compile(rf"\b{_VERB}\s", re.IGNORECASE)
+#: Words allowed between two verbs of one clause: "make sure to change …".
+_LEAD_IN = re.compile(r"(?:sure|certain|it)?\s*(?:to|that|you|please|\s)*", re.IGNORECASE)
+#: A verb after one of these is no request: "please don't change …", "why did you change …".
+_UNWANTED = re.compile(
+    r"\b(?:not|never|without|don[’']?t|didn[’']?t|won[’']?t|shouldn[’']?t|"
+    r"(?:why|when|who|what|how|did|have|has|was|were)\s+(?:did\s+|have\s+|has\s+|was\s+)?"
+    r"(?:you|he|she|it|they|we|i|somebody|someone|the)?)\b",
+    re.IGNORECASE,
+)
+_JOINT = re.compile(r",?\s+and\s+|,\s+", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.?!]+(?=\s|$)")
+#: Words whose full stop does not end a sentence.
+_ABBREVIATED = re.compile(r"\b(?:st|mt|ft|mr|mrs|ms|dr|prof|jr|sr|ave|blvd|inc|ltd|co|\w)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class EditClause:
+    """One "set FIELD to VALUE", with both texts as written."""
+
+    field: str
+    value: str
+
+
+def find_edit_clauses(text: str | None) -> tuple[EditClause, ...]:
+    """The explicit edits in a text, in order. Later clauses may omit the verb."""
+    return tuple(clause for piece in split_sentences((text or "")[:MAX_INPUT]) for clause in _split_clauses(piece))
+
+
+def split_sentences(text: str) -> Iterator[str]:
+    """Split the text after full stops, question marks and exclamation marks that a blank or the end follows."""
+    start = 0
+    for end in _SENTENCE_END.finditer(text):
+        if end.group() == "." and end.end() < len(text) and _ABBREVIATED.search(text[start : end.start()]):
+            continue
+        yield text[start : end.start()].strip()
+        start = end.end()
+    yield text[start:].strip()
+
+
+def _split_clauses(piece: str) -> Iterator[EditClause]:
+    """Split one sentence at "and" and commas, but only if both sides are clauses."""
+    start, first = 0, True
+    for joint in islice(_JOINT.finditer(piece), _MAX_JOINTS):
+        left = _parse_clause(piece[start : joint.start()], verb_needed=first)
+        if left and _parse_clause(piece[joint.end() :], verb_needed=False):
+            yield left
+            start, first = joint.end(), False
+    if last := _parse_clause(piece[start:], verb_needed=first):
+        yield last
+
+
+def _parse_clause(part: str, *, verb_needed: bool) -> EditClause | None:
+    found = _CLAUSE.search(part) or (None if verb_needed else _WITHOUT_VERB.match(part))
+    if found and _UNWANTED.search(part, 0, found.start()):
+        return None
+    while found and (inner := _INNER_VERB.search(part, found.start("field"), found.end("field"))):
+        # In "make sure to change the amount to 5" the clause begins at the last verb before its field. Any other words
+        # between two verbs are a clause that was not understood; half a correction must not count as a whole one.
+        if not _LEAD_IN.fullmatch(part, found.start("field"), inner.start()):
+            return None
+        found = _CLAUSE.match(part, inner.start()) or None
+    return EditClause(found["field"].strip(), found["value"].strip()) if found else None

@@ -1,0 +1,134 @@
+"""Read the fields of a form out of a message without a model, deterministically. Better no value than a wrong one.
+
+docs/extraction.md lists what it can and cannot read.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.engine.forms.extract import unlabelled
+from convengine.engine.forms.extract.answer import read_whole_answer
+from convengine.engine.forms.extract.candidate import Candidate
+from convengine.engine.forms.extract.directions import read_by_direction
+from convengine.engine.forms.extract.labels import find_mentions, read_by_label
+from convengine.engine.forms.extract.negated_or_hypothetical import is_negated_or_hypothetical
+from convengine.engine.forms.extract.reading import Reading
+from convengine.engine.forms.extract.resolve import AMBIGUOUS, resolve_candidates
+from convengine.engine.forms.extract.units import is_numeric
+from convengine.engine.forms.form import Field, Form
+from convengine.engine.forms.values import VALUE_VIOLATES_SCHEMA
+from convengine.engine.text.compare import blank
+
+Json = Any
+_UNREADABLE = frozenset({"array", "object"})
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """A value, its position in the message, and how it was recognised."""
+
+    field: str
+    value: Json
+    span: tuple[int, int]
+    by: str
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """Text that looked like a value but was rejected, with the reason. Several values mean that it is ambiguous."""
+
+    field: str
+    value: Json
+    reason: str
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """The result for one message. A field is at most once in one of the two lists."""
+
+    extracted: tuple[Extracted, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+
+
+def extract(
+    form: Form, message: str | None, *, asked: Collection[str] = (), missing: Collection[str] | None = None
+) -> Extraction:
+    """Read the values of a message, by field path. Never raises for user input.
+
+    `asked`: the fields that the engine asked for; if it is one, the whole message may be its value. `missing`: the
+    fields without a value; default all.
+    """
+    if blank(message) or form.problem:
+        return Extraction()
+    reading = Reading(message or "")
+    fields = [field for field in form.leaves if field.type not in _UNREADABLE]
+    missing = [field.path for field in fields] if missing is None else missing
+    found = resolve_candidates(reading, _list_candidates(reading, form, fields, missing), asked)
+    told = [*found.chosen, *found.doubtful]
+    left = _add_whole_answer(reading, form, asked, told) if not found.negated.issuperset(asked) else told
+    return _validate_candidates(reading, form, [one for one in left if one not in found.doubtful], found.doubtful)
+
+
+def _list_candidates(
+    reading: Reading, form: Form, fields: Sequence[Field], missing: Collection[str]
+) -> Iterator[Candidate]:
+    """Collect the candidates of every reader. Bare numbers come last, when the other readers have claimed their
+    fields.
+    """
+    surer = [*read_by_label(reading, fields, missing), *unlabelled.read_by_unit(reading, fields)]
+    numbers = [one for one in surer if is_numeric(one.field)]
+    claimed = {
+        one.field.path
+        for one in numbers
+        if not is_negated_or_hypothetical(reading, one.field, one.start, one.end, one.begins)
+    }
+    yield from surer
+    yield from read_by_direction(reading, fields)
+    yield from unlabelled.read_by_pattern(reading, form, fields)
+    yield from unlabelled.read_by_format(reading, fields)
+    yield from unlabelled.read_by_choice(reading, fields)
+    yield from unlabelled.read_by_shape(reading, fields)
+    yield from unlabelled.read_by_number(reading, fields, claimed, unlabelled.list_shaped_fields(fields))
+
+
+def _add_whole_answer(reading: Reading, form: Form, asked: Collection[str], found: list[Candidate]) -> list[Candidate]:
+    """Add the whole message as the answer for the only field asked for, unless it has a candidate."""
+    field = form.field(next(iter(asked))) if len(asked) == 1 else None
+    if field is None or any(one.field.path == field.path for one in found):
+        return found
+    answer = read_whole_answer(reading, field)
+    if answer is None or (answer.problem and _names_other_field(reading, form, field)):
+        return found
+    touched = [one for one in found if one.start < answer.end and answer.start < one.end]
+    if not all(one.yields for one in touched):
+        return found
+    return [*(one for one in found if one not in touched), answer]
+
+
+def _names_other_field(reading: Reading, form: Form, field: Field) -> bool:
+    """True when the message names a field that was not asked for, so it is no attempt to answer."""
+    return any(name.field is not field for name in find_mentions(reading, form.leaves))
+
+
+def _validate_candidates(
+    reading: Reading, form: Form, chosen: list[Candidate], doubtful: tuple[Candidate, ...]
+) -> Extraction:
+    """Validate the candidates with the schema of their fields."""
+    extracted: list[Extracted] = []
+    rejected: dict[str, Rejected] = {}
+    for one in chosen:
+        path = one.field.path
+        reason = one.problem or (VALUE_VIOLATES_SCHEMA if form.breaks(one.field, one.value) else None)
+        if reason:
+            rejected[path] = Rejected(path, one.value, reason)
+        else:
+            extracted.append(Extracted(path, one.value, reading.span(one.start, one.end), one.by))
+    for path in dict.fromkeys(one.field.path for one in doubtful):
+        values = list(dict.fromkeys(one.value for one in doubtful if one.field.path == path))
+        rejected[path] = Rejected(path, values[0] if len(values) == 1 else values, AMBIGUOUS)
+    order = {field.path: number for number, field in enumerate(form.leaves)}
+    return Extraction(
+        tuple(sorted(extracted, key=lambda one: order[one.field])),
+        tuple(sorted(rejected.values(), key=lambda one: order[one.field])),
+    )

@@ -1,0 +1,169 @@
+"""Read the whole message as the answer to the only question asked (R10)."""
+
+import re
+
+from convengine.engine.forms.choices import find_choice, list_spellings
+from convengine.engine.forms.extract.answer_frames import frames_number, says_no_name, verb_goes_on
+from convengine.engine.forms.extract.candidate import ANSWER, Candidate
+from convengine.engine.forms.extract.directions import leads_from, leads_to
+from convengine.engine.forms.extract.language import (
+    ASKS,
+    COMMANDS,
+    CORRECTS,
+    COURTESY,
+    DENIES,
+    DESCRIBES,
+    LEAD_IN,
+    NO,
+    NO_PHRASES,
+    PERSON,
+    PROSE,
+    SAYS_NOTHING,
+    SENTENCE,
+    TO_CORRECTION,
+    YES,
+    YES_PHRASES,
+)
+from convengine.engine.forms.extract.negated_or_hypothetical import begins_with_negation, is_negated_or_hypothetical
+from convengine.engine.forms.extract.reading import Reading
+from convengine.engine.forms.extract.typed_values import read_counted
+from convengine.engine.forms.extract.units import find_numbers, is_numeric
+from convengine.engine.forms.form import Field
+from convengine.engine.forms.values import VALUE_INVALID, VALUE_VIOLATES_SCHEMA, clean_value
+from convengine.engine.text.dates import Unclear
+from convengine.engine.text.formats import FORMATS
+from convengine.engine.text.words import fold
+
+#: Longest text that is reported as a rejected value.
+_ATTEMPT = 60
+#: Characters that may end a message.
+_CLOSING = " \n.,;:!)…–-"
+#: Maximum number of words in a name, an id or an address.
+_LONGEST = 8
+
+
+def read_whole_answer(reading: Reading, field: Field) -> Candidate | None:
+    """The answer for a field, with a problem if it is wrong; null if the message is not an answer."""
+    if field.type in ("array", "object"):
+        return None
+    if is_numeric(field):
+        return _read_number(reading, field)
+    start, end = _find_core(reading, field)
+    said = reading.text[start:end]
+    if field.type == "boolean":
+        return _read_yes_or_no(reading, field, start, end)
+    if not said or reading.text.rstrip().endswith("?") or SAYS_NOTHING.fullmatch(said) or DENIES.match(said):
+        return None
+    words = clean_value(reading.said(start, end)).lstrip("#")
+    if choice := find_choice(words, field):
+        return Candidate(field, start, end, choice.value, ANSWER)
+    if list_spellings(field) and field.choices:
+        return (
+            _build_candidate(field, start, end, words, VALUE_VIOLATES_SCHEMA) if _is_plausible(words, field) else None
+        )
+    if field.format in FORMATS:
+        return _read_formatted(reading, field, start, end)
+    return None if _leads_to_other_subject(reading, field, start, end) else _read_named(field, start, end, words)
+
+
+def _read_named(field: Field, start: int, end: int, words: str) -> Candidate | None:
+    return Candidate(field, start, end, words, ANSWER) if _is_plausible(words, field) else None
+
+
+def _leads_to_other_subject(reading: Reading, field: Field, start: int, end: int) -> bool:
+    """True when the words before the answer point to something else: "I'm tired", or "to Lyon" for a source field."""
+    said, last = reading.words(start, end), reading.text[:start].split()[-1:]
+    if PERSON.fullmatch(reading.text, 0, start) and DESCRIBES.issuperset(said):
+        return True
+    if last in (["to"], ["into"]):
+        return leads_from(field) or not {"a", "an", "my", "our"}.isdisjoint(said[:1])
+    return last == ["from"] and leads_to(field)
+
+
+def _is_plausible(words: str, field: Field) -> bool:
+    """False for sentences and commands if a name, an id or a place is expected."""
+    said = fold(words).split()
+    if all(word in YES or word in NO for word in said):
+        return False
+    if any(word in PROSE for label in field.labels for word in label):
+        return True
+    if (
+        len(said) > _LONGEST
+        or says_no_name([word.strip(",.;:!") for word in said], field)
+        or said[0] in COMMANDS
+        or ASKS.match(" ".join(said))
+        or begins_with_negation(" ".join(said), field)
+    ):
+        return False
+    return not any(word.strip(",.;:!") in SENTENCE for word in said)
+
+
+def _find_core(reading: Reading, field: Field) -> tuple[int, int]:
+    """The part that answers: after the last correction, without lead-in, field name and thanks."""
+    text = reading.text
+    start, end = len(text) - len(text.lstrip()), len(text.rstrip(_CLOSING))
+    for correction in TO_CORRECTION.finditer(text, start, end):
+        if CORRECTS.search(correction.group()) and (correction.start() > start or correction.end() < end):
+            start = correction.end()
+    while courtesy := COURTESY.search(text, start, end):
+        end = len(text[: courtesy.start()].rstrip(_CLOSING))
+    if (lead := LEAD_IN.match(text, start, end)) and lead.end() < end and find_choice(text[start:end], field) is None:
+        start = start if verb_goes_on(reading, lead.group(), lead.end()) else lead.end()
+    if name := _compile_name(field).match(text, start, end):
+        start = name.end()
+    return start, end
+
+
+def _compile_name(field: Field) -> re.Pattern[str]:
+    labels = "|".join(r"[\s_-]*".join(map(re.escape, label)) for label in field.labels)
+    return re.compile(rf"(?:(?:the|my|our)\s+)?(?:{labels})(?!\w)\s*(?:(?:is|[=:?]|would\s+be|should\s+be)\s*)?(?=\S)")
+
+
+def _read_yes_or_no(reading: Reading, field: Field, start: int, end: int) -> Candidate | None:
+    bare = COURTESY.sub("", reading.text.strip().rstrip(_CLOSING))
+    if choice := find_choice(clean_value(reading.said(start, end)), field):
+        return Candidate(field, start, end, choice.value, ANSWER)
+    place = (len(reading.text) - len(reading.text.lstrip()), len(reading.text.rstrip()))
+    for value, words, phrases in ((True, YES, YES_PHRASES), (False, NO, NO_PHRASES)):
+        left = re.split(r"[\s,.!]+", bare.strip())
+        while left and left[0] in words:
+            del left[0]
+        if not left or phrases.fullmatch(" ".join(left)):
+            return Candidate(field, *place, value, ANSWER)
+    return None
+
+
+def _read_number(reading: Reading, field: Field) -> Candidate | None:
+    """The only number of the message, unless it counts something else."""
+    start, end = _find_core(reading, field)
+    found = [one for one in find_numbers(reading) if not one.in_words or one.start == start]
+    only = [one for one in found if start <= one.start] or found
+    if len(only) == 1 and (only[0].unit is None or only[0].start == start):
+        one = only[0]
+        value = read_counted(field, one)
+        if is_negated_or_hypothetical(reading, field, one.start, one.end) or reading.asked(one.start):
+            return None
+        if one.in_words and SAYS_NOTHING.fullmatch(reading.text[start:end]):
+            return None
+        if value is not None and not frames_number(reading, field, one):
+            return None
+        if value is None:
+            return _build_candidate(field, one.start, one.end, reading.said(one.start, end), VALUE_INVALID)
+        return Candidate(field, one.start, value[1], value[0], ANSWER, value[2])
+    return None
+
+
+def _read_formatted(reading: Reading, field: Field, start: int, end: int) -> Candidate | None:
+    known = FORMATS[field.format or ""]
+    inside = [match for match in reading.formats[field.format or ""] if match.start() >= start]
+    if field.format == "phone" and len(inside) == 1:
+        start, end = inside[0].span()
+    try:
+        return Candidate(field, start, end, known.read(clean_value(reading.said(start, end))), ANSWER)
+    except Unclear as unclear:
+        attempt = any(char.isdigit() or char == "@" for char in reading.text[start:end])
+        return _build_candidate(field, start, end, reading.said(start, end), str(unclear)) if attempt else None
+
+
+def _build_candidate(field: Field, start: int, end: int, words: str, problem: str) -> Candidate | None:
+    return Candidate(field, start, end, words, ANSWER, problem) if len(words) <= _ATTEMPT else None

@@ -1,0 +1,147 @@
+"""Values beside the name of their field: "name: value", "name is value", "name value" (R10)."""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from convengine.engine.forms.choices import list_spellings
+from convengine.engine.forms.extract.candidate import LABEL, Candidate
+from convengine.engine.forms.extract.free_text import (
+    Names,
+    find_end_after_name,
+    find_end_after_sign,
+    find_end_after_verb,
+    find_id_end,
+)
+from convengine.engine.forms.extract.language import CHANGED_TO, CHANGES, EXPLICIT, GENERIC, NAMING, SOFT, UNITS
+from convengine.engine.forms.extract.reading import Reading
+from convengine.engine.forms.extract.typed_values import is_typed, read_typed
+from convengine.engine.forms.extract.units import is_numeric, read_number_at, singularize
+from convengine.engine.forms.form import Field
+from convengine.engine.forms.values import VALUE_INVALID, VALUE_VIOLATES_SCHEMA, clean_value
+from convengine.engine.text.words import Words
+
+
+@dataclass(frozen=True)
+class FieldMention:
+    """A field name in the text."""
+
+    field: Field
+    start: int
+    end: int
+    #: True for a name without its last word: "customer 9912" for customerId. It counts before ids only.
+    cut: bool
+
+
+def find_mentions(reading: Reading, fields: Sequence[Field]) -> list[FieldMention]:
+    """All field names in the text. A shorter name inside a longer one does not count."""
+    found = [
+        FieldMention(field, *match.span(), cut)
+        for field in fields
+        for label, cut in _list_callings(field, fields)
+        for match in _compile_label(label).finditer(reading.text)
+        if not reading.touches_structure(*match.span())
+    ]
+    return [name for name in found if not any(_is_longer(other, name) for other in found)]
+
+
+def read_by_label(reading: Reading, fields: Sequence[Field], missing: Collection[str]) -> Iterator[Candidate]:
+    """The values after field names. Plain words count only if the field is missing."""
+    names = sorted(find_mentions(reading, fields), key=lambda name: name.start)
+    places: Names = {name.start: name.end for name in names}
+    read = 0
+    for start in places:
+        # A name inside a value belongs to the value: "street: Main Street 5".
+        named = [name for name in names if name.start == start >= read]
+        for found in [value for name in named if (value := _read_value(reading, name, places, missing))]:
+            read = max(read, found.end)
+            yield found
+
+
+def _read_value(reading: Reading, name: FieldMention, places: Names, missing: Collection[str]) -> Candidate | None:
+    sign = EXPLICIT.match(reading.text, name.end)
+    if name.cut:
+        return _read_id(reading, name)
+    if is_typed(name.field):
+        return _read_typed(reading, name, sign or _find_changed_to(reading, name), places)
+    if sign:
+        return _read_words(reading, name, sign.end(), find_end_after_sign(reading, sign.end(), places))
+    naming = NAMING.match(reading.text, name.end)
+    if naming is None:
+        return None
+    if address := _find_address(reading, name.field, naming.end()):
+        return _read_words(reading, name, *address.span())
+    verb = naming["verb"].strip() and name.field.path in missing
+    return _read_words(
+        reading, name, naming.end(), (find_end_after_verb if verb else find_end_after_name)(reading, naming.end())
+    )
+
+
+def _find_address(reading: Reading, field: Field, start: int) -> re.Match[str] | None:
+    """The e-mail address after the name of a mail field without a format."""
+    if not any("mail" in word for label in field.labels for word in label):
+        return None
+    return next((match for match in reading.formats["email"] if match.start() == start), None)
+
+
+def _read_typed(reading: Reading, name: FieldMention, sign: re.Match[str] | None, places: Names) -> Candidate | None:
+    field, soft = name.field, SOFT.match(reading.text, name.end)
+    between = sign or soft
+    found = read_typed(reading, field, between.end()) if between else None
+    if found and between:
+        value, end, problem = found
+        core = (name.start, find_number_end(reading, between.end(), end)) if is_numeric(field) else None
+        return Candidate(field, between.end(), end, value, LABEL, problem, name.start, core)
+    if sign is None:
+        return None
+    given = _read_words(reading, name, sign.end(), find_end_after_sign(reading, sign.end(), places))
+    problem = VALUE_VIOLATES_SCHEMA if list_spellings(field) else VALUE_INVALID
+    return Candidate(field, given.start, given.end, given.value, LABEL, problem, name.start) if given else None
+
+
+def _find_changed_to(reading: Reading, name: FieldMention) -> re.Match[str] | None:
+    """The "to" of "change the NAME to …", which works like a colon."""
+    return CHANGED_TO.match(reading.text, name.end) if CHANGES.search(reading.before(name.start)) else None
+
+
+def find_number_end(reading: Reading, start: int, end: int) -> int:
+    """The end of the number at a position, without its currency."""
+    found = read_number_at(reading, start, named=True)
+    return found.number.core[1] if found else end
+
+
+def _read_id(reading: Reading, name: FieldMention) -> Candidate | None:
+    between = EXPLICIT.match(reading.text, name.end) or NAMING.match(reading.text, name.end)
+    return _read_words(reading, name, between.end(), find_id_end(reading, between.end())) if between else None
+
+
+def _read_words(reading: Reading, name: FieldMention, start: int, end: int | None) -> Candidate | None:
+    if end is None:
+        return None
+    value = clean_value(reading.said(start, end)).lstrip("#")
+    if not value:
+        return None
+    return Candidate(name.field, start, end, value, LABEL, anchor=name.start)
+
+
+def _list_callings(field: Field, fields: Sequence[Field]) -> Iterator[tuple[Words, bool]]:
+    """The names of a field, including shortened ones if they are unique."""
+    taken = {label for other in fields for label in other.labels}
+    for label in field.labels:
+        yield label, False
+        if len(label) > 1 and label[:-1] not in taken:
+            if label[-1] in GENERIC and not is_typed(field):
+                yield label[:-1], True
+            elif is_numeric(field) and singularize(label[-1]) in UNITS:
+                yield label[:-1], False
+
+
+@lru_cache(maxsize=4096)
+def _compile_label(label: Words) -> re.Pattern[str]:
+    return re.compile(r"(?<![\w'@/.#])(?<!\w-)" + r"[\s_-]*".join(map(re.escape, label)) + r"(?!\w)(?!-\w)")
+
+
+def _is_longer(one: FieldMention, other: FieldMention) -> bool:
+    contains = one.start <= other.start and other.end <= one.end
+    return contains and (one.end - one.start) > (other.end - other.start)

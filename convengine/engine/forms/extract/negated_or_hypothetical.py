@@ -1,0 +1,226 @@
+"""Values that are mentioned but not meant: denied, past, limits, exclusions (R10).
+
+The words of the same clause decide. "now" and "new" end the past.
+"""
+
+import re
+
+from convengine.engine.forms.choices import list_spellings
+from convengine.engine.forms.extract.directions import leads_from, leads_to
+from convengine.engine.forms.extract.language import DENIES, DENIES_NEXT, GENERIC, PROSE, UNITS, compile_alternatives
+from convengine.engine.forms.extract.other_subject import is_of_other_subject
+from convengine.engine.forms.extract.reading import Reading
+from convengine.engine.forms.extract.units import identifies, is_numeric, list_units
+from convengine.engine.forms.form import Field
+from convengine.engine.text.words import occurs_in, split_list
+
+DATES = ("date", "date-time")
+
+# --- the past ----------------------------------------------------------------------------------------------------
+
+_OLD = split_list("old former previous prior earlier ex original")
+_CURRENT = split_list("current present existing")
+_NEW = split_list("new next future")
+#: Puts the next words into the past, up to a few words later.
+_LONG_AGO = (
+    compile_alternatives(
+        """used to, formerly, previously, in the past, back when, until recently, till recently, so far, until now
+        till now, up to now, before that, before this, moved out, moving out, would have, i wish, was going to
+        were going to, was supposed to, had planned"""
+    )
+    + r"|(?<!have )(?<!has )(?<!'ve )(?:lived|resided|was\s+living|were\s+living)"
+)
+_PAST = re.compile(rf"\b(?:{_LONG_AGO})\b")
+_NOW = re.compile(r"(?<!until )(?<!till )(?<!to )(?<!before )\b(?:now|nowadays|today|currently|these\s+days)\b")
+#: The same right before the value: "I was in", "I left", "we had the".
+_PAST_NEXT = re.compile(
+    r"\b(?:(?:i|we|he|she|they)\s+(?:was|were)\s+(?:based\s+|staying\s+)?(?:in|at|on|with)|left)"
+    r"(?:\s+(?:my|our|the))?\s*$"
+)
+_HAD = re.compile(r"\bhad\s+(?:the|a|an|my|our)\s*$")
+#: … for values that are neither days nor numbers; and for numbers alone.
+_LEFT_BEHIND = re.compile(r"\b(?:leaving|leave|selling|sold|vacating)(?:\s+(?:my|our|the|from))?\s*$")
+_LAST_TIME = re.compile(r"\blast\s+(?:year|month|week|time|summer|winter)\b")
+#: The start of a change; only a source field takes it.
+_FROM = r"\s+(?:(?!to\b|and\b)\w+\s+){0,4}(?:from|out\s+of)(?:\s+(?:my|our|the))?\s*$"
+_CHANGED = r"(?:switch|chang|upgrad)(?:e|ed|ing)?"
+_AWAY_FROM = re.compile(rf"\b(?:mov(?:e|ed|ing)|came|gone|going|{_CHANGED}){_FROM}")
+#: … but a stay lasts from day to day, and both are meant.
+_DAY_CHANGED_FROM = re.compile(rf"\b(?:move\s+(?:it|this|that)|{_CHANGED}){_FROM}")
+#: "my address was …" is past; "my order number was …" repeats a number.
+_OWN_WAS = re.compile(r"\b(?:my|our)\s+(?P<name>\S+(?:\s+\S+){0,3}?)\s+(?:was|were)(?:\s+(?:in|at))?\s*$")
+_PAST_BEHIND = re.compile(
+    r"\s*(?:\((?:the\s+)?(?:old|former|previous)|previously|formerly|in\s+the\s+past|back\s+then"
+    r"|until\s+(?:recently|now|last)|any\s?(?:more|longer)|so\s+far|(?:until|till|up\s+to)\s+now"
+    r"|before(?:\s+(?:that|this|now))?(?=\s*(?:$|[.,;!?\n]))"
+    r"|(?:is|was)\s+where\s+(?:i|we)\s+(?:used\s+to|lived|was|were))\b"
+)
+#: A value with an adjective of time: "my old flat in …", "the former one is …".
+_BETWEEN = r"(?:\s+(?!(?:new|now|and|to|into|but|or|with)\b)[\w'-]+){0,4}[\s:=]*$"
+_CALLED = {
+    kind: re.compile(rf"\b(?:{'|'.join(sorted(words))})\b{_BETWEEN}")
+    for kind, words in (("old", _OLD), ("current", _CURRENT), ("new", _NEW))
+}
+_IS_CALLED = {
+    kind: re.compile(rf"\s*(?:is|was|are|were)\s+(?:(?:my|our|the|an?)\s+)?(?:{'|'.join(sorted(words))})\b")
+    for kind, words in (("old", _OLD), ("current", _CURRENT), ("new", _NEW))
+}
+_COPULA = re.compile(r"\b(?:is|was|are|were)\b|[:=]")
+_WORD = re.compile(r"[^\W_]+")
+
+# --- bounds and exclusions ---------------------------------------------------------------------------------------
+
+_SOFTENED = r"(?:\s+(?:the|a|on|about|around|approximately|roughly|maybe|only|just|of))*\s*$"
+#: Makes the next value a limit.
+_LIMITS = compile_alternatives(
+    """than, at least, at most, up to, as much as, as many as, as late as, as early as, since, until, till, before
+    after, prior to, ahead of, within, under, below, above, beyond, exceeding, in addition to, between
+    between \\S+ (?:\\w+ )?and, min, minimum, minimum of, max, maximum, maximum of"""
+)
+_BOUND = re.compile(rf"(?:\b{_LIMITS}|[<>≤≥~]){_SOFTENED}")
+#: The same for dates, and for numbers: "by card" and "over 24 months" are no limits.
+_DATE_BOUND = re.compile(r"\b(?:by|(?:latest|earliest|soonest|deadline)(?:\s+\w+){0,2})" + _SOFTENED)
+_NUMBER_BOUND = re.compile(r"(?:\b(?:over|almost|nearly|not\s+quite))" + _SOFTENED)
+_BOUND_BEHIND = re.compile(
+    r"\s*(?:\+(?!\w)|or\s+(?:(?:any\s?(?:thing|time|day)|even)\s+)?(?:more|less|fewer|later|earlier|sooner|before|after"
+    r"|above|below|higher|lower|over|under|up|upwards?|onwards?|older|newer)\b(?!\s+\d)"
+    r"|and\s+(?:up|upwards?|above|onwards?|later)\b"
+    r"|(?:at\s+)?(?:the\s+)?(?:(?:very\s+)?(?:latest|earliest|soonest)|minimum|maximum|max|min|tops)\b"
+    r"|at\s+(?:most|least)\b|(?:on|up)wards?\b)"
+)
+#: "any day but", "skip": all others are meant.
+_ALL_BUT = re.compile(
+    r"\b(?:but|exclude|omit|skip|forget(?:\s+about)?|drop|remove|scrap|leave\s+out|unless)"
+    r"(?:\s+(?:on|in|at|for|the))*\s*$"
+)
+_TRAILING_NO = r",?\s*(?:no|nope|never|no\s+longer|not\s+any\s?more)(?=\s*(?:$|[.!;\n]))"
+_OUT_OF_QUESTION = re.compile(
+    r"\s*(?:(?:excluded|excepted|aside|has\s+(?:already\s+|long\s+)?passed"
+    r"|(?:is|was|are|were|'s)\s+(?:far\s+|much\s+|already\s+|long\s+)*(?:too\s+\w+|impossible|unavailable|taken|bad"
+    r"|no\s+(?:good|use|option)|gone|over|past|history|outdated|obsolete|excluded|off\s+the\s+table|a\s+mistake)"
+    r"|(?:would|will|ca|could|should|must|do|were)n'?t|(?:can|could|will|would|does|do|did|must|should)\s?not)\b"
+    rf"|{_TRAILING_NO})"
+)
+#: Denies an event, not the number that names its object: "I never got …", "… has not arrived".
+_DID_NOT_HAPPEN = re.compile(
+    r"(?:n'?t|\b(?:not|never|cannot))\s+(?:(?:yet|ever|even|been)\s+)*(?:get|got|gotten|receiv\w+|arriv\w+|come|came"
+    r"|see|seen|find|found|track\w*|open\w*|deliver\w*|shipped|sent|like|liked|happy)\b"
+)
+_DENIED_ID = re.compile(
+    r"\s*(?:(?:(?:is|was|'s)(?:n'?t|\s+(?:definitely\s+)?not)?|no\s+longer)\s+(?:wrong|incorrect|false|right|correct|it"
+    rf"|mine|valid|a\s+mistake|the\s+(?:right|correct|one))\b|{_TRAILING_NO})"
+)
+#: An answer that begins like this is about something else.
+_BEGINS = re.compile(
+    rf"(?:(?:it|that|this|mine|the|my)\s+)?(?:{_LONG_AGO}|{_LIMITS}|[<>≤≥~]|(?:more|less|fewer|\w+er)\s+than"
+    rf"|(?:{'|'.join(sorted(_OLD))})(?:\s+(?:one|\w+\s+(?=is|was)))?\s*(?:[:=]|is\b|was\b)"
+    r"|(?:any|every)\w*\s+(?:\w+\s+)?but)\s*\b"
+)
+
+
+def begins_with_negation(answer: str, field: Field) -> bool:
+    """True for a folded answer that begins with a denial: "not …", "used to be …", "before …", "the old: …".
+
+    Never for a field of sentences, because a reason may begin like that.
+    """
+    if any(word in PROSE for label in field.labels for word in label):
+        return False
+    return (_BEGINS.match(answer) or DENIES.match(answer)) is not None
+
+
+def is_negated_or_hypothetical(reading: Reading, field: Field, start: int, end: int, begins: int | None = None) -> bool:
+    """True when the clause denies the value, puts it into the past, makes it a limit, excludes it, or assigns it to
+    something else.
+
+    `begins`: where its evidence begins, if earlier: at its name, at "from".
+    """
+    begins = start if begins is None else begins
+    denied = reading.is_denied(begins, end) or _is_excluded(reading, begins, end)
+    if denied and not (identifies(field) and _is_about_thing(reading, begins, end)):
+        return True
+    if begins == start and is_of_other_subject(reading, field, start, end):
+        return True
+    return is_bounded(reading, field, begins, end) or _is_in_past(reading, field, begins, start, end)
+
+
+def _is_about_thing(reading: Reading, begins: int, end: int) -> bool:
+    """True for "I never got order 48392", "48392 has not come": the number itself is not denied."""
+    before = reading.before(begins)
+    if _DENIED_ID.match(reading.text, end) or _ALL_BUT.search(before):
+        return False
+    return _DID_NOT_HAPPEN.search(before) is not None or not (DENIES.search(before) or DENIES_NEXT.search(before))
+
+
+def is_bounded(reading: Reading, field: Field, begins: int, end: int) -> bool:
+    """True for a limit instead of a value: "before …", "at least …", "… or later"."""
+    before = reading.before(begins)
+    if _BOUND.search(before) or _BOUND_BEHIND.match(reading.text, end):
+        return True
+    if field.format in DATES:
+        return _DATE_BOUND.search(before) is not None
+    return is_numeric(field) and _is_lower_bound(field, before)
+
+
+def _is_lower_bound(field: Field, before: str) -> bool:
+    """ "over 10 seats" is a limit; "5000 over 24 months" is a duration."""
+    match = _NUMBER_BOUND.search(before)
+    lasts = any(UNITS.get(unit) == UNITS["month"] for unit in list_units(field))
+    return match is not None and not (lasts and match.group().startswith("over") and before[: match.start()].strip())
+
+
+def _is_excluded(reading: Reading, begins: int, end: int) -> bool:
+    return _ALL_BUT.search(reading.before(begins)) is not None or _OUT_OF_QUESTION.match(reading.text, end) is not None
+
+
+def _is_in_past(reading: Reading, field: Field, begins: int, start: int, end: int) -> bool:
+    reach = _NOW.split(reading.reach(begins))[-1]
+    if _PAST.search(reach) or _PAST_NEXT.search(reach) or _PAST_BEHIND.match(reading.text, end):
+        return True
+    away = _DAY_CHANGED_FROM if field.format in DATES else _AWAY_FROM
+    if not leads_from(field) and away.search(reach):
+        return True
+    if list_spellings(field) and _HAD.search(reach):
+        return True
+    if is_numeric(field) and (_LAST_TIME.search(reach) or _LAST_TIME.match(reading.text, end + 1)):
+        return True
+    if not (is_numeric(field) or field.format in DATES) and _LEFT_BEHIND.search(reach):
+        return True
+    return _is_told_as_past(reading, field, start) or _is_of_another_time(reading, field, begins, start, end)
+
+
+def _is_told_as_past(reading: Reading, field: Field, start: int) -> bool:
+    """True for "my city was Dallas": something of the user's own in the past. Dates and ids do not change."""
+    match = _OWN_WAS.search(reading.before(start))
+    if match is None or field.format in DATES:
+        return False
+    name = tuple(_WORD.findall(match["name"]))
+    return bool(name) and name[-1] not in GENERIC and any(occurs_in(label, name) for label in field.labels)
+
+
+def _is_of_another_time(reading: Reading, field: Field, begins: int, start: int, end: int) -> bool:
+    """True for "my old address is …", unless the field is the old one. For a "new" field the current value is also
+    another.
+    """
+    said = {word for label in field.labels for word in label}
+    kinds = []
+    if not (leads_from(field) or said & (_OLD | _CURRENT)):
+        kinds.append("old")
+        if leads_to(field) or said & _NEW:
+            kinds.append("current")
+    elif not said & _NEW:
+        kinds.append("new")
+    before = reading.before(begins)
+    for kind in kinds:
+        if _IS_CALLED[kind].match(reading.text, end):
+            return True
+        match = _CALLED[kind].search(before)
+        if match and _describes_value(reading.text[begins - len(before) + match.start() : start], field):
+            return True
+    return False
+
+
+def _describes_value(said: str, field: Field) -> bool:
+    """True when the adjective belongs to the value. In "cancel my old order 48392" it belongs to the order."""
+    if not identifies(field):
+        return True
+    return _COPULA.search(said) is not None or any(word in GENERIC for word in _WORD.findall(said))

@@ -1,0 +1,152 @@
+"""From all candidates to one value per field: corrected, not denied, not asked about, not ambiguous (R10)."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from convengine.engine.forms.extract.candidate import LABEL, NUMBER, UNIT, X_EXTRACT, Candidate
+from convengine.engine.forms.extract.free_text import find_end_after_sign
+from convengine.engine.forms.extract.language import BARE_NO, CORRECTS, TO_CORRECTION
+from convengine.engine.forms.extract.negated_or_hypothetical import is_negated_or_hypothetical
+from convengine.engine.forms.extract.reading import Reading
+from convengine.engine.forms.extract.typed_values import Found, is_typed, read_typed
+from convengine.engine.forms.extract.units import is_numeric
+from convengine.engine.forms.values import clean_value
+
+AMBIGUOUS = "AMBIGUOUS"
+#: Maximum distance between a value and its correction.
+_NEAR = 60
+#: Maximum number of candidates of one field; a message with more is unclear.
+_MANY = 40
+_EITHER_OR = re.compile(r"\s*,?\s*(or|/|to)\s+(?:(?:maybe|even|about|rather)\s+)?")
+_NUMBER_OR = re.compile(r"(?<![\w.,/-])(\d[\d.,]*k?)\s*,?\s*(?:or|to)\s+(?:(?:maybe|even|about)\s+)?$")
+
+
+@dataclass(frozen=True)
+class ResolvedCandidates:
+    """One candidate for each field that has one, and the ambiguous fields."""
+
+    chosen: tuple[Candidate, ...]
+    doubtful: tuple[Candidate, ...]
+    #: Fields whose values were mentioned but not meant.
+    negated: frozenset[str] = frozenset()
+
+
+def resolve_candidates(reading: Reading, candidates: Iterable[Candidate], asked: Collection[str]) -> ResolvedCandidates:
+    """Resolve the candidates. `asked`: the fields that the engine asked for."""
+    by_field: dict[str, list[Candidate]] = {}
+    for found in candidates:
+        listed = by_field.setdefault(found.field.path, [])
+        if len(listed) < _MANY:
+            candidate = _apply_correction(reading, found)
+            listed.extend((candidate, *_list_alternatives(reading, candidate)))
+    meant = {path: list(_keep_meant(reading, found)) for path, found in by_field.items()}
+    left = [best for found in meant.values() for best in _keep_surest(found)]
+    claimed = [one for one in left if not any(_claims_words(other, one) for other in left)]
+    doubtful = [one for one in claimed if any(_are_rivals(one, other, asked) for other in claimed)]
+    clear = [one for one in claimed if one not in doubtful]
+    chosen: list[Candidate] = []
+    for path in by_field:
+        values = [one for one in clear if one.field.path == path]
+        same = all(one.value == values[0].value and one.problem == values[0].problem for one in values)
+        (chosen if same else doubtful).extend(values[:1] if same else values)
+    return ResolvedCandidates(
+        tuple(chosen), tuple(doubtful), frozenset(path for path, found in meant.items() if not found)
+    )
+
+
+def _keep_meant(reading: Reading, found: list[Candidate]) -> Iterator[Candidate]:
+    """The candidates of one field without corrected, denied or questioned ones."""
+    ordered = sorted(found, key=lambda one: (one.start, -one.sureness))
+    denied = {
+        id(one) for one in ordered if is_negated_or_hypothetical(reading, one.field, one.start, one.end, one.begins)
+    }
+    for one in ordered:
+        others = [other for other in ordered if other.value != one.value]
+        if any(_takes_back(reading, one, other, denied) for other in others):
+            continue
+        instead = any(_replaces_directly(reading, other, one, denied) for other in others)
+        # A match of the schema's own pattern counts in a question too: "where is my order 48392?"
+        asked = one.by != X_EXTRACT and reading.asked(one.begins)
+        if instead or not (id(one) in denied or asked):
+            yield one
+
+
+def _takes_back(reading: Reading, one: Candidate, later: Candidate, denied: Collection[int]) -> bool:
+    """True when a later value corrects this one: "A, no, B"."""
+    if later.begins < one.end or later.begins - one.end > _NEAR:
+        return False
+    corrects = CORRECTS.search(reading.text[one.end : later.begins]) is not None
+    return corrects or _replaces_directly(reading, one, later, denied)
+
+
+def _replaces_directly(reading: Reading, one: Candidate, later: Candidate, denied: Collection[int]) -> bool:
+    """True for "dallas no irving". In "no dallas no irving" both are denied."""
+    if id(one) in denied or not 0 < later.begins - one.end <= _NEAR:
+        return False
+    return BARE_NO.fullmatch(reading.text[one.end : later.begins]) is not None
+
+
+def _apply_correction(reading: Reading, candidate: Candidate) -> Candidate:
+    """The value of a correction right after it: "amount 35000, sorry, 350000"."""
+    if candidate.by not in (LABEL, UNIT, NUMBER):
+        return candidate
+    again = TO_CORRECTION.match(reading.text, candidate.end)
+    if again is None or not CORRECTS.search(again.group()):
+        return candidate
+    start = again.end()
+    if is_typed(candidate.field):
+        found = read_typed(reading, candidate.field, start)
+        if found is None:
+            return candidate
+        return _apply_correction(reading, _move_candidate(candidate, start, found))
+    last = find_end_after_sign(reading, start, {})
+    value = clean_value(reading.said(start, last)) if last else ""
+    if not value or last is None:
+        return candidate
+    return _move_candidate(candidate, start, (value, last, None))
+
+
+def _list_alternatives(reading: Reading, candidate: Candidate) -> Iterator[Candidate]:
+    """The second value of "35000 or 40000"; the two make the field ambiguous."""
+    field = candidate.field
+    if not is_typed(field):
+        return
+    joint = _EITHER_OR.match(reading.text, candidate.end)
+    if joint and (is_numeric(field) or joint.group(1) != "to"):
+        found = read_typed(reading, field, joint.end())
+        if found:
+            yield _move_candidate(candidate, joint.end(), found)
+    near = max(0, candidate.start - _NEAR)
+    before = _NUMBER_OR.search(reading.text, near, candidate.start) if is_numeric(field) else None
+    found = read_typed(reading, field, before.start(1)) if before else None
+    if before and found:
+        yield _move_candidate(candidate, before.start(1), found)
+
+
+def _move_candidate(candidate: Candidate, start: int, found: Found) -> Candidate:
+    """The same kind of candidate at another position."""
+    value, end, problem = found
+    return replace(candidate, start=start, end=end, value=value, problem=problem, anchor=None, core=None)
+
+
+def _keep_surest(found: Iterable[Candidate]) -> list[Candidate]:
+    listed = list(found)
+    best = max((one.sureness for one in listed), default=0)
+    return [one for one in listed if one.sureness == best]
+
+
+def _claims_words(one: Candidate, other: Candidate) -> bool:
+    """True when a more certain or longer candidate of another field uses these words."""
+    if one.field.path == other.field.path or not one.overlaps(other):
+        return False
+    if one.sureness != other.sureness:
+        return one.sureness > other.sureness
+    return (one.end - one.begins) > (other.end - other.begins)
+
+
+def _are_rivals(one: Candidate, other: Candidate, asked: Collection[str]) -> bool:
+    """True when two fields could use the same words, and neither was asked for."""
+    if one.field.path == other.field.path or not one.overlaps(other):
+        return False
+    return not (one.field.path in asked and other.field.path not in asked)

@@ -1,0 +1,1 @@
+"""Calls of language models: prompts in, validated answers out, within a budget."""

@@ -1,0 +1,182 @@
+"""The only way to call a model: within budgets, validated, recorded in events and in the call log (pipeline-2 15)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from convengine.engine.llm import budget
+from convengine.engine.llm import settings as catalogue
+from convengine.engine.llm.faults import ModelFault
+from convengine.engine.llm.reply import UnusableAnswer, read_json, validate_value
+from convengine.engine.text.compare import blank, shorten
+from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.ports import LlmAnswer, LlmRequest, ModelCall
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.stage import Stage
+from convengine.engine.turn.turn import Turn
+
+Json = Any
+#: How much of an unusable answer the model sees again.
+_SHOWN = 4000
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The stages that a caller writes; null for none."""
+
+    input: Stage | None = None
+    output: Stage | None = None
+    error: Stage | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """The prompt for a model and its purpose."""
+
+    #: One of `PURPOSES`: the qualifier of the settings.
+    purpose: str
+    system: str
+    user: str
+    #: Data beside the prompt; null for none.
+    context: Json = None
+    #: With a schema the answer is JSON. With `want_json` the answer is JSON without a schema.
+    json_schema: Mapping[str, Json] | None = None
+    want_json: bool = False
+    #: Validate the answer by the schema, and ask the service to keep it.
+    strict: bool = False
+    #: Ask the service to keep the schema, but do not validate: the caller has a fallback and reads what it can.
+    lenient: bool = False
+    #: The temperature of a template; null for the setting of the purpose.
+    temperature: float | None = None
+    template_id: int | None = None
+    stages: Stages = Stages()
+    #: The payload of the input stage; null for system_prompt, user_prompt and the schema.
+    told: Mapping[str, Json] | None = None
+    #: The key of the answer in the output stage; blank for `json` or `output`.
+    answered: str = ""
+    #: More of the payload of the output stage.
+    beside: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def is_json(self) -> bool:
+        return self.want_json or self.json_schema is not None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A model's answer, or why there is no usable one."""
+
+    text: str = ""
+    #: The parsed answer of a JSON prompt.
+    value: Json = None
+    error: ModelFault | None = None
+
+
+def ask(session: Session, turn: Turn, question: Question) -> Reply:
+    """Call the model. A fault of the model never raises: the reply has it, and the error stage records it.
+
+    An unusable JSON answer goes back to the model once, with its error.
+    """
+    if not turn.ports.model.configured:
+        return Reply(error=ModelFault("LLM_NOT_CONFIGURED", "No model is configured."))
+    _audit_stage(session, turn, question.stages.input, _describe_question(question))
+    reply = _call_within_budget(session, turn, question, question.user)
+    if question.is_json and not question.lenient and reply.error and not blank(reply.text):
+        again = _call_within_budget(session, turn, question, _build_repair_prompt(question.user, reply))
+        # If there is no second answer, the first fault is reported.
+        reply = again if again.text or not again.error else reply
+    if not blank(reply.text):
+        said = reply.text if reply.value is None else reply.value
+        name = question.answered or ("json" if question.is_json else "output")
+        _audit_stage(session, turn, question.stages.output, {name: said, **question.beside})
+    if fault := reply.error:
+        told = {"errorCode": fault.code, "message": fault.message, "exception": fault.name}
+        _audit_stage(session, turn, question.stages.error, told)
+    return reply
+
+
+def _audit_stage(session: Session, turn: Turn, stage: Stage | None, payload: Mapping[str, Json]) -> None:
+    if stage:
+        turn.audit(session, stage, **payload)
+
+
+def _describe_question(question: Question) -> Mapping[str, Json]:
+    if question.told is not None:
+        return question.told
+    prompts = {"system_prompt": question.system, "user_prompt": question.user}
+    return {**prompts, "schema": question.json_schema} if question.json_schema is not None else prompts
+
+
+def _call_within_budget(session: Session, turn: Turn, question: Question, user: str) -> Reply:
+    if fault := budget.find_exceeded(session, turn):
+        return Reply(error=fault)
+    request = _build_request(session, turn, replace(question, user=user))
+    answer = turn.ports.model.complete(request)
+    _log_calls(session, turn, question, request, answer)
+    if answer.error_code:
+        return Reply(error=ModelFault(answer.error_code, answer.error_message or ""))
+    reply = _read_answer(answer.text, question)
+    if fault := reply.error:
+        # The service answered, but the answer is unusable; the call log says so.
+        unusable = replace(answer, error_code=fault.code, error_message=fault.message)
+        turn.model_calls[-1] = replace(turn.model_calls[-1], answer=unusable)
+    return reply
+
+
+def _build_request(session: Session, turn: Turn, question: Question) -> LlmRequest:
+    purpose = question.purpose
+    total = budget.count_ms_left(session, turn)
+    temperature = question.temperature
+    if temperature is None:
+        temperature = turn.config(session, catalogue.TEMPERATURE, purpose)
+    return LlmRequest(
+        purpose,
+        question.system,
+        question.user,
+        "{}" if question.context is None else dumps(question.context),
+        question.json_schema if question.json_schema is not None else {"type": "object"} if question.is_json else None,
+        question.strict or question.lenient,
+        temperature,
+        _choose_model(session, turn, purpose),
+        min(turn.config(session, catalogue.TIMEOUT_SECONDS, purpose) * 1000, total),
+        total,
+        min(turn.config(session, catalogue.MAX_ATTEMPTS, purpose), budget.count_calls_left(session, turn)),
+    )
+
+
+def _choose_model(session: Session, turn: Turn, purpose: str) -> str:
+    """The session's preferred model if it still exists, else the model of the settings."""
+    preferred = session.preferences.get("model")
+    if preferred and turn.ports.model.allows(preferred):
+        return preferred
+    return turn.config(session, catalogue.MODEL, purpose).strip()
+
+
+def _log_calls(session: Session, turn: Turn, question: Question, request: LlmRequest, answer: LlmAnswer) -> None:
+    """Add a row to the call log for each attempt; the commit writes them (R60)."""
+    now, calls = turn.ports.clock.elapsed_ms(), turn.model_calls
+    # A second prompt about the same answer continues the count.
+    before = calls[-1].attempt if calls and request.user != question.user else 0
+    for place, one in enumerate(answer.attempts, start=before + 1):
+        calls.append(ModelCall(request, one, place, session.intent, session.state, question.template_id, now))
+
+
+def _read_answer(text: str, question: Question) -> Reply:
+    if not question.is_json:
+        return Reply(text, error=ModelFault("LLM_EMPTY_RESPONSE", "empty response") if blank(text) else None)
+    value = None
+    try:
+        value = read_json(text)
+        if question.strict and question.json_schema is not None:
+            validate_value(value, question.json_schema)
+    except UnusableAnswer as unusable:
+        return Reply(text, value, unusable.fault)
+    return Reply(text, value)
+
+
+def _build_repair_prompt(user: str, reply: Reply) -> str:
+    problem = reply.error.message if reply.error else ""
+    return (
+        f"{user}\n\nYour last answer could not be used. {problem}\nIt was:\n{shorten(reply.text, _SHOWN)}\n\n"
+        "Answer again, with one JSON value in the shape that was asked for and nothing else."
+    )

@@ -1,0 +1,85 @@
+"""Faults of a model, as values for steps and as errors that end a turn (pipeline-2 15)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.engine.errors import ConvEngineError, LlmNotConfigured
+
+
+class LlmCallFailed(ConvEngineError):
+    """The model service is not available at the moment; please try again."""
+
+    code, status, recoverable = "LLM_CALL_FAILED", 502, True
+
+
+class LlmTimeout(ConvEngineError):
+    """The model took too long to answer; please try again."""
+
+    code, status, recoverable = "LLM_TIMEOUT", 504, True
+
+
+class LlmInvalidResponse(ConvEngineError):
+    """The model's answer could not be read."""
+
+    code, status = "LLM_INVALID_RESPONSE", 502
+
+
+class LlmEmptyResponse(ConvEngineError):
+    """The model gave an empty answer."""
+
+    code, status = "LLM_EMPTY_RESPONSE", 502
+
+
+class LlmSchemaViolation(ConvEngineError):
+    """The model's answer does not have the shape that was asked for."""
+
+    code, status = "LLM_SCHEMA_VIOLATION", 502
+
+
+class LlmBudgetExceeded(ConvEngineError):
+    """What models may be asked in this turn or conversation is used up."""
+
+    code = "LLM_BUDGET_EXCEEDED"
+
+
+_ERRORS: dict[str, type[ConvEngineError]] = {
+    error.code: error
+    for error in (
+        LlmCallFailed,
+        LlmTimeout,
+        LlmInvalidResponse,
+        LlmEmptyResponse,
+        LlmSchemaViolation,
+        LlmBudgetExceeded,
+        LlmNotConfigured,
+    )
+}
+
+
+@dataclass(frozen=True)
+class ModelFault:
+    """Why there is no usable answer. `message` is for the record, never for the user."""
+
+    code: str
+    message: str
+
+    @property
+    def recoverable(self) -> bool:
+        """True when the same prompt may succeed later."""
+        return self._error.recoverable
+
+    @property
+    def name(self) -> str:
+        """The name of the fault in events: `LlmTimeout`; an answer that is not JSON is `InvalidJson`.
+
+        Source: pipeline-1 8.3.
+        """
+        return "InvalidJson" if self.code == LlmInvalidResponse.code else self._error.__name__
+
+    def error(self, **meta: Any) -> ConvEngineError:
+        """The error that ends a turn: a neutral text for the user, the cause in its meta."""
+        return self._error(cause=self.message, **meta)
+
+    @property
+    def _error(self) -> type[ConvEngineError]:
+        return _ERRORS.get(self.code, LlmCallFailed)

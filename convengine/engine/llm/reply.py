@@ -1,0 +1,81 @@
+"""Parse strict JSON from a model's answer (pipeline-2 15.1)."""
+
+import re
+from typing import Any
+
+from convengine.engine.llm.faults import ModelFault
+from convengine.engine.text.compare import blank, shorten
+from convengine.engine.turn.codec import is_too_deep, loads
+
+Json = Any
+_FENCED = re.compile(r"```[a-zA-Z]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+#: How much of an answer a message quotes.
+_QUOTED = 120
+
+
+class UnusableAnswer(ValueError):
+    """An answer that does not have the requested form."""
+
+    def __init__(self, fault: ModelFault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+def read_json(text: str) -> Json:
+    """The object or list in an answer, which may be in a code fence. Raises Unusable."""
+    if blank(text):
+        raise UnusableAnswer(ModelFault("LLM_EMPTY_RESPONSE", "empty response"))
+    for candidate in (text, *_FENCED.findall(text)):
+        try:
+            value = loads(candidate.strip())
+        except ValueError:
+            continue
+        if isinstance(value, (dict, list)) and not is_too_deep(value):
+            return value
+    raise UnusableAnswer(
+        ModelFault("LLM_INVALID_RESPONSE", f"The answer is not a JSON object: {shorten(text, _QUOTED)!r}.")
+    )
+
+
+def validate_value(value: Json, schema: Json) -> None:
+    """Validate a value by a schema. Raises Unusable that names the first error.
+
+    Patterns are not checked here: analysts' patterns are for RE2, and each field is validated when it is taken.
+    """
+    from jsonschema.exceptions import SchemaError, best_match
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
+
+    try:
+        # An empty registry, so that nothing is fetched.
+        error = best_match(_get_validator()(schema, registry=Registry()).iter_errors(value))
+    except (SchemaError, Unresolvable, TypeError, ValueError) as broken:
+        raise UnusableAnswer(
+            ModelFault("LLM_SCHEMA_VIOLATION", f"The schema cannot judge the answer: {broken}")
+        ) from broken
+    if error is not None:
+        at = "/".join(str(part) for part in error.absolute_path) or "(the whole answer)"
+        raise UnusableAnswer(ModelFault("LLM_SCHEMA_VIOLATION", f"{at}: {shorten(error.message, 2 * _QUOTED)}"))
+
+
+def _get_validator() -> Any:
+    from jsonschema import Draft202012Validator, validators
+
+    return validators.extend(  # type: ignore[no-untyped-call]
+        Draft202012Validator, {"pattern": _get_unvalidated, "patternProperties": _get_unvalidated}
+    )
+
+
+def _get_unvalidated(*arguments: Any) -> tuple[()]:
+    return ()
+
+
+def read_confidence(value: Any) -> float | None:
+    """A number from 0 to 1, also from a text; values outside are clipped. Null for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return None if number != number else min(max(number, 0.0), 1.0)

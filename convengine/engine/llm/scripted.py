@@ -1,0 +1,76 @@
+"""A model that answers from a script, for scenarios, demonstrations and tests."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from convengine.engine.turn.ports import LlmAnswer, LlmRequest
+
+
+@dataclass(frozen=True)
+class ScriptLine:
+    """One entry of a script."""
+
+    purposes: Collection[str]
+    reply: str = ""
+    #: The text of an outage instead of a reply.
+    error: str | None = None
+    #: Texts that must all occur in the prompt or in the user's message, ignoring case.
+    contains: tuple[str, ...] = ()
+    #: Texts that must all occur in the prompt, ignoring case (R105).
+    prompt_contains: tuple[str, ...] = ()
+    #: How many calls it answers; null for any number.
+    times: int | None = None
+
+    def fits(self, request: LlmRequest, user_text: str) -> bool:
+        """True when this line may answer the call."""
+        prompt = f"{request.system}\n{request.user}".lower()
+        return (
+            request.purpose in self.purposes
+            and all(text.lower() in prompt for text in self.prompt_contains)
+            and all(text.lower() in f"{prompt}\n{user_text.lower()}" for text in self.contains)
+        )
+
+    def answer(self) -> LlmAnswer:
+        """The answer to the call. An outage is final: the script replaces the service with all its retries."""
+        if self.error is not None:
+            return _build_answer(error_code="LLM_CALL_FAILED", error_message=self.error)
+        return _build_answer(text=self.reply)
+
+
+@dataclass
+class ScriptedModel:
+    """The first matching line that is not used up answers a call. A call without one fails and is recorded."""
+
+    lines: Sequence[ScriptLine]
+    #: The user's message in the current turn.
+    user_text: str = ""
+    #: The purposes of all calls so far, in order.
+    calls: list[str] = field(default_factory=list)
+    #: Calls that no line answered.
+    unscripted: list[str] = field(default_factory=list)
+    configured: bool = True
+    _used: Counter[int] = field(default_factory=Counter)
+
+    def complete(self, request: LlmRequest) -> LlmAnswer:
+        self.calls.append(request.purpose)
+        for number, line in enumerate(self.lines):
+            if line.times is not None and self._used[number] >= line.times:
+                continue
+            if line.fits(request, self.user_text):
+                self._used[number] += 1
+                return line.answer()
+        prompt = " ".join(f"{request.system} {request.user}".split())
+        self.unscripted.append(f"a model call of purpose {request.purpose}, whose prompt is: {prompt[:200]}")
+        return _build_answer(error_code="LLM_CALL_FAILED", error_message="The script has no answer to this call.")
+
+    def allows(self, name: str) -> bool:
+        return True
+
+    def spent(self, conversation_id: str) -> float:
+        return 0.0
+
+
+def _build_answer(**values: Any) -> LlmAnswer:
+    return LlmAnswer(provider="scripted", model="scripted", **values)

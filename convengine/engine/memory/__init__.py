@@ -1,0 +1,1 @@
+"""Memory: the summaries and units that later turns and sessions read."""

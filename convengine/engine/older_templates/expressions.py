@@ -1,0 +1,268 @@
+"""Translate expressions of older template forms to Jinja2 (pipeline-2 9.5).
+
+A small parser for both: it keeps Jinja2 and rewrites what only the older forms have (Elvis, ternary, `&&`, `eq`, `?.`,
+methods). It refuses access to code (`T(…)`, `new …`, `@bean`).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from convengine.engine.older_templates.words import HELPERS, METHODS, SIGNS, WORDS, ExpressionError, Token, tokens
+
+MAX_NESTING = 40
+COMPARISONS = ("==", "!=", "<", ">", "<=", ">=", "in")
+
+
+def translate(text: str) -> str:
+    """The expression in Jinja2. Raises ExpressionError."""
+    parser = _Parser(list(tokens(text)))
+    result = parser.expression()
+    parser.end()
+    return result.text
+
+
+@dataclass(frozen=True)
+class _Said:
+    """A part of an expression in Jinja2."""
+
+    text: str
+    #: False when it needs brackets as an operand.
+    simple: bool = True
+    #: True when it is certainly a text, so that `+` joins.
+    is_text: bool = False
+
+    @property
+    def operand(self) -> str:
+        return self.text if self.simple else f"({self.text})"
+
+
+class _Parser:
+    def __init__(self, tokens: list[Token]) -> None:
+        self._tokens = tokens
+        self._at = 0
+        self._depth = 0
+
+    # --- tokens -------------------------------------------------------------------------------------------------
+
+    def _peek(self, ahead: int = 0) -> str:
+        index = self._at + ahead
+        if index >= len(self._tokens):
+            return ""
+        token = self._tokens[index]
+        return token.text if token.kind != "string" else "'"
+
+    def _next(self) -> Token:
+        if self._at >= len(self._tokens):
+            raise ExpressionError("it ends too early")
+        self._at += 1
+        return self._tokens[self._at - 1]
+
+    def _take(self, *texts: str) -> str | None:
+        """Take the next token in Jinja2's spelling, if it is one of these."""
+        word = SIGNS.get(self._peek()) or WORDS.get(self._peek()) or self._peek()
+        if word not in texts:
+            return None
+        self._at += 1
+        return word
+
+    def _expect(self, text: str) -> None:
+        if self._next().text != text:
+            raise ExpressionError(f"expected {text!r}")
+
+    def end(self) -> None:
+        """Refuse remaining tokens."""
+        if self._at < len(self._tokens):
+            raise ExpressionError(f"unexpected {self._tokens[self._at].text!r}")
+
+    # --- operators, lowest precedence first ----------------------------------------------------------------------
+
+    def expression(self) -> _Said:
+        self._depth += 1
+        if self._depth > MAX_NESTING:
+            raise ExpressionError("it is nested too deeply")
+        said = self._ternary()
+        self._depth -= 1
+        return said
+
+    def _ternary(self) -> _Said:
+        said = self._elvis()
+        if self._take("?"):
+            yes = self.expression()
+            self._expect(":")
+            no = self.expression()
+            return _Said(f"{yes.operand} if {said.operand} else {no.operand}", False)
+        if self._take("if"):
+            condition = self._elvis()
+            other = f" else {self.expression().operand}" if self._take("else") else ""
+            return _Said(f"{said.operand} if {condition.operand}{other}", False)
+        return said
+
+    def _elvis(self) -> _Said:
+        choices = [self._chain(self._and, "or")]
+        while self._take("?:"):
+            choices.append(self._chain(self._and, "or"))
+        said = choices.pop()
+        for choice in reversed(choices):
+            said = _Said(f"{choice.operand}|if_blank({said.text})", False)
+        return said
+
+    def _and(self) -> _Said:
+        return self._chain(self._not, "and")
+
+    def _chain(self, part: Callable[[], _Said], *operators: str) -> _Said:
+        said = part()
+        while operator := self._take(*operators):
+            said = _Said(f"{said.operand} {operator} {part().operand}", False)
+        return said
+
+    def _not(self) -> _Said:
+        negations = 0
+        while self._take("!", "not"):
+            negations += 1
+        said = self._comparison()
+        return _Said(f"not {said.operand}", False) if negations % 2 else said
+
+    def _comparison(self) -> _Said:
+        said = self._joined()
+        while True:
+            if operator := self._take(*COMPARISONS):
+                said = _Said(f"{said.operand} {operator} {self._joined().operand}", False)
+            elif self._peek() == "not" and self._peek(1) == "in":
+                self._at += 2
+                said = _Said(f"{said.operand} not in {self._joined().operand}", False)
+            elif self._take("is"):
+                negated = "not " if self._take("not") else ""
+                said = _Said(f"{said.operand} is {negated}{self._postfix().text}", False)
+            else:
+                return said
+
+    def _joined(self) -> _Said:
+        return self._chain(self._sum, "~")
+
+    def _sum(self) -> _Said:
+        said = self._product()
+        while operator := self._take("+", "-"):
+            other = self._product()
+            joins = operator == "+" and (said.is_text or other.is_text)
+            said = _Said(f"{said.operand} {'~' if joins else operator} {other.operand}", False, joins)
+        return said
+
+    def _product(self) -> _Said:
+        return self._chain(self._unary, "*", "/", "//", "%", "**")
+
+    def _unary(self) -> _Said:
+        minus = ""
+        while self._take("-"):
+            minus += "-"
+        said = self._postfix()
+        return _Said(f"{minus}{said.operand}", False) if minus else said
+
+    # --- operands -----------------------------------------------------------------------------------------------
+
+    def _postfix(self) -> _Said:
+        said = self._primary()
+        while True:
+            if self._take(".", "?."):
+                said = self._member(said)
+            elif self._take("["):
+                said = _Said(f"{said.operand}[{self._subscript()}]")
+            elif self._peek() == "(" and said.simple:
+                self._at += 1
+                said = _Said(f"{said.text}({', '.join(self._arguments(')'))})")
+            elif self._take("|"):
+                said = _Said(f"{said.operand}|{self._filter()}")
+            else:
+                return said
+
+    def _member(self, said: _Said) -> _Said:
+        token = self._next()
+        if token.kind == "number":
+            return _Said(f"{said.operand}[{token.text}]")
+        if token.kind != "name":
+            raise ExpressionError(f"unexpected {token.text!r} after a dot")
+        if self._peek() == "(" and token.text in METHODS:
+            self._at += 1
+            return _method(token.text, said.operand, self._arguments(")"))
+        return _Said(f"{said.operand}.{token.text}")
+
+    def _subscript(self) -> str:
+        parts = [""]
+        while self._peek() != "]":
+            if self._take(":"):
+                parts.append("")
+            else:
+                parts[-1] = self.expression().text
+        self._expect("]")
+        return ":".join(parts)
+
+    def _filter(self) -> str:
+        name = self._next().text
+        if self._take("("):
+            return f"{name}({', '.join(self._arguments(')'))})"
+        return name
+
+    def _arguments(self, closing: str) -> list[str]:
+        found: list[str] = []
+        while self._peek() != closing:
+            named = f"{self._next().text}=" if self._peek(1) == "=" and self._tokens[self._at].kind == "name" else ""
+            if named:
+                self._expect("=")
+            found.append(named + self.expression().text)
+            if self._peek() != closing:
+                self._expect(",")
+        self._expect(closing)
+        return found
+
+    def _primary(self) -> _Said:
+        token = self._next()
+        if token.kind == "string":
+            return _Said(token.text, is_text=True)
+        if token.kind == "number":
+            return _Said(token.text)
+        if token.kind == "name":
+            return self._name(token.text)
+        match token.text:
+            case "(":
+                inner = self.expression()
+                self._expect(")")
+                return _Said(f"({inner.text})", is_text=inner.is_text)
+            case "[":
+                return _Said(f"[{', '.join(self._arguments(']'))}]")
+            case "{":
+                return _Said("{" + ", ".join(self._entries()) + "}")
+            case "#":
+                return self._helper()
+            case "@":
+                raise ExpressionError("code cannot be reached from a template: @")
+        raise ExpressionError(f"unexpected {token.text!r}")
+
+    def _name(self, name: str) -> _Said:
+        if name == "new" or (name == "T" and self._peek() == "("):
+            raise ExpressionError(f"code cannot be reached from a template: {name}")
+        return _Said(WORDS.get(name, name))
+
+    def _helper(self) -> _Said:
+        helper, dot, method, bracket = (self._next().text for _ in range(4))
+        if helper not in HELPERS or dot != "." or bracket != "(" or method not in METHODS:
+            raise ExpressionError(f"there is no #{helper}.{method}")
+        arguments = self._arguments(")")
+        if not arguments:
+            raise ExpressionError(f"#{helper}.{method} needs a value")
+        return _method(method, f"({arguments[0]})", arguments[1:])
+
+    def _entries(self) -> Iterator[str]:
+        while self._peek() != "}":
+            key = self.expression().text
+            self._expect(":")
+            yield f"{key}: {self.expression().text}"
+            if self._peek() != "}":
+                self._expect(",")
+        self._expect("}")
+
+
+def _method(name: str, receiver: str, arguments: list[str]) -> _Said:
+    count, say = METHODS[name]
+    if len(arguments) != count:
+        raise ExpressionError(f"{name}() takes {count} values, not {len(arguments)}")
+    becomes_filter = say("", *arguments).startswith("|")
+    return _Said(say(receiver, *arguments), not becomes_filter)

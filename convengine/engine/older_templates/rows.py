@@ -1,0 +1,71 @@
+"""Convert older template forms in rows, such as `#{…}`, on save and on import (pipeline-2 9.5)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from convengine.engine.older_templates.convert import ConversionError, convert
+from convengine.engine.turn import rows
+from convengine.engine.turn.live_settings import CATALOGUE, canonical_key
+
+Json = Any
+#: The columns with templates, or with documents that contain templates.
+COLUMNS: Mapping[str, Sequence[str]] = {
+    rows.PromptTemplate.table: ("system_prompt", "user_prompt"),
+    rows.Response.table: ("exact_text", "derivation_hint"),
+    rows.Verbose.table: ("message", "error_message"),
+    rows.Planner.table: ("system_prompt", "user_prompt"),
+    rows.DirectTool.table: ("args_template",),
+    rows.HttpTool.table: ("url_template", "body_template", "headers_json", "query_json"),
+}
+
+
+class Change(NamedTuple):
+    """One converted expression."""
+
+    field: str
+    before: str
+    after: str
+
+
+def convert_row(table: str, values: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+    """The changed columns of a row, and the conversions.
+
+    A template that cannot be converted stays unchanged; the save checks report it.
+    """
+    converted: dict[str, Json] = {}
+    changes: list[Change] = []
+    for field in template_columns(table, values):
+        after, found = _convert(values.get(field))
+        if found:
+            converted[field] = after
+            changes.extend(Change(field, *change) for change in found)
+    return converted, changes
+
+
+def template_columns(table: str, values: Mapping[str, Json]) -> Sequence[str]:
+    """The columns of a row with templates; for a setting, its value if the setting is one."""
+    if table == rows.Config.table:
+        setting = CATALOGUE.get(canonical_key(values.get("config_type"), values.get("config_key"))[:2])
+        return ("config_value",) if setting and setting.kind.name in ("prompt", "template") else ()
+    return COLUMNS.get(table, ())
+
+
+def _convert(value: Json) -> tuple[Json, list[tuple[str, str]]]:
+    if isinstance(value, str):
+        try:
+            found = convert(value)
+        except ConversionError:
+            return value, []
+        return found.text, list(found.changes)
+    if isinstance(value, Mapping):
+        entries = {key: _convert(item) for key, item in value.items()}
+        return {key: item for key, (item, _) in entries.items()}, list(_changes(entries.values()))
+    if isinstance(value, (list, tuple)):
+        items = [_convert(item) for item in value]
+        return [item for item, _ in items], list(_changes(items))
+    return value, []
+
+
+def _changes(converted: Any) -> Iterator[tuple[str, str]]:
+    for _, found in converted:
+        yield from found

@@ -1,0 +1,214 @@
+"""The question which of several actions is meant, and its reply (pipeline-1 9.3 and 12; R37, R101)."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.engine.llm.ask import Question, Stages, ask
+from convengine.engine.pending_actions import choice, record
+from convengine.engine.pending_actions.choice import Choice, Scope
+from convengine.engine.pending_actions.settings import (
+    DISAMBIGUATION_ENABLED,
+    ENABLE_LLM,
+    LLM_SYSTEM_PROMPT,
+    LLM_USER_PROMPT,
+    MAX_ASKS,
+    MAX_OPTIONS,
+    QUESTION_TEMPLATE,
+)
+from convengine.engine.pending_actions.stages import (
+    DISAMBIGUATION_LLM_ERROR,
+    DISAMBIGUATION_LLM_INPUT,
+    DISAMBIGUATION_LLM_OUTPUT,
+    DISAMBIGUATION_REQUIRED,
+)
+from convengine.engine.prompts.fill import fill_prompts_or_audit
+from convengine.engine.prompts.render import render_lenient
+from convengine.engine.prompts.variables import build_variables
+from convengine.engine.text.compare import blank, code, match_text, truthy
+from convengine.engine.text.options import select_option
+from convengine.engine.turn.enums import PolicyDecision
+from convengine.engine.turn.rows import PendingAction
+from convengine.engine.turn.session import Clarification, ReplyOverride, Session
+from convengine.engine.turn.turn import Turn
+
+#: Reason of the question, and source of its reply.
+REASON = "PENDING_ACTION_DISAMBIGUATION"
+SOURCE = "DISAMBIGUATION"
+
+
+_STAGES = Stages(DISAMBIGUATION_LLM_INPUT, DISAMBIGUATION_LLM_OUTPUT, DISAMBIGUATION_LLM_ERROR)
+#: The model's text does not name every option, so it would hide one from the user.
+OPTION_OMITTED = "OPTION_OMITTED"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One action to choose. An action that is not offered can be named, but has no number."""
+
+    key: str
+    label: str
+    offered: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        """The option as the clarification stores it."""
+        return {"actionKey": self.key, "label": self.label, **({} if self.offered else {"offered": False})}
+
+
+def is_open(session: Session) -> bool:
+    """True while the question of an earlier turn waits for its reply."""
+    clarification = session.clarification
+    return clarification is not None and clarification.reason == REASON and clarification.from_previous_turn
+
+
+def close_when_key_given(session: Session) -> Session:
+    """Drop the question if the request names the action itself (R37)."""
+    named = not blank(session.user_input_params.get("pending_action_key"))
+    return session.evolve(clarification=None) if named and is_open(session) else session
+
+
+def select_key(session: Session, turn: Turn) -> str | None:
+    """The key of the only option that the reply means and whose action can still run, or null."""
+    options = _read_options(session.clarification)
+    by_number = match_text(session.user_text).isdecimal()
+    pool = [option for option in options if option.offered or not by_number]
+    index = select_option(session.user_text, [(option.key, option.label) for option in pool])
+    if index is None:
+        return None
+    key = pool[index].key
+    eligible = choice.list_pending_rows(turn.snapshot, Scope.of(session))
+    return key if any(code(row.action_key) == code(key) for row in eligible) else None
+
+
+def ask_which_action(session: Session, turn: Turn) -> Session:
+    """Ask when a yes could mean several actions, repeat an unanswered question, drop a settled one."""
+    confirmed = session.input_params.get("policy_decision") == PolicyDecision.EXECUTE_PENDING_ACTION
+    before = session.clarification if is_open(session) else None
+    if not confirmed and before is None:
+        return session
+    action_choice = choice.choose_action(session, turn, Scope.of(session))
+    options = _list_options(session, turn, action_choice)
+    if before and _list_keys(_read_options(before)) != _list_keys(options):
+        session, before = session.evolve(clarification=None), None
+    if not options or not (confirmed or (before and _is_unanswered(session))):
+        return session
+    asks = before.asks + 1 if before else 1
+    if asks > turn.config(session, MAX_ASKS):
+        return session.evolve(clarification=None)
+    return _ask(session, turn, action_choice, options, asks)
+
+
+def _is_unanswered(session: Session) -> bool:
+    """True if neither the policy nor a correction used the message."""
+    return not truthy(session.input_params.get("skip_intent_resolution"))
+
+
+def _ask(session: Session, turn: Turn, action_choice: Choice, options: Sequence[Option], asks: int) -> Session:
+    offered = [option for option in options if option.offered]
+    question, source = _build_question(session, turn, action_choice, offered)
+    stored = tuple(option.to_json() for option in options)
+    cut: dict[str, Any] = {"truncated": True} if len(offered) < len(options) else {}
+    session = session.evolve(
+        clarification=Clarification(question, REASON, stored, asks=asks),
+        reply_override=ReplyOverride(question, SOURCE),
+    ).with_params(
+        {
+            "policy_decision": PolicyDecision.RECLASSIFY_INTENT.value,
+            "pending_action_disambiguation_required": True,
+        }
+    )
+    choice.audit_choice(session, turn, action_choice)
+    turn.audit(
+        session,
+        DISAMBIGUATION_REQUIRED,
+        reason="MULTIPLE_PENDING_ACTIONS",
+        question=question,
+        candidateCount=len(action_choice.ambiguous),
+        options=[option.label for option in offered],
+        intent=session.intent,
+        state=session.state,
+        questionSource=source,
+        **cut,
+    )
+    return session
+
+
+def _build_question(session: Session, turn: Turn, action_choice: Choice, offered: Sequence[Option]) -> tuple[str, str]:
+    """The question and its source: the model's text, else the template's, else the built-in one."""
+    keys = [option.key for option in offered]
+    names = {
+        "options": ", ".join(option.label for option in offered),
+        "candidate_count": len(action_choice.ambiguous),
+        "action_keys": ", ".join(keys),
+    }
+    if text := ask_model_for_question(session, turn, names, keys):
+        return text, "LLM"
+    variables = build_variables(session, turn, **names)
+    texts = (turn.config(session, QUESTION_TEMPLATE), QUESTION_TEMPLATE.default)
+    rendered = (render_lenient(template, variables).text for template in texts)
+    return next(text for text in rendered if not blank(text)), "TEMPLATE"
+
+
+def _list_options(session: Session, turn: Turn, action_choice: Choice) -> tuple[Option, ...]:
+    """The ambiguous actions without those that are done; none if nothing is asked."""
+    if not turn.config(session, DISAMBIGUATION_ENABLED):
+        return ()
+    current, limit = record.read_record(session), turn.config(session, MAX_OPTIONS)
+    rows_by_key: dict[str, PendingAction] = {}
+    for row in action_choice.ambiguous:
+        action = choice.build_action(row)
+        if not blank(row.action_key) and not (current and action and current.settles(action)):
+            rows_by_key.setdefault(code(row.action_key), row)
+    return tuple(
+        Option(row.action_key, _label_row(row), index < limit) for index, row in enumerate(rows_by_key.values())
+    )
+
+
+def _label_row(row: PendingAction) -> str:
+    return (
+        row.action_key
+        if row.description is None or blank(row.description)
+        else (f"{row.action_key} ({row.description.strip()})")
+    )
+
+
+def _list_keys(options: Sequence[Option]) -> frozenset[str]:
+    return frozenset(code(option.key) for option in options)
+
+
+def _read_options(clarification: Clarification | None) -> list[Option]:
+    """The stored options; invalid ones are left out."""
+    return [
+        Option(
+            str(option["actionKey"]),
+            str(option.get("label") or option["actionKey"]),
+            option.get("offered") is not False,
+        )
+        for option in (clarification.options if clarification else ())
+        if isinstance(option, Mapping) and isinstance(option.get("actionKey"), str)
+    ]
+
+
+def ask_model_for_question(session: Session, turn: Turn, names: Mapping[str, Any], keys: Collection[str]) -> str:
+    """The model's question, which names each key; blank if there is none."""
+    if not turn.config(session, ENABLE_LLM) or not turn.ports.model.configured:
+        return ""
+    prompts = fill_prompts_or_audit(
+        session,
+        turn,
+        DISAMBIGUATION_LLM_ERROR,
+        system=turn.config(session, LLM_SYSTEM_PROMPT),
+        user=turn.config(session, LLM_USER_PROMPT),
+        selected={"configType": LLM_SYSTEM_PROMPT.type},
+        **names,
+    )
+    if prompts is None:
+        return ""
+    reply = ask(session, turn, Question("DISAMBIGUATION", prompts.system, prompts.user, stages=_STAGES))
+    if reply.error:
+        return ""
+    omitted = [key for key in keys if key.lower() not in reply.text.lower()]
+    if omitted:
+        message = "The question does not name every option, so the template's is asked."
+        turn.audit(session, DISAMBIGUATION_LLM_ERROR, errorCode=OPTION_OMITTED, message=message, omitted=omitted)
+    return "" if omitted else reply.text.strip()

@@ -1,0 +1,39 @@
+"""Stages of the question which action is meant."""
+
+from convengine.engine.prompts.stages import PROMPT_FAULT
+from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
+
+DISAMBIGUATION_REQUIRED = declare_stage(
+    "DISAMBIGUATION_REQUIRED",
+    Family.DIALOGUE,
+    "Several actions are possible, so the user is asked which one is meant.",
+    steps="DisambiguationStep",
+    keys="reason question candidateCount options intent state questionSource truncated",
+    sentences=(SentenceTemplate("Asked which action is meant, because {candidateCount} match: {options:names}."),),
+)
+DISAMBIGUATION_LLM_INPUT = declare_stage(
+    "DISAMBIGUATION_LLM_INPUT",
+    Family.DIALOGUE,
+    "The prompt for writing the question.",
+    steps="DisambiguationStep",
+    keys="system_prompt user_prompt",
+)
+DISAMBIGUATION_LLM_OUTPUT = declare_stage(
+    "DISAMBIGUATION_LLM_OUTPUT",
+    Family.DIALOGUE,
+    "The question that the model wrote.",
+    steps="DisambiguationStep",
+    keys="output",
+)
+DISAMBIGUATION_LLM_ERROR = declare_stage(
+    "DISAMBIGUATION_LLM_ERROR",
+    Family.DIALOGUE,
+    "The model could not write the question. The built-in question is used.",
+    steps="DisambiguationStep",
+    keys=f"errorCode message exception {PROMPT_FAULT}",
+    sentences=(
+        SentenceTemplate(
+            "The model could not write the question[: {message}]; the built-in question was asked.", tone=Tone.WARNING
+        ),
+    ),
+)

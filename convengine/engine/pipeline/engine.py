@@ -1,0 +1,185 @@
+"""Run the steps in order until one stops, one raises, or the list ends (pipeline-1 1.2, 1.5)."""
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+from convengine.engine.errors import (
+    ConvEngineError,
+    PipelineNoFinalResult,
+    PipelineStepFailed,
+    TurnInterrupted,
+    TurnTimeout,
+)
+from convengine.engine.pipeline.hooks import Hooks
+from convengine.engine.pipeline.stages import (
+    ENGINE_KNOWN_FAILURE,
+    ENGINE_UNKNOWN_FAILURE,
+    STEP_ENTER,
+    STEP_ERROR,
+    STEP_EXIT,
+)
+from convengine.engine.pipeline.step import Continue, Outcome, Step, Stop
+from convengine.engine.pipeline.timing import audit_timing
+from convengine.engine.turn.session import FIELDS, FinalResult, Session, StepTiming
+from convengine.engine.turn.turn import Turn
+
+_USUAL = Continue.__name__
+_KINDS = frozenset({_USUAL, Stop.__name__})
+
+
+@dataclass(frozen=True)
+class EngineOutcome:
+    """How a turn ended: with a result, or with an error and the last session."""
+
+    session: Session
+    result: FinalResult | None = None
+    #: True when a step stopped the turn (a policy block).
+    stopped: bool = False
+    error: ConvEngineError | None = None
+
+
+class InternalError(ConvEngineError):
+    """An unexpected error occurred. The server log has the details under the incident ID."""
+
+    code = "INTERNAL_ERROR"
+
+
+class _StepPayloads:
+    """The name of a step, and the constant payloads of its start and normal end."""
+
+    def __init__(self, step: Step) -> None:
+        self.step = step.name
+        self.entered = {"step": step.name, "stepClass": f"{type(step).__module__}.{step.name}"}
+        self.left = {**self.entered, "outcome": _USUAL, "durationMs": 0}
+
+
+def _build_getter(names: Sequence[str]) -> Callable[[Mapping[str, Any]], Any]:
+    return itemgetter(*names) if names else lambda values: ()
+
+
+class Engine:
+    """The pipeline: steps in order and the hooks around them."""
+
+    def __init__(self, steps: Sequence[Step], hooks: Hooks | None = None) -> None:
+        self.steps = tuple(steps)
+        self._names = {step: _StepPayloads(step) for step in self.steps}
+        self._optional = {step for step in self.steps if type(step).active is not Step.active}
+        self._untouched = {
+            step: _build_getter([name for name in FIELDS if name not in step.writes]) for step in self.steps
+        }
+        self._hooks = hooks or Hooks()
+
+    def run(self, turn: Turn) -> EngineOutcome:
+        """Run one turn. Never raises for a fault of a step: the outcome has the error."""
+        session = Session(
+            turn.request.conversation_id, turn.turn_no, user_text=turn.request.message, steps=turn.timings
+        )
+        limit, events, interrupted = turn.time_limit_ms, turn.trail.events, turn.interrupted
+        for step in self.steps:
+            if step in self._optional and not step.active(session, turn):
+                continue
+            try:
+                # A step's last event is its end.
+                if limit is not None and events and events[-1].at_ms > limit:
+                    raise TurnTimeout()
+                if interrupted and not turn.uninterruptible and interrupted():
+                    raise TurnInterrupted()
+                outcome = self._run_step(step, session, turn)
+            except Exception as error:
+                return self._end_failed_turn(session, turn, error)
+            session = outcome.session
+            if isinstance(outcome, Stop):
+                session = session.evolve(final_result=outcome.result)
+                audit_timing(session, turn, "STOPPED")
+                return EngineOutcome(session, outcome.result, stopped=True)
+        if session.final_result is None:
+            return self._end_failed_turn(session, turn, PipelineNoFinalResult())
+        return EngineOutcome(session, session.final_result)
+
+    def _run_step(self, step: Step, session: Session, turn: Turn) -> Outcome:
+        name, clock, trail = self._names[step], turn.ports.clock, turn.trail
+        trail.step = name.step
+        try:
+            before, started = session, trail.add(session, STEP_ENTER, name.entered).at_ms
+            if self._hooks.registered:
+                before = self._hooks.before(name.step, session, turn)
+                started = clock.elapsed_ms()
+            try:
+                outcome = step.execute(before, turn)
+                kind = type(outcome).__name__
+                if kind not in _KINDS or outcome.session is not before:
+                    self._check_writes(step, before, outcome)
+            except Exception as error:
+                took = clock.elapsed_ms() - started
+                turn.timings.append(StepTiming(name.step, started, took, False, f"{type(error).__name__}: {error}"))
+                self._hooks.error(name.step, before, turn, error)
+                self._audit_error(before, turn, name, took, error)
+                raise
+            ended: float | None
+            ended = clock.elapsed_ms()
+            took = ended - started
+            turn.timings.append(StepTiming(name.step, started, took, True, None, kind))
+            if self._hooks.registered:
+                ended = None
+                outcome = outcome._replace(session=self._hooks.after(name.step, outcome.session, turn, outcome))
+            usual = took < 1 and kind == _USUAL
+            left = name.left if usual else {**name.entered, "outcome": kind, "durationMs": int(took)}
+            trail.add(outcome.session, STEP_EXIT, left, at_ms=ended)
+            return outcome
+        finally:
+            trail.step = None
+            if turn.flush_step:
+                turn.flush_step()
+
+    def _check_writes(self, step: Step, before: Session, outcome: Outcome) -> None:
+        if not isinstance(outcome, (Continue, Stop)):
+            raise PipelineStepFailed(f"{step.name} must answer Continue or Stop, not {outcome!r}.")
+        old, new = before.__dict__, outcome.session.__dict__
+        untouched = self._untouched[step]
+        if old is not new and untouched(old) != untouched(new):
+            changed = [name for name in FIELDS if name not in step.writes and old[name] != new[name]]
+            raise PipelineStepFailed(f"{step.name} changed {', '.join(sorted(changed))} without declaring it.")
+
+    @staticmethod
+    def _audit_error(session: Session, turn: Turn, name: _StepPayloads, took: float, error: Exception) -> None:
+        meta: dict[str, Any] = {"_errorMeta": error.meta} if isinstance(error, ConvEngineError) and error.meta else {}
+        turn.audit(
+            session,
+            STEP_ERROR,
+            **name.entered,
+            durationMs=int(took),
+            errorType=type(error).__name__,
+            errorMessage=str(error),
+            **meta,
+        )
+
+    @staticmethod
+    def _end_failed_turn(session: Session, turn: Turn, error: Exception) -> EngineOutcome:
+        if isinstance(error, ConvEngineError):
+            meta: dict[str, Any] = {"_errorMeta": error.meta} if error.meta else {}
+            turn.audit(
+                session,
+                ENGINE_KNOWN_FAILURE,
+                errorCode=error.code,
+                message=error.message,
+                recoverable=error.recoverable,
+                **meta,
+            )
+            known = error
+        else:
+            # The user gets a neutral text. The audit has the details under this id; the answer never has them.
+            known = InternalError(incidentId=str(uuid.uuid5(uuid.NAMESPACE_OID, turn.turn_id)))
+            known.__cause__ = error
+            turn.audit(
+                session,
+                ENGINE_UNKNOWN_FAILURE,
+                exception=type(error).__name__,
+                message=str(error),
+                recoverable=False,
+                **known.meta,
+            )
+        audit_timing(session, turn, "FAILED")
+        return EngineOutcome(session, error=known)

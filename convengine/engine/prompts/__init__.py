@@ -1,0 +1,1 @@
+"""Prompts and templates: choosing, checking and rendering them."""

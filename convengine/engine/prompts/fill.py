@@ -1,0 +1,66 @@
+"""Render the prompts of one model call and record how (pipeline-2 9.5)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.engine.errors import PromptRenderFailed, UnresolvedPromptVariable
+from convengine.engine.prompts.render import measure_prompt_vars, render_strict
+from convengine.engine.prompts.stages import PROMPT_RENDERING
+from convengine.engine.prompts.variables import build_variables
+from convengine.engine.text.compare import blank
+from convengine.engine.turn.facts import collect_session_facts
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.stage import Stage
+from convengine.engine.turn.turn import Turn
+
+Json = Any
+
+
+@dataclass(frozen=True)
+class FilledPrompts:
+    """The prompts of a model call."""
+
+    system: str
+    user: str
+    hint: str = ""
+
+    @property
+    def asked(self) -> str:
+        """The user prompt followed by the hint."""
+        return "\n\n".join(part for part in (self.user, self.hint) if not blank(part))
+
+
+def fill_prompts(
+    session: Session, turn: Turn, *, system: str, user: str, hint: str = "", selected: Json = None, **call: Json
+) -> FilledPrompts:
+    """Render the prompts, with PROMPT_RENDERING for each: names and sizes of its values, never the values.
+
+    `selected` names the template or setting; `call` adds names that only the caller knows. Raises
+    UnresolvedPromptVariable and PromptRenderFailed.
+    """
+    variables = build_variables(session, turn, **call)
+    shown: Mapping[str, Json] = {"session": collect_session_facts(session)}
+    hints = {} if blank(hint) else {"derivation_hint": hint}
+    hint = render_strict(hints, variables, selected=selected, **shown).get("derivation_hint", "")
+    # Render the hint first, because a prompt may also print it.
+    variables |= {"derivation_hint": hint, "derivationHint": hint}
+    sources = {"system_prompt": system, "user_prompt": user}
+    texts = render_strict(sources, variables, selected=selected, **shown)
+    for name, text in texts.items():
+        turn.audit(
+            session,
+            PROMPT_RENDERING,
+            rendered_template=text,
+            promptVars=measure_prompt_vars([sources[name]], variables),
+        )
+    return FilledPrompts(texts["system_prompt"], texts["user_prompt"], hint)
+
+
+def fill_prompts_or_audit(session: Session, turn: Turn, told: Stage, **prompts: Json) -> FilledPrompts | None:
+    """The same for a turn that goes on without a model: null for faulty prompts, with the fault in the stage `told`."""
+    try:
+        return fill_prompts(session, turn, **prompts)
+    except (PromptRenderFailed, UnresolvedPromptVariable) as error:
+        turn.audit(session, told, errorCode=error.code, message=error.message, **error.meta)
+        return None

@@ -1,0 +1,120 @@
+"""Render templates: prompts strictly, answers and progress texts leniently (pipeline-2 9.4, 9.5)."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.engine.errors import PromptRenderFailed, UnresolvedPromptVariable
+from convengine.engine.prompts.compile import TemplateError, compile_template
+from convengine.engine.prompts.sandbox import GLOBALS
+from convengine.engine.prompts.values import to_text
+from convengine.engine.prompts.work import KEY, MAX_OUTPUT, RenderLimit, Work
+
+Json = Any
+_BEGIN = re.compile(r"\{[{%#]")
+
+
+@dataclass(frozen=True)
+class RenderedText:
+    """A rendered text. If `error` is set, the text is empty and the caller uses a fallback."""
+
+    text: str
+    error: Exception | None = None
+    #: Printed names and dotted paths without a value.
+    missing: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        return self.error is not None
+
+
+def has_expressions(text: str) -> bool:
+    """True when the text has expressions or tags."""
+    return _BEGIN.search(text) is not None
+
+
+def check_template(text: str) -> None:
+    """Check a template. Raises TemplateError with a reason and a position."""
+    if has_expressions(text):
+        compile_template(text)
+
+
+def list_names(text: str) -> frozenset[str]:
+    """The names that a template takes from outside: root names, and dotted paths as far as they are simple.
+
+    An invalid template has none.
+    """
+    if not has_expressions(text):
+        return frozenset()
+    try:
+        return compile_template(text).names
+    except TemplateError:
+        return frozenset()
+
+
+def render_lenient(text: str, variables: Mapping[str, Json]) -> RenderedText:
+    """The text of an EXACT answer or a progress text. A name without a value prints nothing. Never raises."""
+    if not has_expressions(text):
+        return RenderedText(text)
+    work = Work()
+    try:
+        return RenderedText(_run(text, variables, work), None, tuple(work.missing))
+    except Exception as error:
+        # Whatever goes wrong in a template, the turn goes on with the caller's fallback.
+        return RenderedText("", error, tuple(work.missing))
+
+
+def render_strict(
+    prompts: Mapping[str, str], variables: Mapping[str, Json], *, selected: Json = None, **meta: Json
+) -> dict[str, str]:
+    """The prompts of one model call, by name (system_prompt, user_prompt).
+
+    Raises UnresolvedPromptVariable with every printed name without a value, and PromptRenderFailed. `selected` names
+    the template; it and `meta` go into the error's meta.
+    """
+    rendered = {name: render_lenient(text or "", variables) for name, text in prompts.items()}
+    meta = {
+        "promptSelected": selected,
+        **prompts,
+        **meta,
+        "promptVars": measure_prompt_vars(prompts.values(), variables),
+    }
+    for result in rendered.values():
+        if result.error is not None:
+            raise PromptRenderFailed(errorType=type(result.error).__name__, errorMessage=str(result.error), **meta)
+    if missing := [name for result in rendered.values() for name in result.missing]:
+        raise UnresolvedPromptVariable(missingPromptVars=list(dict.fromkeys(missing)), **meta)
+    return {name: result.text for name, result in rendered.items()}
+
+
+def measure_prompt_vars(texts: Iterable[str], variables: Mapping[str, Json]) -> dict[str, int]:
+    """The root names that prompts use, each with the length of its printed value, never the value."""
+    roots = sorted({name.split(".")[0] for text in texts for name in list_names(text or "")})
+    return {root: len(to_text(variables[root])) for root in roots if root in variables}
+
+
+def _run(text: str, variables: Mapping[str, Json], work: Work) -> str:
+    template = compile_template(text).template
+    # `shared`: without it Jinja2 copies a ChainMap, which takes longer than the rendering.
+    context = template.new_context({**GLOBALS, **variables, KEY: work}, shared=True)
+    pieces: list[str] = []
+    size = 0
+    for piece in template.root_render_func(context):
+        size += len(piece)
+        if size > MAX_OUTPUT:
+            raise RenderLimit(f"The text grew longer than {MAX_OUTPUT} characters.")
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+__all__ = [
+    "RenderedText",
+    "TemplateError",
+    "check_template",
+    "has_expressions",
+    "list_names",
+    "measure_prompt_vars",
+    "render_lenient",
+    "render_strict",
+]

@@ -1,0 +1,1 @@
+"""Rules: conditions, actions, and the phases that run them."""

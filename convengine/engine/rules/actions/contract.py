@@ -1,0 +1,164 @@
+"""What rule actions share: refusing a value, failing, writing events."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from convengine.engine.rules.path_words import value_words
+from convengine.engine.text.compare import blank
+from convengine.engine.turn.params import KEY_SHAPE
+from convengine.engine.turn.rows import Rule
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.stage import Stage
+from convengine.engine.turn.trail import FOLDED
+from convengine.engine.turn.turn import Turn
+
+Json = Any
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+_DECIMAL = re.compile(r"[+-]?[0-9]{1,18}\.[0-9]{1,18}")
+_WORDS = {"null": None, "true": True, "false": False}
+PARAM_NAMES = "Parameter names may contain letters, digits, _ . - only."
+
+
+#: Reads a value without the configuration. Raises ActionValueError.
+Parse = Callable[[str | None], Any]
+#: Returns the session after the action. Raises ActionValueError or ActionFailed.
+Apply = Callable[[Rule, Session, Turn], Session]
+#: The number of characters of a value that a sentence shows.
+SHOWN = 60
+
+
+class _Marker:
+    """Stands for a value that is not written down in the rule."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
+
+
+#: The value is known during the turn only.
+COMPUTED: Any = _Marker("COMPUTED")
+#: The action removes what is there.
+REMOVED: Any = _Marker("REMOVED")
+
+
+class Write(NamedTuple):
+    """One change that an action makes: the path in the facts, and the new value."""
+
+    path: tuple[str, ...]
+    value: Json
+
+
+@dataclass(frozen=True)
+class Action:
+    """The full declaration of an action. Each built-in one has a module, which declares it as ACTION."""
+
+    name: str
+    label: str
+    help: str
+    #: The label of the value's field.
+    value: str
+    #: The editor for the value: intent, state, act, params, path, name, names, task, context, fields, preference or
+    #: text.
+    picker: str
+    parse: Parse
+    apply: Apply
+    value_required: bool = True
+    #: True for an action of the deployment.
+    custom: bool = False
+    #: The effect of a parsed value as a clause; without it, sentences show label and value.
+    describe: Callable[[Any], str] | None = None
+    #: The changes that a parsed value makes, for the checks of rules that overwrite one another.
+    writes: Callable[[Any], Iterable[Write]] = lambda value: ()
+
+
+class ActionValueError(ValueError):
+    """An action value that does not fit its action; the message is for the user (tables 2.3)."""
+
+    error_type: ClassVar[str] = "INVALID_RULE_ACTION"
+    session: ClassVar[None] = None
+
+    def __init__(self, message: str, code: str = "SHAPE_INVALID", remedy: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        #: The remedy, if the message does not contain it.
+        self.remedy = remedy
+
+
+class ActionFailed(Exception):
+    """An action failed. `session` holds what it had done before, if anything."""
+
+    def __init__(self, error_type: str, message: str, session: Session | None = None) -> None:
+        super().__init__(message)
+        self.error_type = error_type
+        self.message = message
+        self.session = session
+
+
+class UnknownAction(ActionFailed):
+    """The rule names an unknown action. `remedy` lists the known ones."""
+
+    def __init__(self, message: str, remedy: str) -> None:
+        super().__init__(ActionValueError.error_type, message)
+        self.remedy = remedy
+
+
+def require_value(action: str, value: str | None, what: str) -> str:
+    """The trimmed value. Raises ActionValueError if blank."""
+    if value is None or blank(value):
+        raise ActionValueError(f"{action} needs a value: {what}.", "ACTION_VALUE_REQUIRED")
+    return value.strip()
+
+
+def read_param_key(key: str) -> str:
+    """The trimmed name of an input param. Raises ActionValueError."""
+    if not KEY_SHAPE.fullmatch(key.strip()):
+        raise ActionValueError(PARAM_NAMES)
+    return key.strip()
+
+
+def read_scalar(text: str) -> Json:
+    """A text as a typed value: null, true, false, an integer, a decimal with a dot, else the text."""
+    word = text.strip()
+    if word in _WORDS:
+        return _WORDS[word]
+    if _INTEGER.fullmatch(word):
+        return int(word)
+    return float(word) if _DECIMAL.fullmatch(word) else word
+
+
+def split_names(value: str) -> tuple[str, ...]:
+    """The entries of a comma-separated list, trimmed, without blanks."""
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def require_names(action: str, value: str | None, what: str) -> tuple[str, ...]:
+    """The entries of a list that must not be empty. Raises ActionValueError."""
+    found = split_names(value or "")
+    require_value(action, ",".join(found), what)
+    return found
+
+
+def audit_action(rule: Rule, session: Session, turn: Turn, stage: Stage, *folded: str, **payload: Json) -> None:
+    """Write an action's own stage. `folded` names the parts that a reader takes from the state of the turn (R33)."""
+    turn.audit(session, stage, **{"ruleId": rule.rule_id, **payload, **dict.fromkeys(folded, FOLDED)})
+
+
+def join_names(values: Sequence[str]) -> str:
+    """Values as a sentence lists them."""
+    return ", ".join(values)
+
+
+def describe_values(values: Mapping[str, Json]) -> str:
+    """The effect of an action that sets names to values."""
+    return f"set {', '.join(f'{name} to {value_words(value)}' for name, value in values.items())}"
+
+
+def list_copy_writes(key: str) -> Iterable[Write]:
+    """The change of an action that copies into an input param."""
+    return (Write(("inputParams", key), COMPUTED),)

@@ -1,0 +1,130 @@
+"""SET_DIALOGUE_ACT: override the dialogue act (pipeline-2 7.4)."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.engine.rules.actions.contract import (
+    Action,
+    ActionValueError,
+    Write,
+    audit_action,
+    join_names,
+    require_value,
+)
+from convengine.engine.rules.stages import RULE_STEPS
+from convengine.engine.text.compare import blank
+from convengine.engine.turn.enums import DialogueAct, RuleAction
+from convengine.engine.turn.rows import Rule
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.stage import Family, SentenceTemplate, declare_stage
+from convengine.engine.turn.turn import Turn
+
+VALUE = "a dialogue act"
+#: Source of a dialogue act that a rule set.
+SOURCE = "RULE"
+USAGE = f'Use one of {join_names(list(DialogueAct))}, or JSON with "dialogueAct".'
+
+
+SET_DIALOGUE_ACT = declare_stage(
+    "SET_DIALOGUE_ACT",
+    Family.RULE,
+    "A rule overruled the dialogue act.",
+    steps=RULE_STEPS,
+    keys="ruleId dialogueAct dialogueActConfidence dialogueActSource standaloneQuery",
+    sentences=(SentenceTemplate("set the dialogue act to {dialogueAct}"),),
+)
+
+
+@dataclass(frozen=True)
+class ActOverride:
+    """The act and the other parts of the value; null for missing parts."""
+
+    act: DialogueAct
+    confidence: float | None = None
+    source: str | None = None
+    #: The key was given: a blank query clears the rewritten one.
+    sets_query: bool = False
+    query: str | None = None
+
+
+def parse(value: str | None) -> ActOverride:
+    """An act name, or JSON {dialogueAct, confidence?, source?, standaloneQuery?}. Raises ActionValueError."""
+    text = require_value("SET_DIALOGUE_ACT", value, VALUE)
+    if not text.startswith("{"):
+        return ActOverride(_read_act(text))
+    try:
+        said = json.loads(text)
+    except ValueError:
+        raise ActionValueError(USAGE) from None
+    query = _get_either(said, "standaloneQuery", "standalone_query")
+    return ActOverride(
+        _read_act(_get_either(said, "dialogueAct", "dialogue_act")),
+        _read_confidence(said.get("confidence")),
+        str(source) if not blank(source := _get_either(said, "source", "dialogueActSource")) else None,
+        "standaloneQuery" in said or "standalone_query" in said,
+        str(query) if query is not None else None,
+    )
+
+
+def apply(rule: Rule, session: Session, turn: Turn) -> Session:
+    """Write the act to the input params, the query to the session. Raises ActionValueError."""
+    said = parse(rule.action_value)
+    # Without a source, the rule is the source: the old one did not find this act (pipeline-1 8.6).
+    params: dict[str, Any] = {"dialogue_act": said.act.value, "dialogue_act_source": said.source or SOURCE}
+    if said.confidence is not None:
+        params["dialogue_act_confidence"] = said.confidence
+    session = session.with_params(params)
+    if said.sets_query:
+        session = session.with_query(said.query)
+        session = session.evolve(query_rewritten=session.standalone_query is not None)
+    audit_action(
+        rule,
+        session,
+        turn,
+        SET_DIALOGUE_ACT,
+        dialogueAct=said.act.value,
+        dialogueActConfidence=session.input_params.get("dialogue_act_confidence"),
+        dialogueActSource=session.input_params.get("dialogue_act_source"),
+        standaloneQuery=session.standalone_query,
+    )
+    return session
+
+
+def _get_either(said: dict[str, Any], one: str, other: str) -> Any:
+    return said.get(one, said.get(other))
+
+
+def _read_act(name: object) -> DialogueAct:
+    act = DialogueAct.read(name)
+    if act is None:
+        raise ActionValueError(USAGE)
+    return act
+
+
+def _read_confidence(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    if not 0 <= value <= 1:
+        raise ActionValueError("confidence must be between 0 and 1.", "OUT_OF_RANGE")
+    return float(value)
+
+
+def _list_writes(override: ActOverride) -> Iterator[Write]:
+    yield Write(("inputParams", "dialogue_act"), override.act.value)
+    if override.sets_query:
+        yield Write(("standaloneQuery",), override.query)
+
+
+ACTION = Action(
+    RuleAction.SET_DIALOGUE_ACT.value,
+    RuleAction.SET_DIALOGUE_ACT.label,
+    help="Overrides the dialogue act. Only works in the phase “After the dialogue act”.",
+    value=VALUE,
+    picker="act",
+    parse=parse,
+    apply=apply,
+    describe=lambda override: f"set dialogue act to {override.act.value}",
+    writes=_list_writes,
+)

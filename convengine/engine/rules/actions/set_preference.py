@@ -1,0 +1,61 @@
+"""SET_PREFERENCE: choose a model, planner, resolver, knowledge base or tool set for this conversation (R55)."""
+
+from convengine.engine.rules.actions.contract import (
+    Action,
+    ActionValueError,
+    Write,
+    audit_action,
+    join_names,
+    require_value,
+)
+from convengine.engine.rules.stages import RULE_STEPS
+from convengine.engine.text.compare import blank
+from convengine.engine.turn.enums import RuleAction
+from convengine.engine.turn.rows import Rule
+from convengine.engine.turn.session import KNOWLEDGE_BASE, PREFERENCE_KINDS, Session
+from convengine.engine.turn.stage import Family, SentenceTemplate, declare_stage
+from convengine.engine.turn.turn import Turn
+
+VALUE = "kind:id"
+
+
+SET_PREFERENCE = declare_stage(
+    "SET_PREFERENCE",
+    Family.RULE,
+    "A rule chose the session's model or knowledge base.",
+    steps=RULE_STEPS,
+    keys="ruleId kind fromId toId intent state",
+    sentences=(SentenceTemplate("set the {kind} of the conversation to {toId}"),),
+)
+
+
+def parse(value: str | None) -> tuple[str, str]:
+    """The kind and the id. Raises ActionValueError. The save check tests what is registered."""
+    kind, _, wanted = require_value("SET_PREFERENCE", value, VALUE).partition(":")
+    if kind.strip().lower() not in PREFERENCE_KINDS or blank(wanted):
+        raise ActionValueError(f"Use kind:id; the kind is one of {join_names(PREFERENCE_KINDS)}.")
+    return kind.strip().lower(), wanted.strip()
+
+
+def apply(rule: Rule, session: Session, turn: Turn) -> Session:
+    """Store it with the conversation. Raises ActionValueError."""
+    kind, wanted = parse(rule.action_value)
+    before = session.preferences.get(kind)
+    mounted = {"mounted_kb_id": wanted} if kind == KNOWLEDGE_BASE else {}
+    session = session.evolve(preferences={**session.preferences, kind: wanted}, **mounted)
+    where = {"intent": session.intent, "state": session.state}
+    audit_action(rule, session, turn, SET_PREFERENCE, kind=kind, fromId=before, toId=wanted, **where)
+    return session
+
+
+ACTION = Action(
+    RuleAction.SET_PREFERENCE.value,
+    RuleAction.SET_PREFERENCE.label,
+    help="Chooses a model, planner, intent resolver, knowledge base or tool set for this conversation.",
+    value=VALUE,
+    picker="preference",
+    parse=parse,
+    apply=apply,
+    describe=lambda preference: f"use the {preference[0].replace('_', ' ')} {preference[1]} from now on",
+    writes=lambda preference: [Write(("preference", preference[0]), preference[1])],
+)

@@ -1,0 +1,121 @@
+"""Run a phase of rules: select, test, act; again while intent or state change (pipeline-2 7.5)."""
+
+from convengine.engine.rules import vocabulary
+from convengine.engine.rules.actions.contract import ActionFailed, ActionValueError, UnknownAction
+from convengine.engine.rules.conditions import evaluate_rule
+from convengine.engine.rules.listing import get_listing
+from convengine.engine.rules.phase_events import Pass, PhaseEvents, Visit
+from convengine.engine.rules.settings import MAX_PASSES
+from convengine.engine.rules.verdict import Verdict
+from convengine.engine.turn.enums import DecisionKind, RuleAction, RulePhase
+from convengine.engine.turn.rows import Rule
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+
+#: Session fields that a phase of rules may change.
+RULE_FIELDS = frozenset(
+    {
+        "intent", "state", "transitions", "context", "input_params", "standalone_query", "query_rewritten",
+        "preferences", "mounted_kb_id", "post_intent_rule", "rule_execution_source", "rule_execution_origin",
+    }
+)  # fmt: skip
+#: Reason why a task that ran in an earlier pass of the phase is not tested again.
+ALREADY_RUN = "ALREADY_RUN"
+
+
+def run_phase(phase: RulePhase, source: str, session: Session, turn: Turn) -> Session:
+    """Run all rules of a phase whose conditions hold. `source` is appended in brackets to each rule stage.
+
+    A turn that only resets runs no rules. Never raises for a faulty row: the record has RULE_ERROR.
+    """
+    if session.reset_only:
+        return session
+    run = _Run(turn, PhaseEvents(phase, source, turn), phase)
+    session = run.announce(session)
+    limit = turn.config(session, MAX_PASSES)
+    for number in range(1, limit + 1):
+        session, changed = run.run_pass(session, number)
+        if not changed:
+            return session
+    run.tell.audit_cap_reached(session, limit)
+    return session
+
+
+class _Run:
+    """One execution of a phase."""
+
+    def __init__(self, turn: Turn, tell: PhaseEvents, phase: RulePhase) -> None:
+        self._turn = turn
+        self._phase = phase
+        self.tell = tell
+        #: Rules whose task has run: a task runs once per phase, however many passes there are.
+        self._tasks_run: set[int] = set()
+
+    def announce(self, session: Session) -> Session:
+        """The session with the phase and its source in its params."""
+        flags = self.tell.flags
+        source, origin = flags["ruleExecutionSource"], flags["ruleExecutionOrigin"]
+        post_intent = flags["ruleAgentPostIntent"]
+        return session.evolve(
+            post_intent_rule=post_intent,
+            rule_execution_source=source,
+            rule_execution_origin=origin,
+            input_params={
+                **session.input_params,
+                "post_intent_rule": post_intent,
+                "rule_execution_source": source,
+                "rule_execution_origin": origin,
+                "rule_phase": flags["rulePhase"],
+                "rule_agent_post_intent": post_intent,
+                "rule_agent_post_mcp": flags["ruleAgentPostMcp"],
+                "rule_tool_post_execution": flags["ruleToolPostExecution"],
+            },
+        )
+
+    def run_pass(self, session: Session, number: int) -> tuple[Session, bool]:
+        """Run one pass; returns the session, and whether intent or state changed.
+
+        The list is that of the intent and state at the start. Each condition sees the changes of earlier rules.
+        """
+        found = get_listing(self._turn.snapshot, self._phase, session.intent, session.state)
+        done = Pass(number, found, session.intent, session.state)
+        for _, rule, fault in found.invalid():
+            self._turn.audit_invalid_row(session, rule, fault)
+        changed = False
+        for place, rule in found.list_visited(session.user_text):
+            verdict = Verdict(False, ALREADY_RUN) if rule.rule_id in self._tasks_run else evaluate_rule(rule, session)
+            done.tested.append(Visit(place, rule, verdict))
+            if not verdict.matched:
+                continue
+            self.tell.match(session, rule, verdict, done)
+            before = session.intent, session.state
+            session = self._act_or_fail(rule, session)
+            changed = changed or before != (session.intent, session.state)
+            if rule.stop_processing:
+                done.stopped = True
+                break
+        self.tell.audit_no_match(session, done)
+        return session, changed
+
+    def _act_or_fail(self, rule: Rule, session: Session) -> Session:
+        """The session after the rule's action; after a failed one, with what it had done before."""
+        try:
+            session = self._act(rule, session)
+        except (ActionValueError, ActionFailed) as error:
+            session = error.session or session
+            self.tell.error(session, rule, error)
+        else:
+            self.tell.audit_applied(session, rule)
+            self._turn.record_deciding_row(rule, DecisionKind.RULE)
+        return session
+
+    def _act(self, rule: Rule, session: Session) -> Session:
+        action = vocabulary.get_action(rule.action)
+        if action is None:
+            meant = vocabulary.closest(rule.action)
+            hint = f" Did you mean {meant}?" if meant else ""
+            known = ", ".join(sorted(vocabulary.list_actions()))
+            raise UnknownAction(f"There is no action {rule.action}.{hint}", f"Choose one of: {known}.")
+        if action.name == RuleAction.SET_TASK:
+            self._tasks_run.add(rule.rule_id)
+        return action.apply(rule, session, self._turn)

@@ -1,0 +1,60 @@
+"""Choose one row of a scoped table, and explain why the others were not chosen (R30, pipeline-2 0.3)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from convengine.engine.rules.exclusion import count_out_of_scope
+from convengine.engine.rules.explain import OUTRANKED
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.scope import rank_specificity
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.turn import Candidate
+
+R = TypeVar("R", bound=Row)
+#: How many rows besides the winner a decision lists; the others are counted.
+_LISTED = 10
+
+
+@dataclass(frozen=True)
+class Choice(Generic[R]):
+    """The rows in scope, best first, each with the reason why it does not count, or null."""
+
+    considered: tuple[tuple[R, str | None], ...]
+    cut: dict[str, int]
+
+    @property
+    def winner(self) -> R | None:
+        """The best row that counts."""
+        return next((row for row, refused in self.considered if refused is None), None)
+
+    def candidates(self) -> list[Candidate]:
+        """The winner, the rows that it outranked, then those that do not count; the first few."""
+        winner = self.winner
+        listed = sorted(self.considered, key=lambda one: one[1] is not None)[: _LISTED + 1]
+        return [
+            Candidate(row.pk, row is winner, None if row is winner else refused or _explain_rank(winner, row))
+            for row, refused in listed
+        ]
+
+
+def choose_row(
+    snapshot: Snapshot,
+    row_type: type[R],
+    intent: str | None,
+    state: str | None,
+    refused: Callable[[R], str | None],
+    *,
+    order: Callable[[R], Any] | None = None,
+) -> Choice[R]:
+    """The active rows for (intent, state), most specific first, then in `order` (priority, then id).
+
+    `refused` gives the reason why a row in scope does not count, or null.
+    """
+    looked_at = tuple((row, refused(row)) for row in snapshot.in_scope(row_type, intent, state, order=order))
+    cut = count_out_of_scope(snapshot, row_type, intent, len(looked_at))
+    return Choice(looked_at, {**cut, OUTRANKED: max(0, len(looked_at) - 1 - _LISTED)})
+
+
+def _explain_rank(winner: Any, row: Any) -> str:
+    return "LOWER_PRIORITY" if rank_specificity(winner) == rank_specificity(row) else "LESS_SPECIFIC"

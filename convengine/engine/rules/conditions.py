@@ -1,0 +1,89 @@
+"""Test a rule's condition. The rule type selects the matcher, the match target selects the text (pipeline-2 7.3)."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from convengine.engine.rules.json_path import PathError, compile_path
+from convengine.engine.rules.matchers import exact, json_path, regex
+from convengine.engine.rules.patterns import PatternError, compile_pattern
+from convengine.engine.rules.verdict import MATCHER_FAILED, NO_MATCHER, ROW_INVALID, Verdict, build_verdict
+from convengine.engine.text.compare import code
+from convengine.engine.turn.enums import MatchTarget, RuleType
+from convengine.engine.turn.facts import collect_facts
+from convengine.engine.turn.fault import Fault
+from convengine.engine.turn.rows import Rule
+from convengine.engine.turn.session import Session
+
+#: A custom matcher: (rule, session) -> holds.
+Matcher = Callable[[Rule, Session], bool]
+_TARGETS: Mapping[str, Callable[[Session], Any]] = {
+    MatchTarget.USER_TEXT: lambda session: session.user_text,
+    MatchTarget.RESOLVED_INPUT: lambda session: session.resolved_user_input,
+    MatchTarget.DIALOGUE_ACT: lambda session: session.input_params.get("dialogue_act"),
+}
+_BY_TEXT: Mapping[str, Callable[[Rule, str | None], Verdict]] = {
+    RuleType.EXACT: exact.match_exact,
+    RuleType.REGEX: regex.match_regex,
+}
+_DOCUMENTS: Mapping[str, Callable[[Session], Any]] = {
+    RuleType.JSON_PATH: collect_facts,
+    RuleType.CONTEXT_JSON_PATH: lambda session: session.context,
+}
+_custom: dict[str, Matcher] = {}
+
+
+def rule_matcher(name: str) -> Callable[[Matcher], Matcher]:
+    """Register a function of (rule, session) as rule type `name`. Raises ValueError if the name is taken."""
+
+    def register(matcher: Matcher) -> Matcher:
+        if code(name) in (*RuleType, *_custom):
+            raise ValueError(f"There is already a rule type {code(name)}.")
+        _custom[code(name)] = matcher
+        return matcher
+
+    return register
+
+
+def custom_matchers() -> Mapping[str, Matcher]:
+    """The rule types that the deployment registered."""
+    return MappingProxyType(_custom)
+
+
+def get_target(rule: Rule) -> str:
+    """The match target of a text rule; default is the user's text."""
+    return code(rule.match_target) or MatchTarget.USER_TEXT
+
+
+def find_fault(rule: Rule) -> Fault | None:
+    """Why a row can never hold: pattern or path does not compile, or the target is unknown; null for a usable row."""
+    kind = code(rule.rule_type)
+    try:
+        if kind in _BY_TEXT and get_target(rule) not in _TARGETS:
+            remedy = f"Choose one of: {', '.join(_TARGETS)}."
+            return Fault(f"unknown match target {rule.match_target}", "match_target", rule.match_target, remedy)
+        if kind == RuleType.REGEX and rule.match_pattern:
+            compile_pattern(rule.match_pattern)
+        elif kind in _DOCUMENTS:
+            compile_path(rule.match_pattern or "")
+    except (PatternError, PathError) as error:
+        return error.fault("match_pattern", rule.match_pattern or "")
+    return None
+
+
+def evaluate_rule(rule: Rule, session: Session) -> Verdict:
+    """Test one rule on a session. Never raises."""
+    kind = code(rule.rule_type)
+    if by_text := _BY_TEXT.get(kind):
+        if read := _TARGETS.get(get_target(rule)):
+            found = read(session)
+            return by_text(rule, found if isinstance(found, str) else None)
+        return Verdict(False, ROW_INVALID)
+    if document := _DOCUMENTS.get(kind):
+        return json_path.match_json_path(rule, document(session))
+    if matcher := _custom.get(kind):
+        try:
+            return build_verdict(bool(matcher(rule, session)))
+        except Exception as error:
+            return Verdict(False, MATCHER_FAILED, ({"path": kind, "op": "raised", "literal": str(error)},))
+    return Verdict(False, NO_MATCHER)

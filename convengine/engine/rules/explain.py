@@ -1,0 +1,197 @@
+"""Why each row of a table did or did not decide, derived long after the turn (law 2, R30).
+
+A turn stores the rows that it tested, and counts the rest. This module derives the reason of every other row from the
+turn's release and the stored key, with the engine's own functions.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from convengine.engine.rules import exclusion
+from convengine.engine.rules.bank import TextBank, Triple
+from convengine.engine.rules.conditions import find_fault
+from convengine.engine.rules.listing import get_listing
+from convengine.engine.rules.verdict import ROW_INVALID
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import DecisionKind
+from convengine.engine.turn.fault import Fault, unreadable_faults
+from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.engine.turn.snapshot import Snapshot
+
+Json = Any
+#: A row that could have decided, but another one won.
+OUTRANKED = "OUTRANKED"
+
+
+@dataclass(frozen=True)
+class ExplainedRow:
+    """The result for one row. `derived`: it was not stored, but follows from the stored data."""
+
+    row_id: Any
+    matched: bool
+    reason: str | None
+    operands: tuple[Mapping[str, Json], ...] = ()
+    derived: bool = True
+
+
+@dataclass(frozen=True)
+class _DecisionScope:
+    """The scope and text of a decision."""
+
+    intent: str | None
+    state: str | None
+    text: str | None
+    #: Why a row of examples that was not stored did not decide.
+    semantic: str = exclusion.NOT_ASKED
+
+
+#: Why a row that was not stored did not decide.
+_Reason = Callable[[Snapshot, Any, _DecisionScope], str]
+
+
+def explain(snapshot: Snapshot, decision: Mapping[str, Json], user_text: str | None = None) -> list[ExplainedRow]:
+    """The result for every row of a decision's table, in primary-key order.
+
+    `decision` is the payload of a DECISION or RULE_NO_MATCH event, `snapshot` the release of the event. `user_text` is
+    the text that patterns were tested on, unless the event has it. Raises ValueError for an unknown kind of decision.
+    """
+    stored = {str(candidate["id"]): candidate for candidate in decision.get("candidates") or ()}
+    if "kind" not in decision:
+        reasons = _build_rule_reason(snapshot, decision, user_text)
+        return [
+            _read_stored(rule, stored) or ExplainedRow(rule.pk, False, reasons(rule))
+            for rule in snapshot.rows(rows.Rule)
+        ]
+    row_type, reason = _find_judge(str(decision["kind"]))
+    place = _read_scope(decision, user_text)
+    return [
+        _read_stored(row, stored)
+        or ExplainedRow(row.pk, False, exclusion.find_inactive_reason(snapshot, row) or reason(snapshot, row, place))
+        for row in snapshot.rows(row_type)
+    ]
+
+
+def find_row_fault(snapshot: Snapshot, row: rows.Row) -> Fault | None:
+    """Why a row is unusable: field, value, remedy; null for a usable row, or for tables without checks here."""
+    if found := next((fault for one, fault in unreadable_faults(snapshot) if one is row), None):
+        return found
+    if isinstance(row, rows.Rule):
+        return find_fault(row)
+    if isinstance(row, (rows.Classifier, rows.Policy)):
+        return TextBank(_list_triples([row])).invalid.get(row.pk)
+    return None
+
+
+def list_faults(snapshot: Snapshot) -> Iterator[tuple[rows.Row, Fault]]:
+    """Every enabled row that is unusable, with the reason."""
+    yield from unreadable_faults(snapshot)
+    yield from snapshot.table(rows.Rule).memo.get(
+        "faults", lambda: [(rule, fault) for rule in snapshot.enabled(rows.Rule) if (fault := find_fault(rule))]
+    )
+    for row_type in (rows.Classifier, rows.Policy):
+        table = snapshot.table(row_type)
+        invalid = table.memo.get("faults", partial(_index_faults, snapshot.enabled(row_type)))
+        yield from ((table.by_pk[pk], fault) for pk, fault in invalid.items())
+
+
+def _index_faults(found: Sequence[rows.Classifier | rows.Policy]) -> Mapping[Any, Fault]:
+    return TextBank(_list_triples(found)).invalid
+
+
+def list_explained_kinds() -> Iterator[DecisionKind]:
+    """The kinds of decision that `explain` knows."""
+    return iter(_JUDGES)
+
+
+def _read_stored(row: rows.Row, stored: Mapping[str, Json]) -> ExplainedRow | None:
+    candidate = stored.get(str(row.pk))
+    if candidate is None:
+        return None
+    operands = tuple(candidate.get("operands") or ())
+    return ExplainedRow(row.pk, bool(candidate["matched"]), candidate.get("reason"), operands, derived=False)
+
+
+def _read_scope(decision: Mapping[str, Json], user_text: str | None) -> _DecisionScope:
+    key = decision.get("key") or {}
+    semantic = str(key.get("semantic") or exclusion.NOT_ASKED)
+    return _DecisionScope(key.get("intent"), key.get("state"), key.get("userText", user_text), semantic)
+
+
+# --- rules ------------------------------------------------------------------------------------------------------
+
+
+def _build_rule_reason(
+    snapshot: Snapshot, decision: Mapping[str, Json], user_text: str | None
+) -> Callable[[rows.Rule], str | None]:
+    place, phase = _read_scope(decision, user_text), str(decision["key"]["phase"])
+    found = get_listing(snapshot, phase, place.intent, place.state)
+    order = [rule.rule_id for rule in found]
+    after_stop = set(order[order.index(decision["stoppedBy"]) + 1 :]) if "stoppedBy" in decision else set()
+    invalid = {rule.rule_id for _, rule, _ in found.invalid()}
+
+    def reason(rule: rows.Rule) -> str | None:
+        if cut := exclusion.find_exclusion_reason(snapshot, rule, phase, place.intent, place.state):
+            return cut
+        if rule.rule_id in after_stop:
+            return exclusion.STOPPED
+        return ROW_INVALID if rule.rule_id in invalid else exclusion.PATTERN
+
+    return reason
+
+
+# --- all other tables -------------------------------------------------------------------------------------------
+
+
+def _explain_by_scope(snapshot: Snapshot, row: rows.Row, place: _DecisionScope) -> str:
+    return exclusion.find_scope_reason(row, place.intent, place.state) or OUTRANKED
+
+
+def _explain_by_classifier(snapshot: Snapshot, row: rows.Classifier, place: _DecisionScope) -> str:
+    if code(row.intent_code) in ("", ANY, UNKNOWN):
+        return exclusion.INTENT_DISABLED
+    return place.semantic if row.is_semantic else _explain_by_text(snapshot, row, place, normalised=False)
+
+
+def _explain_by_policy(snapshot: Snapshot, row: rows.Policy, place: _DecisionScope) -> str:
+    return (
+        exclusion.NOT_ASKED if code(row.rule_type) == "LLM" else _explain_by_text(snapshot, row, place, normalised=True)
+    )
+
+
+def _explain_by_text(
+    snapshot: Snapshot, row: rows.Classifier | rows.Policy, place: _DecisionScope, *, normalised: bool
+) -> str:
+    table = snapshot.table(type(row))
+    bank = table.memo.get(
+        "explained", lambda: TextBank(_list_triples(snapshot.enabled(type(row))), normalised=normalised)
+    )
+    if row.pk in bank.invalid:
+        return ROW_INVALID
+    return OUTRANKED if row.pk in bank.hits(place.text) else exclusion.PATTERN
+
+
+def _list_triples(found: Sequence[rows.Classifier | rows.Policy]) -> list[Triple]:
+    tested = (row for row in found if not (isinstance(row, rows.Classifier) and row.is_semantic))
+    return [(row.pk, row.rule_type, row.pattern) for row in tested]
+
+
+_JUDGES: Mapping[DecisionKind, tuple[type[rows.Row], _Reason]] = {
+    DecisionKind.POLICY: (rows.Policy, _explain_by_policy),
+    DecisionKind.CLASSIFIER: (rows.Classifier, _explain_by_classifier),
+    DecisionKind.RESPONSE: (rows.Response, _explain_by_scope),
+    DecisionKind.TEMPLATE: (rows.PromptTemplate, _explain_by_scope),
+    DecisionKind.SCHEMA: (rows.OutputSchema, _explain_by_scope),
+    DecisionKind.CONTAINER: (rows.ContainerConfig, _explain_by_scope),
+    DecisionKind.PENDING_ACTION: (rows.PendingAction, _explain_by_scope),
+    DecisionKind.TOOL: (rows.DirectTool, _explain_by_scope),
+}
+
+
+def _find_judge(kind: str) -> tuple[type[rows.Row], _Reason]:
+    judge = _JUDGES.get(DecisionKind(kind))
+    if judge is None:
+        raise ValueError(f"{kind} decisions leave events of their own.")
+    return judge

@@ -1,0 +1,88 @@
+"""JSON paths of rules: parsed by jsonpath-ng, evaluated here (R7)."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from convengine.engine.rules.json_path.compile import MISSING, compile_selector, compile_walker
+from convengine.engine.rules.json_path.meter import BudgetExceeded, Meter
+from convengine.engine.rules.json_path.nodes import Path, PathError, format_path
+from convengine.engine.rules.json_path.parser import parse_path
+from convengine.engine.rules.json_path.values import LISTS, OBJECTS
+
+Json = Any
+
+BUDGET_EXCEEDED = "EVALUATION_BUDGET_EXCEEDED"
+NOT_MET = "TYPE_CONDITION_NOT_MET"
+
+
+class PathVerdict(NamedTuple):
+    """Whether a path holds as a condition, why not, and the comparisons that were made.
+
+    An operand is {path, value, op, literal, result}, with `literalPath` if the right side is a path too.
+    """
+
+    matched: bool
+    reason: str | None = None
+    operands: tuple[Mapping[str, Json], ...] = ()
+
+
+class JsonPath:
+    """A compiled path. Evaluation never raises, changes nothing, and does a limited amount of work."""
+
+    def __init__(self, text: str, path: Path) -> None:
+        self.text = text
+        self._select = compile_selector(path)
+        self._walk = compile_walker(path) if path.definite else None
+        self._filtered = path.filtered
+        self._written = format_path(path)
+
+    def find(self, document: Json) -> list[Json]:
+        """All values of the path, in document order; none if the evaluation costs too much."""
+        return self._found(document, Meter()) or []
+
+    def first(self, document: Json) -> tuple[bool, Json]:
+        """(True, the first value), or (False, null) without a hit."""
+        found = self.find(document)
+        return (True, found[0]) if found else (False, None)
+
+    def test(self, document: Json, null_leaf_matches: bool = True) -> PathVerdict:
+        """Test the path as a condition: false without a hit; if one boolean is the only hit, its value; else true.
+
+        Without `null_leaf_matches`, null, blank texts, and empty lists and objects are no hits of a path without a
+        filter.
+        """
+        meter = Meter()
+        found = self._found(document, meter)
+        if found is None:
+            return PathVerdict(False, BUDGET_EXCEEDED, tuple(meter.operands))
+        if not null_leaf_matches and not self._filtered:
+            found = [value for value in found if not _empty(value)]
+        matched = found[0] if len(found) == 1 and isinstance(found[0], bool) else bool(found)
+        if not meter.operands:
+            meter.record(self._written, found[0] if found else None, "exists", None, matched)
+        return PathVerdict(matched, None if matched else NOT_MET, tuple(meter.operands))
+
+    def _found(self, document: Json, meter: Meter) -> list[Json] | None:
+        try:
+            if self._walk is not None:
+                value = self._walk(document, document, meter)
+                return [] if value is MISSING else [value]
+            return self._select(document, document, meter)
+        except (BudgetExceeded, RecursionError):
+            return None
+
+
+def _empty(value: Json) -> bool:
+    if isinstance(value, str):
+        return not value.strip()
+    return value is None or (isinstance(value, (*LISTS, *OBJECTS)) and not value)
+
+
+@lru_cache(maxsize=8192)
+def compile_path(text: str) -> JsonPath:
+    """Compile a path. Raises PathError with a reason and a position."""
+    return JsonPath(text, parse_path(text))
+
+
+__all__ = ["BUDGET_EXCEEDED", "NOT_MET", "JsonPath", "PathError", "PathVerdict", "compile_path"]

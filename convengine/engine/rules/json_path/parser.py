@@ -1,0 +1,254 @@
+"""The grammar of the JSON path dialect, on jsonpath-ng's parser (pipeline-2 0.8).
+
+Every method named p_… is a production: its docstring is the grammar rule, its body makes the node.
+"""
+
+from functools import cache
+from threading import Lock
+from typing import Any, Never, cast
+
+from jsonpath_ng.ext.parser import ExtendedJsonPathParser
+
+from convengine.engine.rules.json_path.lexer import DialectLexer
+from convengine.engine.rules.json_path.nodes import (
+    Children,
+    Compare,
+    Condition,
+    Descendants,
+    Either,
+    Elements,
+    Every,
+    Exists,
+    Length,
+    Literal,
+    Matches,
+    Members,
+    Not,
+    Path,
+    PathError,
+    Slice,
+    Where,
+)
+from convengine.engine.rules.patterns import PatternError, compile_pattern
+
+MAX_LENGTH = 2000
+_FLAGS = frozenset("ism")
+
+
+class DialectParser(ExtendedJsonPathParser):
+    """Parses a path into a `Path`. Not thread-safe."""
+
+    tokens = DialectLexer.tokens
+    precedence = [("left", "OR"), ("left", "AND"), ("right", "!")]
+    #: No such module exists: the tables are made when the first path is read, in 12 ms, and are not written.
+    _ply_table_module = "convengine.engine.rules.json_path.parser_table"
+
+    def __init__(self) -> None:
+        super().__init__(lexer_class=DialectLexer)
+
+    def __dir__(self) -> list[str]:
+        # PLY collects the productions from here. Those of jsonpath-ng would accept what the dialect refuses:
+        # arithmetic, sorting, unquoted texts.
+        return list(vars(DialectParser))
+
+    def p_error(self, t: Any) -> Never:
+        """Refuse a syntax error; `parse_path` handles the end of the text."""
+        if t is None:
+            raise PathError("it ends too early", 0)
+        raise PathError(f"unexpected {t.value!r}", t.lexpos + 1)
+
+    # --- paths --------------------------------------------------------------------------------------------------
+
+    def p_jsonpath_root(self, p: Any) -> None:
+        """jsonpath : '$'"""
+        p[0] = Path()
+
+    def p_jsonpath_bare_name(self, p: Any) -> None:
+        """jsonpath : ID"""
+        p[0] = Path((Members((p[1],)),))
+
+    def p_jsonpath_segment(self, p: Any) -> None:
+        """jsonpath : jsonpath segment"""
+        p[0] = p[1].then(*p[2])
+
+    def p_query_root(self, p: Any) -> None:
+        """query : '$'"""
+        p[0] = Path()
+
+    def p_query_this(self, p: Any) -> None:
+        """query : '@'"""
+        p[0] = Path(from_root=False)
+
+    def p_query_segment(self, p: Any) -> None:
+        """query : query segment"""
+        p[0] = p[1].then(*p[2])
+
+    def p_segment_child(self, p: Any) -> None:
+        """segment : '.' child
+        | bracket
+        """
+        p[0] = (p[len(p) - 1],)
+
+    def p_segment_descendant(self, p: Any) -> None:
+        """segment : DOUBLEDOT child
+        | DOUBLEDOT bracket
+        """
+        p[0] = (Descendants(), p[2])
+
+    def p_child_name(self, p: Any) -> None:
+        """child : ID"""
+        p[0] = Members((p[1],))
+
+    def p_child_any(self, p: Any) -> None:
+        """child : '*'"""
+        p[0] = Children()
+
+    def p_bracket_any(self, p: Any) -> None:
+        """bracket : '[' '*' ']'"""
+        p[0] = Children()
+
+    def p_bracket_names(self, p: Any) -> None:
+        """bracket : '[' names ']'"""
+        p[0] = Members(p[2])
+
+    def p_bracket_indexes(self, p: Any) -> None:
+        """bracket : '[' indexes ']'"""
+        p[0] = Elements(p[2])
+
+    def p_bracket_slice(self, p: Any) -> None:
+        """bracket : '[' maybe_int ':' maybe_int ']'
+        | '[' maybe_int ':' maybe_int ':' maybe_int ']'
+        """
+        step = p[6] if len(p) == 8 else None
+        if step == 0:
+            raise PathError("a slice needs a step other than 0", p.lexpos(1) + 1)
+        p[0] = Slice(p[2], p[4], step)
+
+    def p_bracket_filter(self, p: Any) -> None:
+        """bracket : '[' '?' condition ']'"""
+        p[0] = Where(p[3])
+
+    def p_names(self, p: Any) -> None:
+        """names : STRING
+        | names ',' STRING
+        """
+        p[0] = _appended(p)
+
+    def p_indexes(self, p: Any) -> None:
+        """indexes : INT
+        | indexes ',' INT
+        """
+        p[0] = _appended(p)
+
+    def p_maybe_int(self, p: Any) -> None:
+        """maybe_int : INT
+        | empty
+        """
+        p[0] = p[1]
+
+    def p_empty(self, p: Any) -> None:
+        """empty :"""
+        p[0] = None
+
+    # --- conditions ---------------------------------------------------------------------------------------------
+
+    def p_condition_or(self, p: Any) -> None:
+        """condition : condition OR condition"""
+        p[0] = Either((*_terms(p[1], Either), *_terms(p[3], Either)))
+
+    def p_condition_and(self, p: Any) -> None:
+        """condition : condition AND condition"""
+        p[0] = Every((*_terms(p[1], Every), *_terms(p[3], Every)))
+
+    def p_condition_not(self, p: Any) -> None:
+        """condition : '!' condition"""
+        p[0] = p[2].term if isinstance(p[2], Not) else Not(p[2])
+
+    def p_condition_group(self, p: Any) -> None:
+        """condition : '(' condition ')'"""
+        p[0] = p[2]
+
+    def p_condition_exists(self, p: Any) -> None:
+        """condition : query"""
+        p[0] = Exists(p[1])
+
+    def p_condition_compare(self, p: Any) -> None:
+        """condition : operand FILTER_OP operand
+        | operand WORD_OP operand
+        """
+        p[0] = Compare(p[1], p[2], p[3])
+
+    def p_condition_regex(self, p: Any) -> None:
+        """condition : operand REGEX"""
+        p[0] = _matches(p[1], p[2], p.lexpos(2) + 1)
+
+    def p_operand_path(self, p: Any) -> None:
+        """operand : query
+        | literal
+        """
+        p[0] = p[1]
+
+    def p_operand_length(self, p: Any) -> None:
+        """operand : query '.' METHOD"""
+        p[0] = Length(p[1])
+
+    def p_literal(self, p: Any) -> None:
+        """literal : STRING
+        | INT
+        | FLOAT
+        | BOOL
+        | NULL
+        """
+        p[0] = Literal(p[1])
+
+    def p_literal_list(self, p: Any) -> None:
+        """literal : '[' ']'
+        | '[' literals ']'
+        """
+        p[0] = Literal([literal.value for literal in p[2]] if len(p) == 4 else [])
+
+    def p_literals(self, p: Any) -> None:
+        """literals : literal
+        | literals ',' literal
+        """
+        p[0] = _appended(p)
+
+
+def _appended(p: Any) -> tuple[Any, ...]:
+    return (p[1],) if len(p) == 2 else (*p[1], p[3])
+
+
+def _terms(condition: Condition, kind: type[Every] | type[Either]) -> tuple[Condition, ...]:
+    return condition.terms if isinstance(condition, kind) else (condition,)
+
+
+def _matches(operand: Any, token: str, position: int) -> Matches:
+    written = token[2:].lstrip()
+    pattern, _, flags = written[1:].rpartition("/")
+    if unknown := set(flags) - _FLAGS:
+        raise PathError(f"unknown flag {min(unknown)!r} after /{pattern}/", position)
+    inline = "".join(sorted(set(flags) - {"i"}))
+    try:
+        compiled = compile_pattern(f"(?{inline})" * bool(inline) + pattern, ignore_case="i" in flags)
+    except PatternError as error:
+        raise PathError(f"/{pattern}/ does not compile: {error.reason}", position) from None
+    return Matches(operand, compiled, written)
+
+
+_LOCK = Lock()
+
+
+@cache
+def _parser() -> DialectParser:
+    return DialectParser()
+
+
+def parse_path(text: str) -> Path:
+    """Parse a path. Raises PathError."""
+    if len(text) > MAX_LENGTH:
+        raise PathError(f"it is longer than {MAX_LENGTH} characters", MAX_LENGTH + 1)
+    with _LOCK:
+        try:
+            return cast(Path, _parser().parse(text))
+        except PathError as error:
+            raise PathError(error.reason, error.position or len(text) + 1) from None

@@ -1,0 +1,1 @@
+"""Matchers: one module per rule type, which tests a condition."""

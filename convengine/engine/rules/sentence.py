@@ -1,0 +1,102 @@
+"""A rule as one sentence: "When the form of CANCEL_ORDER is complete, set state to CONFIRM."."""
+
+from collections.abc import Iterator, Mapping
+
+from convengine.engine.rules import vocabulary
+from convengine.engine.rules.actions.contract import SHOWN, ActionValueError
+from convengine.engine.rules.conditions import get_target
+from convengine.engine.rules.json_path import PathError
+from convengine.engine.rules.path_words import act_words, in_words
+from convengine.engine.text.compare import blank, code, shorten
+from convengine.engine.turn.enums import MatchTarget, RuleType
+from convengine.engine.turn.rows import Rule
+from convengine.engine.turn.scope import ANY
+
+_COMPLETE = "the form is complete"
+_TEXTS: Mapping[str, str] = {
+    MatchTarget.USER_TEXT: "the message",
+    MatchTarget.RESOLVED_INPUT: "the message (as rewritten)",
+    MatchTarget.DIALOGUE_ACT: "the dialogue act",
+}
+
+
+def describe_rule(rule: Rule) -> str:
+    """The whole rule in words for people who have never seen a pattern. Never raises, because drafts are shown too."""
+    if missing := list(_list_missing(rule)):
+        return f"This rule is incomplete: choose {' and '.join(missing)}."
+    asked = _describe_condition(rule)
+    intent, state = code(rule.intent_code) or ANY, code(rule.state_code) or ANY
+    if asked and _COMPLETE in asked and intent != ANY:
+        asked = asked.replace(_COMPLETE, f"the form of {intent} is complete")
+        intent = ANY
+    where = _describe_scope(intent, state)
+    when = f"When {asked}{where}" if asked else f"Always{where}"
+    stop = " Later rules of this phase are skipped." if rule.stop_processing else ""
+    return f"{when}, {describe_effect(rule)}.{stop}"
+
+
+def describe_effect(rule: Rule) -> str:
+    """The rule's action as a clause."""
+    action = vocabulary.get_action(rule.action)
+    if action is None:
+        return "do nothing (no action is chosen)" if blank(rule.action) else f"run the unknown action {rule.action}"
+    try:
+        value = action.parse(rule.action_value)
+    except (ActionValueError, PathError):
+        value = shorten(str(rule.action_value), SHOWN)
+        return (
+            f"{_lower_first(action.label)} ({'no value yet' if blank(rule.action_value) else f'invalid value {value}'})"
+        )
+    if action.describe:
+        return action.describe(value)
+    return f"{_lower_first(action.label)} {shorten(rule.action_value or '', SHOWN)}".rstrip()
+
+
+def _describe_condition(rule: Rule) -> str:
+    """The condition as a clause; blank if it always holds."""
+    pattern = (rule.match_pattern or "").strip()
+    match code(rule.rule_type):
+        case RuleType.EXACT if code(pattern) == ANY:
+            return ""
+        case RuleType.EXACT if get_target(rule) == MatchTarget.DIALOGUE_ACT and (act := act_words(pattern)):
+            return act
+        case RuleType.EXACT:
+            return f"{_describe_text(rule)} is “{shorten(pattern, SHOWN)}”"
+        case RuleType.REGEX:
+            return f"{_describe_text(rule)} matches /{shorten(pattern, SHOWN)}/"
+        case RuleType.JSON_PATH:
+            return in_words(pattern) or _describe_unreadable(pattern)
+        case RuleType.CONTEXT_JSON_PATH:
+            return in_words(pattern, root="context") or _describe_unreadable(pattern)
+    return f"{rule.rule_type} holds for {shorten(pattern, SHOWN) or 'it'}"
+
+
+def _list_missing(rule: Rule) -> Iterator[str]:
+    """What a draft still lacks for a complete sentence."""
+    if blank(rule.rule_type) or blank(rule.match_pattern):
+        yield "a condition"
+    if blank(rule.action):
+        yield "an action"
+
+
+def _describe_unreadable(pattern: str) -> str:
+    return f"{shorten(pattern, SHOWN)} (not a valid JSON path)"
+
+
+def _describe_text(rule: Rule) -> str:
+    return _TEXTS.get(get_target(rule), f"the text {rule.match_target}")
+
+
+def _describe_scope(intent: str, state: str) -> str:
+    match intent, state:
+        case "ANY", "ANY":
+            return ""
+        case "ANY", _:
+            return f" in state {state}"
+        case _, "ANY":
+            return f" in intent {intent}"
+    return f" in state {state} of intent {intent}"
+
+
+def _lower_first(label: str) -> str:
+    return label[:1].lower() + label[1:]

@@ -1,0 +1,22 @@
+"""Settings of the rule engine (settings 2.9, pipeline-2 7.5)."""
+
+from convengine.engine.turn.live_settings import declare, integer, one_of
+
+FAMILY = "RulesStep"
+
+MAX_PASSES = declare(
+    FAMILY,
+    "MAX_PASSES",
+    integer(1, 20),
+    5,
+    "Maximum number of passes through the rules of a phase while they change the intent or state.",
+    mark="LR",
+)
+AUDIT_NO_MATCH = declare(
+    FAMILY,
+    "AUDIT_NO_MATCH",
+    one_of("EACH", "SUMMARY", "OFF"),
+    "SUMMARY",
+    "What is recorded about rules that did not match: one event per rule, one per pass, or nothing.",
+    mark="LR",
+)

@@ -1,0 +1,1 @@
+"""The state graph: which moves between states are allowed."""

@@ -1,0 +1,98 @@
+"""Which moves of a turn the state graph allows (pipeline-2 8.2, R67)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.scope import ANY
+from convengine.engine.turn.session import Session, Transition
+from convengine.engine.turn.snapshot import Snapshot
+
+#: A graph describes the moves of one intent: moves of these causes are recorded and not checked.
+_UNCHECKED = frozenset({"RESET", "INTENT_RESOLUTION"})
+
+
+@dataclass(frozen=True)
+class Hop:
+    """One move of the turn, and whether the graph allows it."""
+
+    from_state: str
+    to_state: str
+    intent: str
+    cause: str
+    checked: bool
+    allowed: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """The hop as the path of an event shows it."""
+        return {
+            "from": self.from_state,
+            "to": self.to_state,
+            "intent": self.intent,
+            "cause": self.cause,
+            "checked": self.checked,
+            "allowed": self.allowed,
+        }
+
+
+@dataclass(frozen=True)
+class GraphVerdict:
+    """All hops of a turn, in order."""
+
+    path: tuple[Hop, ...]
+
+    @property
+    def checked(self) -> bool:
+        """True when any hop was checked."""
+        return any(hop.checked for hop in self.path)
+
+    @property
+    def first_violation(self) -> Hop | None:
+        """The first hop that no edge allows."""
+        return next((hop for hop in self.path if not hop.allowed), None)
+
+
+def judge_moves(session: Session, snapshot: Snapshot) -> GraphVerdict:
+    """Check the changes of intent and state in this turn, hop by hop, against the edges of each hop's intent."""
+    return GraphVerdict(tuple(_check_move(move, snapshot) for move in _list_moves(session) if _changes_position(move)))
+
+
+def _list_moves(session: Session) -> Iterator[Transition]:
+    """The recorded transitions since the last reset; an unrecorded change between them is a hop of its own."""
+    resets = [place for place, move in enumerate(session.transitions) if move.cause == "RESET"]
+    here: tuple[str | None, str | None] = (session.turn_start_intent, session.turn_start_state)
+    for move in session.transitions[resets[-1] + 1 if resets else 0 :]:
+        yield Transition(*here, move.from_intent, move.from_state, "UNRECORDED")
+        yield move
+        here = (move.to_intent, move.to_state)
+    yield Transition(*here, session.intent, session.state, "UNRECORDED")
+
+
+def _changes_position(move: Transition) -> bool:
+    return (code(move.from_intent), code(move.from_state)) != (code(move.to_intent), code(move.to_state))
+
+
+def _check_move(move: Transition, snapshot: Snapshot) -> Hop:
+    intent, start, end = code(move.to_intent), code(move.from_state), code(move.to_state)
+    within = code(move.from_intent) == intent and move.cause not in _UNCHECKED and "" not in (start, end)
+    return Hop(start, end, intent, move.cause, within, not within or is_allowed(snapshot, intent, start, end))
+
+
+def is_allowed(snapshot: Snapshot, intent: str, start: str, end: str) -> bool:
+    """True when an edge of the intent leads from one state to the other, or the intent has no edges."""
+    by_intent = snapshot.index(rows.StateEdge, _intent_key, _order_key)
+    codes = [one for one in dict.fromkeys((intent, ANY)) if snapshot.is_active(one)]
+    edges = [edge for one in codes for edge in by_intent.get(one, ())]
+    return not edges or any(
+        code(edge.from_state) in (start, ANY) and code(edge.to_state) in (end, ANY) for edge in edges
+    )
+
+
+def _intent_key(edge: rows.StateEdge) -> str:
+    return code(edge.intent_code)
+
+
+def _order_key(edge: rows.StateEdge) -> tuple[int, int]:
+    return edge.priority, edge.edge_id

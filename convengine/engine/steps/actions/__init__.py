@@ -1,0 +1,1 @@
+"""Actions: the record of a pending action, its approval, and its run."""

@@ -1,0 +1,197 @@
+"""ActionLifecycleStep: keep the runtime record of the pending action (pipeline-1 11)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from convengine.engine.pending_actions import choice, record
+from convengine.engine.pending_actions.choice import Action, Scope
+from convengine.engine.pending_actions.question import REASON
+from convengine.engine.pending_actions.record import LIVE, Moment, Record
+from convengine.engine.pending_actions.settings import ACTION_LIFECYCLE_ENABLED, TTL_MINUTES, TTL_TURNS
+from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.steps.actions.stages import PENDING_ACTION_LIFECYCLE
+from convengine.engine.text.compare import code
+from convengine.engine.turn.enums import ActionStatus, PolicyDecision
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+
+#: Session fields that these functions change.
+LIFECYCLE_FIELDS = frozenset({"context", "input_params", "clarification"})
+#: Context keys in which tasks and integrators propose an action.
+_PROPOSALS = ("pending_action", "pendingAction", "pending_action_key", "pendingActionKey")
+#: Statuses after which a later turn opens the action again (R82).
+_REOPENED = frozenset({ActionStatus.EXPIRED, ActionStatus.FAILED})
+
+
+class ActionLifecycleStep(Step):
+    """Open, confirm, reject or expire the pending action, with limits in turns and minutes."""
+
+    after = ("CorrectionStep",)
+    rank = 1000
+    requires_persisted = True
+    writes = LIFECYCLE_FIELDS
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Update the record for this turn."""
+        return Continue(advance_record(session, turn))
+
+
+def advance_record(session: Session, turn: Turn) -> Session:
+    """Update the record for this turn: leave, expire, open, then apply the decision."""
+    if not turn.config(session, ACTION_LIFECYCLE_ENABLED):
+        return session
+    session = _drop_record_of_other_scope(session, turn)
+    current = record.read_record(session)
+    if current and current.status in LIVE and current.is_expired(_now(turn)):
+        return _expire_record(session, turn, current)
+    if current and current.status is ActionStatus.IN_PROGRESS:
+        # From an earlier turn that did not finish.
+        session = _store_record(session, turn, current.with_status(ActionStatus.OPEN, _now(turn)), "INTERRUPTED")
+    action_choice = choice.choose_action(session, turn, Scope.of(session))
+    choice.audit_choice(session, turn, action_choice)
+    if action_choice.action:
+        return _apply_decision(_ensure_record(session, turn, action_choice.action), turn, action_choice.action)
+    current = record.read_record(session)
+    return record.store_record(session, current) if current else session
+
+
+def find_runnable_record(session: Session, turn: Turn, action: Action) -> Record | None:
+    """The record under which an action may run or be rejected now; without limits if the lifecycle is off."""
+    current = record.read_record(session)
+    if turn.config(session, ACTION_LIFECYCLE_ENABLED):
+        return current if current and current.is_for(action) else None
+    if current and current.scope != str(Scope.of(session)):
+        current = None
+    if current and current.settles(action):
+        return current
+    fresh = record.open_record(session, action, _now(turn), (0, 0), current)
+    return fresh.with_status(ActionStatus.IN_PROGRESS, _now(turn))
+
+
+def reopen_action(session: Session, turn: Turn) -> Session:
+    """Reopen an action that was confirmed in this turn but will not run."""
+    current = record.read_record(session)
+    if current is None or current.status is not ActionStatus.IN_PROGRESS:
+        return session
+    return _store_record(session, turn, current.with_status(ActionStatus.OPEN, _now(turn)), "REVERTED")
+
+
+def close_record(session: Session, turn: Turn, current: Record, status: ActionStatus) -> Session:
+    """The session after an action was executed, rejected or failed, without the action's data.
+
+    A failed one keeps its key, so that another yes means the same action, but not its approval.
+    """
+    if current.status is not status:
+        session = record.end_record(record.store_record(session, current.with_status(status, _now(turn))))
+    else:
+        session = record.store_record(session, current)
+    return session.without_context("approval") if status is ActionStatus.FAILED else clear_proposal(session)
+
+
+def _drop_record_of_other_scope(session: Session, turn: Turn) -> Session:
+    """Remove the record of another intent or state."""
+    current = record.read_record(session)
+    if current is None or current.scope == str(Scope.of(session)):
+        return session
+    if current.status in LIVE:
+        session = record.end_record(session)
+    session = _drop_question(session.without_context(record.RECORD))
+    proposed_key = session.input_params.get("pending_action_key")
+    if code(str(proposed_key)) == code(current.action_key) and "pending_action_key" not in session.user_input_params:
+        session = session.without_params("pending_action_key")
+    _audit_event(session, turn, current, "SCOPE_LEFT")
+    return session
+
+
+def _expire_record(session: Session, turn: Turn, current: Record) -> Session:
+    """A late yes runs nothing; it is handled like any other message."""
+    late = session.input_params.get("policy_decision") == PolicyDecision.EXECUTE_PENDING_ACTION
+    expired = current.with_status(ActionStatus.EXPIRED, _now(turn))
+    session = record.end_record(record.store_record(clear_proposal(session), expired))
+    if late:
+        session = _reclassify_message(session).with_params(
+            {"skip_pending_action_execution": True, "pending_action_result": ActionStatus.EXPIRED.value}
+        )
+    _audit_event(session, turn, expired, "EXPIRED", {"turn": turn.turn_no})
+    return session
+
+
+def _ensure_record(session: Session, turn: Turn, action: Action) -> Session:
+    """Add a record of the action: the existing one, or a new one if none counts any more."""
+    current = record.read_record(session)
+    if current and not _needs_new_record(session, current, action):
+        return session
+    ttl = turn.config(session, TTL_TURNS), turn.config(session, TTL_MINUTES)
+    return _store_record(session, turn, record.open_record(session, action, _now(turn), ttl, current), "OPEN")
+
+
+def _needs_new_record(session: Session, current: Record, action: Action) -> bool:
+    if current.settles(action):
+        # The action opens again only if the message names it, because its key was removed when it ended.
+        return bool(session.input_params.get("pending_action_key"))
+    return not current.is_for(action) or current.status in _REOPENED
+
+
+def _apply_decision(session: Session, turn: Turn, action: Action) -> Session:
+    """Apply the decision of the turn to the record."""
+    current = record.read_record(session)
+    decision = PolicyDecision.read(session.input_params.get("policy_decision"))
+    if current is None:
+        return session
+    if (
+        current.status is ActionStatus.OPEN
+        and decision is PolicyDecision.EXECUTE_PENDING_ACTION
+        and current.is_for(action)
+    ):
+        return _store_record(session, turn, current.with_status(ActionStatus.IN_PROGRESS, _now(turn)), "IN_PROGRESS")
+    if (
+        current.status is ActionStatus.OPEN
+        and decision is PolicyDecision.REJECT_PENDING_ACTION
+        and current.is_for(action)
+    ):
+        return record.end_record(
+            _store_record(session, turn, current.with_status(ActionStatus.REJECTED, _now(turn)), "REJECTED")
+        )
+    if decision is PolicyDecision.EXECUTE_PENDING_ACTION:
+        session = _reclassify_message(session)
+    return record.store_record(session, current)
+
+
+def _reclassify_message(session: Session) -> Session:
+    return session.with_params(
+        {"policy_decision": PolicyDecision.RECLASSIFY_INTENT.value, "skip_intent_resolution": False}
+    )
+
+
+def clear_proposal(session: Session) -> Session:
+    """Remove the proposal of an ended action, its approval, and the question about it (settings 6, R37)."""
+    return _drop_question(session.without_context(*_PROPOSALS, "approval").without_params("pending_action_key"))
+
+
+def _drop_question(session: Session) -> Session:
+    question = session.clarification
+    return session.evolve(clarification=None) if question and question.reason == REASON else session
+
+
+def _store_record(session: Session, turn: Turn, current: Record, event: str) -> Session:
+    session = record.store_record(session, current)
+    _audit_event(session, turn, current, event)
+    return session
+
+
+def _audit_event(
+    session: Session, turn: Turn, current: Record, event: str, more: Mapping[str, Any] | None = None
+) -> None:
+    turn.audit(
+        session,
+        PENDING_ACTION_LIFECYCLE,
+        event=event,
+        status=current.status.value,
+        actionKey=current.action_key,
+        actionRef=current.action_ref,
+        **(more or {}),
+    )
+
+
+def _now(turn: Turn) -> Moment:
+    return Moment.of(turn.turn_no, turn.ports.clock.now())

@@ -1,0 +1,218 @@
+"""GuardrailStep: clean the text, and stop sensitive tools and actions without approval (pipeline-1 13)."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.engine.pending_actions import choice, record
+from convengine.engine.pending_actions.choice import Action, Scope
+from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.rules.pattern_settings import audit_unusable
+from convengine.engine.rules.patterns import MAX_INPUT, Pattern, PatternError, compile_pattern
+from convengine.engine.steps.actions.action_lifecycle import LIFECYCLE_FIELDS, reopen_action
+from convengine.engine.steps.actions.settings import (
+    APPROVAL_GATE_FAIL_CLOSED,
+    DENY_RESPONSE,
+    GUARDRAIL_ENABLED,
+    REQUIRE_APPROVAL_FOR_SENSITIVE_ACTIONS,
+    SANITIZE_INPUT,
+    SENSITIVE_PATTERNS,
+)
+from convengine.engine.steps.actions.stages import GUARDRAIL_ALLOW, GUARDRAIL_DENY
+from convengine.engine.text.compare import blank, code, truthy
+from convengine.engine.turn.enums import PolicyDecision
+from convengine.engine.turn.session import ReplyOverride, Session
+from convengine.engine.turn.turn import Turn
+
+REASON = "SENSITIVE_ACTION_APPROVAL_REQUIRED"
+
+
+#: Invisible characters: controls except white space, zero widths, direction marks.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
+)
+_SPACES = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class SensitiveMatch:
+    """What made a turn sensitive."""
+
+    #: TEXT, ACTION or TOOL.
+    matched_on: str
+    #: The index in SENSITIVE_PATTERNS, from 0.
+    pattern_index: int
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """The guardrail's result for a turn."""
+
+    text: str
+    sensitive: SensitiveMatch | None
+    required: bool
+    approved: bool
+
+    @property
+    def denied(self) -> bool:
+        """True when approval is required and missing."""
+        return self.required and not self.approved
+
+
+class GuardrailStep(Step):
+    """Allow, or deny with flags for later steps."""
+
+    after = ("DisambiguationStep",)
+    rank = 1200
+    requires_persisted = True
+    writes = LIFECYCLE_FIELDS | {"reply_override"}
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Write exactly one of GUARDRAIL_ALLOW and GUARDRAIL_DENY, unless the step is disabled."""
+        if not turn.config(session, GUARDRAIL_ENABLED):
+            return Continue(session)
+        found = assess_sensitivity(session, turn)
+        if turn.config(session, SANITIZE_INPUT):
+            session = session.with_params({"sanitized_user_text": found.text})
+        return Continue(_deny_turn(session, turn, found) if found.denied else _allow_turn(session, turn, found))
+
+
+def _allow_turn(session: Session, turn: Turn, found: Assessment) -> Session:
+    # Keep the skip flags of this turn: an expired action must not run because its text is harmless (R91).
+    session = session.with_params({"guardrail_blocked": False})
+    turn.audit(
+        session,
+        GUARDRAIL_ALLOW,
+        result="ALLOW",
+        sensitive=found.sensitive is not None,
+        approvalRequired=found.required,
+        approvalGranted=found.approved,
+        intent=session.intent,
+        state=session.state,
+    )
+    return session
+
+
+def _deny_turn(session: Session, turn: Turn, found: Assessment) -> Session:
+    """Deny. The policy's decision about intents stays, and so does a rejection (R99)."""
+    rejecting = session.input_params.get("policy_decision") == PolicyDecision.REJECT_PENDING_ACTION
+    decision = PolicyDecision.REJECT_PENDING_ACTION if rejecting else PolicyDecision.RECLASSIFY_INTENT
+    session = session.with_params(
+        {
+            "guardrail_blocked": True,
+            "guardrail_reason": REASON,
+            "policy_decision": decision.value,
+            "skip_tool_execution": True,
+            "skip_pending_action_execution": True,
+        }
+    )
+    if text := turn.config(session, DENY_RESPONSE):
+        session = session.evolve(reply_override=ReplyOverride(text, "GUARDRAIL"))
+    turn.audit(
+        session,
+        GUARDRAIL_DENY,
+        result="DENY",
+        reason=REASON,
+        sensitive=True,
+        approvalGranted=found.approved,
+        userText=found.text,
+        intent=session.intent,
+        state=session.state,
+        matchedOn=found.sensitive.matched_on if found.sensitive else None,
+        patternIndex=found.sensitive.pattern_index if found.sensitive else None,
+    )
+    return reopen_action(session, turn)
+
+
+def sanitize_text(text: str | None) -> str:
+    """The text on one line with single blanks and without invisible characters."""
+    return _SPACES.sub(" ", _INVISIBLE.sub("", text or "")).strip()
+
+
+def assess_sensitivity(session: Session, turn: Turn) -> Assessment:
+    """Test the user's text, the action that a yes would run now, and the requested tool."""
+    text, action = sanitize_text(session.user_text), _find_confirmed_action(session, turn)
+    sensitive = _find_sensitive_match(session, turn, list(_list_subjects(session, text, action)))
+    required = sensitive is not None and turn.config(session, REQUIRE_APPROVAL_FOR_SENSITIVE_ACTIONS)
+    return Assessment(text, sensitive, required, _is_approved(session, action))
+
+
+def _find_confirmed_action(session: Session, turn: Turn) -> Action | None:
+    if session.input_params.get("policy_decision") != PolicyDecision.EXECUTE_PENDING_ACTION:
+        return None
+    return choice.choose_action(session, turn, Scope.of(session)).action
+
+
+def _list_subjects(session: Session, text: str, action: Action | None) -> Iterator[tuple[str, str]]:
+    """All texts to test, each with its name."""
+    # A long text is tested in overlapping pieces, so that padding cannot hide a word.
+    for start in range(0, len(text), MAX_INPUT // 2):
+        yield "TEXT", text[start : start + MAX_INPUT]
+        if start + MAX_INPUT >= len(text):
+            break
+    if action:
+        yield "ACTION", action.key
+        yield "ACTION", (action.row.description if action.row else None) or ""
+        yield "ACTION", action.reference
+    yield "TOOL", _find_requested_tool(session)
+
+
+def _find_requested_tool(session: Session) -> str:
+    request = session.input_params.get("tool_request")
+    if isinstance(request, str):
+        try:
+            request = json.loads(request)
+        except ValueError:
+            return ""
+    wanted = request.get("tool_code") if isinstance(request, Mapping) else None
+    return wanted if isinstance(wanted, str) else ""
+
+
+def _find_sensitive_match(session: Session, turn: Turn, subjects: list[tuple[str, str]]) -> SensitiveMatch | None:
+    said = [(name, text) for name, text in subjects if not blank(text)]
+    patterns = turn.config(session, SENSITIVE_PATTERNS)
+    closed = turn.config(session, APPROVAL_GATE_FAIL_CLOSED)
+    for index, text in enumerate(patterns):
+        pattern = _compile_or_audit(session, turn, text)
+        if pattern is None:
+            if said and closed:
+                return SensitiveMatch(said[0][0], index)
+            continue
+        for name, subject in said:
+            if pattern.found(subject):
+                return SensitiveMatch(name, index)
+    return None
+
+
+def _compile_or_audit(session: Session, turn: Turn, text: str) -> Pattern | None:
+    try:
+        return compile_pattern(text)
+    except PatternError as error:
+        audit_unusable(session, turn, SENSITIVE_PATTERNS, text, error)
+        return None
+
+
+def _is_approved(session: Session, action: Action | None) -> bool:
+    """True when the request approves, or the context does for this action or turn."""
+    sent: Any = session.user_input_params
+    if truthy(sent.get("approval_granted")) or truthy(sent.get("approvalGranted")):
+        return True
+    approval = session.context.get("approval")
+    if not isinstance(approval, Mapping) or not truthy(approval.get("granted")):
+        return False
+    return _covers_turn(session, approval.get("turn"), action) and _covers_action(approval.get("actionKey"), action)
+
+
+def _covers_turn(session: Session, turn_no: Any, action: Action | None) -> bool:
+    """True when the approval belongs to the time when this action was open; without an action, to this turn."""
+    if turn_no is None:
+        return True
+    found = record.read_record(session)
+    since = found.created_turn if action and found and found.is_for(action) else session.turn_no
+    return isinstance(turn_no, int) and since <= turn_no <= session.turn_no
+
+
+def _covers_action(key: Any, action: Action | None) -> bool:
+    return key is None or (action is not None and code(str(key)) == code(action.key))

@@ -1,0 +1,201 @@
+"""PendingActionStep: run the action that the user confirmed, or drop the refused one (pipeline-2 2)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from convengine.engine.pending_actions import choice, record
+from convengine.engine.pending_actions.choice import Action, Scope
+from convengine.engine.pending_actions.record import LIVE, Record
+from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.steps.actions.action_lifecycle import (
+    LIFECYCLE_FIELDS,
+    clear_proposal,
+    close_record,
+    find_runnable_record,
+)
+from convengine.engine.steps.actions.run import NotRunnable, Outcome, Run, run_once
+from convengine.engine.steps.actions.stages import (
+    PENDING_ACTION_EXECUTED,
+    PENDING_ACTION_FAILED,
+    PENDING_ACTION_REJECTED,
+    PENDING_ACTION_SKIPPED,
+)
+from convengine.engine.text.compare import truthy
+from convengine.engine.turn.enums import ActionStatus, PolicyDecision
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.stage import Stage
+from convengine.engine.turn.turn import Turn
+
+Json = Any
+_EXECUTE, _REJECT = PolicyDecision.EXECUTE_PENDING_ACTION, PolicyDecision.REJECT_PENDING_ACTION
+_RECLASSIFY = PolicyDecision.RECLASSIFY_INTENT
+#: Messages of some reasons.
+_TEXTS = {
+    "GUARDRAIL": "The guardrail blocks the action until it is approved.",
+    "EXPIRED": "The action was no longer open when it was confirmed.",
+    "RULE": "A rule blocks the action.",
+    "AMBIGUOUS_OR_NO_KEY": "No action is named, and the rows of this intent and state leave none or several.",
+    "NO_REFERENCE": "The named action has no row here with a task to run.",
+    "ALREADY_CLAIMED": "An earlier turn started the action, but its outcome is unknown. A person must check it.",
+    "REPLY_OVERRIDE": "This turn is answered otherwise.",
+}
+
+
+class PendingActionStep(Step):
+    """Run each opened action at most once. A failed task is a result, not an error of the turn."""
+
+    after = ("AutoAdvanceStep",)
+    rank = 1900
+    requires_persisted = True
+    writes = LIFECYCLE_FIELDS
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Set `pending_action_result`, and the outcome in the record."""
+        return Continue(conclude_action(session, turn))
+
+
+def conclude_action(session: Session, turn: Turn) -> Session:
+    """Run the confirmed action, or drop the refused one. A failed task never fails the turn."""
+    decision = PolicyDecision.read(session.input_params.get("policy_decision")) or _RECLASSIFY
+    confirmed = _EXECUTE in (decision, session.interaction_decision)
+    # A refusal is never stopped, because it runs nothing (R99).
+    if decision is not _REJECT and confirmed and (reason := _find_hold_reason(session, decision)):
+        return _skip_action(session, turn, _RECLASSIFY, record.read_record(session), reason)
+    if decision not in (_EXECUTE, _REJECT):
+        return session
+    action_choice = choice.choose_action(session, turn, _find_decided_scope(session))
+    choice.audit_choice(session, turn, action_choice)
+    if action_choice.action is None:
+        reason = "AMBIGUOUS_OR_NO_KEY" if action_choice.key is None else "NO_REFERENCE"
+        return _skip_action(session, turn, decision, None, reason, actionKey=action_choice.key)
+    current = find_runnable_record(session, turn, action_choice.action)
+    if decision is _REJECT:
+        return _reject_action(session, turn, action_choice.action, current)
+    if current is None or current.status is not ActionStatus.IN_PROGRESS:
+        status = current.status.value if current else "NONE"
+        return _skip_action(
+            session, turn, decision, current, f"RUNTIME_STATUS_{status}", actionKey=action_choice.action.key
+        )
+    return _execute_action(session, turn, action_choice.action, current)
+
+
+def _find_hold_reason(session: Session, decision: PolicyDecision) -> str | None:
+    """Why a yes runs nothing although an action was open; null if it runs, or if that was recorded already."""
+    params, current = session.input_params, record.read_record(session)
+    if truthy(params.get("guardrail_blocked")):
+        return "GUARDRAIL"
+    if params.get("pending_action_result") == ActionStatus.EXPIRED:
+        return "EXPIRED"
+    if truthy(params.get("skip_pending_action_execution")):
+        return "RULE"
+    if decision is _EXECUTE:
+        return "REPLY_OVERRIDE" if session.reply_override or session.reset_only else None
+    if truthy(params.get("pending_action_disambiguation_required")):
+        return None
+    return f"RUNTIME_STATUS_{current.status.value}" if current and current.status in record.FINAL else "RULE"
+
+
+def _find_decided_scope(session: Session) -> Scope:
+    """The intent and state in which the user decided, even if a rule has moved the dialogue since."""
+    current = record.read_record(session)
+    if current and session.turn_no in (current.in_progress_turn, current.rejected_turn):
+        intent, _, state = current.scope.partition("|")
+        return Scope(intent, state)
+    return Scope.of(session)
+
+
+def _reject_action(session: Session, turn: Turn, action: Action, current: Record | None) -> Session:
+    if current and current.status is ActionStatus.EXECUTED:
+        return _skip_action(session, turn, _REJECT, current, "RUNTIME_STATUS_EXECUTED", actionKey=action.key)
+    if current and (current.status in LIVE or current.status is ActionStatus.REJECTED):
+        session = close_record(session, turn, current, ActionStatus.REJECTED)
+    else:
+        # Nothing was open, or it expired in this turn: there is nothing to reject.
+        session = clear_proposal(session)
+    session = session.with_params({"pending_action_result": ActionStatus.REJECTED.value})
+    _audit(session, turn, PENDING_ACTION_REJECTED, _REJECT, action.reference)
+    return session
+
+
+def _execute_action(session: Session, turn: Turn, action: Action, current: Record) -> Session:
+    started = turn.ports.clock.elapsed_ms()
+    try:
+        run = run_once(session, turn, action, current)
+    except NotRunnable as error:
+        now = turn.ports.clock.now().isoformat()
+        outcome = Outcome(ActionStatus.FAILED, (), (), now, error.reason, error.message)
+        return _apply_outcome(session, turn, action, current, outcome, {})
+    if run.outcome is None:
+        # If it expired, another yes would open it again, and what may have run would run twice.
+        session = record.store_record(session, current.with_unknown_end(run.execution.other_nonce or current.nonce))
+        return _skip_action(session, turn, _EXECUTE, current, "ALREADY_CLAIMED", actionKey=action.key)
+    run_details = {"durationMs": int(turn.ports.clock.elapsed_ms() - started), **_describe_run(run)}
+    return _apply_outcome(session, turn, action, current, run.outcome, run_details)
+
+
+def _describe_run(run: Run) -> dict[str, Json]:
+    methods = ",".join(run.reference.methods) or run.reference.task
+    reused = {} if run.execution.claimed else {"reused": True, "sameRequest": run.same_request}
+    return {
+        "taskBean": run.reference.task,
+        "taskMethods": methods,
+        "executionId": run.execution.execution_id,
+        **reused,
+    }
+
+
+def _apply_outcome(
+    session: Session, turn: Turn, action: Action, current: Record, outcome: Outcome, run_details: Mapping[str, Json]
+) -> Session:
+    """The session after the run: the record with its result, then the task's changes, which may include a new
+    proposal.
+    """
+    session = close_record(session, turn, current.with_result(outcome.summarize_result()), outcome.status)
+    session = outcome.apply_to(session).with_params({"pending_action_result": outcome.status.value})
+    if outcome.status is ActionStatus.EXECUTED:
+        _audit(session, turn, PENDING_ACTION_EXECUTED, _EXECUTE, action.reference, **run_details)
+        return session
+    _audit(
+        session,
+        turn,
+        PENDING_ACTION_FAILED,
+        _EXECUTE,
+        action.reference,
+        reason=outcome.error_type,
+        errorType=outcome.error_type,
+        reasonText=outcome.message,
+        **run_details,
+    )
+    return session
+
+
+def _skip_action(
+    session: Session, turn: Turn, decision: PolicyDecision, current: Record | None, reason: str, **more: Json
+) -> Session:
+    turn.audit(
+        session,
+        PENDING_ACTION_SKIPPED,
+        policyDecision=decision.value,
+        pendingActionRef=current.action_ref if current else None,
+        intent=session.intent,
+        state=session.state,
+        context=session.context,
+        reason=reason,
+        reasonText=_TEXTS.get(reason),
+        **more,
+    )
+    return session
+
+
+def _audit(session: Session, turn: Turn, stage: Stage, decision: PolicyDecision, reference: str, **more: Json) -> None:
+    turn.audit(
+        session,
+        stage,
+        policyDecision=decision.value,
+        pendingActionRef=reference,
+        intent=session.intent,
+        state=session.state,
+        context=session.context,
+        pendingActionResult=session.input_params.get("pending_action_result"),
+        **more,
+    )

@@ -1,0 +1,91 @@
+"""Stages of actions."""
+
+from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
+
+GUARDRAIL_ALLOW = declare_stage(
+    "GUARDRAIL_ALLOW",
+    Family.POLICY,
+    "The guardrail allowed the turn.",
+    steps="GuardrailStep",
+    keys="result sensitive approvalRequired approvalGranted intent state",
+    common=True,
+    sentences=(
+        SentenceTemplate("The guardrail allowed a sensitive message, because it was approved.", {"sensitive": True}),
+    ),
+)
+GUARDRAIL_DENY = declare_stage(
+    "GUARDRAIL_DENY",
+    Family.POLICY,
+    "A sensitive action has no approval, so it does not run.",
+    steps="GuardrailStep",
+    keys="result reason sensitive approvalGranted userText intent state matchedOn patternIndex",
+    always_recorded=True,
+    sentences=(
+        SentenceTemplate(
+            "The guardrail denied the request: {reason:phrase guardrail}[ (sensitive: {matchedOn:phrase matched_on})].",
+            tone=Tone.WARNING,
+        ),
+    ),
+)
+PENDING_ACTION_LIFECYCLE = declare_stage(
+    "PENDING_ACTION_LIFECYCLE",
+    Family.ACTION,
+    "An action was proposed, confirmed, refused, or waited too long.",
+    steps="ActionLifecycleStep GuardrailStep",
+    keys="event status actionKey actionRef turn",
+)
+PENDING_ACTION_SKIPPED = declare_stage(
+    "PENDING_ACTION_SKIPPED",
+    Family.ACTION,
+    "No action runs in this turn, and why.",
+    steps="PendingActionStep",
+    keys="policyDecision pendingActionRef intent state context reason reasonText actionKey",
+    sentences=(
+        SentenceTemplate(
+            "The action[ {actionKey}][ {pendingActionRef}] did not run: {reason:phrase skipped}.", tone=Tone.WARNING
+        ),
+    ),
+)
+PENDING_ACTION_REJECTED = declare_stage(
+    "PENDING_ACTION_REJECTED",
+    Family.ACTION,
+    "The user said no; the action does not run.",
+    steps="PendingActionStep",
+    keys="policyDecision pendingActionRef intent state context pendingActionResult",
+    sentences=(SentenceTemplate("The user said no, so the action {pendingActionRef} was cancelled."),),
+)
+PENDING_ACTION_EXECUTED = declare_stage(
+    "PENDING_ACTION_EXECUTED",
+    Family.ACTION,
+    "The user said yes, and the action ran.",
+    steps="PendingActionStep",
+    keys=(
+        "policyDecision pendingActionRef intent state context pendingActionResult durationMs taskBean "
+        "taskMethods executionId reused sameRequest"
+    ),
+    always_recorded=True,
+    sentences=(
+        SentenceTemplate(
+            "The task {taskBean} did not run again: it has already run, and its stored result was used.",
+            {"reused": True},
+        ),
+        SentenceTemplate(
+            "The user said yes, so the task {taskBean} ({taskMethods:names}) ran once[ and took {durationMs:ms}].",
+            tone=Tone.GOOD,
+        ),
+        SentenceTemplate("The user said yes, so the action {pendingActionRef} ran once.", tone=Tone.GOOD),
+    ),
+)
+PENDING_ACTION_FAILED = declare_stage(
+    "PENDING_ACTION_FAILED",
+    Family.ACTION,
+    "The action was confirmed and failed.",
+    steps="PendingActionStep",
+    keys=(
+        "policyDecision pendingActionRef intent state context pendingActionResult reason errorType "
+        "reasonText durationMs taskBean taskMethods executionId reused sameRequest"
+    ),
+    sentences=(
+        SentenceTemplate("The action {pendingActionRef} failed[: {reason}][ ({reasonText})].", tone=Tone.ERROR),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Container data: reference data that is fetched for an intent and state."""

@@ -1,0 +1,30 @@
+"""Settings of fetching reference data (settings 2.9, pipeline-2 1)."""
+
+from convengine.engine.turn.live_settings import boolean, declare, integer, text_list
+
+CONTAINER_FAMILY = "AddContainerDataStep"
+
+
+#: The qualifier of a container row's own value.
+_ADDRESS = "page-section-container"
+
+CONTAINER_ENABLED = declare(CONTAINER_FAMILY, "ENABLED", boolean(), True, "Fetch data from data sources.")
+CONTAINER_TIMEOUT_MS = declare(
+    CONTAINER_FAMILY,
+    "TIMEOUT_MS",
+    integer(100, 60_000),
+    3000,
+    "Timeout for one fetch (milliseconds).",
+    qualifier=_ADDRESS,
+)
+CONTAINER_MAX_BYTES = declare(
+    CONTAINER_FAMILY, "MAX_BYTES", integer(), 65_536, "Maximum size of one fetched result.", qualifier=_ADDRESS
+)
+CONTAINER_REDACT_PARAMS = declare(
+    CONTAINER_FAMILY,
+    "REDACT_PARAMS",
+    text_list(),
+    (),
+    "Parameters that are masked in the audit of a fetch.",
+    qualifier=_ADDRESS,
+)

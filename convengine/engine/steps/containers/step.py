@@ -1,0 +1,175 @@
+"""AddContainerDataStep: fetch reference data for the intent and state, before any step uses it (pipeline-2 1)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.steps.containers.select import ContainerChoice, choose_containers
+from convengine.engine.steps.containers.settings import (
+    CONTAINER_ENABLED,
+    CONTAINER_MAX_BYTES,
+    CONTAINER_REDACT_PARAMS,
+    CONTAINER_TIMEOUT_MS,
+)
+from convengine.engine.steps.containers.stages import (
+    CONTAINER_DATA_ATTACHED,
+    CONTAINER_DATA_EXECUTED,
+    CONTAINER_DATA_FAILED,
+    CONTAINER_DATA_SKIPPED,
+)
+from convengine.engine.text.masking import redact
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import DecisionKind
+from convengine.engine.turn.params import hide_internal
+from convengine.engine.turn.ports import ContainerAnswer, ContainerRequest
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+
+#: Session fields that fetching may change.
+CONTAINER_FIELDS = frozenset({"context", "container_data", "has_container_data"})
+#: The branch of the context for fetched data.
+BRANCH = "container_data"
+
+
+class AddContainerDataStep(Step):
+    """Ask the providers of the container rows. A failed provider never fails the turn."""
+
+    after = ("FallbackIntentStateStep",)
+    rank = 1600
+    requires_persisted = True
+    writes = CONTAINER_FIELDS
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        return Continue(attach_container_data(session, turn))
+
+
+def attach_container_data(session: Session, turn: Turn) -> Session:
+    """The session with the fetched data of the rows. Data of an earlier turn is removed.
+
+    Rows are independent: a failure is CONTAINER_DATA_FAILED, and the next row runs.
+    """
+    reason = _find_skip_reason(session, turn)
+    chosen_rows = () if reason else _choose_rows(session, turn)
+    if not chosen_rows:
+        turn.audit(
+            session,
+            CONTAINER_DATA_SKIPPED,
+            reason=reason or "NO_ROWS",
+            intent=session.intent,
+            state=session.state,
+        )
+    root: dict[str, Any] = {}
+    for row in chosen_rows:
+        answer = _fetch_row(row, session, turn)
+        if answer.error_type is None:
+            root[row.input_param_name] = answer.value
+            session = session.evolve(container_data=answer.value)
+    return _attach_data(session, turn, root)
+
+
+def _find_skip_reason(session: Session, turn: Turn) -> str | None:
+    """Why nothing is fetched, whatever the rows say (R35)."""
+    if session.reset_only:
+        return "RESET_ONLY"
+    return None if turn.config(session, CONTAINER_ENABLED) else "DISABLED"
+
+
+def _choose_rows(session: Session, turn: Turn) -> tuple[rows.ContainerConfig, ...]:
+    if not turn.snapshot.rows(rows.ContainerConfig):
+        return ()
+    choice = choose_containers(turn.snapshot, session.intent, session.state)
+    _audit_choice(choice, session, turn)
+    return choice.chosen
+
+
+def _audit_choice(choice: ContainerChoice, session: Session, turn: Turn) -> None:
+    turn.decide(
+        session,
+        DecisionKind.CONTAINER,
+        key={"intent": session.intent, "state": session.state},
+        winner=choice.chosen[0] if choice.chosen else None,
+        candidates=choice.candidates(),
+        cut=choice.cut,
+    )
+    for row in choice.chosen[1:]:
+        turn.record_deciding_row(row, DecisionKind.CONTAINER)
+
+
+def _fetch_row(row: rows.ContainerConfig, session: Session, turn: Turn) -> ContainerAnswer:
+    request = build_request(row, session, turn)
+    answer = turn.ports.containers.fetch(request, session)
+    address: dict[str, Any] = {
+        "containerId": row.container_id,
+        "pageId": row.page_id,
+        "sectionId": row.section_id,
+        "inputParam": row.input_param_name,
+    }
+    if answer.error_type is not None:
+        turn.audit(
+            session,
+            CONTAINER_DATA_FAILED,
+            **address,
+            error=answer.error_message,
+            errorType=answer.error_type,
+            durationMs=answer.duration_ms,
+        )
+        return answer
+    sent = request.input_params if answer.sent is None else answer.sent
+    turn.audit(
+        session,
+        CONTAINER_DATA_EXECUTED,
+        **address,
+        requestInput=mask_params(row, sent, session, turn),
+        response=answer.value,
+        durationMs=answer.duration_ms,
+    )
+    return answer
+
+
+def _attach_data(session: Session, turn: Turn, root: dict[str, Any]) -> Session:
+    if not root:
+        return session.without_context(BRANCH) if BRANCH in session.context else session
+    session = session.with_context({BRANCH: root}).evolve(has_container_data=True)
+    # The payload is the fetched data; its keys are those of the rows.
+    turn.trail.add(session, CONTAINER_DATA_ATTACHED, root)
+    return session
+
+
+def build_request(row: rows.ContainerConfig, session: Session, turn: Turn) -> ContainerRequest:
+    """The request of a row, with the limits of its address."""
+    address = _format_address(row)
+    return ContainerRequest(
+        row.page_id,
+        row.section_id,
+        row.container_id,
+        collect_params(row.input_param_name, session),
+        conversation_id=session.conversation_id,
+        intent=session.intent or "",
+        state=session.state or "",
+        timeout_ms=turn.config(session, CONTAINER_TIMEOUT_MS, address),
+        max_bytes=turn.config(session, CONTAINER_MAX_BYTES, address),
+    )
+
+
+def collect_params(name: str, session: Session) -> dict[str, Any]:
+    """The context's value of that name, else the user's text, combined with all params; the request's own params
+    win.
+    """
+    value = session.context.get(name)
+    fetched_for = session.resolved_user_input if value is None else value
+    return {name: fetched_for, **hide_internal(session.input_params), **hide_internal(session.user_input_params)}
+
+
+def mask_params(
+    row: rows.ContainerConfig, params: Mapping[str, Any], session: Session, turn: Turn
+) -> Mapping[str, Any]:
+    """The params for the audit: those in REDACT_PARAMS are masked."""
+    hidden = turn.config(session, CONTAINER_REDACT_PARAMS, _format_address(row))
+    masked_params: Mapping[str, Any] = (
+        redact(dict(params), frozenset(name.lower() for name in hidden)) if hidden else params
+    )
+    return masked_params
+
+
+def _format_address(row: rows.ContainerConfig) -> str:
+    return f"{row.page_id}-{row.section_id}-{row.container_id}"

@@ -1,0 +1,1 @@
+"""The conversation: loading, resetting and storing it around a turn."""

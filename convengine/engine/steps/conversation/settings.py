@@ -1,0 +1,20 @@
+"""Settings of the first and last steps: resets and the stored context (settings 2.7, 2.9)."""
+
+from convengine.engine.threads.settings import RESET_FAMILY
+from convengine.engine.turn.live_settings import boolean, declare, integer
+
+RESET_ALLOW_PUNCTUATION = declare(
+    RESET_FAMILY,
+    "RESET_ALLOW_PUNCTUATION",
+    boolean(),
+    False,
+    "Let such a message end with punctuation, as in “reset.”",
+)
+MAX_CONTEXT_BYTES = declare(
+    "PersistConversationStep",
+    "MAX_CONTEXT_BYTES",
+    integer(1024),
+    262_144,
+    "Maximum size of the stored context. Above it, fetched data and then tool observations are dropped.",
+    mark="LR",
+)

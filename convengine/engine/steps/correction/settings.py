@@ -1,0 +1,14 @@
+"""Settings of corrections (settings 2.3, pipeline-1 10)."""
+
+from convengine.engine.turn.live_settings import declare, regex
+
+REGEX_RETRY = declare(
+    "CorrectionStep",
+    "REGEX_RETRY",
+    regex(),
+    "(?:retry|try again|please retry|retry please|again|once more|try once more)[.!? ]*",
+    (
+        "A message that matches this pattern completely repeats the last step, if the prompt template of the state "
+        "allows a retry."
+    ),
+)

@@ -1,0 +1,162 @@
+"""CorrectionStep: handle a yes, a change or a retry within the form (pipeline-1 10)."""
+
+from typing import Any
+
+from convengine.engine.forms.allowed_interactions import choose_interaction
+from convengine.engine.forms.facts import FACT_FIELDS, get_usable_form, lock_intent, set_form_facts
+from convengine.engine.forms.form import Form
+from convengine.engine.forms.select import decide_schema
+from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.prompts.contract import find_capabilities
+from convengine.engine.rules.pattern_settings import get_pattern
+from convengine.engine.steps.correction.patch import Patch, read_patch
+from convengine.engine.steps.correction.settings import REGEX_RETRY
+from convengine.engine.steps.correction.stages import (
+    CORRECTION_STEP_CONFIRM_ACCEPT,
+    CORRECTION_STEP_CONFIRM_REFUSED,
+    CORRECTION_STEP_CORRECTION_PATCH_APPLIED,
+    CORRECTION_STEP_PATCH_NOT_APPLIED,
+    CORRECTION_STEP_RETRY_REQUESTED,
+)
+from convengine.engine.text.compare import norm
+from convengine.engine.turn.enums import DecisionKind, DialogueAct, RoutingDecision
+from convengine.engine.turn.rows import PromptTemplate
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.stage import Stage
+from convengine.engine.turn.turn import Turn
+
+#: Session fields that routing may change.
+ROUTE_FIELDS = FACT_FIELDS | {"context"}
+
+
+class CorrectionStep(Step):
+    """Keep "yes", "change X to Y" and "try again" from being taken for new requests."""
+
+    after = ("InteractionPolicyStep",)
+    rank = 900
+    requires_persisted = True
+    writes = ROUTE_FIELDS
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Route the turn and set `routing_decision`."""
+        return Continue(route_turn(session, turn))
+
+
+def route_turn(session: Session, turn: Turn) -> Session:
+    """Route the message; `routing_decision` has the result."""
+    act = DialogueAct.read(session.input_params.get("dialogue_act"))
+    answered = act is DialogueAct.ANSWER
+    first = RoutingDecision.HANDLE_AS_ANSWER if answered else RoutingDecision.CONTINUE_STANDARD_FLOW
+    session = session.with_params(
+        {
+            "routing_decision": first.value,
+            "skip_schema_extraction": False,
+            "correction_applied": False,
+            "correction_target_field": None,
+        }
+    )
+    retry = _asks_for_retry(session, turn)
+    if session.reset_only or not (retry or act in (DialogueAct.AFFIRM, DialogueAct.EDIT)):
+        return session
+    allowed = _find_allowed_interactions(session, turn)
+    if retry and "retry" in allowed:
+        session = _set_routing(session, RoutingDecision.RETRY_IN_PLACE)
+        _audit_routing(session, turn, CORRECTION_STEP_RETRY_REQUESTED)
+    elif act is DialogueAct.AFFIRM and "affirm" in allowed:
+        return _accept_confirmation(session, turn)
+    elif act is DialogueAct.EDIT and "edit" in allowed:
+        return _apply_edit(session, turn)
+    return session
+
+
+def _asks_for_retry(session: Session, turn: Turn) -> bool:
+    text = norm(session.user_text)
+    return bool(text) and get_pattern(session, turn, REGEX_RETRY).fits(text)
+
+
+def _find_allowed_interactions(session: Session, turn: Turn) -> frozenset[str]:
+    """What the current template allows, with its DECISION event."""
+    if not turn.snapshot.rows(PromptTemplate):
+        return frozenset()
+    choice = choose_interaction(turn.snapshot, session.intent, session.state)
+    turn.decide(
+        session,
+        DecisionKind.TEMPLATE,
+        key={"use": "INTERACTION", "intent": session.intent, "state": session.state},
+        winner=choice.winner,
+        candidates=choice.candidates(),
+        cut=choice.cut,
+    )
+    return find_capabilities(choice.winner) if choice.winner else frozenset()
+
+
+def _accept_confirmation(session: Session, turn: Turn) -> Session:
+    """A yes to a complete form goes on; to an incomplete one it reports the missing fields."""
+    row = decide_schema(session, turn)
+    form = get_usable_form(session, turn, row)
+    if row is None or form is None:
+        return session
+    status = form.status(session.context)
+    if not status.complete:
+        _audit_routing(session, turn, CORRECTION_STEP_CONFIRM_REFUSED, missingFields=list(status.missing))
+        return session
+    session = _set_routing(lock_intent(set_form_facts(session, row, status), True), RoutingDecision.PROCEED_CONFIRMED)
+    _audit_routing(session, turn, CORRECTION_STEP_CONFIRM_ACCEPT)
+    return session
+
+
+def _apply_edit(session: Session, turn: Turn) -> Session:
+    """Change all values that the text names, or none."""
+    row = decide_schema(session, turn)
+    form = get_usable_form(session, turn, row)
+    if row is None or form is None:
+        return session
+    patch = _read_patch(session, form)
+    if not patch.changes:
+        _audit_routing(session, turn, CORRECTION_STEP_PATCH_NOT_APPLIED, reason=patch.reason, field=patch.field)
+        return session
+    before, fields = session.context, [change.field.path for change in patch.changes]
+    session = session.with_context({change.field.path: change.value for change in patch.changes})
+    status = form.status(session.context)
+    session = _set_routing(
+        lock_intent(set_form_facts(session, row, status), status.complete), RoutingDecision.APPLY_CORRECTION
+    )
+    session = session.with_params(
+        {"correction_applied": True, "correction_target_field": fields[0], "correction_fields": fields}
+    )
+    for change in patch.changes:
+        path = change.field.path
+        _audit_routing(
+            session,
+            turn,
+            CORRECTION_STEP_CORRECTION_PATCH_APPLIED,
+            field=path,
+            value=change.value,
+            previousValue=before.get(path),
+        )
+    return session
+
+
+def _read_patch(session: Session, form: Form) -> Patch:
+    try:
+        return read_patch(session.user_text or "", form, session.context)
+    except Exception as error:
+        # Whatever goes wrong, nothing was applied, and the turn goes on without the change.
+        return Patch(reason="ERROR", field=f"{type(error).__name__}: {error}")
+
+
+def _set_routing(session: Session, decision: RoutingDecision) -> Session:
+    return session.with_params(
+        {"routing_decision": decision.value, "skip_schema_extraction": True, "skip_intent_resolution": True}
+    )
+
+
+def _audit_routing(session: Session, turn: Turn, stage: Stage, **details: Any) -> None:
+    turn.audit(
+        session,
+        stage,
+        **details,
+        intent=session.intent,
+        state=session.state,
+        routingDecision=session.input_params["routing_decision"],
+    )

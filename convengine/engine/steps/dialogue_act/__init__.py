@@ -1,0 +1,1 @@
+"""The dialogue act of a message: patterns, a model, and rules."""

@@ -1,0 +1,172 @@
+"""DialogueActStep: find the dialogue act of a message (pipeline-1 8)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.engine.dialogue.classify import ClassifiedAct, classify, means_reset
+from convengine.engine.dialogue.settings import LLM_THRESHOLD, RESET_ACT_RESETS, RESOLUTE
+from convengine.engine.forms.allowed_interactions import list_allowed_interactions
+from convengine.engine.forms.edit_phrases import find_edit_clauses
+from convengine.engine.forms.field_names import resolves_to_one_field
+from convengine.engine.forms.select import find_schema
+from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.rules.apply import RULE_FIELDS, run_phase
+from convengine.engine.steps.dialogue_act.model import LOW_CONFIDENCE, ModelAct, ask_act
+from convengine.engine.steps.dialogue_act.stages import DIALOGUE_ACT_CLASSIFIED, DIALOGUE_ACT_FINAL
+from convengine.engine.text.compare import blank
+from convengine.engine.threads.message_intent import set_message_intent
+from convengine.engine.turn.enums import DialogueAct, ResetReason, RulePhase
+from convengine.engine.turn.reset import RESET_FIELDS, reset_session
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+
+REGEX_ONLY = "REGEX_ONLY"
+REGEX_THEN_LLM = "REGEX_THEN_LLM"
+#: Sources of an act: the patterns; the model; the patterns because the model failed, or may not reset.
+REGEX = "REGEX"
+LLM = "LLM"
+REGEX_FALLBACK = "REGEX_FALLBACK"
+REGEX_GUARD = "REGEX_GUARD"
+_GUARD_RESET = "REGEX_GUARD_RESET"
+
+
+@dataclass(frozen=True)
+class ResolvedAct:
+    """The act of the turn, and the candidates."""
+
+    regex: ClassifiedAct
+    found: ClassifiedAct
+    source: str
+    mode: str
+    said: ModelAct | None = None
+    #: Why the model's act was rejected.
+    reason: str | None = None
+
+    @property
+    def guarded(self) -> bool:
+        """True when the patterns' act replaced the model's reset."""
+        return self.source == REGEX_GUARD
+
+    @property
+    def candidate(self) -> str | None:
+        """The model's act, accepted or not."""
+        return self.said.act.act.value if self.said else None
+
+    @property
+    def query(self) -> str | None:
+        """The rewritten message, if the model's answer was accepted."""
+        return self.said.query if self.said and self.source == LLM else None
+
+    def to_params(self) -> dict[str, Any]:
+        """The input params of the act."""
+        said = self.said
+        return {
+            "dialogue_act_regex": self.regex.act.value,
+            "dialogue_act_regex_confidence": self.regex.confidence,
+            "dialogue_act_llm_candidate": self.candidate,
+            "dialogue_act_llm_confidence": said.act.confidence if said else None,
+            "dialogue_act_llm_standalone_query": said.query if said else None,
+            "dialogue_act_guard_applied": self.guarded,
+            "dialogue_act_guard_reason": self.reason,
+            "dialogue_act": self.found.act.value,
+            "dialogue_act_confidence": self.found.confidence,
+            "dialogue_act_source": self.source,
+        }
+
+
+class DialogueActStep(Step):
+    """Classify the act, let rules override it, and start over if the message asks only for that."""
+
+    after = ("PolicyEnforcementStep",)
+    rank = 700
+    requires_persisted = True
+    writes = RULE_FIELDS | RESET_FIELDS
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Set the act in the input params."""
+        found = resolve_act(session, turn, classify(session, turn, lambda: _edits_a_field(session, turn)))
+        session = _apply_restated_query(session, found).with_params(found.to_params())
+        audit_act(session, turn, found)
+        if _starts_over(session, turn, found):
+            # The reset clears the params; later steps still need the act.
+            fresh = reset_session(session, turn, ResetReason.DIALOGUE_ACT_RESET, only=True)
+            return Continue(fresh.evolve(reset_only=True).with_params(found.to_params()))
+        after = run_phase(RulePhase.POST_DIALOGUE_ACT, self.name, session, turn)
+        audit_final_act(session, after, turn)
+        return Continue(set_message_intent(after, turn))
+
+
+def _apply_restated_query(session: Session, found: ResolvedAct) -> Session:
+    """Set the rewritten message; without a model's answer nothing changes."""
+    return session.with_query(found.query).evolve(query_rewritten=True) if found.query else session
+
+
+def _edits_a_field(session: Session, turn: Turn) -> bool:
+    """True when the state at turn start allows edits, and a "set field to value" names one of its fields (R103)."""
+    if not find_edit_clauses(session.user_text):
+        return False
+    intent, state = session.turn_start_intent, session.turn_start_state
+    if "edit" not in list_allowed_interactions(turn.snapshot, intent, state):
+        return False
+    schema = find_schema(turn.snapshot, intent, state)
+    return schema is not None and resolves_to_one_field(session.user_text, schema.json_schema)
+
+
+def _starts_over(session: Session, turn: Turn, found: ResolvedAct) -> bool:
+    """True when the act is RESET and the text confirms it, whoever found the act."""
+    return (
+        found.found.act is DialogueAct.RESET
+        and found.regex.act is DialogueAct.RESET
+        and not session.reset_only
+        and turn.config(session, RESET_ACT_RESETS)
+    )
+
+
+def resolve_act(session: Session, turn: Turn, regex: ClassifiedAct) -> ResolvedAct:
+    """The act by the mode of the turn, with the guard on a model's reset."""
+    mode = _find_mode(session, turn)
+    if mode == REGEX_ONLY or (mode == REGEX_THEN_LLM and regex.confidence >= turn.config(session, LLM_THRESHOLD)):
+        return ResolvedAct(regex, regex, REGEX, mode)
+    # There is nothing to ask, or nothing left to find out.
+    said = None if blank(session.user_text) or session.reset_only else ask_act(session, turn)
+    if said is None:
+        return ResolvedAct(regex, regex, REGEX_FALLBACK, mode)
+    if said.unsure:
+        return ResolvedAct(regex, regex, REGEX_FALLBACK, mode, said, LOW_CONFIDENCE)
+    if said.act.act is DialogueAct.RESET and not means_reset(session, turn):
+        return ResolvedAct(regex, regex, REGEX_GUARD, mode, said, _GUARD_RESET)
+    return ResolvedAct(regex, said.act, LLM, mode, said)
+
+
+def audit_act(session: Session, turn: Turn, resolved: ResolvedAct) -> None:
+    """Write DIALOGUE_ACT_CLASSIFIED: the act before rules may override it."""
+    query = session.standalone_query
+    turn.audit(
+        session,
+        DIALOGUE_ACT_CLASSIFIED,
+        userText=session.user_text,
+        dialogueAct=resolved.found.act.value,
+        dialogueActConfidence=resolved.found.confidence,
+        dialogueActSource=resolved.source,
+        **({"standaloneQuery": query} if query else {}),
+        dialogueActResolveMode=resolved.mode,
+        intent=session.intent,
+        state=session.state,
+        regexAct=resolved.regex.act.value,
+        llmCandidate=resolved.candidate,
+        guardApplied=resolved.guarded,
+        guardReason=resolved.reason,
+    )
+
+
+def audit_final_act(before: Session, after: Session, turn: Turn) -> None:
+    """Write DIALOGUE_ACT_FINAL if rules changed the act."""
+    keys = ("dialogue_act", "dialogue_act_source")
+    act, source = (after.input_params.get(key) for key in keys)
+    if (act, source) != tuple(before.input_params.get(key) for key in keys):
+        turn.audit(after, DIALOGUE_ACT_FINAL, dialogueAct=act, dialogueActSource=source)
+
+
+def _find_mode(session: Session, turn: Turn) -> str:
+    wanted = turn.config(session, RESOLUTE)
+    return wanted if turn.ports.model.configured else REGEX_ONLY

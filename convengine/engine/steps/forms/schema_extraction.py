@@ -1,0 +1,219 @@
+"""SchemaExtractionStep: fill the form of the intent and state, and lock the intent until it is complete.
+
+Source: pipeline-2 5.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from convengine.engine.forms.extract import Extraction, extract
+from convengine.engine.forms.facts import FACT_FIELDS, clear_form_facts, get_usable_form, lock_intent, set_form_facts
+from convengine.engine.forms.form import Form
+from convengine.engine.forms.select import decide_schema, find_schema
+from convengine.engine.forms.status import is_meaningful
+from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.rules.apply import RULE_FIELDS, run_phase
+from convengine.engine.steps.forms.ask_model import read_by_model
+from convengine.engine.steps.forms.settings import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
+from convengine.engine.steps.forms.stages import SCHEMA_EXTRACTION_DETERMINISTIC, SCHEMA_EXTRACTION_START, SCHEMA_STATUS
+from convengine.engine.text.compare import blank, code, truthy
+from convengine.engine.turn.enums import DialogueAct, RulePhase
+from convengine.engine.turn.facts import collect_schema_values, collect_session_facts
+from convengine.engine.turn.params import is_engine_owned
+from convengine.engine.turn.rows import OutputSchema
+from convengine.engine.turn.scope import INTENT_COLLISION
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+
+Json = Any
+#: Session fields that collecting may change.
+COLLECT_FIELDS = FACT_FIELDS | {"context", "last_llm_output", "last_llm_stage"}
+_SLOTS = ("pending_slot", "pendingSlot")
+
+
+class _MessageReading(NamedTuple):
+    """The session after reading, the fields that were read, and the rejected values."""
+
+    session: Session
+    fields: list[str]
+    invalid: dict[str, str]
+
+
+class SchemaExtractionStep(Step):
+    """Read the message into the form; rules of phase POST_SCHEMA_EXTRACTION see the result."""
+
+    after = ("AddContainerDataStep",)
+    rank = 1700
+    requires_persisted = True
+    writes = COLLECT_FIELDS | RULE_FIELDS
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Without a schema, release the intent."""
+        row = decide_schema(session, turn)
+        form = get_usable_form(session, turn, row)
+        if row is None or form is None:
+            return Continue(clear_form_facts(session))
+        given = session if _skips_extraction(session) else seed_from_params(session, form)
+        if _skips_extraction(session) or (blank(session.user_text) and given is session):
+            return Continue(refresh_form(session, turn, row, form))
+        turn.audit(session, SCHEMA_EXTRACTION_START, schemaId=row.schema_id)
+        session = collect_values(given, turn, row, form)
+        return Continue(run_phase(RulePhase.POST_SCHEMA_EXTRACTION, self.name, session, turn))
+
+
+def _skips_extraction(session: Session) -> bool:
+    """True when an earlier step handled the message or decided the answer.
+
+    Also when it is open which intent was meant: then no form may read the message or lock the intent.
+    """
+    skip = truthy(session.input_params.get("skip_schema_extraction")) or code(session.state) == INTENT_COLLISION
+    return skip or session.reset_only or session.reply_override is not None
+
+
+def refresh_form(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
+    """The session with the facts of its form; the lock ends when the form is complete."""
+    session = set_form_facts(session, row, form.status(session.context))
+    if session.schema_complete:
+        session = lock_intent(session, True)
+    _audit_status(session, turn, row, skipped=True)
+    return session
+
+
+def seed_from_params(session: Session, form: Form) -> Session:
+    """Fill empty fields from input params of the same name; otherwise the same session."""
+    values = {
+        field.path: session.input_params[field.path]
+        for field in form.fields
+        if not is_meaningful(session.context.get(field.path))
+        and is_meaningful(session.input_params.get(field.path))
+        and not is_engine_owned(field.path)
+    }
+    return session.with_context(values) if values else session
+
+
+def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
+    """Read the message into the form, evaluate and lock. `session` comes from `seeded`."""
+    before = session.context
+    session, fields, invalid = _read_message(session, turn, row, form)
+    if session.context != before and turn.config(session, CLEAR_MCP_ON_FRESH_VALUES):
+        # The results of earlier tool calls no longer fit.
+        session = session.without_context("mcp")
+    session = set_form_facts(session, row, form.status(session.context), invalid)
+    session = lock_intent(session, session.schema_complete)
+    session = session.with_params(
+        {
+            "schema_extracted_fields": fields,
+            "schema_json": collect_schema_values(session),
+            "context": session.context,
+            "session": collect_session_facts(session),
+        }
+    )
+    _audit_status(session, turn, row)
+    return session
+
+
+def merge_values(context: Mapping[str, Json], values: Mapping[str, Json]) -> dict[str, Json]:
+    """The context with values merged in: objects key by key, others replaced; an empty value replaces nothing."""
+    result = dict(context)
+    for key, value in values.items():
+        if not is_meaningful(value):
+            continue
+        held = result.get(key)
+        inner = isinstance(value, Mapping) and isinstance(held, Mapping)
+        result[key] = merge_values(held, value) if inner and isinstance(held, Mapping) else value
+    return result
+
+
+def find_asked_fields(session: Session, turn: Turn, row: OutputSchema, form: Form) -> tuple[str, ...]:
+    """The fields that the user was asked for: the pending slot, else the fields missing at the start of the turn."""
+    for key in _SLOTS:
+        slot = session.context.get(key)
+        if isinstance(slot, str) and form.field(slot):
+            return (slot,)
+    before = find_schema(turn.snapshot, session.turn_start_intent, session.turn_start_state)
+    return form.status(session.context).missing if before is row else ()
+
+
+def _read_message(session: Session, turn: Turn, row: OutputSchema, form: Form) -> _MessageReading:
+    """Read the message with the engine, the model, or both in that order (R10)."""
+    fields: list[str] = []
+    invalid: dict[str, str] = {}
+    if blank(session.user_text):
+        return _MessageReading(session, fields, invalid)
+    extractor = _find_extractor(session, turn)
+    if extractor != "LLM":
+        extraction = _extract_values(session, turn, row, form)
+        for finding in extraction.extracted:
+            session = session.evolve(context=merge_values(session.context, _nest_value(finding.field, finding.value)))
+        fields = [finding.field for finding in extraction.extracted]
+        invalid = {finding.field: finding.reason for finding in extraction.rejected}
+    if extractor == "LLM" or (extractor == "DETERMINISTIC_THEN_LLM" and not form.status(session.context).complete):
+        session, answer = read_by_model(session, turn, row, form, settled=fields)
+        session = session.evolve(context=merge_values(session.context, answer.values))
+        fields += answer.fields
+        invalid = {path: why for path, why in invalid.items() if path not in fields} | answer.invalid
+    return _MessageReading(session, fields, invalid)
+
+
+def _find_extractor(session: Session, turn: Turn) -> str:
+    """Who reads; only the engine if there is no model."""
+    if not turn.ports.model.configured:
+        return "DETERMINISTIC"
+    return turn.config(session, EXTRACTOR) or "LLM"
+
+
+def _extract_values(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Extraction:
+    """Read with the engine's own reader and write its stage."""
+    extraction = extract(
+        form,
+        session.user_text or "",
+        asked=find_asked_fields(session, turn, row, form),
+        missing=[field.path for field in form.leaves if not is_meaningful(_find_value(session.context, field.path))],
+    )
+    if extraction.rejected and session.input_params.get("dialogue_act") == DialogueAct.EDIT:
+        # A correction applies completely or not at all, even where words are read twice (pipeline-1 10.4 (6)).
+        extraction = Extraction(rejected=extraction.rejected)
+    turn.audit(
+        session,
+        SCHEMA_EXTRACTION_DETERMINISTIC,
+        extracted=[
+            {"field": finding.field, "value": finding.value, "span": list(finding.span), "by": finding.by}
+            for finding in extraction.extracted
+        ],
+        rejected=[
+            {"field": finding.field, "value": finding.value, "reason": finding.reason}
+            for finding in extraction.rejected
+        ],
+    )
+    return extraction
+
+
+def _nest_value(path: str, value: Json) -> dict[str, Json]:
+    first, _, rest = path.partition(".")
+    return {first: _nest_value(rest, value) if rest else value}
+
+
+def _find_value(context: Mapping[str, Json], path: str) -> Json:
+    value: Json = context
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def _audit_status(session: Session, turn: Turn, row: OutputSchema, **details: Json) -> None:
+    turn.audit(
+        session,
+        SCHEMA_STATUS,
+        schemaComplete=session.schema_complete,
+        hasAnySchemaValue=session.schema_has_any_value,
+        missingRequiredFields=list(session.missing_required_fields),
+        missingFieldOptions=session.missing_field_options,
+        schemaId=row.schema_id,
+        intent=session.intent,
+        state=session.state,
+        intentLocked=session.intent_locked,
+        intentLockReason=session.intent_lock_reason,
+        context=session.context,
+        schemaJson=collect_schema_values(session),
+        **details,
+    )

@@ -1,0 +1,79 @@
+"""Stages of forms."""
+
+from convengine.engine.prompts.stages import PROMPT_FAULT
+from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
+
+SCHEMA_EXTRACTION_START = declare_stage(
+    "SCHEMA_EXTRACTION_START",
+    Family.DATA,
+    "The message is read for fields of this schema.",
+    steps="SchemaExtractionStep",
+    keys="schemaId",
+)
+SCHEMA_EXTRACTION_LLM_INPUT = declare_stage(
+    "SCHEMA_EXTRACTION_LLM_INPUT",
+    Family.DATA,
+    "What the model was asked to read the fields.",
+    steps="SchemaExtractionStep",
+    keys="system_prompt user_prompt schema userInput",
+)
+SCHEMA_EXTRACTION_LLM_OUTPUT = declare_stage(
+    "SCHEMA_EXTRACTION_LLM_OUTPUT",
+    Family.DATA,
+    "What the model read.",
+    steps="SchemaExtractionStep",
+    keys="json rejected rejectedReasons",
+    sentences=(
+        SentenceTemplate("The model extracted {json:data} from the message[; {rejected:data} was rejected]."),
+        SentenceTemplate("The model extracted nothing from the message."),
+    ),
+)
+SCHEMA_EXTRACTION_LLM_ERROR = declare_stage(
+    "SCHEMA_EXTRACTION_LLM_ERROR",
+    Family.DATA,
+    "The model could not extract the fields. A setting decides what happens.",
+    steps="SchemaExtractionStep",
+    keys=f"errorCode message exception {PROMPT_FAULT}",
+    sentences=(
+        SentenceTemplate(
+            "The model could not extract field values from the message[: {message}][ ({errorCode})].", tone=Tone.WARNING
+        ),
+    ),
+)
+SCHEMA_EXTRACTION_DETERMINISTIC = declare_stage(
+    "SCHEMA_EXTRACTION_DETERMINISTIC",
+    Family.DATA,
+    "Fields that were read without a model: where in the text each value stood, and which values were refused.",
+    steps="SchemaExtractionStep",
+    keys="extracted rejected",
+    sentences=(
+        SentenceTemplate("Extracted {extracted:data} from the message[; {rejected:data} was rejected]."),
+        SentenceTemplate("Extracted nothing from the message: {rejected:data} was rejected.", tone=Tone.WARNING),
+        SentenceTemplate("Found no field values in the message."),
+    ),
+)
+SCHEMA_STATUS = declare_stage(
+    "SCHEMA_STATUS",
+    Family.DATA,
+    "Which fields are known and which are missing, before rules look at it.",
+    steps="SchemaExtractionStep",
+    keys=(
+        "schemaComplete hasAnySchemaValue missingRequiredFields missingFieldOptions schemaId intent state"
+        " intentLocked intentLockReason context schemaJson skipped"
+    ),
+)
+AUTO_ADVANCE_SKIPPED_NO_SCHEMA = declare_stage(
+    "AUTO_ADVANCE_SKIPPED_NO_SCHEMA",
+    Family.DATA,
+    "No schema applies here, so nothing can be complete.",
+    steps="AutoAdvanceStep",
+    keys="reason",
+    common=True,
+)
+AUTO_ADVANCE_FACTS = declare_stage(
+    "AUTO_ADVANCE_FACTS",
+    Family.DATA,
+    "Whether the form is complete, as rules see it.",
+    steps="AutoAdvanceStep",
+    keys="schemaComplete hasAnySchemaValue intent state",
+)

@@ -1,0 +1,1 @@
+"""Intent resolution: classifiers, the intent agent, and the fallback."""

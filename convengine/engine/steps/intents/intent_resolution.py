@@ -1,0 +1,245 @@
+"""IntentResolutionStep: find the intent of the message (pipeline-1 14)."""
+
+from convengine.engine.clarification import collision
+from convengine.engine.forms.form import get_form
+from convengine.engine.forms.select import find_schema
+from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.rules.apply import RULE_FIELDS, run_phase
+from convengine.engine.steps.intents.agent import resolve_by_agent
+from convengine.engine.steps.intents.agent_result import AgentOutcome, AgentResult
+from convengine.engine.steps.intents.classifiers import Classification, choose_state, classify
+from convengine.engine.steps.intents.settings import (
+    FORCE_PARAM_KEYS,
+    STICKY_INTENT,
+    SWITCH_PHRASES,
+    USE_STANDALONE_QUERY,
+)
+from convengine.engine.steps.intents.stages import (
+    INTENT_RESOLVE_FORCED,
+    INTENT_RESOLVE_NEEDS_CLARIFICATION,
+    INTENT_RESOLVE_NO_CHANGE,
+    INTENT_RESOLVE_SKIPPED_POLICY,
+    INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION,
+    INTENT_RESOLVE_SKIPPED_STICKY_INTENT,
+    INTENT_RESOLVE_START,
+    INTENT_RESOLVED_BY_AGENT,
+    INTENT_RESOLVED_BY_CLASSIFIER,
+)
+from convengine.engine.text.compare import blank, code, norm, truthy
+from convengine.engine.threads.message_intent import settle_message_intent
+from convengine.engine.threads.new_task import NEW_TASK_FIELDS
+from convengine.engine.threads.settings import TEXT_COMMANDS
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import RulePhase
+from convengine.engine.turn.scope import INTENT_COLLISION, UNKNOWN, is_resolved, is_state_resolved
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.stage import Stage
+from convengine.engine.turn.turn import Turn
+
+#: Session fields that resolving an intent may change.
+RESOLVE_FIELDS = RULE_FIELDS | {
+    "intent", "state", "transitions", "intent_locked", "intent_lock_reason", "intent_source", "clarification",
+    "reply_override", "input_params", "last_llm_output", "last_llm_stage",
+}  # fmt: skip
+_ENDS_SESSION = ("CONFIRMATION", "ABANDON")
+_DECIDED = ("EXECUTE_PENDING_ACTION", "REJECT_PENDING_ACTION")
+
+
+class IntentResolutionStep(Step):
+    """Keep the intent while something holds it, else ask the resolvers."""
+
+    after = ("GuardrailStep",)
+    rank = 1300
+    requires_persisted = True
+    writes = RESOLVE_FIELDS | NEW_TASK_FIELDS
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Resolve. On a thread, the message may begin a new session."""
+        return Continue(settle_message_intent(resolve_intent(session, turn), turn))
+
+
+def resolve_intent(session: Session, turn: Turn) -> Session:
+    """Apply the first matching reason to keep the intent, else resolve it. One closing stage follows
+    INTENT_RESOLVE_START.
+    """
+    turn.audit(
+        session,
+        INTENT_RESOLVE_START,
+        previousIntent=session.intent,
+        intentLocked=session.intent_locked,
+        intentLockReason=session.intent_lock_reason,
+    )
+    if session.reset_only:
+        return _audit_no_change(session, turn, "reset_only")
+    if turn.request.resolved and session.input_params.get("message_intent") in _ENDS_SESSION:
+        # Accepting a result or giving up a task has no other intent.
+        return _audit_no_change(session, turn, "session_ends")
+    if signal := _find_forcing_signal(session, turn):
+        turn.audit(session, INTENT_RESOLVE_FORCED, signal=signal, reason=session.intent_lock_reason)
+        unlocked = session.evolve(intent_locked=False, intent_lock_reason=None)
+        return _drop_old_question(_ask_resolvers(unlocked, turn))
+    if kept_session := _keep_intent(session, turn):
+        return kept_session
+    return _ask_resolvers(session, turn)
+
+
+def _find_forcing_signal(session: Session, turn: Turn) -> str | None:
+    if session.input_params.get("policy_decision") in _DECIDED:
+        return None
+    return find_explicit_signal(session, turn)
+
+
+def _keep_intent(session: Session, turn: Turn) -> Session | None:
+    if session.intent_locked:
+        turn.audit(
+            session,
+            INTENT_RESOLVE_SKIPPED_SCHEMA_COLLECTION,
+            intent=session.intent,
+            state=session.state,
+            intentLocked=True,
+            intentLockReason=session.intent_lock_reason,
+        )
+        return _drop_old_question(session)
+    if not (is_resolved(session.intent) and is_state_resolved(session.state)):
+        return None
+    if turn.config(session, STICKY_INTENT) and not collision.is_pending(session) and is_collecting(session, turn):
+        turn.audit(
+            session,
+            INTENT_RESOLVE_SKIPPED_STICKY_INTENT,
+            intent=session.intent,
+            state=session.state,
+            stickyIntentEnabled=True,
+            reason="SCHEMA_INCOMPLETE",
+        )
+        return session.evolve(intent_locked=True, intent_lock_reason="SCHEMA_INCOMPLETE")
+    if truthy(session.input_params.get("skip_intent_resolution")):
+        turn.audit(
+            session,
+            INTENT_RESOLVE_SKIPPED_POLICY,
+            intent=session.intent,
+            state=session.state,
+            dialogueAct=session.input_params.get("dialogue_act"),
+            policyDecision=session.input_params.get("policy_decision"),
+            skipIntentResolution=True,
+            reason="POLICY_DECISION",
+        )
+        return session
+    return None
+
+
+def _ask_resolvers(session: Session, turn: Turn) -> Session:
+    """Ask the phrases, then the agent, then the user if neither could decide."""
+    classification = _classify_message(session, turn)
+    row = classification.winner or (
+        collision.find_chosen_row(session, turn.snapshot) if not classification.collided else None
+    )
+    if row is not None:
+        return _move_by_classifier(session, turn, row)
+    agent_result = resolve_by_agent(session, turn, classification.intents if classification.collided else ())
+    if agent_result.outcome is AgentOutcome.ACCEPTED:
+        return _audit_resolution(
+            agent_result.session, turn, INTENT_RESOLVED_BY_AGENT, agent=agent_result.session.intent
+        )
+    if agent_result.outcome is AgentOutcome.ASKED:
+        return _audit_question(agent_result.session, turn)
+    return _leave_unresolved(agent_result, turn, classification)
+
+
+def _leave_unresolved(agent_result: AgentResult, turn: Turn, classification: Classification) -> Session:
+    """Nobody decided. If there is no model, ask the user when phrases give options (R45)."""
+    session = agent_result.session
+    if classification.collided and agent_result.outcome is AgentOutcome.UNAVAILABLE:
+        return _audit_question(collision.ask_user(session, turn.snapshot, classification.hits), turn)
+    if code(session.state) == INTENT_COLLISION:
+        repeated = collision.repeat_question(session)
+        if repeated is not None:
+            return _audit_question(repeated, turn)
+        # The intent before the question was not meant either; with state UNKNOWN it would match no row (R38).
+        unresolved = session.moved(intent=UNKNOWN, state=UNKNOWN, cause="INTENT_RESOLUTION").evolve(clarification=None)
+        return _audit_no_change(unresolved, turn, "NO_RESOLVER_MATCHED")
+    return _audit_no_change(session, turn, "BLANK_TEXT" if blank(session.user_text) else "NO_RESOLVER_MATCHED")
+
+
+def _classify_message(session: Session, turn: Turn) -> Classification:
+    classification = classify(session, turn, session.user_text)
+    if not classification.hits and session.standalone_query and turn.config(session, USE_STANDALONE_QUERY):
+        return classify(session, turn, session.standalone_query)
+    return classification
+
+
+def _move_by_classifier(session: Session, turn: Turn, row: rows.Classifier) -> Session:
+    moved = session.moved(
+        intent=code(row.intent_code), state=choose_state(session, turn, row), cause="INTENT_RESOLUTION"
+    )
+    moved = collision.drop_questions(moved).evolve(intent_source="CLASSIFIER")
+    moved = moved.with_params({"intent_resolved_by": "CLASSIFIER"})
+    after = run_phase(RulePhase.POST_CLASSIFIER_INTENT, "IntentResolutionStep Classifier", moved, turn)
+    return _audit_resolution(after, turn, INTENT_RESOLVED_BY_CLASSIFIER, classifier=row.intent_code)
+
+
+def _audit_resolution(
+    session: Session, turn: Turn, stage: Stage, *, classifier: str | None = None, agent: str | None = None
+) -> Session:
+    turn.audit(
+        session,
+        stage,
+        resolvedIntent=session.intent,
+        source=session.intent_source,
+        classifierIntent=classifier,
+        agentIntent=agent,
+    )
+    return session
+
+
+def _audit_question(session: Session, turn: Turn) -> Session:
+    clarification = session.clarification
+    turn.audit(
+        session,
+        INTENT_RESOLVE_NEEDS_CLARIFICATION,
+        intent=session.intent,
+        state=session.state,
+        question=clarification.question if clarification else None,
+        reason=clarification.reason if clarification else None,
+        options=list(clarification.options) if clarification else [],
+    )
+    return session
+
+
+def _audit_no_change(session: Session, turn: Turn, reason: str) -> Session:
+    turn.audit(session, INTENT_RESOLVE_NO_CHANGE, reason=reason)
+    return session
+
+
+def _drop_old_question(session: Session) -> Session:
+    return session.evolve(clarification=None) if collision.is_pending(session) else session
+
+
+def is_collecting(session: Session, turn: Turn) -> bool:
+    """True while the current form is incomplete. An unusable schema holds no intent."""
+    schema = find_schema(turn.snapshot, session.intent, session.state)
+    if schema is None:
+        return False
+    form = get_form(turn.snapshot, schema)
+    if form.problem:
+        turn.audit_invalid_row(session, schema, form.problem)
+        return False
+    return not form.status(session.context).complete
+
+
+def find_explicit_signal(session: Session, turn: Turn) -> str | None:
+    """The signal in this request: a reset word, a switch phrase, or a param; else null."""
+    text = norm(session.user_text)
+    if text and text in {command.lower() for command in turn.config(session, TEXT_COMMANDS)}:
+        return f"TEXT:{text}"
+    for phrase in turn.config(session, SWITCH_PHRASES):
+        wanted = phrase.lower()
+        if wanted.startswith("^"):
+            # The list drops blanks at the ends; "switch to" must be a whole word at the start.
+            if f"{text} ".startswith(wanted[1:].strip() + " "):
+                return f"PHRASE:{phrase}"
+        elif wanted in text:
+            return f"PHRASE:{phrase}"
+    for key in turn.config(session, FORCE_PARAM_KEYS):
+        if truthy(session.input_params.get(key)):
+            return f"INPUT_PARAM:{key}"
+    return None

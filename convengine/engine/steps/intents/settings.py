@@ -1,0 +1,134 @@
+"""Settings of finding the intent (settings 2.7, pipeline-1 14)."""
+
+from convengine.engine.turn.live_settings import boolean, decimal, declare, prompt, text_list
+
+RESOLUTION_FAMILY = "IntentResolutionStep"
+CLASSIFIER_FAMILY = "ClassifierIntentResolver"
+AGENT_FAMILY = "AgentIntentResolver"
+
+STICKY_INTENT = declare(
+    RESOLUTION_FAMILY,
+    "STICKY_INTENT",
+    boolean(),
+    True,
+    "Keep the intent while a form is being filled in.",
+)
+SWITCH_PHRASES = declare(
+    RESOLUTION_FAMILY,
+    "SWITCH_PHRASES",
+    text_list(),
+    ("^switch to ", "switch intent", "change intent", "change flow", "change mode"),
+    (
+        "Phrases that start a new intent recognition, even in the middle of a form. A leading ^ means that the "
+        "message must start with the phrase."
+    ),
+)
+FORCE_PARAM_KEYS = declare(
+    RESOLUTION_FAMILY,
+    "FORCE_PARAM_KEYS",
+    text_list(),
+    ("force_intent_resolution", "resolve_intent", "switch_intent", "switch_flow", "switch_mode"),
+    "Parameters of a request that start a new intent recognition if they are true.",
+)
+
+USE_STANDALONE_QUERY = declare(
+    CLASSIFIER_FAMILY,
+    "USE_STANDALONE_QUERY",
+    boolean(),
+    False,
+    "If no phrase matches the message, also try the rewritten message.",
+)
+COLLISION_BY_PRIORITY = declare(
+    CLASSIFIER_FAMILY,
+    "COLLISION_BY_PRIORITY",
+    boolean(),
+    False,
+    "If phrases of several intents match, the lowest priority number decides.",
+)
+OVERRIDE_STATE_ON_SAME_INTENT = declare(
+    CLASSIFIER_FAMILY,
+    "OVERRIDE_STATE_ON_SAME_INTENT",
+    boolean(),
+    False,
+    "Use the state of the phrase even if the intent stays the same.",
+)
+SEMANTIC_MIN_SCORE = declare(
+    CLASSIFIER_FAMILY,
+    "SEMANTIC_MIN_SCORE",
+    decimal(),
+    0.5,
+    "Minimum similarity between a message and an example of a SEMANTIC phrase (1 = identical).",
+)
+SEMANTIC_GAP_THRESHOLD = declare(
+    CLASSIFIER_FAMILY,
+    "SEMANTIC_GAP_THRESHOLD",
+    decimal(),
+    0.1,
+    "SEMANTIC phrases of other intents also count if their similarity is at most this much lower than the best.",
+)
+
+MIN_CONFIDENCE = declare(
+    AGENT_FAMILY, "MIN_CONFIDENCE", decimal(), 0.55, "The model's intent is rejected below this confidence."
+)
+COLLISION_GAP_THRESHOLD = declare(
+    AGENT_FAMILY,
+    "COLLISION_GAP_THRESHOLD",
+    decimal(),
+    0.1,
+    "The user is asked if the scores of the two best intents differ by at most this value.",
+)
+COLLISION_MIN_CONFIDENCE = declare(
+    AGENT_FAMILY,
+    "COLLISION_MIN_CONFIDENCE",
+    decimal(),
+    0.3,
+    "No question if the best score is below this value.",
+)
+FAIL_TURN_ON_LLM_ERROR = declare(
+    AGENT_FAMILY,
+    "FAIL_TURN_ON_LLM_ERROR",
+    boolean(),
+    False,
+    "Fail the turn if the model is not available. If off, the turn continues with the previous intent.",
+)
+RESET_STATE_ON_SAME_INTENT = declare(
+    AGENT_FAMILY,
+    "RESET_STATE_ON_SAME_INTENT",
+    boolean(),
+    False,
+    "Use the state of the model even if the intent stays the same.",
+)
+SYSTEM_PROMPT = declare(
+    AGENT_FAMILY,
+    "SYSTEM_PROMPT",
+    prompt(),
+    "You decide which of the allowed intents a message belongs to. Reply with JSON only:\n"
+    '{"intent": code, "state": "IDLE" or "INTENT_COLLISION", "confidence": 0 to 1, "needsClarification": true or '
+    'false, "clarificationResolved": true or false, "clarificationQuestion": text, "intentScores": [{"intent": code, '
+    '"confidence": 0 to 1}], "followups": [text]}\n'
+    "Rules:\n"
+    "- Use codes of the list only, and invent no facts.\n"
+    "- Score every intent that is plausible, the best first. For a question, keep intents that only inform in the "
+    "list.\n"
+    "- When the best two are close, the state is INTENT_COLLISION, needsClarification is true, and followups holds one "
+    "question that tells them apart. Otherwise the state is IDLE.\n"
+    "- When the message answers an open question, set clarificationResolved.",
+    "System prompt for recognising the intent.",
+)
+USER_PROMPT = declare(
+    AGENT_FAMILY,
+    "USER_PROMPT",
+    prompt(),
+    "Allowed intents:\n{{ allowed_intents }}\n\nCandidates so far: {{ intent_collision_candidates }}\n"
+    "Scores so far: {{ intent_scores }}\nOpen question: {{ pending_clarification }}\nKnown facts: {{ context }}\n\n"
+    "Message:\n{{ user_input }}{% if standalone_query %}\n\nIn full:\n{{ standalone_query }}{% endif %}",
+    "User prompt for recognising the intent.",
+)
+
+RESET_INTENT_CODES = declare(
+    "ResetResolvedIntentStep",
+    "RESET_INTENT_CODES",
+    text_list(codes=True),
+    ("RESET_SESSION",),
+    "Intents that reset the conversation as soon as they are recognised.",
+)

@@ -1,0 +1,149 @@
+"""InteractionPolicyStep: route the turn by its act and by what the dialogue waits for (pipeline-1 9)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.engine.pending_actions import question
+from convengine.engine.pending_actions.settings import REQUIRE_RESOLVED_INTENT_AND_STATE
+from convengine.engine.pending_actions.waiting import waits_for_action, waits_for_slot
+from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.steps.interaction import settings
+from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED, INTERACTION_POLICY_DECIDED
+from convengine.engine.turn.enums import DialogueAct, PolicyDecision
+from convengine.engine.turn.scope import is_resolved, is_state_resolved
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.stages import CONFIG_VALUE_INVALID
+from convengine.engine.turn.turn import Turn
+
+#: Acts that are never the value of a slot.
+_NO_VALUE = (DialogueAct.NEW_REQUEST, DialogueAct.GREETING, DialogueAct.RESET)
+
+
+@dataclass(frozen=True)
+class AwaitedInput:
+    """What the dialogue waits for."""
+
+    action: bool
+    slot: bool
+    #: Intent and state are known.
+    resolved: bool
+
+    @property
+    def subject(self) -> str:
+        """The left side of a matrix key."""
+        return "PENDING_ACTION" if self.action else "PENDING_SLOT" if self.slot else "NONE"
+
+
+@dataclass(frozen=True)
+class PolicyOutcome:
+    """A decision and the line of the table that made it."""
+
+    decision: PolicyDecision
+    by: str
+    matrix_key: str | None = None
+
+    @property
+    def skips_resolution(self) -> bool:
+        """True when the message needs no intent resolution."""
+        return self.decision is not PolicyDecision.RECLASSIFY_INTENT
+
+
+class InteractionPolicyStep(Step):
+    """Keep a "yes" from being taken for a new topic."""
+
+    after = ("DialogueActStep",)
+    rank = 800
+    requires_persisted = True
+    writes = frozenset({"input_params", "clarification", "interaction_decision"})
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Set `policy_decision`, and `skip_intent_resolution` if the message needs no intent."""
+        act = DialogueAct.read(session.input_params.get("dialogue_act")) or DialogueAct.NEW_REQUEST
+        if session.reply_override is None:
+            session, outcome = _read_action_reply(session, turn, act)
+        else:
+            # The turn is answered already, and the message meant nothing for what the dialogue waits for.
+            outcome = PolicyOutcome(PolicyDecision.RECLASSIFY_INTENT, session.reply_override.source)
+        awaited = _find_awaited_input(session, turn)
+        outcome = outcome or apply_policy(session, turn, act, awaited)
+        session = session.evolve(interaction_decision=outcome.decision.value).with_params(
+            {"policy_decision": outcome.decision.value, "skip_intent_resolution": outcome.skips_resolution}
+        )
+        turn.audit(
+            session,
+            INTERACTION_POLICY_DECIDED,
+            dialogueAct=act.value,
+            policyDecision=outcome.decision.value,
+            skipIntentResolution=outcome.skips_resolution,
+            hasPendingAction=awaited.action,
+            hasPendingSlot=awaited.slot,
+            intent=session.intent,
+            state=session.state,
+            decidedBy=outcome.by,
+            matrixKey=outcome.matrix_key,
+        )
+        return Continue(session)
+
+
+def _read_action_reply(session: Session, turn: Turn, act: DialogueAct) -> tuple[Session, PolicyOutcome | None]:
+    """The reply to "which action do you mean?"."""
+    session = question.close_when_key_given(session)
+    if not question.is_open(session):
+        return session, None
+    if act is DialogueAct.NEGATE:
+        return session.evolve(clarification=None), PolicyOutcome(PolicyDecision.RECLASSIFY_INTENT, "P0")
+    key = question.select_key(session, turn)
+    if key is None:
+        return session, None
+    session = session.evolve(clarification=None).with_params({"pending_action_key": key})
+    turn.audit(session, DISAMBIGUATION_RESOLVED, actionKey=key, reply=session.user_text)
+    return session, PolicyOutcome(PolicyDecision.EXECUTE_PENDING_ACTION, "P0")
+
+
+def _find_awaited_input(session: Session, turn: Turn) -> AwaitedInput:
+    known = is_resolved(session.intent) and is_state_resolved(session.state)
+    required = turn.config(session, REQUIRE_RESOLVED_INTENT_AND_STATE)
+    return AwaitedInput(waits_for_action(session, turn), waits_for_slot(session), known or not required)
+
+
+def apply_policy(session: Session, turn: Turn, act: DialogueAct, awaited: AwaitedInput) -> PolicyOutcome:
+    """Decide. The reply to an open question of the engine comes first."""
+    if not awaited.resolved:
+        return PolicyOutcome(PolicyDecision.RECLASSIFY_INTENT, "P1")
+    key = f"{awaited.subject}:{act.value}"
+    if decision := _decide_by_matrix(session, turn, key):
+        return PolicyOutcome(decision, "P2", key)
+    if awaited.action and act is DialogueAct.AFFIRM and turn.config(session, settings.EXECUTE_PENDING_ON_AFFIRM):
+        return PolicyOutcome(PolicyDecision.EXECUTE_PENDING_ACTION, "P3")
+    if awaited.action and act is DialogueAct.NEGATE and turn.config(session, settings.REJECT_PENDING_ON_NEGATE):
+        return PolicyOutcome(PolicyDecision.REJECT_PENDING_ACTION, "P4")
+    fills = turn.config(session, settings.FILL_PENDING_SLOT_ON_NON_NEW_REQUEST)
+    if awaited.slot and fills and act not in _NO_VALUE:
+        return PolicyOutcome(PolicyDecision.FILL_PENDING_SLOT, "P5")
+    return PolicyOutcome(PolicyDecision.RECLASSIFY_INTENT, "P6")
+
+
+def _decide_by_matrix(session: Session, turn: Turn, key: str) -> PolicyDecision | None:
+    """The matrix's decision for a key; an invalid entry is recorded and ignored."""
+    entry = _merge_matrix(turn.config(session, settings.MATRIX)).get(key)
+    if entry is None or entry == "":
+        return None
+    decision = PolicyDecision.read(entry)
+    if decision is None:
+        turn.audit_once(
+            session,
+            CONFIG_VALUE_INVALID,
+            f"{settings.MATRIX.name} {key}",
+            configType=settings.MATRIX.type,
+            configKey=settings.MATRIX.key,
+            value={key: entry},
+            usedDefault=None,
+            reason=f"{entry!r} is not a decision.",
+        )
+    return decision
+
+
+def _merge_matrix(row: Mapping[str, Any]) -> dict[str, Any]:
+    entries = {str(key).replace(" ", "").upper(): value for key, value in row.items()}
+    return {**settings.MATRIX.default, **entries}

@@ -1,0 +1,1 @@
+"""Writing the memory of a turn."""

@@ -1,0 +1,55 @@
+"""MemoryStep: what later turns remember. A model may summarise later, after the answer (pipeline-2 10, sessions 8)."""
+
+from convengine.engine.memory.model_summary import WRITTEN_AFTER, get_model_summary, get_turn_of_summary
+from convengine.engine.memory.model_units import extract_units
+from convengine.engine.memory.recall import BRANCH, audit_store_faults, build_branch
+from convengine.engine.memory.session_facts import build_context_summary
+from convengine.engine.memory.settings import ENABLED, RECENT_TURNS_FOR_SUMMARY, SUMMARY_MAX_CHARS
+from convengine.engine.memory.summary import build_session_summary
+from convengine.engine.memory.units import stage_units
+from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.steps.memory.stages import MEMORY_UPDATED
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+
+
+class MemoryStep(Step):
+    """Update the context summary and the units, and unless switched off the running summary and the stores."""
+
+    after = ("ResponseResolutionStep",)
+    rank = 2500
+    requires_persisted = True
+    writes = frozenset({"context", "input_params", "context_summary"})
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Summarise. The commit writes the row of `ce_memory`."""
+        turns = 1 if turn.previous_session else turn.ports.conversations.load().conversation.turn_count + 1
+        session = session.evolve(context_summary=build_context_summary(session, turn.snapshot, turns))
+        session = stage_units(extract_units(session, turn))
+        if not turn.config(session, ENABLED):
+            return Continue(session)
+        return Continue(_update_memory(session, turn))
+
+
+def _update_memory(session: Session, turn: Turn) -> Session:
+    by_model = get_model_summary(session, turn)
+    summary = by_model or build_session_summary(
+        session,
+        recent_turns=turn.config(session, RECENT_TURNS_FOR_SUMMARY),
+        max_chars=turn.config(session, SUMMARY_MAX_CHARS),
+    )
+    answer = turn.ports.memory.write(session, summary)
+    audit_store_faults(session, turn, "write", answer)
+    by_whom = {WRITTEN_AFTER: get_turn_of_summary(session)} if by_model else {}
+    session = session.with_context({BRANCH: {**build_branch(session, summary), **by_whom}})
+    session = session.with_params({"memory_session_summary": summary})
+    turn.audit(
+        session,
+        MEMORY_UPDATED,
+        summaryChars=len(summary),
+        recalled="memory_recall" in session.input_params,
+        stores=["ce_memory", *answer.stores],
+        intent=session.intent,
+        state=session.state,
+    )
+    return session

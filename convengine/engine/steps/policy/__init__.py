@@ -1,0 +1,1 @@
+"""Policies: messages that are refused before any model sees them."""

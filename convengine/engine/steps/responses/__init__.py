@@ -1,0 +1,1 @@
+"""The answer: choosing the row, and producing its text or document."""

@@ -1,0 +1,24 @@
+"""Settings of the answer (settings 2.9, pipeline-2 9; R11, R19)."""
+
+from convengine.engine.turn.live_settings import declare, integer, one_of, text
+
+FAMILY = "ResponseResolutionStep"
+
+
+HISTORY_TURNS = declare(
+    FAMILY, "HISTORY_TURNS", integer(0, 200), 10, "Number of earlier turns in the prompt of an answer."
+)
+ON_MISSING = declare(
+    FAMILY,
+    "ON_MISSING",
+    one_of("ERROR", "FALLBACK"),
+    "ERROR",
+    "If no answer applies: fail the turn with RESPONSE_MAPPING_NOT_FOUND, or use FALLBACK_TEXT.",
+)
+FALLBACK_TEXT = declare(
+    FAMILY,
+    "FALLBACK_TEXT",
+    text(),
+    "I am sorry, I have no answer to that right now.",
+    "The answer if none applies and ON_MISSING is FALLBACK, or if a text cannot be rendered.",
+)

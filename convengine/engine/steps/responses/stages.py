@@ -1,0 +1,61 @@
+"""Stages of answers."""
+
+from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
+
+RESOLVE_RESPONSE = declare_stage(
+    "RESOLVE_RESPONSE",
+    Family.RESPONSE,
+    "The row that answers.",
+    steps="ResponseResolutionStep",
+    keys="responseId intent state",
+    common=True,
+)
+RESPONSE_MAPPING_NOT_FOUND = declare_stage(
+    "RESPONSE_MAPPING_NOT_FOUND",
+    Family.RESPONSE,
+    "No row answers this intent and state.",
+    steps="ResponseResolutionStep",
+    keys="intent state",
+    sentences=(SentenceTemplate("No answer fits intent {intent} and state {state}.", tone=Tone.ERROR),),
+)
+RESOLVE_RESPONSE_SELECTED = declare_stage(
+    "RESOLVE_RESPONSE_SELECTED",
+    Family.RESPONSE,
+    "The template that the model is given for the answer.",
+    steps="ResponseResolutionStep",
+    keys="templateId intent outputFormat resolver",
+    sentences=(SentenceTemplate("Asked a model to write the answer with {templateId:row ce_prompt_template}."),),
+)
+RESPONSE_EXACT = declare_stage(
+    "RESPONSE_EXACT",
+    Family.RESPONSE,
+    "The answer is the text of the row, filled in.",
+    steps="ResponseResolutionStep",
+    keys="text",
+    common=True,
+)
+EXACT_RESPONSE_RENDERING = declare_stage(
+    "EXACT_RESPONSE_RENDERING",
+    Family.RESPONSE,
+    "The text of the row could not be filled in as it is; a simpler form was used.",
+    steps="ResponseResolutionStep",
+    keys="component fallbackUsed errorClass errorMessage templatePreview responseId",
+    sentences=(
+        SentenceTemplate(
+            "Could not fill in the placeholders of the answer[: {errorMessage}]; used {fallbackUsed} instead.",
+            tone=Tone.WARNING,
+        ),
+    ),
+)
+RESPONSE_TRANSFORM_FAILED = declare_stage(
+    "RESPONSE_TRANSFORM_FAILED",
+    Family.RESPONSE,
+    "A transformer of the deployment failed; the answer stays as it was.",
+    steps="ResponseResolutionStep PersistConversationStep",
+    keys="stage transformer errorType errorMessage",
+    sentences=(
+        SentenceTemplate(
+            "The transformer {transformer} failed[: {errorMessage}]; the answer was not changed.", tone=Tone.ERROR
+        ),
+    ),
+)

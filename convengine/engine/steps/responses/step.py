@@ -1,0 +1,166 @@
+"""ResponseResolutionStep: choose and produce the answer (pipeline-2 9)."""
+
+from typing import Any
+
+from convengine.engine.clarification.collision_question import ask_collision_question, is_askable
+from convengine.engine.errors import NoResponseConfigured, ResponseMappingNotFound
+from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.state_graph.override import apply_override
+from convengine.engine.steps.responses.derived import derive_payload
+from convengine.engine.steps.responses.exact import render_payload
+from convengine.engine.steps.responses.select import choose_response
+from convengine.engine.steps.responses.settings import FALLBACK_TEXT, ON_MISSING
+from convengine.engine.steps.responses.stages import (
+    RESOLVE_RESPONSE,
+    RESPONSE_EXACT,
+    RESPONSE_MAPPING_NOT_FOUND,
+    RESPONSE_TRANSFORM_FAILED,
+)
+from convengine.engine.text.compare import blank, code
+from convengine.engine.threads.ending import choose_edge_reply
+from convengine.engine.threads.settings import FRESH_START_TEXT, STALE_TEXT
+from convengine.engine.turn.enums import DecisionKind, OutputFormat, ResponseType
+from convengine.engine.turn.facts import collect_schema_values
+from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload, to_stored
+from convengine.engine.turn.rows import Response
+from convengine.engine.turn.scope import INTENT_COLLISION
+from convengine.engine.turn.session import ReplyOverride, Session
+from convengine.engine.turn.stages import ASSISTANT_OUTPUT
+from convengine.engine.turn.turn import Turn
+
+#: Overrides that come before the question of an intent collision (R36).
+_FIRST = frozenset({"RESET", "RESUME", "GUARDRAIL"})
+
+
+#: Stages: the answer of a row; and every answer, whatever decided it.
+LLM = "LLM"
+FINAL = "FINAL"
+
+
+class ResponseResolutionStep(Step):
+    """Choose an override, else the collision question, else the configured answer."""
+
+    after = ("StateGraphStep",)
+    rank = 2400
+    requires_persisted = True
+    writes = frozenset(
+        {
+            "payload", "last_assistant", "last_llm_output", "last_llm_stage", "clarification", "intent", "state",
+            "transitions", "reply_override",
+        }
+    )  # fmt: skip
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Raises ResponseMappingNotFound when no row matches and ON_MISSING is ERROR, and the errors of a model's
+        answer.
+        """
+        override = session.reply_override
+        if override and override.source in _FIRST:
+            return Continue(_set_answer(session, turn, TextPayload(override.text), "OVERRIDE", source=override.source))
+        if code(session.state) == INTENT_COLLISION and is_askable(session, turn.snapshot):
+            session, question = ask_collision_question(session, turn)
+            return Continue(_set_answer(session, turn, TextPayload(question), "COLLISION"))
+        if override := override or choose_edge_reply(session, turn):
+            session = session.evolve(reply_override=override)
+            return Continue(_set_answer(session, turn, TextPayload(override.text), "OVERRIDE", source=override.source))
+        return Continue(_answer_by_row(session, turn))
+
+
+def _answer_by_row(session: Session, turn: Turn) -> Session:
+    choice = choose_response(turn.snapshot, session.intent, session.state)
+    turn.decide(
+        session,
+        DecisionKind.RESPONSE,
+        key={"intent": session.intent, "state": session.state},
+        winner=choice.winner,
+        candidates=choice.candidates(),
+        cut=choice.cut,
+    )
+    row = choice.winner
+    if row is None:
+        return _answer_without_row(session, turn)
+    turn.audit(session, RESOLVE_RESPONSE, responseId=row.response_id, intent=session.intent, state=session.state)
+    _check_kind(row)
+    derived = derive_payload(row, session, turn) if code(row.response_type) == ResponseType.DERIVED else None
+    payload = derived or _answer_exactly(row, session, turn)
+    stage = f"RESPONSE_{code(row.output_format)}" if derived else "RESPONSE_EXACT"
+    session = session.evolve(last_llm_output=payload.value, last_llm_stage=stage)
+    if isinstance(derived, JsonPayload):
+        session = apply_override(session, turn, derived.value)
+    payload = transform_payload(payload, session, turn, LLM)
+    return _set_answer(session, turn, payload, row.response_type, responseId=row.response_id)
+
+
+def _answer_exactly(row: Response, session: Session, turn: Turn) -> Payload:
+    payload = render_payload(row, session, turn)
+    turn.audit(session, RESPONSE_EXACT, text=payload.value)
+    return payload
+
+
+def _check_kind(row: Response) -> None:
+    if OutputFormat.read(row.output_format) is None or ResponseType.read(row.response_type) is None:
+        raise NoResponseConfigured(
+            f"Response {row.response_id} has type {row.response_type!r} and format {row.output_format!r}; "
+            "use EXACT or DERIVED, and TEXT or JSON."
+        )
+
+
+def _answer_without_row(session: Session, turn: Turn) -> Session:
+    """Without a row, acknowledge a reset; else fail the turn, or use the fallback text (R22)."""
+    if session.reset_only:
+        override = ReplyOverride(turn.config(session, FRESH_START_TEXT), "RESET")
+        return _set_answer(session, turn, TextPayload(override.text), "OVERRIDE", source=override.source)
+    turn.audit(session, RESPONSE_MAPPING_NOT_FOUND, intent=session.intent, state=session.state)
+    if turn.config(session, ON_MISSING) == "FALLBACK":
+        return _set_answer(session, turn, TextPayload(turn.config(session, FALLBACK_TEXT)), "FALLBACK")
+    raise ResponseMappingNotFound(
+        f"No answer applies to intent {session.intent} in state {session.state}. Add one, or one for ANY, or set "
+        "ResponseResolutionStep/ON_MISSING to FALLBACK."
+    )
+
+
+def _prepend_stale_text(payload: Payload, session: Session, turn: Turn) -> Payload:
+    """The answer, preceded by STALE_TEXT if it replaces a stale session (R80)."""
+    if not turn.request.after_stale or not isinstance(payload, TextPayload):
+        return payload
+    text = turn.config(session, STALE_TEXT)
+    return payload if blank(text) else TextPayload(f"{text}\n\n{payload.value}")
+
+
+def _set_answer(session: Session, turn: Turn, payload: Payload, response_type: str, **details: Any) -> Session:
+    payload = transform_payload(_prepend_stale_text(payload, session, turn), session, turn, FINAL)
+    session = session.evolve(payload=payload, last_assistant=to_stored(payload))
+    turn.audit(
+        session,
+        ASSISTANT_OUTPUT,
+        output=payload.value,
+        outputFormat="JSON" if isinstance(payload, JsonPayload) else "TEXT",
+        responseType=response_type,
+        **details,
+        intent=session.intent,
+        state=session.state,
+        context=session.context,
+        schemaJson=collect_schema_values(session),
+    )
+    return session
+
+
+def transform_payload(payload: Payload, session: Session, turn: Turn, *stages: str) -> Payload:
+    """The answer after the transformers of the stages, in order.
+
+    If one fails, the answer stays and RESPONSE_TRANSFORM_FAILED is recorded.
+    """
+    for stage in stages:
+        answer = turn.ports.transformers.transform(stage, payload, session)
+        if answer.error_type is not None:
+            turn.audit(
+                session,
+                RESPONSE_TRANSFORM_FAILED,
+                stage=stage,
+                transformer=answer.transformer,
+                errorType=answer.error_type,
+                errorMessage=answer.error_message,
+            )
+        elif answer.payload is not None:
+            payload = answer.payload
+    return payload

@@ -1,0 +1,1 @@
+"""The rules of the phase before the answer."""

@@ -1,0 +1,1 @@
+"""The check of a turn's moves against the state graph."""

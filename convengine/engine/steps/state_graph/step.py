@@ -1,0 +1,79 @@
+"""StateGraphStep: check the moves of this turn (pipeline-2 8)."""
+
+from typing import Any
+
+from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.state_graph.moves import GraphVerdict, Hop, judge_moves
+from convengine.engine.state_graph.settings import ON_VIOLATION, STATE_GRAPH_ENABLED
+from convengine.engine.steps.state_graph.stages import STATE_GRAPH_REVERTED, STATE_GRAPH_VALID, STATE_GRAPH_VIOLATION
+from convengine.engine.text.compare import code
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+
+
+class StateGraphStep(Step):
+    """Check the moves and report them; only ON_VIOLATION = REVERT undoes any."""
+
+    after = ("RulesStep",)
+    rank = 2300
+    requires_persisted = True
+    writes = frozenset({"intent", "state", "transitions", "input_params"})
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Write VALID or VIOLATION, and nothing if nothing moved within an intent."""
+        if session.reset_only or not turn.config(session, STATE_GRAPH_ENABLED):
+            return Continue(session)
+        verdict = judge_moves(session, turn.snapshot)
+        if not verdict.checked:
+            return Continue(session)
+        if bad := verdict.first_violation:
+            return Continue(_report_violation(session, turn, verdict, bad))
+        session = session.with_params({"state_graph_valid": True})
+        turn.audit(session, STATE_GRAPH_VALID, **_describe_path(session, verdict), validateOnly=True, allowed=True)
+        return Continue(session)
+
+
+def _report_violation(session: Session, turn: Turn, verdict: GraphVerdict, bad: Hop) -> Session:
+    mode = turn.config(session, ON_VIOLATION)
+    soft = mode == "SOFT_BLOCK"
+    reason = f"NO_EDGE:{bad.from_state}->{bad.to_state}"
+    session = session.with_params(
+        {
+            "state_graph_valid": False,
+            "state_graph_reason": reason,
+            **({"state_graph_soft_block": True} if soft else {}),
+        }
+    )
+    turn.audit(
+        session,
+        STATE_GRAPH_VIOLATION,
+        **_describe_path(session, verdict),
+        validateOnly=mode != "REVERT",
+        allowed=False,
+        softBlock=soft,
+        reason=reason,
+    )
+    return _revert_move(session, turn) if mode == "REVERT" else session
+
+
+def _revert_move(session: Session, turn: Turn) -> Session:
+    """Restore intent and state of the turn's start, so that the answer is that of the old state."""
+    reverted = session.moved(intent=session.turn_start_intent, state=session.turn_start_state, cause="STATE_GRAPH")
+    turn.audit(
+        reverted,
+        STATE_GRAPH_REVERTED,
+        fromIntent=session.intent,
+        toIntent=reverted.intent,
+        fromState=session.state,
+        toState=reverted.state,
+    )
+    return reverted
+
+
+def _describe_path(session: Session, verdict: GraphVerdict) -> dict[str, Any]:
+    return {
+        "fromState": verdict.path[0].from_state,
+        "toState": code(session.state),
+        "intent": session.intent,
+        "path": [hop.to_json() for hop in verdict.path],
+    }

@@ -1,0 +1,1 @@
+"""Tools: direct calls, and the planner that chooses them."""

@@ -1,0 +1,127 @@
+"""The only way to call a tool: validate arguments, run the executor, write the audit (pipeline-2 3.3, 4.2)."""
+
+import re
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any
+
+from convengine.engine.forms.status import get_validator
+from convengine.engine.text.compare import shorten
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import ToolGroup
+from convengine.engine.turn.ports import ToolAnswer
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.stage import find_stage
+from convengine.engine.turn.turn import Turn
+
+Json = Any
+#: Every database tool accepts a limit, declared or not (tables 4.4).
+_LIMIT = frozenset({"limit"})
+
+
+INVALID_ARGS = "INVALID_ARGS"
+_INTEGER = re.compile(r"[+-]?\d{1,18}")
+_NUMBER = re.compile(r"[+-]?\d{1,18}(?:\.\d{1,18})?")
+_WORDS = {"true": True, "false": False}
+
+
+def call_tool(
+    session: Session,
+    turn: Turn,
+    tool: rows.Tool | None,
+    group: str,
+    args: Mapping[str, Json],
+    within_ms: int | None = None,
+) -> ToolAnswer:
+    """The tool's answer; `tool` is null for a group alone. Never raises for a fault of the tool or its arguments.
+
+    Invalid arguments give INVALID_ARGS without a call.
+    """
+    schema = find_argument_schema(turn.snapshot, tool) if tool else None
+    fitted, problems = check_arguments(schema, args, _LIMIT if group == ToolGroup.DB else frozenset())
+    if problems:
+        return ToolAnswer(error_type=INVALID_ARGS, error_message=" ".join(problems))
+    started = turn.ports.clock.elapsed_ms()
+    answer = turn.ports.tools.run(tool.tool_code if tool else "", group, fitted, session, within_ms)
+    turn.tool_ms += turn.ports.clock.elapsed_ms() - started
+    for stage, payload in answer.told.items():
+        turn.audit(session, find_stage(stage), **payload)
+    return answer
+
+
+def find_argument_schema(snapshot: Snapshot, tool: rows.Tool) -> Json:
+    """The JSON Schema of a tool's arguments, or null (R70)."""
+    tool_row = snapshot.row(rows.DbTool, tool.tool_id) or snapshot.row(rows.HttpTool, tool.tool_id)
+    schema = tool_row.param_schema if tool_row else tool.input_schema
+    return schema if isinstance(schema, Mapping) else None
+
+
+def check_arguments(
+    schema: Json, args: Mapping[str, Json], also: frozenset[str] = frozenset()
+) -> tuple[Json, list[str]]:
+    """The arguments with defaults and converted texts, and a sentence for each error.
+
+    An unknown name is an error, unless the schema has `additionalProperties` or no properties at all; `also` are
+    additional known names. Without a schema, arguments stay unchanged.
+    """
+    if not isinstance(schema, Mapping):
+        return dict(args), []
+    filled = _fit_object(schema, args)
+    known = schema.get("properties")
+    problems: list[str] = []
+    if isinstance(known, Mapping) and known and "additionalProperties" not in schema:
+        unknown = sorted(filled.keys() - known.keys() - also)
+        problems = [f"{name} is not an argument; known: {', '.join(known)}." for name in unknown]
+    judged = {name: value for name, value in filled.items() if name not in also or name in (known or {})}
+    return filled, [*problems, *_list_faults(schema, judged)]
+
+
+def _list_faults(schema: Mapping[str, Json], args: Mapping[str, Json]) -> Iterator[str]:
+    try:
+        errors = list(get_validator(schema).iter_errors(args))
+    except Exception as error:
+        # The editor reports it on save. Even with an old row, the tool is not called with unvalidated arguments.
+        yield shorten(f"The schema of the arguments cannot be used: {error}", 300)
+        return
+    for fault in errors:
+        at = ".".join(str(part) for part in fault.absolute_path)
+        yield shorten(f"{at}: {fault.message}" if at else fault.message, 300)
+
+
+def _fit_object(schema: Mapping[str, Json], value: Mapping[str, Json]) -> dict[str, Json]:
+    declared = schema.get("properties")
+    properties = declared if isinstance(declared, Mapping) else {}
+    filled = {name: _fit_value(properties.get(name), item) for name, item in value.items()}
+    for name, wanted in properties.items():
+        if name not in filled and isinstance(wanted, Mapping) and "default" in wanted:
+            filled[name] = deepcopy(wanted["default"])
+    return filled
+
+
+def _fit_value(schema: Json, value: Json) -> Json:
+    """The value converted for its schema if that is unambiguous, else unchanged."""
+    if not isinstance(schema, Mapping):
+        return value
+    declared = schema.get("type")
+    types = declared if isinstance(declared, list) else [declared]
+    if isinstance(value, Mapping) and "object" in types:
+        return _fit_object(schema, value)
+    if isinstance(value, (list, tuple)) and "array" in types:
+        return [_fit_value(schema.get("items"), item) for item in value]
+    if isinstance(value, str) and "string" not in types:
+        return _parse_text(types, value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and types == ["string"]:
+        return f"{value:g}" if isinstance(value, float) and abs(value) < 1e6 else str(value)
+    return value
+
+
+def _parse_text(types: list[Json], text: str) -> Json:
+    word = text.strip()
+    if "integer" in types and _INTEGER.fullmatch(word):
+        return int(word)
+    if "number" in types and _NUMBER.fullmatch(word):
+        return float(word) if "." in word else int(word)
+    if "boolean" in types and word.lower() in _WORDS:
+        return _WORDS[word.lower()]
+    return None if "null" in types and not word else text

@@ -1,0 +1,171 @@
+"""Ask the planner for the next step (pipeline-2 4.3)."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.engine.errors import ConvEngineError, PromptRenderFailed, UnresolvedPromptVariable
+from convengine.engine.llm.ask import Question, Stages, ask
+from convengine.engine.prompts.fill import FilledPrompts, fill_prompts
+from convengine.engine.steps.tools.call import find_argument_schema
+from convengine.engine.steps.tools.observations import Observation, compact_observations
+from convengine.engine.steps.tools.plan import SCHEMA, Plan, build_unreadable_plan, read_plan
+from convengine.engine.steps.tools.request import resolve_group
+from convengine.engine.steps.tools.settings import (
+    MCP_PLANNER_MAX_OBS_CHARS,
+    MCP_PLANNER_MAX_OBSERVATIONS_COUNT,
+    MCP_TOOL_MAX_LOOPS,
+    ON_PLANNER_ERROR,
+    PLANNER_SYSTEM_PROMPT,
+    PLANNER_USER_PROMPT,
+)
+from convengine.engine.steps.tools.stages import MCP_PLAN_LLM_ERROR, MCP_PLAN_LLM_INPUT, MCP_PLAN_LLM_OUTPUT
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.enums import DecisionKind, ToolGroup
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.turn import Turn
+
+Json = Any
+_STAGES = Stages(MCP_PLAN_LLM_INPUT, MCP_PLAN_LLM_OUTPUT, MCP_PLAN_LLM_ERROR)
+#: Errors of a reply that is not a plan; all others mean that the model is unavailable.
+_UNREADABLE = frozenset({"LLM_INVALID_RESPONSE", "LLM_SCHEMA_VIOLATION"})
+_NAMED_TOOL = re.compile(r"`([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+)`")
+
+
+class PlannerFailed(Exception):
+    """There is no plan: the model failed, or its prompt could not be rendered."""
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """The planner's prompts and their source: a row, settings, or the built-in texts."""
+
+    system: str
+    user: str
+    row: rows.Planner | None = None
+
+
+def choose_prompts(session: Session, turn: Turn) -> Prompts:
+    """The most specific planner row, then the highest id; else the settings."""
+    in_scope = turn.snapshot.in_scope(rows.Planner, session.intent, session.state, order=_order_newest_first)
+    if in_scope:
+        return Prompts(in_scope[0].system_prompt, in_scope[0].user_prompt, in_scope[0])
+    return Prompts(turn.config(session, PLANNER_SYSTEM_PROMPT), turn.config(session, PLANNER_USER_PROMPT))
+
+
+def _order_newest_first(row: rows.Planner) -> int:
+    return -row.planner_id
+
+
+def describe_tools(prompts: Prompts, tools: Sequence[rows.Tool], turn: Turn) -> list[Json]:
+    """The tools in the prompt: those that it names in back-ticks, or all."""
+    named = {code(name) for text in (prompts.system, prompts.user) for name in _NAMED_TOOL.findall(text)}
+    narrowed = [tool for tool in tools if code(tool.tool_code) in named] or tools
+    return [
+        {
+            "tool_code": tool.tool_code,
+            "tool_group": tool.tool_group,
+            "description": tool.description,
+            "input_schema": find_shown_schema(turn.snapshot, tool),
+        }
+        for tool in narrowed
+    ]
+
+
+def ask_next_step(session: Session, turn: Turn, tools: Sequence[rows.Tool], seen: Sequence[Observation]) -> Plan:
+    """The planner's next step. Raises PlannerFailed, or with ON_PLANNER_ERROR = FAIL the error of the turn."""
+    prompts = choose_prompts(session, turn)
+    if prompts.row:
+        turn.record_deciding_row(prompts.row, DecisionKind.TEMPLATE)
+    count = turn.config(session, MCP_PLANNER_MAX_OBSERVATIONS_COUNT) or turn.config(session, MCP_TOOL_MAX_LOOPS)
+    shown = compact_observations(seen, count, turn.config(session, MCP_PLANNER_MAX_OBS_CHARS))
+    try:
+        texts = fill_prompts(
+            session,
+            turn,
+            system=prompts.system,
+            user=prompts.user,
+            selected=_describe_source(prompts),
+            mcp_tools=describe_tools(prompts, tools, turn),
+            mcp_observations=shown,
+        )
+    except (PromptRenderFailed, UnresolvedPromptVariable) as error:
+        told = {"errorCode": error.code, "message": error.message, "exception": type(error).__name__}
+        turn.audit(session, MCP_PLAN_LLM_ERROR, **told, missing=error.meta.get("missingPromptVars", []))
+        raise _build_failure(session, turn, error) from error
+    reply = ask(session, turn, _build_question(prompts, texts, seen, shown))
+    if reply.error is None:
+        return read_plan(reply.value)
+    if reply.error.code in _UNREADABLE:
+        return build_unreadable_plan()
+    raise _build_failure(session, turn, reply.error.error())
+
+
+def _build_failure(session: Session, turn: Turn, error: ConvEngineError) -> Exception:
+    if turn.config(session, ON_PLANNER_ERROR) == "FAIL":
+        return error
+    return PlannerFailed(f"{error.code}: {error.message}")
+
+
+def _describe_source(prompts: Prompts) -> Json:
+    return {"planner_id": prompts.row.planner_id} if prompts.row else {"ce_config": "McpPlanner"}
+
+
+def _build_question(
+    prompts: Prompts, texts: FilledPrompts, seen: Sequence[Observation], shown: Sequence[Json]
+) -> Question:
+    told = {
+        "templateFromCeConfig (McpPlanner)": f"{prompts.system}\n\n{prompts.user}",
+        **_describe_source(prompts),
+        "system_prompt": texts.system,
+        "user_prompt": texts.user,
+        "schema": SCHEMA,
+        "mcp_observations_compacted": list(shown),
+        "mcp_observations_raw_chars": len(dumps(list(seen))),
+        "mcp_observations_final_chars": len(dumps(list(shown))),
+    }
+    return Question(
+        "MCP_PLAN", texts.system, texts.user, json_schema=SCHEMA, stages=_STAGES, told=told, answered="json"
+    )
+
+
+def find_shown_schema(snapshot: Snapshot, tool: rows.Tool) -> Json:
+    """The schema for the planner: the tool's own, else its group's, else null."""
+    return find_argument_schema(snapshot, tool) or GROUP_SCHEMAS.get(resolve_group(tool.tool_group))
+
+
+def _describe_text(description: str) -> dict[str, Json]:
+    return {"type": "string", "description": description}
+
+
+def _describe_object(required: list[str], **properties: Json) -> dict[str, Json]:
+    return {"type": "object", "properties": properties, "required": required}
+
+
+GROUP_SCHEMAS: Mapping[str, Json] = {
+    ToolGroup.DOCUMENT_RETRIEVAL: _describe_object(
+        ["query"],
+        query=_describe_text("What is sought, in words."),
+        limit={"type": "integer", "minimum": 1, "maximum": 20, "description": "How many documents; 5 by default."},
+    ),
+    ToolGroup.CALCULATOR_TRANSFORM: {
+        **_describe_object(
+            ["expression"],
+            expression=_describe_text("Such as round(price * quantity, 2); the other arguments are its names."),
+        ),
+        "additionalProperties": True,
+    },
+    ToolGroup.NOTIFICATION: _describe_object(
+        ["to"],
+        channel={"type": "string", "enum": ["email", "webhook"], "description": "email by default."},
+        to=_describe_text("An address; for a webhook, the name of its connection."),
+        subject=_describe_text("Of an e-mail."),
+        text=_describe_text("Of an e-mail."),
+        data={"type": "object", "description": "What a webhook is given."},
+    ),
+    ToolGroup.FILES: _describe_object([], path=_describe_text("A file or folder below the root; blank for the root.")),
+}

@@ -1,0 +1,115 @@
+"""A direct request for one tool, and the names of tool groups (pipeline-2 3.1, 3.2)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from convengine.engine.prompts.render import has_expressions, render_lenient
+from convengine.engine.prompts.variables import build_variables
+from convengine.engine.rules.choice import choose_row
+from convengine.engine.text.compare import blank, code
+from convengine.engine.turn import rows
+from convengine.engine.turn.codec import loads
+from convengine.engine.turn.enums import TOOL_GROUP_ALIASES, DecisionKind
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+
+Json = Any
+
+
+class InvalidToolRequest(ValueError):
+    """A `tool_request` that names nothing runnable; the message says why."""
+
+
+@dataclass(frozen=True)
+class ToolRequest:
+    """The tool to run. A code without a group takes the tool's group; a group without a code has no tool row."""
+
+    tool_code: str | None = None
+    tool_group: str | None = None
+    args: Mapping[str, Json] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Json]:
+        """The request for params and audit."""
+        return {"tool_code": self.tool_code, "tool_group": self.tool_group, "args": dict(self.args)}
+
+
+def resolve_group(name: str | None) -> str:
+    """The canonical name of a group: trimmed, upper case, aliases resolved; blank is DB, others stay."""
+    word = code(name)
+    return str(TOOL_GROUP_ALIASES.get(word, word))
+
+
+def read_request(value: Json) -> ToolRequest | None:
+    """The request in a param, an object or a JSON text; null if there is none.
+
+    Arguments that are not an object are ignored. Raises InvalidToolRequest for everything else.
+    """
+    if value is None or blank(value):
+        return None
+    if isinstance(value, str):
+        try:
+            value = loads(value)
+        except ValueError:
+            raise InvalidToolRequest("tool_request is a text that is no JSON.") from None
+    if not isinstance(value, Mapping):
+        raise InvalidToolRequest("tool_request must be an object with tool_code, tool_group, args.")
+    tool, group = (_read_name(value, key) for key in ("tool_code", "tool_group"))
+    if tool is None and group is None:
+        raise InvalidToolRequest("tool_request names neither a tool_code nor a tool_group.")
+    args = value.get("args")
+    return ToolRequest(tool, resolve_group(group) if group else None, args if isinstance(args, Mapping) else {})
+
+
+def _read_name(request: Mapping[str, Json], key: str) -> str | None:
+    value = request.get(key)
+    if value is None or blank(value):
+        return None
+    if not isinstance(value, str):
+        raise InvalidToolRequest(f"{key} of tool_request must be a text.")
+    return value.strip()
+
+
+def choose_direct_row(session: Session, turn: Turn) -> rows.DirectTool | None:
+    """The row that calls a tool here: the most specific, then by priority and id. Writes the decision."""
+    if not turn.snapshot.rows(rows.DirectTool):
+        return None
+    choice = choose_row(turn.snapshot, rows.DirectTool, session.intent, session.state, lambda row: None)
+    turn.decide(
+        session,
+        DecisionKind.TOOL,
+        key={"intent": session.intent, "state": session.state},
+        winner=choice.winner,
+        candidates=choice.candidates(),
+        cut=choice.cut,
+    )
+    return choice.winner
+
+
+def build_row_request(row: rows.DirectTool, session: Session, turn: Turn) -> ToolRequest:
+    """The row's request with rendered arguments. Raises InvalidToolRequest for a template that does not render."""
+    args = row.args_template if isinstance(row.args_template, Mapping) else {}
+    variables = build_variables(session, turn) if any(has_expressions(text) for text in _list_texts(args)) else {}
+    group = None if row.tool_code else resolve_group(row.tool_group)
+    return ToolRequest((row.tool_code or "").strip() or None, group, _fill_in(args, variables))
+
+
+def _list_texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (Mapping, list, tuple)):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _list_texts(item)
+
+
+def _fill_in(value: Json, variables: Mapping[str, Json]) -> Json:
+    if isinstance(value, Mapping):
+        return {key: _fill_in(item, variables) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_fill_in(item, variables) for item in value]
+    if not isinstance(value, str) or not has_expressions(value):
+        return value
+    rendered = render_lenient(value, variables)
+    if rendered.error is not None:
+        raise InvalidToolRequest(f"The argument {value} cannot be filled in: {rendered.error}")
+    return rendered.text

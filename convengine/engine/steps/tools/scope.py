@@ -1,0 +1,109 @@
+"""Which tools may be used in the current scope: rows, and tools of servers (pipeline-2 4.9, tables 4.3)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from convengine.engine.forms.status import is_well_formed
+from convengine.engine.steps.tools.stages import MCP_SERVER_UNAVAILABLE
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import ToolGroup
+from convengine.engine.turn.ports import ServerTools
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.turn import Turn
+
+Json = Any
+_PREFIX = "mcp."
+
+
+def list_tools_in_scope(session: Session, turn: Turn) -> list[rows.Tool]:
+    """Rows and discovered tools, by group and code. A row wins over a discovered tool with its code."""
+    tools = {code(tool.tool_code): tool for tool in _list_rows(session, turn)}
+    for server in list_servers_in_scope(session, turn):
+        for tool in discover_tools(server, session, turn):
+            tools.setdefault(code(tool.tool_code), tool)
+    return sorted(tools.values(), key=lambda tool: (tool.tool_group, tool.tool_code))
+
+
+def find_tool_in_scope(session: Session, turn: Turn, tool_code: str | None) -> rows.Tool | None:
+    """The tool with that code in the current scope: a row or a server's tool."""
+    wanted = code(tool_code)
+    for tool in _list_rows(session, turn):
+        if code(tool.tool_code) == wanted:
+            return tool
+    server = find_server(turn.snapshot, tool_code or "")
+    if server is None or server not in list_servers_in_scope(session, turn):
+        return None
+    return next((tool for tool in discover_tools(server, session, turn) if code(tool.tool_code) == wanted), None)
+
+
+def _list_rows(session: Session, turn: Turn) -> tuple[rows.Tool, ...]:
+    return turn.snapshot.in_scope(rows.Tool, session.intent, session.state)
+
+
+def build_tool_code(server: rows.McpServer, name: str) -> str:
+    return f"{_PREFIX}{server.name}.{name}"
+
+
+def split_tool_name(tool_code: str) -> str:
+    return tool_code.split(".", 2)[-1]
+
+
+def find_server(snapshot: Snapshot, tool_code: str) -> rows.McpServer | None:
+    """The enabled server of a code, or null."""
+    prefix, _, rest = tool_code.partition(".")
+    name, dot, tool = rest.partition(".")
+    if f"{prefix.lower()}." != _PREFIX or not (dot and tool):
+        return None
+    return next((row for row in snapshot.enabled(rows.McpServer) if row.name.lower() == name.lower()), None)
+
+
+def list_servers_in_scope(session: Session, turn: Turn) -> tuple[rows.McpServer, ...]:
+    """The servers whose tools may be used in the current scope, by name."""
+    if not turn.snapshot.rows(rows.McpServer):
+        return ()
+    return turn.snapshot.in_scope(rows.McpServer, session.intent, session.state, order=lambda row: row.name)
+
+
+def discover_tools(server: rows.McpServer, session: Session, turn: Turn) -> Iterator[rows.Tool]:
+    """The allowed tools of a server as rows; none if it cannot be asked, which is recorded once per turn."""
+    listing = turn.ports.servers.tools(server)
+    if listing.error_type is not None:
+        _audit_unavailable(server, listing, session, turn)
+    return list_offered_tools(server, listing)
+
+
+def list_offered_tools(server: rows.McpServer, listing: ServerTools) -> Iterator[rows.Tool]:
+    """A server's tools as rows, without those that its row does not allow."""
+    allowed = server.allowed_tools_json
+    for listed in listing.tools:
+        name = listed.get("name")
+        if name and (not isinstance(allowed, list) or name in allowed):
+            yield _build_row(server, name, listed)
+
+
+def _audit_unavailable(server: rows.McpServer, listing: ServerTools, session: Session, turn: Turn) -> None:
+    turn.audit_once(
+        session,
+        MCP_SERVER_UNAVAILABLE,
+        server.name,
+        serverId=server.name,
+        transport=server.transport,
+        error=listing.error_message or listing.error_type,
+    )
+
+
+def _build_row(server: rows.McpServer, name: str, listed: Mapping[str, Json]) -> rows.Tool:
+    schema, hints = listed.get("inputSchema"), listed.get("annotations") or {}
+    return rows.Tool(
+        tool_id=0,
+        tool_code=build_tool_code(server, name),
+        tool_group=ToolGroup.MCP_SERVER.value,
+        intent_code=server.intent_code,
+        state_code=server.state_code,
+        description=listed.get("description"),
+        # Without a hint, a tool counts as read-only, like a row without a value.
+        read_only=hints.get("readOnlyHint", True) is not False,
+        input_schema=schema if is_well_formed(schema) else None,
+    )

@@ -1,0 +1,140 @@
+"""ToolOrchestrationStep: run the one tool that is requested by name (pipeline-2 3)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.rules.apply import RULE_FIELDS, run_phase
+from convengine.engine.steps.tools.call import call_tool
+from convengine.engine.steps.tools.outcome import (
+    BY_GUARDRAIL,
+    ERROR,
+    MISMATCH,
+    SUCCESS,
+    ToolOutcome,
+    cap_result,
+    get_mcp_branch,
+)
+from convengine.engine.steps.tools.request import (
+    InvalidToolRequest,
+    ToolRequest,
+    build_row_request,
+    choose_direct_row,
+    read_request,
+    resolve_group,
+)
+from convengine.engine.steps.tools.scope import find_tool_in_scope
+from convengine.engine.steps.tools.settings import ALLOW_GROUP_ONLY, ORCHESTRATION_ENABLED, RESULT_MAX_BYTES
+from convengine.engine.steps.tools.stages import (
+    TOOL_ORCHESTRATION_ERROR,
+    TOOL_ORCHESTRATION_REQUEST,
+    TOOL_ORCHESTRATION_RESULT,
+)
+from convengine.engine.text.compare import truthy
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import RulePhase
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+
+
+class ToolOrchestrationStep(Step):
+    """Run the `tool_request` of this turn, else the best `ce_tool` row; once, without a planner."""
+
+    after = ("PendingActionStep",)
+    rank = 2000
+    requires_persisted = True
+    writes = RULE_FIELDS
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Run the requested tool; without a request, or if switched off, do nothing."""
+        if not turn.config(session, ORCHESTRATION_ENABLED):
+            return Continue(session)
+        return Continue(run_requested_tool(session, turn))
+
+
+def run_requested_tool(session: Session, turn: Turn) -> Session:
+    """The session after the requested tool, if any. A failed tool is an outcome, never an error.
+
+    Rules of phase POST_TOOL_EXECUTION run after success, error and scope mismatch.
+    """
+    requested = session.input_params.get("tool_request")
+    if truthy(session.input_params.get("guardrail_blocked")):
+        return _refuse_by_guardrail(session, turn) if requested else session
+    if truthy(session.input_params.get("skip_tool_execution")) or session.reply_override or session.reset_only:
+        return session
+    try:
+        request, row = read_request(requested), None
+        if request is None and (row := choose_direct_row(session, turn)):
+            request = build_row_request(row, session, turn)
+    except InvalidToolRequest as invalid:
+        return _store_outcome(session, turn, ToolOutcome(ERROR, error=f"INVALID_TOOL_REQUEST: {invalid}"))
+    if request is None:
+        return session
+    if row and row.run_once and (held := _find_held_result(session, request)):
+        turn.audit(session, TOOL_ORCHESTRATION_RESULT, **held)
+        return session.with_params({"tool_status": SUCCESS, "tool_result": held})
+    session = session.with_params({"tool_request": request.to_json()})
+    turn.audit(session, TOOL_ORCHESTRATION_REQUEST, **request.to_json(), ceToolId=row.pk if row else None)
+    return _store_outcome(session, turn, _run_in_scope(request, session, turn))
+
+
+def _refuse_by_guardrail(session: Session, turn: Turn) -> Session:
+    session = session.with_params({"tool_status": BY_GUARDRAIL})
+    turn.audit(session, TOOL_ORCHESTRATION_RESULT, status=BY_GUARDRAIL, intent=session.intent, state=session.state)
+    return session
+
+
+def _find_held_result(session: Session, request: ToolRequest) -> dict[str, Any] | None:
+    """The stored result of the same successful call, or null (run_once)."""
+    held = get_mcp_branch(session).get("toolExecution")
+    if not isinstance(held, Mapping):
+        return None
+    if (held.get("status"), held.get("toolCode"), held.get("args")) != (SUCCESS, request.tool_code, request.args):
+        return None
+    return {
+        "status": SUCCESS,
+        "tool_code": held.get("toolCode"),
+        "tool_group": held.get("toolGroup"),
+        "result": held.get("result"),
+        "_meta": held.get("meta"),
+        "reused": True,
+    }
+
+
+def _run_in_scope(request: ToolRequest, session: Session, turn: Turn) -> ToolOutcome:
+    if request.tool_code is None:
+        if not turn.config(session, ALLOW_GROUP_ONLY):
+            return _build_failure(request, None, "GROUP_ONLY_NOT_ALLOWED: the request names a group but no tool.")
+        return _call_and_cap(request, None, str(request.tool_group), session, turn)
+    tool = find_tool_in_scope(session, turn, request.tool_code)
+    if tool is None:
+        return ToolOutcome(MISMATCH, request.tool_code, request.tool_group, request.args)
+    group = resolve_group(tool.tool_group)
+    if request.tool_group not in (None, group):
+        return _build_failure(request, tool, f"TOOL_GROUP_MISMATCH: {tool.tool_code} belongs to group {group}.")
+    return _call_and_cap(request, tool, group, session, turn)
+
+
+def _call_and_cap(
+    request: ToolRequest, tool: rows.Tool | None, group: str, session: Session, turn: Turn
+) -> ToolOutcome:
+    code = tool.tool_code if tool else None
+    answer = call_tool(session, turn, tool, group, request.args)
+    if answer.error_type is not None:
+        error = answer.error_message or answer.error_type
+        return ToolOutcome(ERROR, code, group, request.args, error=error, error_type=answer.error_type, tool=tool)
+    result = cap_result(answer.result, turn.config(session, RESULT_MAX_BYTES))
+    return ToolOutcome(SUCCESS, code, group, request.args, result, tool=tool)
+
+
+def _build_failure(request: ToolRequest, tool: rows.Tool | None, error: str) -> ToolOutcome:
+    return ToolOutcome(ERROR, request.tool_code, request.tool_group, request.args, error=error, tool=tool)
+
+
+def _store_outcome(session: Session, turn: Turn, outcome: ToolOutcome) -> Session:
+    result = outcome.to_result(session)
+    session = session.with_params({"tool_status": outcome.status, "tool_result": result})
+    session = session.with_context({"mcp": {**get_mcp_branch(session), "toolExecution": outcome.to_execution()}})
+    failed = outcome.status == ERROR
+    turn.audit(session, TOOL_ORCHESTRATION_ERROR if failed else TOOL_ORCHESTRATION_RESULT, **result)
+    return run_phase(RulePhase.POST_TOOL_EXECUTION, "ToolOrchestrationStep PostTool", session, turn)

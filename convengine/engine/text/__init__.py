@@ -1,0 +1,1 @@
+"""Texts: comparing, splitting, masking, and reading numbers, dates and formats."""

@@ -1,0 +1,72 @@
+"""Comparison of texts: one normal form, one match form, one notion of truthy (pipeline-1 1.13)."""
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Any
+
+#: Typographic apostrophes that keyboards insert instead of plain ones.
+_APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'"})
+#: Characters without width, which could hide a word from a pattern.
+_ZERO_WIDTH = re.compile("[\u200b\u200c\u200d\u2060\ufeff\u00ad]")
+_SPACES = re.compile(r"\s+")
+_CLOSING = re.compile(r"[.!,;:…\s]+$")
+_TRUE_WORDS = frozenset({"true", "1", "yes", "y", "on"})
+
+
+#: A turn normalises the same few texts and codes again and again.
+_kept = lru_cache(maxsize=2048)
+
+
+@_kept
+def norm(text: str | None) -> str:
+    """The normal form of a text: NFKC, plain apostrophes, no zero-width characters, single blanks, trimmed, lower
+    case.
+    """
+    if not text:
+        return ""
+    plain = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES)
+    return _SPACES.sub(" ", _ZERO_WIDTH.sub("", plain)).strip().lower()
+
+
+def match_text(text: str | None) -> str:
+    """The normal form without trailing punctuation, except a question mark."""
+    return _CLOSING.sub("", norm(text))
+
+
+def blank(value: object) -> bool:
+    """True for null and for a text of white space only."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def truthy(value: Any) -> bool:
+    """True for `true`, a number equal to 1, and the texts true, 1, yes, y, on in any case (R63)."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, (int, float)):
+        return value == 1
+    return isinstance(value, str) and value.strip().lower() in _TRUE_WORDS
+
+
+@_kept
+def code(value: str | None) -> str:
+    """A code as it is stored and compared: trimmed, upper case; null becomes the empty text."""
+    return value.strip().upper() if value else ""
+
+
+def storable(text: str) -> str:
+    """The text with NUL and lone surrogates, which no database accepts, replaced by U+FFFD."""
+    if text.isascii() and "\x00" not in text:
+        return text
+    if "\x00" in text:
+        text = text.replace("\x00", "\ufffd")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def shorten(text: str, limit: int) -> str:
+    """The first `limit` characters; an ellipsis with a count replaces the rest."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"

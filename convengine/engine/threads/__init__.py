@@ -1,0 +1,1 @@
+"""Sessions in the pipeline: their lifecycle, the meaning of a message, and resumption."""

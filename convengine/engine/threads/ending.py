@@ -1,0 +1,79 @@
+"""The lifecycle at the end of a turn, and the text when a session ends (sessions 2 and 3; R39, R41, R42)."""
+
+from convengine.engine.prompts.render import render_lenient
+from convengine.engine.prompts.variables import build_variables
+from convengine.engine.text.compare import truthy
+from convengine.engine.threads import message_intent, resume
+from convengine.engine.threads import settings as catalogue
+from convengine.engine.threads.lifecycle import ABORTED, COMPLETE, PENDING_COMPLETE, ensure_running, move_lifecycle
+from convengine.engine.threads.open_question import (
+    PROPOSES_END,
+    find_interaction_mode,
+    find_open_question,
+    get_last_answer,
+)
+from convengine.engine.turn.enums import Lifecycle, MessageIntent
+from convengine.engine.turn.live_settings import Setting
+from convengine.engine.turn.session import ReplyOverride, Session
+from convengine.engine.turn.turn import Turn
+
+#: Source of these answers.
+SOURCE = "SESSION"
+_TEXTS: dict[MessageIntent, Setting[str]] = {
+    MessageIntent.CONFIRMATION: catalogue.CLOSING_TEXT,
+    MessageIntent.ABANDON: catalogue.ABANDON_TEXT,
+    MessageIntent.UNCLEAR: catalogue.UNCLEAR_TEXT,
+}
+#: Meanings that end the session: the lifecycle, and the reason.
+_ENDS: dict[MessageIntent, tuple[Lifecycle, str]] = {
+    MessageIntent.CONFIRMATION: (COMPLETE, "confirmed"),
+    MessageIntent.ABANDON: (ABORTED, "abandoned"),
+}
+#: Causes of state changes that the configured answer must report.
+_TELLING = frozenset({"RULE", "TASK"})
+
+
+def choose_edge_reply(session: Session, turn: Turn) -> ReplyOverride | None:
+    """The text instead of the configured answer when a session ends or a message is unclear; never on the plain turn
+    API.
+
+    Null when the configured answer must report something: an action ran, or a rule changed the state.
+
+    Source: R39.
+    """
+    text = (
+        _TEXTS.get(_read_message_intent(session)) if turn.request.resolved and session.reply_override is None else None
+    )
+    ran = session.input_params.get("pending_action_result") in ("EXECUTED", "FAILED")
+    if text is None or ran or any(hop.cause in _TELLING for hop in session.transitions):
+        return None
+    return ReplyOverride(render_lenient(turn.config(session, text), build_variables(session, turn)).text, SOURCE)
+
+
+def apply_end_of_turn(session: Session, turn: Turn) -> Session:
+    """The session with its lifecycle at the end of the turn; every move is recorded."""
+    override = session.reply_override
+    if override and override.source == resume.SOURCE:
+        return resume.await_offer(session, turn) if turn.request.resolved == resume.OFFERED else session
+    meant = _read_message_intent(session)
+    now = turn.ports.clock.now().isoformat()
+    if end := _ENDS.get(meant):
+        return move_lifecycle(session, turn, end[0], end[1], {"reason": end[1], "at": now})
+    session = ensure_running(session, turn, "reset" if session.reset_reason else meant.value.lower())
+    mode = find_interaction_mode(session, turn)
+    ends = truthy(session.input_params.get("session_complete_proposed"))
+    if not ends:
+        if override and override.source == SOURCE:
+            return resume.await_user(session, turn, get_last_answer(session), "unclear")
+        if question := find_open_question(session, turn, mode):
+            return resume.await_user(session, turn, question, "question")
+    if ends or mode in PROPOSES_END:
+        reason = "proposed_by_rule" if ends else f"mode_{str(mode).lower()}"
+        return move_lifecycle(
+            session, turn, PENDING_COMPLETE, reason, {"summary": session.context_summary, "since": now}
+        )
+    return session
+
+
+def _read_message_intent(session: Session) -> MessageIntent:
+    return MessageIntent.read(session.input_params.get(message_intent.PARAM)) or MessageIntent.CONTINUATION

@@ -1,0 +1,143 @@
+"""What a message means to its session. The first matching row wins (R39, R40, R41)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from convengine.engine.dialogue.classify import affirms
+from convengine.engine.llm.ask import Question, ask
+from convengine.engine.llm.reply import read_confidence
+from convengine.engine.text.compare import code
+from convengine.engine.threads import new_task
+from convengine.engine.threads import settings as catalogue
+from convengine.engine.threads.lifecycle import AWAITING_USER, PENDING_COMPLETE
+from convengine.engine.threads.open_question import has_open_action
+from convengine.engine.threads.phrases import is_one_of, split_at_joins
+from convengine.engine.threads.stages import MESSAGE_INTENT_CLASSIFIED
+from convengine.engine.turn.enums import DialogueAct, MessageIntent
+from convengine.engine.turn.scope import is_resolved
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+
+Json = Any
+PARAM = "message_intent"
+#: The prompt for a model when the table leaves a message unclear.
+_ASKED = (
+    "A task was finished and its result was shown to the user. Decide what the user's message means: MODIFICATION (it "
+    "changes or extends this task), CONFIRMATION (it accepts the result), NEW_TASK (it begins something unrelated), "
+    "ABANDON (it gives the task up), CONTINUATION (it goes on with this task) or UNCLEAR. "
+    'Answer as JSON: {"messageIntent": "...", "confidence": 0.0}.'
+)
+_MODELS = [meaning.value for meaning in MessageIntent if meaning is not MessageIntent.RESPONSE]
+_SCHEMA: Mapping[str, Json] = {
+    "type": "object",
+    "properties": {
+        "messageIntent": {"enum": _MODELS},
+        "confidence": {"type": "number"},
+    },
+    "required": ["messageIntent", "confidence"],
+    "additionalProperties": False,
+}
+
+
+def set_message_intent(session: Session, turn: Turn) -> Session:
+    """Set `message_intent` as soon as the act is known. An unclear message waits for `settled`."""
+    if _says_nothing(session):
+        return session
+    meaning = _find_message_intent(session, turn)
+    session = session.with_params({PARAM: meaning.value})
+    return session if meaning is MessageIntent.UNCLEAR else _audit_message_intent(session, turn, meaning)
+
+
+def settle_message_intent(session: Session, turn: Turn) -> Session:
+    """The same when the intent is known: the message may begin a new task, or remain unclear."""
+    meaning = MessageIntent.read(session.input_params.get(PARAM))
+    if meaning is None or _says_nothing(session):
+        return session
+    goes_on = meaning in (MessageIntent.RESPONSE, MessageIntent.CONTINUATION, MessageIntent.UNCLEAR)
+    if goes_on and turn.request.resolved and _changes_topic(session):
+        return _begin_new_task(session, turn)
+    if meaning is not MessageIntent.UNCLEAR:
+        return session
+    meaning = MessageIntent.CONTINUATION if session.intent_source else _ask_model(session, turn)
+    if meaning is MessageIntent.NEW_TASK:
+        return _begin_new_task(session, turn)
+    return _audit_message_intent(session.with_params({PARAM: meaning.value}), turn, meaning)
+
+
+def _says_nothing(session: Session) -> bool:
+    """True for a reset and for the answer to an offer to resume, which are no message to the task."""
+    return session.reset_only
+
+
+def _find_message_intent(session: Session, turn: Turn) -> MessageIntent:
+    act = session.input_params.get("dialogue_act")
+    abandon = turn.config(session, catalogue.ABANDON_PHRASES)
+    if is_one_of(session.user_text, abandon) and not has_open_action(session, turn):
+        return MessageIntent.ABANDON
+    if session.lifecycle == AWAITING_USER:
+        return MessageIntent.CONTINUATION if act == DialogueAct.RESET else MessageIntent.RESPONSE
+    if act == DialogueAct.EDIT:
+        return MessageIntent.MODIFICATION
+    if session.lifecycle == PENDING_COMPLETE:
+        return _read_end_reply(session, turn, act)
+    return MessageIntent.CONTINUATION
+
+
+def _read_end_reply(session: Session, turn: Turn, act: Json) -> MessageIntent:
+    """The answer to a proposed end: a yes, a yes and more, or neither."""
+
+    closing = turn.config(session, catalogue.CLOSING_PHRASES)
+
+    def accepts(text: str | None) -> bool:
+        return is_one_of(text, closing) or affirms(text, session, turn)
+
+    if accepts(session.user_text):
+        return MessageIntent.CONFIRMATION
+    for said, more in split_at_joins(session.user_text):
+        if accepts(said):
+            return MessageIntent.CONFIRMATION if accepts(more) else MessageIntent.MODIFICATION
+    return MessageIntent.CONFIRMATION if act == DialogueAct.AFFIRM else MessageIntent.UNCLEAR
+
+
+def _changes_topic(session: Session) -> bool:
+    """True when a new request led to another intent, and no lock held (R40)."""
+    before, now = session.turn_start_intent, session.intent
+    return (
+        session.input_params.get("dialogue_act") == DialogueAct.NEW_REQUEST
+        and session.intent_source is not None
+        and not session.intent_locked
+        and session.clarification is None
+        and is_resolved(before)
+        and is_resolved(now)
+        and code(before) != code(now)
+    )
+
+
+def _begin_new_task(session: Session, turn: Turn) -> Session:
+    session = _audit_message_intent(
+        session.with_params({PARAM: MessageIntent.NEW_TASK.value}), turn, MessageIntent.NEW_TASK
+    )
+    return new_task.begin_new_task(session, turn)
+
+
+def _ask_model(session: Session, turn: Turn) -> MessageIntent:
+    """The meaning that a model finds, if it may be called and is sure enough."""
+    if not turn.config(session, catalogue.CLASSIFY_WITH_LLM) or not turn.ports.model.configured:
+        return MessageIntent.UNCLEAR
+    told = f"Task so far:\n{session.context_summary}\n\nMessage:\n{session.user_text}"
+    reply = ask(session, turn, Question("DIALOGUE_ACT", _ASKED, told, json_schema=_SCHEMA, strict=True))
+    value = reply.value if isinstance(reply.value, Mapping) else {}
+    wanted = turn.config(session, catalogue.DRIFT_MIN_CONFIDENCE)
+    sure = (read_confidence(value.get("confidence")) or 0.0) >= wanted
+    return (MessageIntent.read(value.get("messageIntent")) if sure else None) or MessageIntent.UNCLEAR
+
+
+def _audit_message_intent(session: Session, turn: Turn, meaning: MessageIntent) -> Session:
+    turn.audit(
+        session,
+        MESSAGE_INTENT_CLASSIFIED,
+        messageIntent=meaning.value,
+        lifecycle=session.lifecycle,
+        dialogueAct=session.input_params.get("dialogue_act"),
+    )
+    return session

@@ -1,0 +1,58 @@
+"""A message that begins a new task: this session ends, and the turn goes on in the next one (R40)."""
+
+import uuid
+from dataclasses import replace
+
+from convengine.engine.memory.recall import set_recall
+from convengine.engine.text.compare import blank
+from convengine.engine.threads.lifecycle import COMPLETE, ensure_running, move_lifecycle
+from convengine.engine.turn.reset import RESET_FIELDS
+from convengine.engine.turn.session import KNOWLEDGE_BASE, Session, Transition
+from convengine.engine.turn.turn import PreviousSession, Turn
+
+REASON = "new_task"
+#: Session fields that change when a turn goes on in a new session.
+NEW_TASK_FIELDS = RESET_FIELDS | {
+    "conversation_id", "turn_no", "lifecycle", "lifecycle_detail", "preferences", "mounted_kb_id",
+}  # fmt: skip
+#: What the turn learned from the message and keeps.
+_KEPT = ("intent", "state", "intent_source", "interaction_decision", "standalone_query", "query_rewritten")
+_NAMESPACE = uuid.UUID("2ab1b1de-5f0e-4b53-8d6c-6a1e7d4fd0c9")
+
+
+def begin_new_task(session: Session, turn: Turn) -> Session:
+    """The initial session of the new task, with turn number 1. It keeps text, act, intent and state.
+
+    Params of this turn and of the caller stay; the old session's memory does not. The old session becomes COMPLETE in
+    the same commit.
+    """
+    at = turn.ports.clock.now().isoformat()
+    old = move_lifecycle(ensure_running(session, turn, REASON), turn, COMPLETE, REASON, {"reason": REASON, "at": at})
+    fresh = _build_fresh_session(session, str(uuid.uuid5(_NAMESPACE, turn.turn_id)), turn)
+    turn.previous_session = PreviousSession(turn.request, turn.turn_no, old)
+    turn.request = replace(turn.request, conversation_id=fresh.conversation_id)
+    turn.turn_no = fresh.turn_no
+    return fresh
+
+
+def _build_fresh_session(session: Session, conversation_id: str, turn: Turn) -> Session:
+    stored = turn.ports.conversations.load().conversation.input_params_json
+    before = set(stored) if isinstance(stored, dict) else set()
+    params = {
+        key: value
+        for key, value in session.input_params.items()
+        if key in session.user_input_params or key not in before | {"previousTurn", "memory_recall"}
+    }
+    blank_session = Session(conversation_id)
+    fresh = session.evolve(**{name: getattr(blank_session, name) for name in NEW_TASK_FIELDS})
+    wanted = turn.request.preferences
+    hop = Transition(None, None, session.intent, session.state, "INTENT_RESOLUTION")
+    fresh = fresh.evolve(
+        **{name: getattr(session, name) for name in _KEPT},
+        transitions=(hop,),
+        input_params=params,
+        # The preferences of this message; those of the old session stay there.
+        preferences=dict(wanted),
+        mounted_kb_id=wanted.get(KNOWLEDGE_BASE),
+    )
+    return fresh if blank(session.context_summary) else set_recall(fresh, session.context_summary)

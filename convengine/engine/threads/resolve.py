@@ -1,0 +1,98 @@
+"""Which session a message belongs to. The first matching policy wins. No clock, no database."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from convengine.engine.threads import settings as catalogue
+from convengine.engine.threads.lifecycle import CLOSED
+from convengine.engine.threads.phrases import is_one_of
+from convengine.engine.threads.resume import EXPLICIT_RESET, OFFERED, OPTIONS, STALE
+from convengine.engine.turn import live_settings
+from convengine.engine.turn.enums import Word
+from convengine.engine.turn.snapshot import Snapshot
+
+
+class Reason(Word):
+    """Why a session was found or made, in the order of the policies."""
+
+    EXPLICIT_RESET = EXPLICIT_RESET, "The message is a wish to start over"
+    FIRST_MESSAGE = "first_message", "The thread is new"
+    NO_SESSION = "no_session", "The thread's sessions are gone"
+    SESSION_CLOSED = "session_closed", "The last session is closed"
+    STALE = STALE, "The last session has been idle for days"
+    TIMEOUT = "timeout", "The last session has been idle for too long"
+    RESUME_OFFERED = OFFERED, "The user comes back after a pause, and is asked"
+    TOPIC_DRIFT = "topic_drift", "The message is about something else"
+    WITHIN_TIMEOUT = "within_timeout", "The session goes on"
+
+    @property
+    def is_new(self) -> bool:
+        """True when the message opens a session."""
+        return self not in (Reason.RESUME_OFFERED, Reason.WITHIN_TIMEOUT)
+
+    @property
+    def ends(self) -> bool:
+        """True when it ends the open session."""
+        return self in (Reason.EXPLICIT_RESET, Reason.STALE, Reason.TIMEOUT, Reason.TOPIC_DRIFT)
+
+
+@dataclass(frozen=True)
+class LatestSession:
+    """The newest session of a thread."""
+
+    lifecycle: str
+    last_message_at: datetime
+    #: It was offered for resumption, and the user has not answered.
+    offered: bool = False
+
+
+@dataclass(frozen=True)
+class IdleLimits:
+    """The idle limits of a channel, from the configuration."""
+
+    stale: timedelta
+    timeout: timedelta
+    idle: timedelta
+    offers_resume: bool
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, channel: str) -> "IdleLimits":
+        return cls(
+            timedelta(days=live_settings.read(snapshot, catalogue.STALE_TIMEOUT_DAYS).value),
+            timedelta(minutes=live_settings.read(snapshot, catalogue.TIMEOUT_MINUTES, channel).value),
+            timedelta(hours=live_settings.read(snapshot, catalogue.IDLE_TIMEOUT_HOURS).value),
+            live_settings.read(snapshot, catalogue.RESUME_MODE, channel).value == "offer_resume",
+        )
+
+    @property
+    def end(self) -> timedelta:
+        """The idle time after which a session ends by itself."""
+        return self.stale if self.offers_resume else min(self.stale, self.timeout)
+
+    def find_reason(self, idle: timedelta) -> Reason:
+        """The result of an idle time. Exactly at a limit counts as within it."""
+        if idle > self.stale:
+            return Reason.STALE
+        if idle > self.timeout and not self.offers_resume:
+            return Reason.TIMEOUT
+        if idle > self.idle and self.offers_resume:
+            return Reason.RESUME_OFFERED
+        return Reason.WITHIN_TIMEOUT
+
+
+def resolve_session(
+    snapshot: Snapshot, channel: str, message: str | None, latest: LatestSession | None, now: datetime, *, known: bool
+) -> Reason:
+    """The reason of the first matching policy, except a change of topic, which only a model detects.
+
+    `known`: the thread was seen before, even if its sessions were removed.
+    """
+    phrases = live_settings.read(snapshot, catalogue.RESET_PHRASES).value
+    # "start fresh" answers the offer whatever the configured phrases are.
+    if is_one_of(message, (*phrases, OPTIONS[1]) if latest and latest.offered else phrases):
+        return Reason.EXPLICIT_RESET
+    if latest is None:
+        return Reason.NO_SESSION if known else Reason.FIRST_MESSAGE
+    if latest.lifecycle in CLOSED:
+        return Reason.SESSION_CLOSED
+    return IdleLimits.of(snapshot, channel).find_reason(now - latest.last_message_at)

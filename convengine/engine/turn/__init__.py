@@ -1,0 +1,1 @@
+"""The values of a turn: session, snapshot, rows, ports, events and settings."""

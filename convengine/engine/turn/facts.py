@@ -1,0 +1,126 @@
+"""The document that rules, templates and progress texts read (pipeline-2 0.4, settings 7).
+
+Built at most once per session value: a Session is frozen, so its document stays valid. Only the list of ended steps
+grows.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from convengine.engine.turn.params import hide_internal
+from convengine.engine.turn.payload import TextPayload
+from convengine.engine.turn.session import Session
+
+#: Session keys that override the context: their names are part of the contract, and no field may use one.
+SESSION_KEYS = (
+    "conversationId",
+    "intent",
+    "state",
+    "schemaComplete",
+    "hasContainerData",
+    "containerData",
+    "hasAnySchemaValue",
+    "intentLocked",
+    "intentLockReason",
+    "missingRequiredFields",
+    "missingFieldOptions",
+    "userText",
+    "standaloneQuery",
+    "resolvedUserInput",
+    "pendingClarificationQuestion",
+    "lastLlmStage",
+    "postIntentRule",
+    "ruleExecutionSource",
+    "ruleExecutionOrigin",
+    "context",
+    "schemaJson",
+    "lastLlmOutput",
+    "stepInfos",
+    "turnNo",
+    "lifecycle",
+    "contextSummary",
+    "previousTurn",
+)
+RESERVED_FACTS = frozenset({*SESSION_KEYS, "inputParams", "payload"})
+
+
+def collect_schema_values(session: Session) -> Mapping[str, Any]:
+    """The context reduced to the fields of the form; the whole context without a form."""
+    schema = session.resolved_schema
+    if schema is None:
+        return session.context
+    properties = schema.json_schema.get("properties", {}) if isinstance(schema.json_schema, Mapping) else {}
+    return {key: value for key, value in session.context.items() if key in properties}
+
+
+def collect_session_scalars(session: Session) -> dict[str, Any]:
+    """The session keys without context, collected values and step records."""
+    return {
+        "conversationId": session.conversation_id,
+        "intent": session.intent,
+        "state": session.state,
+        "schemaComplete": session.schema_complete,
+        "hasContainerData": session.has_container_data,
+        "containerData": session.container_data,
+        "hasAnySchemaValue": session.schema_has_any_value,
+        "intentLocked": session.intent_locked,
+        "intentLockReason": session.intent_lock_reason,
+        "missingRequiredFields": list(session.missing_required_fields),
+        "missingFieldOptions": session.missing_field_options,
+        "userText": session.user_text,
+        "standaloneQuery": session.standalone_query,
+        "resolvedUserInput": session.resolved_user_input,
+        "pendingClarificationQuestion": session.clarification.question if session.clarification else None,
+        "lastLlmStage": session.last_llm_stage,
+        "postIntentRule": session.post_intent_rule,
+        "ruleExecutionSource": session.rule_execution_source,
+        "ruleExecutionOrigin": session.rule_execution_origin,
+        "lastLlmOutput": session.last_llm_output if isinstance(session.last_llm_output, dict) else {},
+        "turnNo": session.turn_no,
+        "lifecycle": session.lifecycle,
+        "contextSummary": session.context_summary,
+        "previousTurn": session.input_params.get("previousTurn"),
+    }
+
+
+def collect_session_facts(session: Session) -> dict[str, Any]:
+    """The session facts for GET_SESSION, and for templates under `session`."""
+    return {
+        **collect_session_scalars(session),
+        "context": session.context,
+        "schemaJson": collect_schema_values(session),
+        "stepInfos": list_step_infos(session),
+    }
+
+
+def list_step_infos(session: Session) -> list[dict[str, Any]]:
+    """The steps of this turn that ended normally so far, for rules at `$.stepInfos`."""
+    return [
+        {
+            "stepName": step.step,
+            "determinant": "STEP_EXIT",
+            "status": "SUCCESS",
+            "outcome": step.outcome,
+            "durationMs": int(step.duration_ms),
+        }
+        for step in session.steps
+        if step.success
+    ]
+
+
+def collect_facts(session: Session) -> dict[str, Any]:
+    """Context keys at the top, overridden by the session facts; `inputParams`; and `payload` if there is one."""
+    cached = session.__dict__.get("_facts")
+    if cached is None:
+        cached = {
+            **session.context,
+            **collect_session_facts(session),
+            "inputParams": hide_internal(session.input_params),
+        }
+        if session.payload is not None:
+            value = session.payload.value
+            cached["payload"] = {"text": value} if isinstance(session.payload, TextPayload) else value
+        session.__dict__["_facts"] = cached
+    elif len(cached["stepInfos"]) < len(session.steps):
+        cached = session.__dict__["_facts"] = {**cached, "stepInfos": list_step_infos(session)}
+    return cached

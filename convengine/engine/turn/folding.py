@@ -1,0 +1,192 @@
+"""Changes between two events of a turn, and the state that results from them (R16, R33).
+
+Stored: `_meta.changed = {set: {pointer: value}, unset: [pointer]}`. Pointers are JSON pointers into one document:
+`/context/…`, `/inputParams/…`, and the session facts at the top. Readers compute the state; it is not stored.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from itertools import compress, repeat
+from operator import attrgetter, is_not, itemgetter
+from typing import Any
+
+from convengine.engine.turn.params import NESTING, REPEATED, drop_keys
+from convengine.engine.turn.session import Session
+
+Json = Any
+Change = dict[str, Json]
+
+#: Input params that are not part of the document.
+_NOT_TOLD = NESTING | REPEATED
+
+
+def _schema_fields(session: Session) -> list[str] | None:
+    schema = session.resolved_schema
+    properties = schema.json_schema.get("properties") if schema and isinstance(schema.json_schema, Mapping) else None
+    return list(properties) if isinstance(properties, dict) else None
+
+
+#: The parts of the document, by the session field of each. `inputParams` is separate.
+_PARTS: Mapping[str, tuple[str, Callable[[Session], Json]]] = {
+    "intent": ("intent", attrgetter("intent")),
+    "state": ("state", attrgetter("state")),
+    "schema_complete": ("schemaComplete", attrgetter("schema_complete")),
+    "has_container_data": ("hasContainerData", attrgetter("has_container_data")),
+    "container_data": ("containerData", attrgetter("container_data")),
+    "schema_has_any_value": ("hasAnySchemaValue", attrgetter("schema_has_any_value")),
+    "intent_locked": ("intentLocked", attrgetter("intent_locked")),
+    "intent_lock_reason": ("intentLockReason", attrgetter("intent_lock_reason")),
+    "missing_required_fields": ("missingRequiredFields", lambda session: list(session.missing_required_fields)),
+    "missing_field_options": ("missingFieldOptions", attrgetter("missing_field_options")),
+    "user_text": ("userText", attrgetter("user_text")),
+    "standalone_query": ("standaloneQuery", attrgetter("standalone_query")),
+    "clarification": (
+        "pendingClarificationQuestion",
+        lambda session: session.clarification.question if session.clarification else None,
+    ),
+    "last_llm_stage": ("lastLlmStage", attrgetter("last_llm_stage")),
+    "post_intent_rule": ("postIntentRule", attrgetter("post_intent_rule")),
+    "rule_execution_source": ("ruleExecutionSource", attrgetter("rule_execution_source")),
+    "rule_execution_origin": ("ruleExecutionOrigin", attrgetter("rule_execution_origin")),
+    "last_llm_output": (
+        "lastLlmOutput",
+        lambda session: session.last_llm_output if isinstance(session.last_llm_output, dict) else {},
+    ),
+    "lifecycle": ("lifecycle", attrgetter("lifecycle")),
+    "context": ("context", attrgetter("context")),
+    "user_input_params": ("userInputParams", attrgetter("user_input_params")),
+    "resolved_schema": ("schemaFields", _schema_fields),
+    "epoch": ("epoch", attrgetter("epoch")),
+}
+_TOLD = ("input_params", *_PARTS)
+_told = itemgetter(*_TOLD)
+
+
+def build_document(session: Session) -> dict[str, Json]:
+    """The state of a session: facts at the top, `context`, `inputParams`, `schemaFields`, `epoch`."""
+    parts = {key: read(session) for key, read in _PARTS.values()}
+    return {**parts, "inputParams": drop_keys(session.input_params, _NOT_TOLD)}
+
+
+_FIRST = Session("")
+
+
+@cache
+def build_empty_document() -> Mapping[str, Json]:
+    """The document before the first event of a turn."""
+    return build_document(_FIRST)
+
+
+def diff_sessions(old: Session | None, new: Session) -> Change:
+    """The changes between two sessions of a turn; null is the moment before its first event.
+
+    A session changes in few fields at a time, and unchanged values are the same object, so only the rest is compared.
+    """
+    old = old or _FIRST
+    sets: dict[str, Json] = {}
+    unsets: list[str] = []
+    changed = list(compress(_TOLD, map(is_not, _told(vars(old)), _told(vars(new)))))
+    if changed[:1] == ["input_params"]:
+        del changed[0]
+        if old.input_params:
+            _compare(old.input_params, new.input_params, "/inputParams", sets, unsets, _NOT_TOLD)
+        elif new.input_params:
+            sets["/inputParams"] = drop_keys(new.input_params, _NOT_TOLD)
+    if changed:
+        parts = [_PARTS[field] for field in changed]
+        _compare({key: read(old) for key, read in parts}, {key: read(new) for key, read in parts}, "", sets, unsets)
+    return {**({"set": sets} if sets else {}), **({"unset": unsets} if unsets else {})}
+
+
+def apply_change(state: Mapping[str, Json], change: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The document after a change; the given one stays unchanged."""
+    for pointer, value in (change.get("set") or {}).items():
+        state = _put(state, _split_pointer(pointer), value)
+    for pointer in change.get("unset") or ():
+        state = _drop(state, _split_pointer(pointer))
+    return state
+
+
+def get_at_pointer(state: Mapping[str, Json], pointer: str) -> Json:
+    """The value at a pointer, or null."""
+    found: Json = state
+    for part in _split_pointer(pointer):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return found
+
+
+def read_folded(state: Mapping[str, Json], key: str) -> Json:
+    """The value of a payload key that was stored as a reference, in this state."""
+    context = state.get("context") or {}
+    if key == "context":
+        return context
+    if key in ("inputParams", "sessionInputParams"):
+        return state.get("inputParams") or {}
+    values = select_schema_part(state)
+    if key == "schemaJson":
+        return values
+    facts = {name: value for name, value in state.items() if name not in _INTERNAL}
+    facts["resolvedUserInput"] = facts.get("standaloneQuery") or facts.get("userText")
+    return {**facts, "context": context, "schemaJson": values}
+
+
+def select_schema_part(state: Mapping[str, Json]) -> Json:
+    """The context reduced to the fields of the form; the whole context without a form."""
+    context, names = state.get("context") or {}, state.get("schemaFields")
+    # A redacted object is a text.
+    if names is None or not isinstance(context, Mapping):
+        return context
+    return {key: value for key, value in context.items() if key in names}
+
+
+_INTERNAL = frozenset({"context", "inputParams", "userInputParams", "schemaFields", "epoch"})
+
+
+_ABSENT = object()
+
+
+def _compare(
+    old: Mapping[str, Json],
+    new: Mapping[str, Json],
+    at: str,
+    sets: dict[str, Json],
+    unsets: list[str],
+    left_out: Collection[str] = (),
+) -> None:
+    # Nearly every value is the same object as before; those are skipped without Python code for each.
+    for key in compress(new, map(is_not, map(old.get, new, repeat(_ABSENT)), new.values())):
+        if key in left_out:
+            continue
+        before, value = old.get(key, _ABSENT), new[key]
+        here = f"{at}/{key if isinstance(key, str) and key.isidentifier() else _escape_key(key)}"
+        if isinstance(before, dict) and isinstance(value, dict) and before and value:
+            _compare(before, value, here, sets, unsets)
+        elif type(before) is not type(value) or before != value:
+            sets[here] = value
+    if not old.keys() <= new.keys():
+        unsets += [f"{at}/{_escape_key(key)}" for key in old if key not in new and key not in left_out]
+
+
+def _escape_key(key: str) -> str:
+    key = str(key)
+    return key.replace("~", "~0").replace("/", "~1") if "~" in key or "/" in key else key
+
+
+def _split_pointer(pointer: str) -> list[str]:
+    return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
+
+
+def _put(state: Mapping[str, Json], parts: list[str], value: Json) -> dict[str, Json]:
+    first, *rest = parts
+    if not rest:
+        return {**state, first: value}
+    inner = state.get(first)
+    return {**state, first: _put(inner if isinstance(inner, Mapping) else {}, rest, value)}
+
+
+def _drop(state: Mapping[str, Json], parts: list[str]) -> dict[str, Json]:
+    first, *rest = parts
+    if not rest:
+        return {key: value for key, value in state.items() if key != first}
+    inner = state.get(first)
+    return {**state, first: _drop(inner, rest)} if isinstance(inner, Mapping) else dict(state)

@@ -1,0 +1,259 @@
+"""Live settings (`ce_config`): how to declare, find and read one (settings 1).
+
+Every setting is declared once. The forms, the save checks, the page of settings and the manual derive from that
+declaration.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from convengine.engine.text.compare import blank
+from convengine.engine.turn import rows
+from convengine.engine.turn.snapshot import Snapshot
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+TRUE_WORDS = frozenset({"true", "1", "yes", "on"})
+FALSE_WORDS = frozenset({"false", "0", "no", "off"})
+
+
+class Unreadable(ValueError):
+    """A setting's text does not fit its type; the message says what it must be."""
+
+
+@dataclass(frozen=True)
+class Kind(Generic[T_co]):
+    """A value type: its name, how to read a text, and its limits for forms."""
+
+    name: str
+    read: Callable[[str], T_co]
+    #: Limits of a number, null for none.
+    minimum: float | None = None
+    maximum: float | None = None
+    values: tuple[str, ...] = ()
+    #: Blank texts count as absent (prompts, patterns and plain texts).
+    blank_is_absent: bool = False
+
+
+def _read_bool(text: str) -> bool:
+    word = text.strip().lower()
+    if word not in TRUE_WORDS | FALSE_WORDS:
+        raise Unreadable("must be true or false.")
+    return word in TRUE_WORDS
+
+
+def boolean() -> Kind[bool]:
+    """true/1/yes/on or false/0/no/off, in any case."""
+    return Kind("bool", _read_bool)
+
+
+def integer(minimum: int = 0, maximum: int = 2**31 - 1) -> Kind[int]:
+    """Digits within limits; a number outside becomes the nearest limit."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text.strip())
+        except ValueError:
+            raise Unreadable(f"must be a whole number from {minimum} to {maximum}.") from None
+        return min(max(number, minimum), maximum)
+
+    return Kind("int", read, minimum, maximum)
+
+
+def decimal(minimum: float = 0.0, maximum: float = 1.0) -> Kind[float]:
+    """A decimal number within limits; a number outside becomes the nearest limit."""
+
+    def read(text: str) -> float:
+        try:
+            number = float(Decimal(text.strip()))
+        except (InvalidOperation, ValueError):
+            raise Unreadable(f"must be a number from {minimum:g} to {maximum:g}.") from None
+        if number != number:
+            raise Unreadable(f"must be a number from {minimum:g} to {maximum:g}.")
+        return min(max(number, minimum), maximum)
+
+    return Kind("decimal", read, minimum, maximum)
+
+
+def one_of(*values: str) -> Kind[str]:
+    """One of the values, ignoring case."""
+
+    def read(text: str) -> str:
+        word = text.strip().upper()
+        for value in values:
+            if value.upper() == word:
+                return value
+        raise Unreadable(f"must be one of {', '.join(values)}.")
+
+    return Kind("enum", read, values=values)
+
+
+def text_list(*, codes: bool = False, lines: bool = False) -> Kind[tuple[str, ...]]:
+    """Comma-separated entries (one per line with `lines`), trimmed, without blanks; codes in upper case."""
+
+    def read(text: str) -> tuple[str, ...]:
+        parts = text.splitlines() if lines else text.replace("\n", ",").split(",")
+        found = (part.strip() for part in parts)
+        return tuple(part.upper() if codes else part for part in found if part)
+
+    return Kind("codes" if codes else "lines" if lines else "list", read)
+
+
+def text() -> Kind[str]:
+    """A plain text; blank counts as absent."""
+    return Kind("text", str, blank_is_absent=True)
+
+
+def template() -> Kind[str]:
+    """A template; blank counts as absent. Its syntax is checked elsewhere."""
+    return Kind("template", str, blank_is_absent=True)
+
+
+def prompt() -> Kind[str]:
+    """A prompt; blank counts as absent."""
+    return Kind("prompt", str, blank_is_absent=True)
+
+
+def regex() -> Kind[str]:
+    """A regular expression; blank counts as absent. Its syntax is checked elsewhere."""
+    return Kind("regex", str, blank_is_absent=True)
+
+
+def json_value(shape: type = dict) -> Kind[Any]:
+    """A JSON document with the given top-level type."""
+    names: dict[type, str] = {dict: "a JSON object", list: "a JSON list"}
+
+    def read(text: str) -> Any:
+        try:
+            value = json.loads(text)
+        except ValueError as error:
+            raise Unreadable(f"is not valid JSON: {error}.") from None
+        if not isinstance(value, shape):
+            raise Unreadable(f"must be {names.get(shape, 'JSON')}.")
+        return value
+
+    return Kind("json", read, blank_is_absent=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Setting(Generic[T]):
+    """One live setting. `mark` L: any configuration editor; LR: configuration administrators only."""
+
+    type: str
+    key: str
+    kind: Kind[T]
+    default: T
+    help: str
+    mark: str = "L"
+    #: What a qualifier after the key's first dot names: workspace, channel, purpose, tool code; null for none.
+    qualifier: str | None = None
+    #: Defaults of single qualifiers, in upper case, if they differ.
+    qualified_defaults: Mapping[str, T] = field(default_factory=dict)
+
+    def default_for(self, qualifier: str | None) -> T:
+        """The built-in default, which may depend on the qualifier."""
+        return self.qualified_defaults.get((qualifier or "").strip().upper(), self.default)
+
+    @property
+    def name(self) -> str:
+        """`TYPE/KEY`, as in pages and messages."""
+        return f"{self.type}/{self.key}"
+
+
+#: Every declared setting by (TYPE, KEY) in upper case.
+CATALOGUE: dict[tuple[str, str], Setting[Any]] = {}
+#: Older or wrong names, renamed on import and on save: (TYPE, KEY) -> key.
+ALIASES: dict[tuple[str, str], str] = {
+    ("DIALOGUEACTSTEP", "QUERY_REWRITE_SCHEMA_JSON"): "QUERY_REWRITE_SCHEMA_PROMPT",
+    ("LLM", "TURN_BUDGET_MS"): "MAX_MS_PER_TURN",
+}
+
+
+def declare(
+    type: str,
+    key: str,
+    kind: Kind[T],
+    default: T,
+    help: str,
+    *,
+    mark: str = "L",
+    qualifier: str | None = None,
+    qualified_defaults: Mapping[str, T] | None = None,
+) -> Setting[T]:
+    """Add a setting to the catalogue; extensions use this too.
+
+    Raises ValueError if the name is taken.
+    """
+    setting = Setting(type, key, kind, default, help, mark, qualifier, qualified_defaults or {})
+    if (type.upper(), key.upper()) in CATALOGUE:
+        raise ValueError(f"{setting.name} is declared twice")
+    CATALOGUE[type.upper(), key.upper()] = setting
+    return setting
+
+
+def canonical_key(config_type: str | None, config_key: str | None) -> tuple[str, str, str]:
+    """Family, present key, and qualifier of the setting that a row names."""
+    family, (key, _, qualifier) = (config_type or "").strip().upper(), (config_key or "").strip().upper().partition(".")
+    return family, ALIASES.get((family, key), key), qualifier
+
+
+@dataclass(frozen=True)
+class Reading(Generic[T]):
+    """A setting's value in force, its source, and the error of the text that was found."""
+
+    value: T
+    #: The `ce_config` row, or null if the value comes from the deployment or the default.
+    row: rows.Config | None = None
+    source: str = "DEFAULT"
+    problem: str | None = None
+    found: str | None = field(default=None, repr=False)
+
+
+def _by_name(snapshot: Snapshot) -> Mapping[tuple[str, str], rows.Config]:
+    return snapshot.table(rows.Config).memo.get(
+        "by_name",
+        lambda: {
+            (row.config_type.strip().upper(), row.config_key.strip().upper()): row
+            for row in reversed(snapshot.enabled(rows.Config))
+        },
+    )
+
+
+def _sources(
+    snapshot: Snapshot, setting: Setting[Any], qualifier: str | None
+) -> Iterator[tuple[str, rows.Config | None, str]]:
+    type_, key = setting.type.upper(), setting.key.upper()
+    by_name = _by_name(snapshot)
+    names = [f"{key}.{qualifier.strip().upper()}"] if qualifier else []
+    for name in (*names, key):
+        if row := by_name.get((type_, name)):
+            yield "ROW", row, row.config_value
+    if (type_, key) in snapshot.defaults:
+        yield "DEPLOYMENT", None, snapshot.defaults[type_, key]
+
+
+def read(snapshot: Snapshot, setting: Setting[T], qualifier: str | None = None) -> Reading[T]:
+    """The value in force: qualified row, plain row, deployment, built-in default (settings 1).
+
+    If a text cannot be read, the default applies, with the error; weaker sources do not count.
+    """
+    # Called forty times a turn, so it makes no key or default.
+    key = setting if qualifier is None else (setting, qualifier)
+    found: Reading[T] | None = snapshot.memo.values.get(key)
+    return found or snapshot.memo.get(key, partial(_read_uncached, snapshot, setting, qualifier))
+
+
+def _read_uncached(snapshot: Snapshot, setting: Setting[T], qualifier: str | None) -> Reading[T]:
+    default = setting.default_for(qualifier)
+    for source, row, found in _sources(snapshot, setting, qualifier):
+        if setting.kind.blank_is_absent and blank(found):
+            continue
+        try:
+            return Reading(setting.kind.read(found), row, source, None, found)
+        except Unreadable as problem:
+            return Reading(default, row, source, str(problem), found)
+    return Reading(default)

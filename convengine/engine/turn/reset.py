@@ -1,0 +1,69 @@
+"""Starting over: the effect of every reset, whatever caused it (pipeline-1 4, RST-1 to RST-4; R98)."""
+
+from typing import Any
+
+from convengine.engine.turn.enums import ResetReason
+from convengine.engine.turn.params import RESET_KEYS
+from convengine.engine.turn.scope import UNKNOWN
+from convengine.engine.turn.session import Session, Transition
+from convengine.engine.turn.stages import CONVERSATION_RESET
+from convengine.engine.turn.turn import Turn
+
+#: Session fields that a reset may change; steps that reset declare these.
+RESET_FIELDS = frozenset(
+    {
+        "intent", "state", "turn_start_intent", "turn_start_state", "intent_locked", "intent_lock_reason",
+        "intent_source", "interaction_decision", "transitions", "context", "input_params", "history", "epoch",
+        "status", "standalone_query", "query_rewritten", "resolved_schema", "schema_complete", "schema_has_any_value",
+        "missing_required_fields", "missing_field_options", "last_llm_output", "last_llm_stage", "payload",
+        "last_assistant", "reply_override", "container_data", "has_container_data", "clarification",
+        "post_intent_rule", "rule_execution_source", "rule_execution_origin", "reset_only", "reset_reason",
+        "context_summary",
+    }
+)  # fmt: skip
+
+
+def reset_session(session: Session, turn: Turn, reason: ResetReason, *, only: bool, **payload: Any) -> Session:
+    """Reset the session under the same id, and write CONVERSATION_RESET.
+
+    `only`: the text has nothing else to interpret. A turn that was reset already stays unchanged.
+    """
+    if session.reset_reason is not None:
+        return session
+    fresh = _build_fresh_session(session, reason, only)
+    turn.audit(
+        fresh,
+        CONVERSATION_RESET,
+        reason=reason.value,
+        intent=fresh.intent,
+        state=fresh.state,
+        context=fresh.context,
+        previousIntent=session.intent,
+        previousState=session.state,
+        previousContext=dict(session.context),
+        epoch=fresh.epoch,
+        **payload,
+    )
+    return fresh
+
+
+def _build_fresh_session(session: Session, reason: ResetReason, only: bool) -> Session:
+    blank = Session(session.conversation_id)
+    kept = {key: value for key, value in session.user_input_params.items() if key.strip().lower() not in RESET_KEYS}
+    return session.evolve(
+        **{name: getattr(blank, name) for name in RESET_FIELDS},
+    ).evolve(
+        transitions=(
+            *session.transitions,
+            Transition(session.intent, session.state, UNKNOWN, UNKNOWN, "RESET"),
+        ),
+        input_params={
+            **kept,
+            "standalone_query": None,
+            "resolved_user_input": session.user_text,
+            "reset_reason": reason.value,
+        },
+        epoch=session.epoch + 1,
+        reset_only=only,
+        reset_reason=reason.value,
+    )

@@ -1,0 +1,238 @@
+"""The session: everything that a turn knows and changes, as one frozen value (pipeline-1 1.8).
+
+A step gets one and returns another; a failed turn needs no undo. Mappings inside are never changed in place: the
+helpers below make new ones.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple, Self
+
+from convengine.engine.turn.payload import Payload
+from convengine.engine.turn.rows import OutputSchema
+from convengine.engine.turn.scope import UNKNOWN
+
+Json = Any
+
+
+#: Fields that the audit does not record as state: they grow with every step, or have stages of their own.
+UNAUDITED_FIELDS = frozenset(
+    {"steps", "history", "final_result", "payload", "last_assistant", "transitions", "lifecycle_detail"}
+)
+KNOWLEDGE_BASE = "knowledge_base"
+PREFERENCE_KINDS = ("model", "planner", "intent_resolver", KNOWLEDGE_BASE, "tool_set")
+
+
+class Exchange(NamedTuple):
+    """One earlier turn as prompts see it."""
+
+    user: str
+    assistant: str
+
+
+@dataclass(frozen=True)
+class ReplyOverride:
+    """A text that an early step decided; it wins over the configured answer (R36)."""
+
+    text: str
+    #: RESET, RESUME, GUARDRAIL, DISAMBIGUATION, AGENT or SESSION.
+    source: str
+
+
+@dataclass(frozen=True)
+class Clarification:
+    """An open question to the user."""
+
+    question: str
+    reason: str
+    options: tuple[Json, ...] = ()
+    #: True when it was asked in an earlier turn.
+    from_previous_turn: bool = False
+    #: How often it was asked so far.
+    asks: int = 1
+
+
+@dataclass(frozen=True)
+class Transition:
+    """One change of intent or state inside a turn (pipeline-2 7.5)."""
+
+    from_intent: str | None
+    from_state: str | None
+    to_intent: str | None
+    to_state: str | None
+    #: The cause: RULE, INTENT_RESOLUTION, RESET, TASK, HOOK, MODEL.
+    cause: str
+    rule_id: int | None = None
+    phase: str | None = None
+
+
+class StepTiming(NamedTuple):
+    """The end and the duration of one step, without its hooks. Times are milliseconds since the turn began."""
+
+    step: str
+    started_ms: float
+    duration_ms: float
+    success: bool
+    error: str | None = None
+    outcome: str = "Continue"
+
+
+@dataclass(frozen=True)
+class FinalResult:
+    """The result of the engine for a turn."""
+
+    intent: str
+    state: str
+    payload: Payload
+    context: Mapping[str, Json]
+
+
+@dataclass(frozen=True)
+class Session:
+    """One moment of a turn."""
+
+    conversation_id: str
+    turn_no: int = 1
+
+    # text
+    user_text: str | None = None
+    standalone_query: str | None = None
+    query_rewritten: bool = False
+
+    # routing
+    intent: str | None = UNKNOWN
+    state: str | None = UNKNOWN
+    turn_start_intent: str = UNKNOWN
+    turn_start_state: str = UNKNOWN
+    intent_locked: bool = False
+    intent_lock_reason: str | None = None
+    #: The resolver that decided the intent in this turn: CLASSIFIER, AGENT, or null.
+    intent_source: str | None = None
+    #: The decision of the interaction policy, even if later steps changed it (R99).
+    interaction_decision: str | None = None
+    transitions: tuple[Transition, ...] = ()
+
+    # what is remembered
+    context: Mapping[str, Json] = field(default_factory=dict)
+    input_params: Mapping[str, Json] = field(default_factory=dict)
+    #: What the caller sent with this request.
+    user_input_params: Mapping[str, Json] = field(default_factory=dict)
+    history: tuple[Exchange, ...] = ()
+    #: Grows with every reset; models see no history and memory of earlier epochs.
+    epoch: int = 0
+    status: str = "RUNNING"
+    lifecycle: str = "RUNNING"
+    #: Details of the lifecycle, such as the open question.
+    lifecycle_detail: Mapping[str, Json] = field(default_factory=dict)
+    context_summary: str = ""
+    preferences: Mapping[str, str] = field(default_factory=dict)
+    #: The document collection to search; null for the row's own.
+    mounted_kb_id: str | None = None
+
+    # schema
+    resolved_schema: OutputSchema | None = None
+    schema_complete: bool = False
+    schema_has_any_value: bool = False
+    missing_required_fields: tuple[str, ...] = ()
+    missing_field_options: Mapping[str, Json] = field(default_factory=dict)
+
+    # model
+    last_llm_output: Json = None
+    last_llm_stage: str | None = None
+
+    # output
+    payload: Payload | None = None
+    last_assistant: Json = None
+    final_result: FinalResult | None = None
+    reply_override: ReplyOverride | None = None
+
+    # container data
+    container_data: Json = None
+    has_container_data: bool = False
+
+    # open question
+    clarification: Clarification | None = None
+
+    # rules
+    post_intent_rule: bool = False
+    rule_execution_source: str | None = None
+    rule_execution_origin: str | None = None
+
+    # reset
+    #: The text only asked to start over, so nothing is interpreted.
+    reset_only: bool = False
+    #: Why this turn was reset, or null; a turn resets at most once (R98).
+    reset_reason: str | None = None
+
+    # telemetry
+    #: The steps of the turn that ended so far. One list for all sessions of a turn: it grows while the turn runs.
+    steps: Sequence[StepTiming] = ()
+
+    def has_same_state(self, other: "Session") -> bool:
+        """True when the two values differ in unrecorded fields only."""
+        moment = self.__dict__.get("_moment")
+        return self is other or (moment is not None and moment is other.__dict__.get("_moment"))
+
+    def evolve(self, **changes: Any) -> Self:
+        """A copy with some fields changed. Raises TypeError for an unknown field."""
+        # Ten times as fast as dataclasses.replace; a turn evolves some sixty times. The new value needs new facts.
+        moment = self.__dict__.get("_moment") if changes.keys() <= UNAUDITED_FIELDS else object()
+        values = {**self.__dict__, **changes, "_facts": None, "_moment": moment}
+        if len(values) != len(FIELDS) + 2:
+            raise TypeError(f"Session has no field {', '.join(sorted(changes.keys() - set(FIELDS)))}")
+        copy = object.__new__(type(self))
+        object.__setattr__(copy, "__dict__", values)
+        return copy
+
+    @property
+    def resolved_user_input(self) -> str | None:
+        """The stand-alone query if there is one, else the user's text."""
+        query = self.standalone_query
+        return query if query and query.strip() else self.user_text
+
+    def with_params(self, values: Mapping[str, Json]) -> Self:
+        """A copy with input params set."""
+        return self.evolve(input_params={**self.input_params, **values})
+
+    def without_params(self, *keys: str) -> Self:
+        """A copy with input params removed."""
+        return self.evolve(input_params={key: value for key, value in self.input_params.items() if key not in keys})
+
+    def with_context(self, values: Mapping[str, Json]) -> Self:
+        """A copy with top-level context keys set."""
+        return self.evolve(context={**self.context, **values})
+
+    def without_context(self, *keys: str) -> Self:
+        """A copy with top-level context keys removed."""
+        return self.evolve(context={key: value for key, value in self.context.items() if key not in keys})
+
+    def with_query(self, query: str | None) -> Self:
+        """A copy with the stand-alone query set or cleared, together with its two input params (pipeline-1 1.10)."""
+        query = query if query and query.strip() else None
+        return self.evolve(
+            standalone_query=query,
+            input_params={
+                **self.input_params,
+                "standalone_query": query,
+                "resolved_user_input": query or self.user_text,
+            },
+        )
+
+    def moved(
+        self,
+        *,
+        intent: str | None = None,
+        state: str | None = None,
+        cause: str,
+        rule_id: int | None = None,
+        phase: str | None = None,
+    ) -> Self:
+        """A copy with another intent or state and the recorded transition; the same codes record nothing."""
+        to_intent, to_state = intent or self.intent, state or self.state
+        if (to_intent, to_state) == (self.intent, self.state):
+            return self
+        hop = Transition(self.intent, self.state, to_intent, to_state, cause, rule_id, phase)
+        return self.evolve(intent=to_intent, state=to_state, transitions=(*self.transitions, hop))
+
+
+FIELDS = tuple(f.name for f in fields(Session))

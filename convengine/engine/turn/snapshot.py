@@ -1,0 +1,202 @@
+"""The configuration of one release as frozen values with indexes.
+
+A turn pins one Snapshot and reads nothing else. Unchanged tables of two releases are the same `Table` object, so an
+edit of one row costs the indexes of one table.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
+
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import read_phase
+from convengine.engine.turn.rows import Intent, Rule
+from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, UNKNOWN, list_buckets
+
+R = TypeVar("R", bound=rows.Row)
+V = TypeVar("V")
+
+
+class Memo:
+    """Values computed once from something immutable. Two threads may compute the same value; either one is stored."""
+
+    def __init__(self) -> None:
+        self.values: dict[Hashable, Any] = {}
+
+    def get(self, key: Hashable, compute: Callable[[], V]) -> V:
+        """The value under `key`, computed at first use."""
+        try:
+            return self.values[key]  # type: ignore[no-any-return]
+        except KeyError:
+            value = self.values[key] = compute()
+            return value
+
+
+class Table:
+    """All rows of one table in one release, in primary-key order."""
+
+    def __init__(
+        self,
+        name: str,
+        all_rows: Iterable[rows.Row] = (),
+        unreadable: Mapping[Any, Mapping[str, str]] = MappingProxyType({}),
+    ) -> None:
+        self.name = name
+        self.rows: tuple[rows.Row, ...] = tuple(all_rows)
+        #: Values that do not fit their columns, by primary key and column. These rows are disabled.
+        self.unreadable = unreadable
+        self.memo = Memo()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def by_pk(self) -> Mapping[Any, rows.Row]:
+        """The rows by primary key."""
+        return {row.pk: row for row in self.rows}
+
+    @cached_property
+    def enabled(self) -> tuple[rows.Row, ...]:
+        return tuple(row for row in self.rows if row.enabled)
+
+
+class Snapshot:
+    """The whole configuration at one `config_version`."""
+
+    def __init__(
+        self, config_version: int, tables: Mapping[str, Table], defaults: Mapping[tuple[str, str], str] | None = None
+    ) -> None:
+        #: The release that every event of a turn names.
+        self.config_version = config_version
+        self.tables: Mapping[str, Table] = {
+            name: tables.get(name) or Table(name) for name in (row_type.table for row_type in rows.ROW_TYPES)
+        }
+        #: Settings of the deployment by (TYPE, KEY) in upper case: below `ce_config` rows, above built-in defaults.
+        self.defaults: Mapping[tuple[str, str], str] = defaults or {}
+        #: Rows with a value that its column cannot hold; normally none, so that a turn need not search for them.
+        self.unreadable: tuple[rows.Row, ...] = tuple(
+            table.by_pk[pk] for table in self.tables.values() for pk in sorted(table.unreadable)
+        )
+        self.memo = Memo()
+
+    def table(self, row_type: type[R]) -> Table:
+        return self.tables[row_type.table]
+
+    def rows(self, row_type: type[R]) -> tuple[R, ...]:
+        """All rows of a type, including disabled ones."""
+        return self.tables[row_type.table].rows  # type: ignore[return-value]
+
+    def enabled(self, row_type: type[R]) -> tuple[R, ...]:
+        return self.tables[row_type.table].enabled  # type: ignore[return-value]
+
+    def row(self, row_type: type[R], pk: Any) -> R | None:
+        """One row by primary key; null when there is none."""
+        return cast("R | None", self.table(row_type).by_pk.get(pk))
+
+    # --- intents ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def active_intents(self) -> frozenset[str]:
+        """Codes whose rows take part: every enabled intent, ANY and UNKNOWN (tables 1.6)."""
+        return self.table(rows.Intent).memo.get(
+            "active",
+            lambda: frozenset({ANY, UNKNOWN, *(code(i.intent_code) for i in self.enabled(rows.Intent))}),
+        )
+
+    def is_active(self, intent: str | None) -> bool:
+        """False for a concrete intent without an enabled row; rows of such an intent are inactive."""
+        return code(intent) in self.active_intents
+
+    @property
+    def allowed_intents(self) -> tuple[Intent, ...]:
+        return self.table(rows.Intent).memo.get(
+            "allowed",
+            lambda: tuple(
+                sorted(
+                    (i for i in self.enabled(rows.Intent) if code(i.intent_code) != UNKNOWN),
+                    key=lambda i: (i.priority, i.intent_code),
+                )
+            ),
+        )
+
+    # --- scoped rows --------------------------------------------------------------------------------------------
+
+    def index(
+        self, row_type: type[R], key: Callable[[R], Hashable], order: Callable[[R], Any]
+    ) -> Mapping[Any, tuple[R, ...]]:
+        """Enabled rows by `key`, each group in `order`; built once per table (the functions are the memo's key)."""
+
+        def build() -> dict[Hashable, tuple[R, ...]]:
+            groups: dict[Hashable, list[R]] = {}
+            for row in self.enabled(row_type):
+                groups.setdefault(key(row), []).append(row)
+            return {group: tuple(sorted(members, key=order)) for group, members in groups.items()}
+
+        return self.table(row_type).memo.get((key, order), build)
+
+    def in_scope(
+        self, row_type: type[R], intent: str | None, state: str | None, *, order: Callable[[R], Any] | None = None
+    ) -> tuple[R, ...]:
+        """The active rows for (intent, state): most specific scope first, inside a scope in `order`.
+
+        The default order is priority, then primary key.
+        """
+        by_scope = self.index(row_type, _scope_key, order or _priority_order)
+        found: list[R] = []
+        active = self.active_intents
+        for bucket in dict.fromkeys(list_buckets(intent, state)):
+            if bucket[0] in active:
+                found.extend(by_scope.get(bucket, ()))
+        return tuple(found)
+
+    def rules(self, phase: str, intent: str | None, state: str | None) -> tuple[Rule, ...]:
+        """The rules of a phase for (intent, state), in the order of testing (pipeline-2 7.2)."""
+        return tuple(rule for bucket in self.rule_buckets(phase, intent, state).values() for rule in bucket)
+
+    def rule_buckets(
+        self, phase: str, intent: str | None, state: str | None
+    ) -> Mapping[tuple[str, str, str], tuple[Rule, ...]]:
+        """The same by scope key, without a copy, so that values derived from a bucket can be cached."""
+        by_scope = self.index(rows.Rule, _rule_key, _priority_order)
+        active = self.active_intents
+        return {
+            key: by_scope[key]
+            for bucket in list_buckets(intent, state)
+            if bucket[0] in active and (key := (phase, *bucket)) in by_scope
+        }
+
+    # --- known states -------------------------------------------------------------------------------------------
+
+    @property
+    def known_states(self) -> frozenset[str]:
+        """Every concrete state that a row names or leads to (R93)."""
+        return self.memo.get("known_states", lambda: frozenset(self._named_states() | BUILT_IN_STATES) - {ANY, ""})
+
+    def _named_states(self) -> set[str]:
+        found = {code(edge.from_state) for edge in self.enabled(rows.StateEdge)}
+        found |= {code(edge.to_state) for edge in self.enabled(rows.StateEdge)}
+        found |= {code(rule.action_value) for rule in self.enabled(rows.Rule) if rule.action == "SET_STATE"}
+        for row_type in (
+            rows.Rule,
+            rows.Classifier,
+            rows.Response,
+            rows.PromptTemplate,
+            rows.OutputSchema,
+            rows.PendingAction,
+        ):
+            found |= {code(getattr(row, "state_code", "")) for row in self.enabled(row_type)}
+        return found
+
+
+def _scope_key(row: Any) -> tuple[str, str]:
+    return code(row.intent_code), code(row.state_code)
+
+
+def _rule_key(rule: rows.Rule) -> tuple[str, str, str]:
+    return read_phase(rule.phase) or "", code(rule.intent_code), code(rule.state_code)
+
+
+def _priority_order(row: Any) -> tuple[int, Any]:
+    return getattr(row, "priority", 0), row.pk

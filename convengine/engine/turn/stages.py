@@ -1,0 +1,64 @@
+"""Stages of the whole turn."""
+
+from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
+
+ENGINE_RETURN = declare_stage(
+    "ENGINE_RETURN",
+    Family.FRAME,
+    "The intent, state and answer at the end of the turn.",
+    steps="PersistConversationStep PolicyEnforcementStep",
+    keys="intent state final_result",
+    common=True,
+    whole_meta=True,
+)
+DECISION = declare_stage(
+    "DECISION",
+    Family.FRAME,
+    "The chosen rows and the reasons why other rows were not chosen.",
+    keys="kind key winner candidates cut",
+    common=True,
+)
+CONFIG_VALUE_INVALID = declare_stage(
+    "CONFIG_VALUE_INVALID",
+    Family.FRAME,
+    "The value of a setting is invalid, so its default was used.",
+    keys="configType configKey value usedDefault reason",
+    sentences=(
+        SentenceTemplate(
+            "The setting {configType} / {configKey} has an invalid value[: {reason}]; its default was used.",
+            tone=Tone.WARNING,
+        ),
+    ),
+)
+CONFIG_ROW_INVALID = declare_stage(
+    "CONFIG_ROW_INVALID",
+    Family.FRAME,
+    "A row is invalid, so the turn ignored it.",
+    keys="table rowId reason field value remedy",
+    sentences=(SentenceTemplate("Row {rowId} of {table} is invalid, so the turn ignored it.", tone=Tone.WARNING),),
+)
+CONVERSATION_RESET = declare_stage(
+    "CONVERSATION_RESET",
+    Family.OPENING,
+    "The conversation was reset, with the reason.",
+    steps="ResetConversationStep ResetResolvedIntentStep",
+    keys=(
+        "reason intent state context previousIntent previousState previousContext epoch "
+        "matchedResetIntentCodes matchedIntent"
+    ),
+    always_recorded=True,
+    sentences=(
+        SentenceTemplate(
+            "The conversation was reset, because {reason:phrase reset}[: {matchedIntent}][. Before, it was "
+            "at intent {previousIntent}, state {previousState}]."
+        ),
+    ),
+)
+ASSISTANT_OUTPUT = declare_stage(
+    "ASSISTANT_OUTPUT",
+    Family.RESPONSE,
+    "What the user is answered.",
+    steps="ResponseResolutionStep PolicyEnforcementStep",
+    keys="output outputFormat responseType responseId intent state context schemaJson source policyId",
+    common=True,
+)

@@ -1,0 +1,200 @@
+"""One turn in the pipeline: its request, its configuration, and its events."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.enums import DecisionKind
+from convengine.engine.turn.fault import Fault
+from convengine.engine.turn.live_settings import Setting
+from convengine.engine.turn.ports import ModelCall, Ports
+from convengine.engine.turn.seal import Batch
+from convengine.engine.turn.session import Session, StepTiming
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.stage import Stage
+from convengine.engine.turn.stages import CONFIG_ROW_INVALID, CONFIG_VALUE_INVALID, DECISION
+from convengine.engine.turn.trail import AuditEvent, Trail
+from convengine.engine.turn.verbose import VerboseLine, VerboseListener
+
+T = TypeVar("T")
+Json = Any
+
+
+@dataclass(frozen=True)
+class TurnRequest:
+    """The API's request to the engine. `input_params` is what the caller sent, unchanged (pipeline-1 1.1)."""
+
+    conversation_id: str
+    message: str | None = None
+    input_params: Mapping[str, Json] = field(default_factory=dict)
+    #: Engine-owned keys that the caller tried to set; dropped and reported.
+    ignored_params: tuple[str, ...] = ()
+    channel: str = "api"
+    workspace_id: str = "default"
+    #: True when the caller named no conversation, so the id is new.
+    new: bool = False
+    #: Why the session of a thread was found or made; null on the plain turn API (sessions 4).
+    resolved: str | None = None
+    #: The session before it ended because nobody wrote for days.
+    after_stale: bool = False
+    #: The validated preferences of this request, by kind.
+    preferences: Mapping[str, str] = field(default_factory=dict)
+
+
+class Candidate(NamedTuple):
+    """A row that a decision considered: whether it held, and why not (R30)."""
+
+    row_id: Any
+    matched: bool
+    reason: str | None = None
+    #: The compared values: {path, op, value, literal, result} or {text, pattern}.
+    operands: tuple[Mapping[str, Json], ...] = ()
+
+    def to_json(self) -> dict[str, Json]:
+        """The candidate for an event."""
+        record: dict[str, Json] = {"id": self.row_id, "matched": self.matched}
+        if self.reason:
+            record["reason"] = self.reason
+        if self.operands:
+            record["operands"] = list(self.operands)
+        return record
+
+
+@dataclass(frozen=True)
+class DecidingRow:
+    """A row that decided something in this turn (R58)."""
+
+    table: str
+    row_pk: str
+    role: str
+
+
+class StepFlush(Protocol):
+    """Stores the events so far (AUDIT/FLUSH = STEP)."""
+
+    stored: int
+
+    def __call__(self) -> None:
+        """Store what is not stored yet."""
+
+
+@dataclass(frozen=True)
+class PreviousSession:
+    """The session that a turn began in and left for a new one (R40)."""
+
+    request: TurnRequest
+    turn_no: int
+    #: Its final value.
+    session: Session
+
+
+@dataclass
+class Turn:
+    """One turn: the only thing besides the session that steps see."""
+
+    turn_id: str
+    turn_no: int
+    request: TurnRequest
+    snapshot: Snapshot
+    ports: Ports
+    trail: Trail
+    decided_rows: dict[DecidingRow, None] = field(default_factory=dict)
+    timings: list[StepTiming] = field(default_factory=list)
+    #: Milliseconds after which no further step begins and nothing is committed; null for no limit.
+    time_limit_ms: float | None = None
+    #: Published progress texts, in order, and their listeners.
+    verbose: list[VerboseLine] = field(default_factory=list)
+    verbose_listeners: tuple[VerboseListener, ...] = ()
+    #: Every attempt of every model call, in order, and how many are stored already.
+    model_calls: list[ModelCall] = field(default_factory=list)
+    model_calls_stored: int = 0
+    #: How long the turn waited for tools.
+    tool_ms: float = 0.0
+    #: Called by the runner after each step, if events are stored step by step.
+    flush_step: "StepFlush | None" = None
+    #: Called between two steps: has a newer message interrupted the turn? Null if none may.
+    interrupted: Callable[[], bool] | None = None
+    #: A confirmed action has begun to run, so the turn can no longer be interrupted.
+    uninterruptible: bool = False
+    #: Set when the turn goes on in a new session.
+    previous_session: PreviousSession | None = None
+    #: Called when the turn is stored or given up, so that watchers read the stored events.
+    ended: Callable[[], None] | None = None
+    #: Whether the audit accepts an event, by its number.
+    admitted: dict[int, bool] = field(default_factory=dict)
+    #: What was stored of it so far, for its seal.
+    batches: list[Batch] = field(default_factory=list)
+    _audited_once: set[tuple[str, str]] = field(default_factory=set)
+
+    @property
+    def began(self) -> tuple[TurnRequest, int]:
+        """The request and number of the turn's start, whatever session it went on in."""
+        start = self.previous_session or self
+        return start.request, start.turn_no
+
+    def audit(self, session: Session, stage: Stage, /, *, caller: str | None = None, **payload: Json) -> AuditEvent:
+        """Write an event. Payload keys are camelCase; `caller` goes in brackets."""
+        return self.trail.add(session, stage, payload, caller)
+
+    def decide(
+        self,
+        session: Session,
+        kind: DecisionKind,
+        *,
+        key: Mapping[str, Json],
+        winner: rows.Row | None,
+        candidates: Iterable[Candidate] = (),
+        cut: Mapping[str, int] | None = None,
+    ) -> None:
+        """Write the DECISION event of one choice, and remember the row that won (R30, R31)."""
+        self.audit(
+            session,
+            DECISION,
+            kind=kind.value,
+            key=dict(key),
+            winner=winner.pk if winner else None,
+            candidates=[candidate.to_json() for candidate in candidates],
+            cut={reason: count for reason, count in (cut or {}).items() if count},
+        )
+        if winner:
+            self.record_deciding_row(winner, kind)
+
+    def record_deciding_row(self, row: rows.Row, kind: DecisionKind) -> None:
+        """Remember that a row decided something in this turn."""
+        self.decided_rows[DecidingRow(row.table, str(row.pk), kind.value)] = None
+
+    def config(self, session: Session, setting: Setting[T], qualifier: str | None = None) -> T:
+        """A live setting's value from the pinned snapshot; an unreadable one is reported once per turn."""
+        # Called forty times a turn, nearly always for a cached value.
+        kept = self.snapshot.memo.values.get(setting) if qualifier is None else None
+        reading: live_settings.Reading[T] = kept or live_settings.read(self.snapshot, setting, qualifier)
+        if reading.problem:
+            self.audit_once(
+                session,
+                CONFIG_VALUE_INVALID,
+                setting.name,
+                configType=setting.type,
+                configKey=setting.key,
+                value=reading.found,
+                usedDefault=reading.value,
+                reason=reading.problem,
+            )
+        return reading.value
+
+    def audit_invalid_row(self, session: Session, row: rows.Row, fault: Fault) -> None:
+        """Report, once per turn, that a row is unusable: which field, and the remedy."""
+        self.audit_once(
+            session,
+            CONFIG_ROW_INVALID,
+            f"{row.table}:{row.pk}",
+            table=row.table,
+            rowId=row.pk,
+            **fault.to_json(),
+        )
+
+    def audit_once(self, session: Session, stage: Stage, name: str, **payload: Json) -> None:
+        """Write a stage unless this turn has already written it for the same subject."""
+        if (stage, name) not in self._audited_once:
+            self._audited_once.add((stage, name))
+            self.audit(session, stage, **payload)

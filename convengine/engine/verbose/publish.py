@@ -1,0 +1,111 @@
+"""Publish progress texts. The texts come from rows, never from code (pipeline-2 14)."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from convengine.engine.prompts.render import has_expressions, render_lenient
+from convengine.engine.prompts.variables import build_variables
+from convengine.engine.text.compare import blank
+from convengine.engine.turn import live_settings
+from convengine.engine.turn.rows import Verbose
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+from convengine.engine.turn.verbose import ERROR, INFO, VerboseLine
+from convengine.engine.verbose.select import Signal, choose_best, list_candidates
+from convengine.engine.verbose.settings import ENABLED, GENERIC_ERROR
+
+Json = Any
+#: Metadata that may leave the server, besides counts and durations: no prompts, statements or rows.
+_KEPT = ("severity", "theme", "icon")
+_NUMBERS = ("Ms", "_ms", "Count", "_count")
+
+
+def publish(session: Session, turn: Turn, signal: Signal, metadata: Callable[[], Mapping[str, Json]] = dict) -> None:
+    """Publish the text of the best row for an event. Without a row nothing is published, except a general text for a
+    failure.
+
+    `metadata` is for JSON_PATH rows and templates; it is computed only when a row needs it.
+    """
+    snapshot = turn.snapshot
+    found = list_candidates(snapshot, signal, session.intent, session.state)
+    if not found and not (signal.error and signal.generic):
+        return
+
+    def details() -> dict[str, Json]:
+        return {**metadata(), "stepName": signal.step, "determinant": signal.determinant}
+
+    row = choose_best(found, signal, details) if found else None
+    text = _choose_text(row, signal) if row else _choose_generic_text(turn, signal)
+    _send(session, turn, signal, text, details, row)
+
+
+def publish_text(
+    session: Session, turn: Turn, signal: Signal, text: str, metadata: Callable[[], Mapping[str, Json]] = dict
+) -> None:
+    """Publish a text of code, rendered like that of a row."""
+
+    def details() -> dict[str, Json]:
+        return {**metadata(), "stepName": signal.step, "determinant": signal.determinant}
+
+    _send(session, turn, signal, text, details)
+
+
+def _send(
+    session: Session,
+    turn: Turn,
+    signal: Signal,
+    template: str | None,
+    details: Callable[[], Mapping[str, Json]],
+    row: Verbose | None = None,
+) -> None:
+    if template is None or not live_settings.read(turn.snapshot, ENABLED).value:
+        return
+    known = details()
+    text = template
+    if has_expressions(template):
+        variables = {**known, **build_variables(session, turn), "metadata": known}
+        text = render_lenient(template, variables).text
+    if blank(text):
+        return
+    line = VerboseLine(
+        signal.step,
+        signal.determinant,
+        session.intent,
+        session.state,
+        ERROR if signal.error else INFO,
+        text,
+        row.verbose_id if row else None,
+        signal.rule_id,
+        signal.tool_code,
+        _select_client_metadata(session, signal, known),
+    )
+    turn.verbose.append(line)
+    for listener in turn.verbose_listeners:
+        listener(line)
+
+
+def _choose_text(row: Verbose, signal: Signal) -> str | None:
+    first, second = (row.error_message, row.message) if signal.error else (row.message, row.error_message)
+    return second if blank(first) else first
+
+
+def _choose_generic_text(turn: Turn, signal: Signal) -> str | None:
+    return live_settings.read(turn.snapshot, GENERIC_ERROR).value if signal.error and signal.generic else None
+
+
+def _select_client_metadata(session: Session, signal: Signal, known: Mapping[str, Json]) -> dict[str, Json]:
+    """The part of the metadata for clients, with its defaults."""
+    looks = ("ERROR", "danger", "warning") if signal.error else ("INFO", "progress", "spark")
+    numbers = {
+        key: value
+        for key, value in known.items()
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and key.endswith(_NUMBERS)
+    }
+    return {
+        **dict(zip(_KEPT, looks, strict=True)),
+        **{key: known[key] for key in _KEPT if isinstance(known.get(key), str)},
+        **numbers,
+        "conversationId": session.conversation_id,
+        "stepName": signal.step,
+        "determinant": signal.determinant,
+    }

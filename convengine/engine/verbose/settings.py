@@ -1,0 +1,14 @@
+"""Settings of progress texts (settings 2.13, pipeline-2 14)."""
+
+from convengine.engine.turn.live_settings import boolean, declare, template
+
+FAMILY = "Verbose"
+
+ENABLED = declare(FAMILY, "ENABLED", boolean(), True, "Send the progress and error lines of the verbose rows.")
+GENERIC_ERROR = declare(
+    FAMILY,
+    "GENERIC_ERROR",
+    template(),
+    "Something went wrong in {{ stepName }}.",
+    "The line for a failed step that no verbose row covers.",
+)

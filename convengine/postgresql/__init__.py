@@ -1,1 +1,0 @@
-"""The database backend for PostgreSQL: Django's own, with a look at a pooled connection before it is used."""

@@ -1,0 +1,138 @@
+"""The list of sessions, and the page of one: its lifecycle, memory, turns and neighbours."""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils.dateparse import parse_datetime
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+
+from convengine.engine.threads import new_task
+from convengine.engine.turn.enums import Lifecycle
+from convengine.server.admin import session_memory
+from convengine.server.admin.masking import current_redaction
+from convengine.server.admin.turns import Turns, turns_of
+from convengine.server.admin_site.breadcrumbs import set_conversation_breadcrumbs
+from convengine.server.admin_site.read_only import BEFORE, ByConversation
+from convengine.server.admin_site.record_columns import (
+    STATUS_BADGES,
+    badge_class,
+    badge_column,
+    render_json,
+    status_badge,
+)
+from convengine.server.deployment import conf
+from convengine.server.sessions.models import CeConversation, CeThread
+
+#: Maximum number of lifecycle changes, and of following sessions, on the page.
+MOVES, NEXT = 12, 5
+#: The channel of conversations without a thread.
+_PLAIN = "api"
+
+
+class State(NamedTuple):
+    """One lifecycle state in the line."""
+
+    name: str
+    look: str
+    at: datetime
+    reason: str
+    turn_no: int
+
+
+@admin.register(CeConversation)
+class ConversationAdmin(ByConversation):
+    """Conversations, most recently changed first."""
+
+    list_display = ("conversation_id", "stands", "intent_code", "state_code", "last_turn_no", "channel", "updated_at")
+    list_filter = (("status", ChoicesDropdownFilter),)
+    ordering = ("-updated_at", "-conversation_id")
+
+    @badge_column(STATUS_BADGES, "status")
+    def stands(self, row: CeConversation) -> tuple[str, str]:
+        """The engine's status if it blocks, else the lifecycle."""
+        return status_badge(row.status if row.status == "BLOCKED" else row.lifecycle)
+
+    def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
+        """The page of a session. Its cost does not depend on the length of the session."""
+        row = self.get_object(request, object_id)
+        if row is None:
+            return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
+        if not self.has_view_permission(request, row):
+            raise PermissionDenied
+        return self._page(request, row)
+
+    def _page(self, request: HttpRequest, row: CeConversation) -> HttpResponse:
+        set_conversation_breadcrumbs(request, row, page="Session")
+        turns = turns_of(row, request.GET.get(BEFORE))
+        line = _line(row, turns)
+        units = session_memory.list_units(row)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Conversation {row.pk}",
+            "opts": self.opts,
+            "row": row,
+            "lifecycle": _label(row.lifecycle),
+            "look": badge_class(row.lifecycle),
+            "thread": _thread(row),
+            "next_sessions": list(row.next_sessions.order_by("created_at", "pk")[:NEXT]),
+            "line": line[-MOVES:],
+            "left_out": max(len(line) - MOVES, 0),
+            "summary": session_memory.list_summary(row),
+            "preferences": session_memory.list_preferences(row),
+            "units": units[: session_memory.UNITS],
+            "more_units": len(units) > session_memory.UNITS,
+            "turns": turns,
+            "lease": row.lease_info if row.lease_token else None,
+            "documents": _documents(row),
+        }
+        return TemplateResponse(request, "convengine/session.html", context)
+
+
+def _line(row: CeConversation, turns: Turns) -> list[State]:
+    """The lifecycle states during the shown turns, in order."""
+    moves = conf.load("SESSION_TRAIL").list_moves(row.pk, turns.first, turns.last)
+    # A turn that goes on in a new session takes its events along; only those of the old session count.
+    left = [place for place, one in enumerate(moves) if one.turn_no == 1 and one.reason == new_task.REASON]
+    found = [
+        State(_label(one.end), badge_class(one.end), one.at, one.reason, one.turn_no) for one in moves[_behind(left) :]
+    ]
+    if not turns.first:
+        found.insert(0, State(_label("RUNNING"), badge_class("RUNNING"), row.created_at, "begun", 1))
+    if not turns.is_older and (not found or found[-1].name != _label(row.lifecycle)):
+        # The row tells about the session that was left.
+        reason = str(row.lifecycle_detail.get("reason", ""))
+        at = parse_datetime(str(row.lifecycle_detail.get("at", ""))) or row.updated_at
+        found.append(State(_label(row.lifecycle), badge_class(row.lifecycle), at, reason, row.last_turn_no))
+    return found
+
+
+def _behind(places: list[int]) -> int:
+    return places[-1] + 1 if places else 0
+
+
+def _label(word: str) -> str:
+    found = Lifecycle.read(word)
+    return found.label if found else word
+
+
+def _thread(row: CeConversation) -> CeThread | None:
+    """The thread with a page; a conversation of the plain turn API has none."""
+    if row.channel == _PLAIN:
+        return None
+    return CeThread.objects.filter(
+        workspace_id=row.workspace_id, channel=row.channel, remote_jid=row.remote_jid
+    ).first()
+
+
+def _documents(row: CeConversation) -> list[tuple[str, Any]]:
+    """What the next turn starts from, masked as in events."""
+    rules = current_redaction()
+    return [
+        ("Context", render_json(rules.document(row.context_json))),
+        ("Persistent parameters", render_json(rules.document(row.input_params_json))),
+        ("Details of the lifecycle", render_json(rules.document(row.lifecycle_detail))),
+    ]

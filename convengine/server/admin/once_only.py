@@ -1,0 +1,173 @@
+"""Admin pages of waiting turns, claimed actions, and answers to repeated requests."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+
+from convengine.server.admin.masking import masked_column
+from convengine.server.admin_site.read_only import CONVERSATIONS, ByConversation
+from convengine.server.admin_site.record_columns import status_column
+from convengine.server.executions.execution_review import NotSettled, Settlement, settle_execution
+from convengine.server.sessions.models import CeIdempotency, CePendingActionExecution, CeTurnTicket
+
+PERMISSION = "ce_sessions.settle_execution"
+
+
+_CHOICES = (
+    ("yes", "It ran. The next “yes” reports success, and nothing runs again."),
+    ("no", "It did not run. The next “yes” reports a failure, and the one after that runs it again."),
+)
+
+
+class SettleForm(forms.Form):
+    """What a person found out."""
+
+    ran = forms.ChoiceField(
+        choices=_CHOICES, widget=forms.RadioSelect, error_messages={"required": "Choose whether it ran."}
+    )
+    result = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}))
+    reason = forms.CharField(
+        max_length=2000,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        error_messages={"required": "Explain how you know, so that others can follow it later."},
+    )
+
+    def clean_result(self) -> Any:
+        """The JSON value, or null."""
+        text = self.cleaned_data["result"].strip()
+        if not text:
+            return None
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise forms.ValidationError(
+                f'The result is not valid JSON: {error}. Put a text in quotes, for example "R-17".'
+            ) from None
+
+    def clean(self) -> dict[str, Any]:
+        """An action that did not run has no result."""
+        found = super().clean() or self.cleaned_data
+        if found.get("ran") == "no" and found.get("result") is not None:
+            self.add_error(
+                "result", "An action that did not run has no result. Remove the result, or choose that it ran."
+            )
+        return found
+
+
+class SettlingAdmin(ByConversation):
+    """Executions with a link to decide one."""
+
+    def get_urls(self) -> list[Any]:
+        view = self.admin_site.admin_view(self.settle_view)
+        return [path("<int:pk>/settle/", view, name="ce_sessions_execution_settle"), *super().get_urls()]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """With the link for users with the right, while the execution is open."""
+        fields = super().get_fields(request, obj)
+        return ("to_settle", *fields) if obj and obj.status == "CLAIMED" and may_settle(request) else fields
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """The link is read-only."""
+        return ("to_settle", *super().get_readonly_fields(request, obj))
+
+    def to_settle(self, row: CePendingActionExecution) -> SafeString:
+        return format_html('<a class="ce-button" href="{}">Record the outcome</a>', settle_url(row.pk))
+
+    to_settle.short_description = "needs a decision"  # type: ignore[attr-defined]
+
+    def settle_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Ask what happened, or store the answer."""
+        if not may_settle(request):
+            raise PermissionDenied
+        execution = CePendingActionExecution.objects.filter(pk=pk).first()
+        if execution is None:
+            raise Http404(f"Execution {pk} does not exist.")
+        back = reverse("admin:ce_sessions_cependingactionexecution_change", args=[pk])
+        may_read = request.user.has_perm(CONVERSATIONS)
+        form = SettleForm(request.POST or None)
+        if request.method == "POST" and form.is_valid() and self._settled(request, execution, form):
+            self.message_user(
+                request, "The outcome is saved. The conversation uses it with the next “yes”.", messages.SUCCESS
+            )
+            return HttpResponseRedirect(back)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Record the outcome of {execution.action_key}",
+            "opts": self.opts,
+            "execution": execution,
+            "conversation": (self.conversation_page if may_read else self.conversation_name)(execution),
+            "form": form,
+            "back_url": back,
+        }
+        return TemplateResponse(request, "convengine/settle.html", context)
+
+    def _settled(self, request: HttpRequest, execution: CePendingActionExecution, form: SettleForm) -> bool:
+        user: Any = request.user
+        given = form.cleaned_data
+        settlement = Settlement(given["ran"] == "yes", user, given["reason"], given["result"])
+        try:
+            settle_execution(execution.pk, settlement)
+        except NotSettled as error:
+            form.add_error(None, str(error))
+            return False
+        LogEntry.objects.log_actions(
+            user.pk, [execution], CHANGE, f"{settlement.status}: {settlement.reason}", single_object=True
+        )
+        return True
+
+
+def may_settle(request: HttpRequest) -> bool:
+    """Operators may (R18)."""
+    return bool(request.user.has_perm(PERMISSION))
+
+
+def settle_url(pk: int) -> str:
+    return reverse("admin:ce_sessions_execution_settle", args=[pk])
+
+
+@admin.register(CePendingActionExecution)
+class ExecutionAdmin(SettlingAdmin):
+    """Actions, each run at most once. A person decides about one that stays CLAIMED (tables 6.7)."""
+
+    list_filter = (("status", ChoicesDropdownFilter),)
+    list_display = ("action_key", "ended", "action_ref", "conversation_page", "started_at", "finished_at")
+    ordering = ("-id",)
+    fields = (
+        *("action_key", "status", "action_ref", "conversation_page", "turn_id", "runtime_nonce", "result"),
+        *("started_at", "finished_at"),
+    )
+    readonly_fields = ("conversation_page", "result")
+    ended = status_column()
+    result = masked_column("result_json", "result")
+
+
+@admin.register(CeTurnTicket)
+class TicketAdmin(ByConversation):
+    """Turns that wait for a conversation's lease (sessions 6; R26, R27)."""
+
+    is_of_people = False
+    list_display = ("id", "conversation_page", "arrived_at", "expires_at")
+    ordering = ("-id",)
+
+
+@admin.register(CeIdempotency)
+class StoredAnswerAdmin(ByConversation):
+    """Stored answers for repeated requests."""
+
+    list_display = ("key", "conversation_page", "created_at", "expires_at")
+    ordering = ("-id",)
+    #: There is no index by conversation; the rows expire within days.
+    search_fields = ()
+    fields = ("key", "conversation_page", "turn_id", "stored", "created_at", "expires_at")
+    readonly_fields = ("conversation_page", "stored")
+    stored = masked_column("answer", "answer")

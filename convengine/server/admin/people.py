@@ -1,0 +1,90 @@
+"""Users and groups in the design of the admin; integrators' keys have their own page."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
+from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
+from django.contrib.auth.models import Group, Permission, User
+from django.contrib.contenttypes.models import ContentType
+from django.forms.models import ModelChoiceIterator
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+from rest_framework_api_key.models import APIKey
+from unfold.admin import ModelAdmin
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
+
+admin.site.index_title = "Home"
+# The library's own key model is not used (R53).
+admin.site.unregister([User, Group, APIKey])
+
+
+class RightsChoices(ModelChoiceIterator):
+    """Rights grouped by the name of their model."""
+
+    def __iter__(self) -> Iterator[Any]:
+        found: dict[str, list[Any]] = {}
+        for right in self.queryset.select_related("content_type"):
+            found.setdefault(str(right.content_type).partition(" | ")[2], []).append(self.choice(right))
+        yield from sorted(found.items())
+
+
+class RightsField(forms.ModelMultipleChoiceField):
+    """The rights of a group, each with a checkbox."""
+
+    iterator = RightsChoices
+
+    def label_from_instance(self, obj: Permission) -> str:
+        """`view`, because the heading has the model's name."""
+        action = obj.codename.partition("_")[0]
+        return action if action in ("add", "change", "delete", "view") else obj.name.removeprefix("Can ")
+
+
+class RightsWidget(forms.CheckboxSelectMultiple):
+    """Checkboxes, one line per model."""
+
+    template_name = "convengine/rights.html"
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        """Use the project's own templates, which a form's renderer does not find."""
+        return render_to_string(self.template_name, self.get_context(name, value, attrs))
+
+
+@admin.register(User)
+class UserAdmin(BaseUserAdmin, ModelAdmin):
+    """Users. Groups alone decide what a user may do (R18)."""
+
+    form = UserChangeForm
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
+    list_filter_submit = True
+    filter_horizontal = ()
+    fieldsets = (
+        (None, {"fields": ("username", "password")}),
+        ("Who", {"fields": ("first_name", "last_name", "email")}),
+        ("Permissions", {"fields": ("is_active", "is_staff", "is_superuser", "groups")}),
+        ("When", {"fields": ("last_login", "date_joined")}),
+    )
+    readonly_fields = ("last_login", "date_joined")
+
+    def formfield_for_manytomany(self, db_field: Any, request: Any, **options: Any) -> Any:
+        """Groups as checkboxes, because there are few."""
+        options["widget"] = UnfoldAdminCheckboxSelectMultipleWidget
+        options["help_text"] = "Nobody may do more than their groups may. See the manual: Permissions."
+        return super().formfield_for_manytomany(db_field, request, **options)
+
+
+@admin.register(Group)
+class GroupAdmin(BaseGroupAdmin, ModelAdmin):
+    """Groups and their rights."""
+
+    filter_horizontal = ()
+
+    def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:
+        """The rights of existing pages."""
+        pages = ContentType.objects.get_for_models(*admin.site._registry).values()
+        of_pages = Permission.objects.filter(content_type__in=pages)
+        return RightsField(of_pages, widget=RightsWidget, required=False, label="Permissions")

@@ -1,0 +1,89 @@
+"""What a session keeps, for its page: summary, preferences and units."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from django.utils.formats import localize
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.timezone import localtime
+
+from convengine.engine.turn.session import KNOWLEDGE_BASE
+from convengine.server.admin_site.record_columns import link
+from convengine.server.database.clock import database_time
+from convengine.server.executors.models import CeDocumentCollection
+from convengine.server.model_clients.connections import ModelUnknown
+from convengine.server.sessions.models import CeConversation, CeSessionUnit
+from convengine.server.wiring import models
+
+#: How many units the page shows; the list of units has all.
+UNITS = 10
+_KINDS = {"model": "Model", KNOWLEDGE_BASE: "Knowledge base", "intent_resolver": "Intent resolver"}
+
+
+class Fact(NamedTuple):
+    """A label and its text."""
+
+    name: str
+    value: str | SafeString
+    note: str | SafeString = ""
+
+
+def list_summary(row: CeConversation) -> list[Fact]:
+    """The five lines of the context summary; none before the first turn."""
+    pairs = [line.partition(": ") for line in row.context_summary.splitlines()]
+    return [Fact(name.capitalize(), said) for name, _, said in pairs if said]
+
+
+def list_preferences(row: CeConversation) -> list[Fact]:
+    """The session's preferences with their current meaning, and its mounted collection. One query."""
+    names = {row.preferences.get(KNOWLEDGE_BASE), row.mounted_kb_id} - {None}
+    found = CeDocumentCollection.objects.filter(workspace_id=row.workspace_id, name__in=names)
+    collections = {one.name: one for one in found}
+    told = [
+        Fact(_kind_label(kind), wanted, _describe_preference(kind, wanted, collections))
+        for kind, wanted in _stated_preferences(row)
+    ]
+    if row.mounted_kb_id:
+        told.append(Fact("Mounted", row.mounted_kb_id, _describe_collection(row.mounted_kb_id, collections)))
+    return told
+
+
+def list_units(row: CeConversation) -> list[CeSessionUnit]:
+    """The newest units, and one more than the page shows if there are more."""
+    return list(CeSessionUnit.objects.filter(conversation=row).order_by("-unit_id")[: UNITS + 1])
+
+
+def _stated_preferences(row: CeConversation) -> Iterator[tuple[str, str]]:
+    return ((str(kind), str(wanted)) for kind, wanted in sorted(row.preferences.items()))
+
+
+def _kind_label(kind: str) -> str:
+    return _KINDS.get(kind) or kind.replace("_", " ").capitalize()
+
+
+def _describe_preference(kind: str, wanted: str, collections: dict[str, CeDocumentCollection]) -> str | SafeString:
+    if kind == "model":
+        return _describe_model(wanted)
+    return _describe_collection(wanted, collections) if kind == KNOWLEDGE_BASE else "the engine's own"
+
+
+def _describe_model(wanted: str) -> str:
+    try:
+        connection, model = models().find(wanted)
+    except ModelUnknown:
+        return "no longer allowed, so the model of the settings is used"
+    return f"{model} at {connection.base_url or connection.name}"
+
+
+def _describe_collection(name: str, collections: dict[str, CeDocumentCollection]) -> str | SafeString:
+    found = collections.get(name)
+    if found is None:
+        return "no longer exists, so turns do not use it (KB_UNAVAILABLE)"
+    page = link("ce_executors_cedocumentcollection_change", f"collection {name}", found.pk)
+    if found.expires_at is None:
+        return page
+    ended = found.expires_at <= database_time()
+    until = localize(localtime(found.expires_at))
+    tail = "expired since {}, so turns do not use it (KB_UNAVAILABLE)" if ended else "valid until {}"
+    return format_html("{}, {}", page, tail.format(until))

@@ -1,0 +1,1 @@
+"""What all admin pages share: sidebar, breadcrumbs, read-only lists, columns, groups and rights."""

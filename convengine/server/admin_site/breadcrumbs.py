@@ -1,0 +1,104 @@
+"""The breadcrumbs of every admin page."""
+
+import uuid
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from django.http import HttpRequest
+from django.template import Context
+from django.urls import NoReverseMatch, reverse
+
+from convengine.server.admin_site.record_columns import shorten_line
+from convengine.server.sessions.models import CeConversation
+
+#: How many characters of a conversation's id, and of a name, are shown.
+_ID, _NAME = 8, 40
+
+
+class Crumb(NamedTuple):
+    """One breadcrumb; that of the current page has no address."""
+
+    title: str
+    url: str = ""
+    #: The full text of a shortened title.
+    hint: str = ""
+
+
+def set_breadcrumbs(request: HttpRequest, *crumbs: Crumb) -> None:
+    """Set the breadcrumbs between the sidebar entry and the page."""
+    request.ce_crumbs = crumbs  # type: ignore[attr-defined]
+
+
+def set_conversation_breadcrumbs(
+    request: HttpRequest, conversation: CeConversation | uuid.UUID, turn_no: int | None = None, page: str = ""
+) -> None:
+    """Set the breadcrumbs of a page of a conversation or of one of its turns; without a name it is their own page."""
+    row = conversation if isinstance(conversation, CeConversation) else _find_conversation(conversation)
+    key, name = str(row.pk), row.remote_jid
+    crumbs = [Crumb(key[:_ID] if name == key else shorten_line(name, _NAME), _conversation_url(request, key), key)]
+    if turn_no is not None:
+        crumbs.append(Crumb(f"Turn {turn_no}", _turn_url(request, key, turn_no)))
+    if page:
+        crumbs.append(Crumb(page))
+    set_breadcrumbs(request, *crumbs)
+
+
+def breadcrumbs(context: Context) -> list[Crumb]:
+    """The breadcrumbs of a page: Home, its sidebar entry, those between, the page."""
+    request = context["request"]
+    home = Crumb("Home", reverse("admin:index"))
+    if request.path == home.url:
+        return [home._replace(url="")]
+    places = [place for group in context.get("sidebar_navigation") or () for place in group["items"]]
+    place = next((place for place in places if place["active"] and place["items"]), None)
+    said = getattr(request, "ce_crumbs", None)
+    found = [home, *(_place(place, request, bool(said)) if place else ()), *(said or _page(context, place))]
+    return [*found[:-1], found[-1]._replace(url="")]
+
+
+def _place(place: dict[str, Any], request: HttpRequest, goes_on: bool) -> Iterator[Crumb]:
+    """The sidebar entry, and its page above this one, unless both have the same name."""
+    alike = next((page for page in place["items"] if page["title"] == place["title"]), place)
+    yield Crumb(place["title"], alike["link"])
+    page = next(page for page in place["items"] if page["active"])
+    if page is not alike and not goes_on:
+        yield Crumb(page["title"], page["link"])
+
+
+def _page(context: Context, place: dict[str, Any] | None) -> Iterator[Crumb]:
+    """The row of the page, and its name; nothing for a list."""
+    if place and any(page["active"] and page["link"] == context["request"].path for page in place["items"]):
+        return
+    row = context.get("original") or context.get("object")
+    if row and not isinstance(row, str):
+        opts = row._meta
+        yield Crumb(str(row), _url(f"{opts.app_label}_{opts.model_name}_change", row.pk))
+        if "adminform" in context:
+            return
+    yield Crumb(str(context.get("title") or ""))
+
+
+def _find_conversation(key: uuid.UUID) -> CeConversation:
+    """The name of a conversation; its id if it no longer exists."""
+    found = CeConversation.objects.filter(pk=key).only("remote_jid").first()
+    return found or CeConversation(pk=key, remote_jid=str(key))
+
+
+def _conversation_url(request: HttpRequest, key: str) -> str:
+    """Its timeline, or its session for users who may not read timelines."""
+    if request.user.has_perm("audit.view_ceaudit"):
+        return _url("audit_ceaudit_timeline", key)
+    may_open = request.user.has_perm("ce_sessions.view_ceconversation")
+    return _url("ce_sessions_ceconversation_change", key) if may_open else ""
+
+
+def _turn_url(request: HttpRequest, key: str, turn_no: int) -> str:
+    return _url("audit_ceaudit_turn", key, turn_no) if request.user.has_perm("audit.view_ceaudit") else ""
+
+
+def _url(name: str, *args: Any) -> str:
+    """The address of an admin page; blank if its app is not installed."""
+    try:
+        return reverse(f"admin:{name}", args=args)
+    except NoReverseMatch:
+        return ""

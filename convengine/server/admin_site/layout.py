@@ -1,0 +1,268 @@
+"""The layout of the admin: sidebar entries, their pages, and the rights."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.apps import apps
+from django.contrib.admin import site
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A page of a model, and its label."""
+
+    model: str
+    title: str
+    help: str
+    #: The kind of page; default is the list.
+    page: str = "changelist"
+    #: The right for the page; default is to view the model.
+    right: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A sidebar entry with its pages; it opens the first."""
+
+    title: str
+    icon: str
+    entries: Sequence[Entry]
+
+
+#: Grouped by what users want to do, not by tables.
+SECTIONS: Sequence[Section] = (
+    Section(
+        "Intents",
+        "flag",
+        (
+            Entry("config_admin.CeIntent", "Intents", "The goals of users."),
+            Entry("config_admin.CeIntentClassifier", "Phrases", "Texts that lead to an intent."),
+            Entry(
+                "config_admin.CeIntent",
+                "Start a flow",
+                "Create an intent with everything it needs.",
+                "start",
+                "config_admin.add_ceintent",
+            ),
+            Entry("config_admin.CeIntent", "Map", "A map of intents and states.", "map"),
+        ),
+    ),
+    Section(
+        "Rules",
+        "rule",
+        (
+            Entry("config_admin.CeRule", "Rules", "If a condition is met, do one action."),
+            Entry("config_admin.CeStateGraph", "State graph", "The allowed moves between states."),
+        ),
+    ),
+    Section(
+        "Answers",
+        "chat",
+        (
+            Entry("config_admin.CeResponse", "Answers", "The texts for users, by state."),
+            Entry("config_admin.CePromptTemplate", "Prompt templates", "Instructions for models."),
+            Entry("config_admin.CeVerbose", "Progress texts", "Texts that users see while they wait."),
+        ),
+    ),
+    Section(
+        "Forms",
+        "list_alt",
+        (
+            Entry("config_admin.CeOutputSchema", "Forms", "The fields to collect."),
+            Entry("config_admin.CeContainerConfig", "Data sources", "Data from other systems, by state."),
+        ),
+    ),
+    Section(
+        "Actions & tools",
+        "build",
+        (
+            Entry("config_admin.CePendingAction", "Pending actions", "Actions that run after the user confirms."),
+            Entry("config_admin.CeMcpTool", "Tools", "The tools and their scope."),
+            Entry("config_admin.CeTool", "Direct tool calls", "Tools that are always called in a state."),
+            Entry("config_admin.CeMcpDbTool", "Database tools", "The SQL statement of a tool."),
+            Entry("config_admin.CeMcpHttpTool", "HTTP tools", "The HTTP request of a tool."),
+            Entry("config_admin.CeMcpServer", "MCP servers", "External servers that offer tools."),
+            Entry("config_admin.CeMcpPlanner", "Planner prompts", "Instructions for the model that plans tool calls."),
+            Entry("ce_executors.CeDocument", "Documents", "The texts for document searches."),
+            Entry("ce_executors.CeDocumentCollection", "Collections", "Groups of documents."),
+        ),
+    ),
+    Section(
+        "Policies",
+        "gpp_maybe",
+        (
+            Entry("config_admin.CePolicy", "Policies", "Messages that are blocked."),
+            Entry(
+                "config_admin.CeMcpSqlGuardrail",
+                "SQL guardrails",
+                "Functions and keywords that SQL may or must not use.",
+            ),
+        ),
+    ),
+    Section(
+        "Settings",
+        "tune",
+        (
+            Entry(
+                "config_admin.CeConfig", "All settings", "All settings of the engine with their values.", "effective"
+            ),
+            Entry("config_admin.CeConfig", "Changed settings", "The stored values of settings."),
+        ),
+    ),
+    Section(
+        "Health",
+        "monitor_heart",
+        (Entry("config_admin.CeRule", "Health", "Errors and warnings of the whole configuration.", "health"),),
+    ),
+    Section(
+        "Releases",
+        "history",
+        (
+            Entry("config_admin.CeRelease", "Releases", "All versions of the configuration."),
+            Entry("config_admin.CeRelease", "Compare releases", "The differences between two releases.", "compare"),
+            Entry(
+                "config_admin.CeRelease",
+                "Import & export",
+                "Export the configuration or import a file.",
+                "transfer",
+            ),
+        ),
+    ),
+    Section(
+        "Conversations",
+        "forum",
+        (
+            Entry(
+                "audit.CeAudit",
+                "Try a conversation",
+                "Send messages and see how each answer was chosen.",
+                "talk",
+                "ce_sessions.try_conversation",
+            ),
+            Entry(
+                "audit.CeAudit",
+                "Find",
+                "Search turns and conversations.",
+                "find",
+                "ce_sessions.view_ceconversationhistory",
+            ),
+            Entry("ce_sessions.CeConversation", "Conversations", "All conversations with their status."),
+            Entry("ce_sessions.CeThread", "Threads", "Participants and their channels."),
+            Entry("ce_sessions.CeConversationHistory", "Turns", "Messages and answers."),
+            Entry("audit.CeAudit", "Audit events", "Everything that happened in turns."),
+            Entry("audit.CeMcpUserFeedback", "Feedback", "Ratings and comments on answers."),
+            Entry("audit.CeMcpUserFeedback", "Rated answers", "Answers by their feedback.", "rated"),
+            Entry("audit.CeTurnRow", "Used rows", "The rows that decided each turn."),
+            Entry("audit.CeLlmCallLog", "Model calls", "Prompts and responses of models."),
+            Entry("ce_sessions.CePendingActionExecution", "Action runs", "Executions of actions."),
+            Entry("ce_executors.CeNotification", "Sent messages", "E-mails and webhooks sent by tools."),
+            Entry("ce_sessions.CeMemory", "Memory", "Summaries of long conversations."),
+            Entry("ce_sessions.CeSessionUnit", "Session units", "Facts from earlier turns."),
+            Entry("audit.CeErasure", "Erasures", "Erased data, with author and reason."),
+            Entry("audit.CeAccessLog", "Access log", "Who opened which conversations."),
+            Entry("ce_sessions.CeTurnTicket", "Waiting turns", "Turns that wait for a running turn."),
+            Entry("ce_sessions.CeIdempotency", "Stored answers", "Answers for repeated requests."),
+        ),
+    ),
+    Section(
+        "Jobs",
+        "schedule",
+        (
+            Entry("ce_jobs.CeJob", "Background jobs", "Scheduled tasks."),
+            Entry("ce_jobs.CeJobRun", "Runs of jobs", "Results of the runs."),
+        ),
+    ),
+    Section(
+        "Access",
+        "key",
+        (
+            Entry("auth.User", "Users", "Accounts of people."),
+            Entry("auth.Group", "Groups", "Permissions of roles."),
+            Entry("ce_api.CeApiKey", "API keys", "Access for other systems."),
+        ),
+    ),
+)
+
+
+def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
+    """Home, and the entries with pages that this user may see.
+
+    A view may set the request's `ce_place` to the address of the page that should be active.
+    """
+    places = [
+        _section_item(place, found)
+        for place in SECTIONS
+        if (found := [e for e in place.entries if _visible(e, request)])
+    ]
+    if not places:
+        return []
+    home = {"title": "Home", "icon": "home", "link": reverse("admin:index"), "items": []}
+    links = [page["link"] for place in places for page in place["items"]]
+    path = getattr(request, "ce_place", request.path)
+    here = max((link for link in links if path.startswith(link)), key=len, default=path)
+    for item in (home, *places):
+        for page in item["items"]:
+            page["active"] = page["link"] == here
+        item["active"] = item["link"] == here or any(page["active"] for page in item["items"])
+    return [{"items": [home, *places]}]
+
+
+def icon(request: HttpRequest) -> str:
+    """The icon of the browser's tab."""
+    return static("convengine/icon.svg")
+
+
+def style_sheet(request: HttpRequest) -> str:
+    """The style sheet of our own pages and widgets."""
+    return static("convengine/admin.css")
+
+
+def work_sheet(request: HttpRequest) -> str:
+    """The style sheet of workspaces, and of *Try it here*."""
+    return static("convengine/work.css")
+
+
+def script(request: HttpRequest) -> str:
+    """The script of pickers, choices with help, and copy buttons."""
+    return static("convengine/admin.js")
+
+
+def finder_script(request: HttpRequest) -> str:
+    """The script of the search box and of favourites."""
+    return static("convengine/finder.js")
+
+
+def sending_script(request: HttpRequest) -> str:
+    """The script that keeps a form's text when the session has ended."""
+    return static("convengine/sending.js")
+
+
+def manual_sheet(request: HttpRequest) -> str:
+    """The style sheet of the manual and its panel."""
+    return static("convengine/manual.css")
+
+
+def manual_script(request: HttpRequest) -> str:
+    """The script of the manual's panel."""
+    return static("convengine/manual.js")
+
+
+def _visible(entry: Entry, request: HttpRequest) -> bool:
+    model = apps.get_model(entry.model)
+    if entry.right:
+        return request.user.has_perm(entry.right)
+    return site.is_registered(model) and site.get_model_admin(model).has_view_or_change_permission(request)
+
+
+def _section_item(place: Section, entries: Sequence[Entry]) -> dict[str, Any]:
+    pages = [{"title": entry.title, "help": entry.help, "link": _address(entry)} for entry in entries]
+    return {"title": place.title, "icon": place.icon, "link": pages[0]["link"], "items": pages}
+
+
+def _address(entry: Entry) -> str:
+    opts = apps.get_model(entry.model)._meta
+    return reverse(f"admin:{opts.app_label}_{opts.model_name}_{entry.page}")

@@ -1,0 +1,162 @@
+"""Columns of the record's pages: links, beginnings of texts, formatted JSON."""
+
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+from django.apps import apps
+from django.contrib.admin import display
+from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+#: The colour of a status in lists.
+STATUS_BADGES: Mapping[str, str] = {
+    "OK": "success",
+    "RUNNING": "success",
+    "AWAITING_USER": "info",
+    "PENDING_COMPLETE": "info",
+    "COMPLETE": "info",
+    "EXECUTED": "success",
+    "BLOCKED": "warning",
+    "INTERRUPTED": "warning",
+    "ABORTED": "warning",
+    "CLAIMED": "warning",
+    "LOST": "warning",
+    "FAILED": "danger",
+}
+
+
+#: The classes of these colours on our own pages.
+_CLASSES: Mapping[str, str] = {"success": "added", "info": "changed", "warning": "warned", "danger": "removed"}
+
+
+def badge_class(word: str) -> str:
+    """The class of a status on our own pages."""
+    return f"ce-how ce-how-{_CLASSES[STATUS_BADGES[word]]}" if word in STATUS_BADGES else "ce-how"
+
+
+def status_badge(word: str) -> tuple[str, str]:
+    """A status as a coloured label."""
+    return word, word.replace("_", " ").lower()
+
+
+def link(name: str, label: Any, *args: Any, query: str = "") -> SafeString:
+    """A link to an admin page by name; only its label if the page's app is not installed."""
+    try:
+        address = reverse(f"admin:{name}", args=args)
+    except NoReverseMatch:
+        return format_html("{}", label)
+    return format_html('<a class="ce-link" href="{}{}">{}</a>', address, query, label)
+
+
+def turns_url(user: Any, **asked: Any) -> str:
+    """The address of the list of matching turns; blank for users who may not read turns."""
+    if not user.has_perm("ce_sessions.view_ceconversationhistory"):
+        return ""
+    try:
+        return f"{reverse('admin:audit_ceaudit_find')}?{urlencode(asked)}"
+    except NoReverseMatch:
+        return ""
+
+
+def conversation_link(conversation_id: Any) -> SafeString:
+    """The page of a conversation."""
+    return link("ce_sessions_ceconversation_change", conversation_id, conversation_id)
+
+
+def release_link(config_version: int | None) -> SafeString:
+    """The page of the release that a turn ran on."""
+    if config_version is None:
+        return format_html("{}", "-")
+    return link("config_admin_cerelease_change", f"Release {config_version}", config_version)
+
+
+def row_link(table: str, pk: Any, label: str = "") -> SafeString:
+    """The page of a configuration row."""
+    return link(f"{_admin_name(table)}_change", label or f"{table} {pk}", pk)
+
+
+@cache
+def _admin_name(table: str) -> str:
+    found = next((model._meta for model in apps.get_models() if model._meta.db_table == table), None)
+    return f"{found.app_label}_{found.model_name}" if found else table
+
+
+def shorten_line(text: Any, limit: int = 90) -> str:
+    """The beginning of a text on one line."""
+    line = " ".join(str(text or "").split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def answer_text(answer: Any) -> str:
+    """The text of an answer, or its JSON."""
+    if isinstance(answer, dict) and isinstance(answer.get("value"), str):
+        return str(answer["value"])
+    return "" if answer is None else json.dumps(answer, ensure_ascii=False)
+
+
+def render_json(value: Any) -> SafeString:
+    """A JSON value, indented, in a code font."""
+    if value is None:
+        return format_html("{}", "-")
+    return format_html(
+        '<pre class="ce-json" tabindex="0">{}</pre>', json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    )
+
+
+Column = Callable[[Any, Any], Any]
+C = TypeVar("C", bound=Column)
+
+
+def badge_column(looks: Mapping[str, str], description: str, ordering: str | None = None) -> Callable[[C], C]:
+    """A list column with a coloured word; the column gives (word, text)."""
+
+    def mark(show: C) -> C:
+        marked: C = display(description=description, ordering=ordering)(show)
+        vars(marked)["label"] = looks
+        return marked
+
+    return mark
+
+
+def json_column(name: str, label: str) -> Column:
+    """A page column with a JSON column of the table."""
+
+    @display(description=label)
+    def show(admin: Any, row: Any) -> SafeString:
+        return render_json(getattr(row, name))
+
+    return show
+
+
+def text_column(name: str, label: str) -> Column:
+    """A page column with a text and its line breaks."""
+
+    @display(description=label)
+    def show(admin: Any, row: Any) -> SafeString:
+        return format_html('<div class="ce-said">{}</div>', getattr(row, name) or "-")
+
+    return show
+
+
+def excerpt_column(name: str, label: str, limit: int = 60) -> Column:
+    """A list column with the beginning of a text."""
+
+    @display(description=label)
+    def show(admin: Any, row: Any) -> str:
+        return shorten_line(getattr(row, name), limit)
+
+    return show
+
+
+def status_column(name: str = "status") -> Column:
+    """A list column with a coloured status."""
+
+    @badge_column(STATUS_BADGES, name)
+    def show(admin: Any, row: Any) -> tuple[str, str]:
+        return status_badge(getattr(row, name))
+
+    return show

@@ -1,0 +1,1 @@
+"""The HTTP API of turns and sessions, and its keys."""

@@ -1,0 +1,12 @@
+"""The turn API and its keys."""
+
+from django.apps import AppConfig
+
+
+class ApiConfig(AppConfig):
+    name = "convengine.server.api"
+    label = "ce_api"
+    verbose_name = "API"
+
+    def ready(self) -> None:
+        from convengine.server.api import schema  # noqa: F401

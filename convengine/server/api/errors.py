@@ -1,0 +1,134 @@
+"""All failures in one form: the turn's body with a code, a text and, if it helps, the fields (R4, R50)."""
+
+import uuid
+from typing import Any
+
+import structlog
+from django.db import InterfaceError, OperationalError
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from convengine.engine.errors import ConvEngineError, ConversationPersistFailed, RequestInvalid
+
+log = structlog.get_logger(__name__)
+
+_CODES: dict[type[exceptions.APIException], str] = {
+    exceptions.NotAuthenticated: "NOT_AUTHENTICATED",
+    exceptions.AuthenticationFailed: "NOT_AUTHENTICATED",
+    exceptions.PermissionDenied: "FORBIDDEN",
+    exceptions.NotFound: "NOT_FOUND",
+    exceptions.Throttled: "THROTTLED",
+    exceptions.ParseError: "VALIDATION_ERROR",
+    exceptions.UnsupportedMediaType: "VALIDATION_ERROR",
+    exceptions.MethodNotAllowed: "METHOD_NOT_ALLOWED",
+    exceptions.NotAcceptable: "NOT_ACCEPTABLE",
+}
+
+
+def envelope(
+    code: str, message: str, *, recoverable: bool = False, conversation_id: str | None = None, **more: Any
+) -> dict[str, Any]:
+    """The body of a failure before or around a turn."""
+    return {
+        "success": False,
+        "conversationId": conversation_id,
+        "intent": "ERROR",
+        "state": "ERROR",
+        "payload": None,
+        "context": None,
+        "errorCode": code,
+        "recoverable": recoverable,
+        "message": message,
+        **more,
+    }
+
+
+def error_body(error: ConvEngineError, conversation_id: str | None = None) -> dict[str, Any]:
+    """The body of one of our own errors."""
+    more = {"fields": error.fields, **error.meta} if isinstance(error, RequestInvalid) and error.fields else {}
+    return envelope(error.code, error.message, recoverable=error.recoverable, conversation_id=conversation_id, **more)
+
+
+def handle(exc: Exception, context: dict[str, Any]) -> Response:
+    """The exception handler of the API: no details of an unexpected exception reach the caller."""
+    request, view = context.get("request"), context.get("view")
+    response = _known(exc, request) or _unexpected(exc)
+    if response.data["conversationId"] is None:
+        response.data["conversationId"] = _named(request, context.get("kwargs") or {})
+    if getattr(view, "scope", "") == "turns" and request and request.headers.get("X-ConvEngine-Compat") == "1":
+        # As in the original, only the body says what went wrong (R4).
+        response.status_code = 200
+    if getattr(view, "scope", "") == "sessions":
+        response.data = {"ok": False, **response.data}
+    return response
+
+
+def _named(request: Any, kwargs: dict[str, Any]) -> str | None:
+    """The conversation that the caller named, in path or body, if that is one UUID. Does not read the body again."""
+    body = getattr(request, "_full_data", None)
+    sent = [kwargs.get("conversation_id")]
+    if isinstance(body, dict):
+        sent += [body.get("conversationId"), body.get("conversation_id")]
+    found = {_uuid(value) for value in sent if value is not None}
+    return found.pop() if len(found) == 1 else None
+
+
+def _uuid(value: Any) -> str | None:
+    try:
+        return str(uuid.UUID(value)) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def _by_header(exc: exceptions.APIException, request: Any) -> dict[str, Any]:
+    """The faulty header, its value and the allowed values."""
+    if isinstance(exc, exceptions.UnsupportedMediaType):
+        sent = request.META.get("CONTENT_TYPE", "")
+        return {"fields": {"Content-Type": [f"{sent!r} is not supported. Send application/json."]}}
+    if isinstance(exc, exceptions.NotAcceptable):
+        sent = request.headers.get("Accept", "")
+        return {"fields": {"Accept": [f"{sent!r} is not supported. Accept application/json."]}}
+    return {}
+
+
+def _known(exc: Exception, request: Any) -> Response | None:
+    if isinstance(exc, ConvEngineError):
+        headers = {"Retry-After": "1"} if exc.status == 409 and exc.recoverable else {}
+        return Response(error_body(exc), status=exc.status, headers=headers)
+    if isinstance(exc, exceptions.ValidationError):
+        return Response(error_body(RequestInvalid(fields=_texts(exc.detail))), status=400)
+    if isinstance(exc, exceptions.APIException):
+        headers = {}
+        if getattr(exc, "auth_header", None):
+            headers["WWW-Authenticate"] = exc.auth_header  # type: ignore[attr-defined]
+        if getattr(exc, "wait", None):
+            headers["Retry-After"] = str(int(exc.wait) + 1)  # type: ignore[attr-defined]
+        code = next((_CODES[kind] for kind in type(exc).__mro__ if kind in _CODES), "VALIDATION_ERROR")
+        return Response(
+            envelope(code, str(exc.detail), recoverable=code == "THROTTLED", **_by_header(exc, request)),
+            status=exc.status_code,
+            headers=headers,
+        )
+    if isinstance(exc, (OperationalError, InterfaceError)):
+        # Also before there is a turn, as when the key is read: the same call may succeed a moment later.
+        log.error("the database failed", exc_info=exc)
+        return _known(ConversationPersistFailed(), request)
+    return None
+
+
+def _unexpected(exc: Exception) -> Response:
+    """A neutral text and an id; the log has the details under that id."""
+    incident = str(uuid.uuid4())
+    log.error("request failed", incident_id=incident, exc_info=exc)
+    message = "An unexpected error occurred. The server log has the details under the incident ID."
+    return Response(envelope("INTERNAL_ERROR", message, incidentId=incident), status=500)
+
+
+def _texts(detail: Any, prefix: str = "") -> dict[str, list[str]]:
+    if isinstance(detail, dict):
+        found: dict[str, list[str]] = {}
+        for name, inner in detail.items():
+            found.update(_texts(inner, f"{prefix}.{name}" if prefix else str(name)))
+        return found
+    items = detail if isinstance(detail, list) else [detail]
+    return {prefix or "body": [str(item) for item in items]}

@@ -1,0 +1,90 @@
+"""Parse and render JSON only."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import orjson
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+
+from convengine.engine.errors import RequestInvalid, RequestTooLarge
+from convengine.engine.turn.codec import MAX_DEPTH, dumps, is_too_deep
+from convengine.server.deployment import conf
+
+
+class OrjsonParser(BaseParser):
+    """A JSON body within the size limit."""
+
+    media_type = "application/json"
+
+    @property
+    def limit(self) -> int:
+        """Maximum size of a body in bytes."""
+        found: int = conf.get("MAX_REQUEST_BYTES")
+        return found
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
+        """Raises RequestInvalid for invalid JSON, RequestTooLarge beyond MAX_REQUEST_BYTES."""
+        limit = self.limit
+        body = stream.read(limit + 1)
+        if len(body) > limit:
+            raise RequestTooLarge.of("body", _announced(parser_context, limit), limit, "JSON")
+        try:
+            value = orjson.loads(body) if body else {}
+        except orjson.JSONDecodeError as error:
+            value = _lenient(body, error)
+        if is_too_deep(value):
+            raise RequestInvalid(fields={"body": [f"Nest objects and lists at most {MAX_DEPTH} deep."]})
+        return value
+
+
+def _announced(parser_context: Any, limit: int) -> int | None:
+    """The announced size of the body, if plausible; the rest is not read to count it."""
+    request = (parser_context or {}).get("request")
+    text = request.META.get("CONTENT_LENGTH", "") if request is not None else ""
+    return int(text) if text.isdecimal() and int(text) > limit else None
+
+
+def _lenient(body: bytes, error: orjson.JSONDecodeError) -> Any:
+    """JSON with lone surrogates is accepted; they are replaced where the text is stored."""
+    try:
+        return json.loads(body, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        text = f"The body is not valid JSON: {error}."
+        raise RequestInvalid(text, fields={"body": [f"{text} Send one JSON object."]}) from error
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+class OnlyRenderer(DefaultContentNegotiation):
+    """Skips content negotiation if there is one renderer and the caller accepts it."""
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        """Raises NotAcceptable."""
+        renderers, asked = list(renderers), request.META
+        anything = not asked.get("QUERY_STRING") and asked.get("HTTP_ACCEPT", "*/*") in ("*/*", renderers[0].media_type)
+        if anything and len(renderers) == 1:
+            return renderers[0], renderers[0].media_type
+        return super().select_renderer(request, renderers, format_suffix)  # type: ignore[no-any-return]
+
+
+class OrjsonRenderer(BaseRenderer):
+    """A JSON answer."""
+
+    media_type = "application/json"
+    format = "json"
+    charset = None
+    render_style = "binary"
+
+    def render(
+        self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
+    ) -> bytes:
+        """The body; empty for no data."""
+        return b"" if data is None else dumps(data).encode()

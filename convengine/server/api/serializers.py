@@ -1,0 +1,241 @@
+"""Request and response of the turn API (api-and-audit 1)."""
+
+import uuid
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from rest_framework import serializers
+
+from convengine.engine.errors import InputParamsTooLarge, MessageTooLarge
+from convengine.engine.text.compare import shorten, storable
+from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.params import KEY_SHAPE
+from convengine.server.deployment import conf
+
+#: Other spellings of request fields.
+ALIASES = {"conversation_id": "conversationId", "input_params": "inputParams"}
+_SHOWN = 100
+
+
+class StrictTextField(serializers.CharField):
+    """A JSON string or null, unchanged: numbers are not converted, blanks are kept.
+
+    NUL and lone surrogates cannot be stored and are replaced.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_null=True, allow_blank=True, trim_whitespace=False, **kwargs)
+        # The validators would refuse what is replaced before; each reads every character of a message.
+        self.validators = []
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        """Raises ValidationError for anything but a string."""
+        if data not in (serializers.empty, None) and not isinstance(data, str):
+            raise serializers.ValidationError(f"Must be a text or null, not {shown(data)}.")
+        return super().run_validation(storable(data) if isinstance(data, str) else data)
+
+
+class StrictBooleanField(serializers.BooleanField):
+    """true, false or null only."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_null=True, **kwargs)
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        """Raises ValidationError for anything but a boolean."""
+        if data not in (serializers.empty, None) and not isinstance(data, bool):
+            raise serializers.ValidationError(f"Must be true, false or null, not {shown(data)}.")
+        return super().run_validation(data)
+
+
+class StrictUuidField(serializers.UUIDField):
+    """A UUID as text; no numbers."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Raises ValidationError for anything but the text of a UUID."""
+        if not isinstance(data, str):
+            raise serializers.ValidationError(f"Must be a UUID as text, not {shown(data)}.")
+        try:
+            return uuid.UUID(data)
+        except ValueError:
+            remedy = "Send the ID of an earlier answer, or omit the field to start a conversation."
+            raise serializers.ValidationError(f"{shown(data)} is no UUID. {remedy}") from None
+
+
+class StrictObjectField(serializers.DictField):
+    """A JSON object; null is the same as leaving it out."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(allow_null=True, **kwargs)
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        """Raises ValidationError for anything but an object."""
+        if data not in (serializers.empty, None) and not isinstance(data, dict):
+            raise serializers.ValidationError(f"Must be a JSON object or null, not {shown(data)}.")
+        return super().run_validation(data)
+
+
+class TurnRequestSerializer(serializers.Serializer[Any]):
+    """One user message, or facts without one."""
+
+    conversationId = StrictUuidField(
+        required=False, allow_null=True, help_text=("If omitted, a new conversation starts. Its ID is in the answer.")
+    )
+    message = StrictTextField(required=False, help_text="The message of the user. May be null or empty.")
+    reset = StrictBooleanField(required=False, help_text="The same as inputParams.reset = true.")
+    inputParams = StrictObjectField(
+        required=False, help_text="Facts and controls. Keys are letters, digits, _ . - (at most 120)."
+    )
+
+    preferences = StrictObjectField(
+        required=False, help_text="Preferences of the session: model, knowledge_base, … (docs/sessions.md)."
+    )
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """Raises ValidationError naming every field that is wrong or unknown."""
+        if not isinstance(data, dict):
+            raise serializers.ValidationError({"body": [f"Must be a JSON object, not {shown(data)}."]})
+        known = {ALIASES.get(str(name), str(name)): value for name, value in data.items()}
+        if len(known) < len(data):
+            _refuse_both(data)
+        if unknown := sorted(known.keys() - self.fields.keys()):
+            raise serializers.ValidationError(
+                {name: [unknown_field(name, known[name], self.fields, ALIASES)] for name in unknown}
+            )
+        return dict(super().to_internal_value(known))
+
+    def validate_message(self, value: str | None) -> str | None:
+        """Raises MessageTooLarge beyond MAX_MESSAGE_BYTES of UTF-8."""
+        limit = conf.get("MAX_MESSAGE_BYTES")
+        if value is not None and (size := len(value.encode())) > limit:
+            raise MessageTooLarge.of("message", size, limit, "UTF-8")
+        return value
+
+    def validate_inputParams(self, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Raises ValidationError for a key of the wrong shape, InputParamsTooLarge beyond the limit."""
+        if value is None:
+            return None
+        wrong = [key for key in value if not KEY_SHAPE.match(key)]
+        if wrong:
+            raise serializers.ValidationError(
+                [
+                    f"{shown(key)} is no parameter name: use letters, digits, _ . - and at most 120 of them."
+                    for key in wrong
+                ]
+            )
+        limit = conf.get("MAX_INPUT_PARAMS_BYTES")
+        if (size := len(dumps(value).encode())) > limit:
+            raise InputParamsTooLarge.of("inputParams", size, limit, "JSON")
+        return value
+
+
+def shown(value: Any) -> str:
+    """The sent value as JSON for an error; long values are cut."""
+    return shorten(dumps(value), _SHOWN)
+
+
+def _refuse_both(data: Mapping[str, Any]) -> None:
+    """Raises ValidationError if a field came under two names with different values."""
+    for alias, name in ALIASES.items():
+        if alias in data and name in data and not _same(data[alias], data[name]):
+            sent = f"{name} is {shown(data[name])}, {alias} is {shown(data[alias])}"
+            text = f"{name} and {alias} are the same field but have different values: {sent}. Send one of them."
+            raise serializers.ValidationError({name: [text], alias: [text]})
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, str) and isinstance(other, str):
+        return one.strip().lower() == other.strip().lower()
+    return dumps(one) == dumps(other)
+
+
+def unknown_field(name: str, value: Any, fields: Iterable[str], aliases: Iterable[str] = ()) -> str:
+    """The error for an unknown field."""
+    known = [*fields, *aliases]
+    near = get_close_matches(name, known, n=1)
+    meant = f" Did you mean {near[0]}?" if near else ""
+    return f"Unknown field (sent: {shown(value)}).{meant} Known: {', '.join(fields)}."
+
+
+class PayloadSerializer(serializers.Serializer[Any]):
+    """What the user gets."""
+
+    type = serializers.ChoiceField(choices=["TEXT", "JSON", "ERROR"])
+    value = serializers.JSONField(help_text="A text, a document, or {errorCode, message, recoverable}.")
+
+
+class ClarificationSerializer(serializers.Serializer[Any]):
+    """An open question to the user."""
+
+    question = serializers.CharField()
+    reason = serializers.CharField()
+    options = serializers.ListField(child=serializers.CharField(allow_null=True))
+
+
+class PendingActionSerializer(serializers.Serializer[Any]):
+    """An action that waits for a yes."""
+
+    actionKey = serializers.CharField(allow_null=True)
+    status = serializers.CharField()
+
+
+class StateReportSerializer(serializers.Serializer[Any]):
+    """What a form needs to know without reading the context."""
+
+    lifecycle = serializers.CharField()
+    missingFields = serializers.ListField(child=serializers.CharField())
+    pendingClarification = ClarificationSerializer(allow_null=True)
+    pendingAction = PendingActionSerializer(allow_null=True)
+
+
+class VerboseLineSerializer(serializers.Serializer[Any]):
+    """A progress or error line of a turn."""
+
+    verboseId = serializers.IntegerField(allow_null=True, help_text="The row of the answer, if there is one.")
+    eventType = serializers.CharField()
+    stepName = serializers.CharField()
+    determinant = serializers.CharField()
+    intent = serializers.CharField(allow_null=True)
+    state = serializers.CharField(allow_null=True)
+    ruleId = serializers.JSONField()
+    toolCode = serializers.CharField(allow_null=True)
+    level = serializers.ChoiceField(choices=["INFO", "ERROR"])
+    text = serializers.CharField()
+    message = serializers.CharField(allow_null=True)
+    errorMessage = serializers.CharField(allow_null=True)
+    metadata = serializers.JSONField()
+
+
+class TurnResponseSerializer(serializers.Serializer[Any]):
+    """The answer to a turn; failures have the same shape."""
+
+    success = serializers.BooleanField()
+    conversationId = serializers.UUIDField(allow_null=True)
+    intent = serializers.CharField()
+    state = serializers.CharField()
+    payload = PayloadSerializer(allow_null=True)
+    context = serializers.DictField(allow_null=True)  # type: ignore[assignment]
+    errorCode = serializers.CharField(allow_null=True)
+    recoverable = serializers.BooleanField(allow_null=True)
+    message = serializers.CharField(allow_null=True)
+    turnId = serializers.UUIDField(required=False)
+    turnNo = serializers.IntegerField(required=False)
+    configVersion = serializers.IntegerField(required=False)
+    ignoredInputParams = serializers.ListField(child=serializers.CharField(), required=False)
+    stateReport = StateReportSerializer(required=False)
+    verbose = VerboseLineSerializer(many=True, required=False, help_text="Only with `?include=verbose`.")
+    trace = serializers.DictField(
+        required=False,
+        allow_null=True,
+        help_text="Only with `?include=trace`: as `GET /api/v1/conversation/{id}/turns/{turnNo}/trace`.",
+    )
+
+
+class FailureSerializer(serializers.Serializer[Any]):
+    """Why there is no answer."""
+
+    success = serializers.BooleanField()
+    errorCode = serializers.CharField()
+    message = serializers.CharField()
+    recoverable = serializers.BooleanField()

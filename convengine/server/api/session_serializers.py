@@ -1,0 +1,245 @@
+"""Request and response of the sessions API (sessions 10)."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from convengine.engine.errors import MessageTooLarge
+from convengine.engine.text.compare import storable
+from convengine.engine.turn.enums import Lifecycle
+from convengine.server.api.serializers import (
+    StrictObjectField,
+    StrictTextField,
+    TurnRequestSerializer,
+    TurnResponseSerializer,
+    shown,
+    unknown_field,
+)
+from convengine.server.deployment import conf
+
+#: Maximum length of the names of a thread.
+_NAME = 200
+#: The channel of conversations that are named by their id.
+PLAIN_CHANNEL = "api"
+
+
+class Strict(serializers.Serializer[Any]):
+    """A JSON object of known fields."""
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """Raises ValidationError naming every field that is wrong or unknown."""
+        if not isinstance(data, dict):
+            raise serializers.ValidationError({"body": [f"Must be a JSON object, not {shown(data)}."]})
+        if unknown := sorted(str(name) for name in data if name not in self.fields):
+            raise serializers.ValidationError(
+                {name: [unknown_field(name, data[name], self.fields)] for name in unknown}
+            )
+        return dict(super().to_internal_value(data))
+
+
+class NameField(serializers.RegexField):
+    """A part of a thread's name: a text of 1 to 200 characters that is not blank."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(r"\S", max_length=_NAME, trim_whitespace=False, **kwargs)
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        """Raises ValidationError for anything else."""
+        missing = data is serializers.empty or (data is None and self.allow_null)
+        if not missing and not isinstance(data, str):
+            raise serializers.ValidationError(f"Must be a text, not {shown(data)}.")
+        return super().run_validation(storable(data) if isinstance(data, str) else data)
+
+
+class ThreadSerializer(Strict):
+    """Who speaks, and where."""
+
+    workspace_id = NameField(help_text="The workspace of your API key.")
+    channel = NameField(help_text="For example `whatsapp`. `api` is reserved for the plain turn API.")
+    remote_jid = NameField(help_text="The participant on the channel.")
+
+    def validate_channel(self, value: str) -> str:
+        """Raises ValidationError for the channel of the plain turn API."""
+        if value == PLAIN_CHANNEL:
+            raise serializers.ValidationError(
+                "The channel `api` is reserved for POST /api/v1/conversation/message. Use the name of your channel."
+            )
+        return value
+
+
+class ResolveSerializer(ThreadSerializer):
+    """A message whose session is wanted."""
+
+    user_message = StrictTextField(help_text="The message of the user. May be null or empty.")
+
+    def validate_user_message(self, value: str | None) -> str | None:
+        """Raises MessageTooLarge beyond MAX_MESSAGE_BYTES of UTF-8."""
+        limit = conf.get("MAX_MESSAGE_BYTES")
+        if value is not None and (size := len(value.encode())) > limit:
+            raise MessageTooLarge.of("user_message", size, limit, "UTF-8")
+        return value
+
+
+class MessageSerializer(ResolveSerializer):
+    """A message that is to be answered."""
+
+    input_params = StrictObjectField(
+        required=False, help_text="Facts and controls. Keys are letters, digits, _ . - (at most 120)."
+    )
+
+    preferences = StrictObjectField(
+        required=False, help_text="Preferences of the session: model, knowledge_base, … (docs/sessions.md)."
+    )
+
+    validate_input_params = TurnRequestSerializer.validate_inputParams
+
+
+class ExternalTurnSerializer(Strict):
+    """A turn that was handled elsewhere."""
+
+    workspace_id = NameField(required=False)
+    user_message = StrictTextField()
+    assistant_response = StrictTextField()
+    action_type = NameField(
+        required=False, allow_null=True, help_text="What was done. Stored in the facts of the turn."
+    )
+
+    validate_user_message = ResolveSerializer.validate_user_message
+
+
+class CloseSerializer(Strict):
+    """Why a session is closed."""
+
+    workspace_id = NameField(required=False)
+    reason = NameField(required=False, help_text="Default `closed`.")
+
+
+class SessionSerializer(serializers.Serializer[Any]):
+    """One session."""
+
+    session_id = serializers.UUIDField()
+    workspace_id = serializers.CharField()
+    channel = serializers.CharField()
+    remote_jid = serializers.CharField()
+    status = serializers.ChoiceField(choices=["active", "closed"])
+    lifecycle = serializers.ChoiceField(choices=Lifecycle.choices())
+    lifecycle_detail = serializers.DictField(help_text="The open question, the summary, or the reason of the end.")
+    engine_status = serializers.CharField(help_text="RUNNING, or BLOCKED by a policy.")
+    intent = serializers.CharField()
+    state = serializers.CharField()
+    turn_count = serializers.IntegerField()
+    context_summary = serializers.CharField(allow_blank=True)
+    preferences = serializers.DictField()
+    mounted_kb_id = serializers.CharField(allow_null=True)
+    created_at = serializers.DateTimeField()
+    last_message_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField(
+        allow_null=True, help_text="After this time, a message starts a new session. Null on the plain turn API."
+    )
+    previous_session_id = serializers.UUIDField(allow_null=True)
+
+
+class ExternalAnswerSerializer(serializers.Serializer[Any]):
+    """A session, and how the call went."""
+
+    ok = serializers.BooleanField()
+    session = SessionSerializer()
+
+
+class MessageRowSerializer(serializers.Serializer[Any]):
+    """One turn as its texts."""
+
+    turn_no = serializers.IntegerField()
+    turn_id = serializers.UUIDField()
+    at = serializers.DateTimeField()
+    status = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]
+    user = serializers.CharField(allow_null=True, allow_blank=True)
+    assistant = serializers.CharField(allow_null=True, allow_blank=True)
+
+
+class UnitSerializer(serializers.Serializer[Any]):
+    """One committed session unit."""
+
+    unit_id = serializers.IntegerField()
+    kind = serializers.CharField()
+    topic = serializers.CharField()
+    claim = serializers.CharField()
+    source_turn = serializers.IntegerField()
+    content_hash = serializers.CharField()
+    utility = serializers.ListField()
+    phases = serializers.ListField()
+    committed_at = serializers.DateTimeField()
+
+
+class ExplainedTurnSerializer(serializers.Serializer[Any]):
+    """What happened in one turn, failed or not."""
+
+    turn_no = serializers.IntegerField()
+    turn_id = serializers.UUIDField()
+    at = serializers.DateTimeField()
+    status = serializers.CharField()
+    duration_ms = serializers.IntegerField(allow_null=True)
+    config_version = serializers.IntegerField()
+    request = serializers.DictField(help_text="The message, the names of the params, channel, and why this session.")
+    preferences = serializers.DictField()
+    error = serializers.DictField(allow_null=True)
+    response_preview = serializers.CharField(allow_blank=True, help_text="The first 200 characters.")
+    response = serializers.JSONField()
+    trace = serializers.DictField(help_text="`nodes`: steps with timings and outcome; `edges`: order, and rules.")
+
+
+class ExplainabilitySerializer(serializers.Serializer[Any]):
+    """The last turns of a session, newest first."""
+
+    ok = serializers.BooleanField()
+    turns = ExplainedTurnSerializer(many=True)
+
+
+class OneSessionSerializer(ExternalAnswerSerializer):
+    """A session, with the lists that were asked for."""
+
+    messages = MessageRowSerializer(many=True, required=False)
+    units = UnitSerializer(many=True, required=False)
+    explainability = ExplainedTurnSerializer(many=True, required=False)
+    links = serializers.DictField(required=False, help_text="Where the rest of a list is.")
+
+
+class UnitsSerializer(serializers.Serializer[Any]):
+    """The committed units of a session, oldest first."""
+
+    ok = serializers.BooleanField()
+    units = UnitSerializer(many=True)
+
+
+class SessionsSerializer(serializers.Serializer[Any]):
+    """Sessions, newest first."""
+
+    ok = serializers.BooleanField()
+    sessions = SessionSerializer(many=True)
+    next = serializers.CharField(allow_null=True, help_text="The `cursor` of the next page; null on the last.")
+
+
+class ResolvedSerializer(ExternalAnswerSerializer):
+    """The session of a message, and the reason."""
+
+    session_id = serializers.UUIDField()
+    decision = serializers.ChoiceField(choices=["new", "continue"])
+    reason = serializers.CharField()
+
+
+class AnsweredSerializer(ResolvedSerializer):
+    """The same, and the turn."""
+
+    message_intent = serializers.CharField(allow_null=True)
+    reply = serializers.CharField(allow_null=True, allow_blank=True, help_text="The answer's words.")
+    turn = TurnResponseSerializer()
+
+
+class SessionFailureSerializer(serializers.Serializer[Any]):
+    """Why there is no answer."""
+
+    ok = serializers.BooleanField()
+    errorCode = serializers.CharField()
+    message = serializers.CharField()
+    recoverable = serializers.BooleanField()

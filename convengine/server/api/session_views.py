@@ -1,0 +1,170 @@
+"""Views that read, list and close sessions (sessions 10)."""
+
+import re
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from convengine.engine.errors import RequestInvalid
+from convengine.engine.text.compare import storable
+from convengine.engine.turn.enums import Lifecycle
+from convengine.server.api import session_serializers as wanted
+from convengine.server.api.serializers import shown
+from convengine.server.api.session_wire import session_json
+from convengine.server.api.workspace_view import FAILURES, WorkspaceView
+from convengine.server.threads import external_changes, session_lists
+
+_ID = OpenApiParameter("session_id", {"type": "string", "format": "uuid"}, OpenApiParameter.PATH)
+_INCLUDED = ("messages", "units", "explainability")
+_FILTERS = ("channel", "remote_jid", "lifecycle")
+
+
+class SessionsView(WorkspaceView):
+    """`GET /api/v1/sessions`."""
+
+    @extend_schema(
+        operation_id="list_sessions",
+        parameters=[
+            OpenApiParameter("workspace_id", {"type": "string", "minLength": 1}, required=True),
+            OpenApiParameter("channel", str),
+            OpenApiParameter("remote_jid", str),
+            OpenApiParameter("lifecycle", {"type": "string", "enum": [one.value for one in Lifecycle]}),
+            OpenApiParameter("cursor", {"type": "string", "format": "uuid"}, description="From `next` of a page."),
+            OpenApiParameter(
+                "limit",
+                {"type": "integer", "minimum": 1, "maximum": session_lists.MOST},
+                description=f"Default {session_lists.PAGE}.",
+            ),
+        ],
+        responses={200: wanted.SessionsSerializer, **FAILURES},
+    )
+    def get(self, request: Request) -> Response:
+        """Sessions of the workspace, newest first."""
+        given = request.query_params
+        if not given.get("workspace_id"):
+            raise RequestInvalid(fields={"workspace_id": ["This field is required."]})
+        # As the names were stored.
+        filters = {name: storable(given[name]) for name in _FILTERS if name in given}
+        if filters.get("lifecycle", "RUNNING") not in Lifecycle.__members__:
+            known = ", ".join(Lifecycle.__members__)
+            raise RequestInvalid(fields={"lifecycle": [f"There is no {filters['lifecycle']!r}. Known: {known}."]})
+        workspace = self.workspace(request, given["workspace_id"])
+        rows, following = session_lists.list_sessions(
+            {"workspace_id": workspace, **filters}, given.get("cursor"), _limit(given.get("limit"))
+        )
+        return Response({"ok": True, "sessions": [session_json(row) for row in rows], "next": following})
+
+
+class SessionView(WorkspaceView):
+    """`/api/v1/sessions/{session_id}`."""
+
+    @extend_schema(
+        operation_id="read_session",
+        parameters=[
+            _ID,
+            OpenApiParameter(
+                "include",
+                {"type": "array", "items": {"type": "string", "enum": list(_INCLUDED)}},
+                OpenApiParameter.QUERY,
+                style="form",
+                explode=False,
+                description="Lists to add, the newest 50 of each; `links` leads to the rest.",
+            ),
+        ],
+        responses={200: wanted.OneSessionSerializer, **FAILURES},
+    )
+    def get(self, request: Request, session_id: str) -> Response:
+        """One session."""
+        row, parts = self.session(request, session_id), _included(request)
+        found: dict[str, Any] = {"ok": True, "session": session_json(row)}
+        if "messages" in parts:
+            found["messages"] = session_lists.list_messages(row)
+        if "units" in parts:
+            found["units"] = session_lists.list_units(row, session_lists.PAGE)
+        if "explainability" in parts:
+            found["explainability"] = session_lists.explain_turns(row, session_lists.PAGE)
+        if parts:
+            found["links"] = session_lists.list_links(f"/api/v1/sessions/{row.pk}", parts)
+        return Response(found)
+
+    @extend_schema(
+        operation_id="record_external_turn",
+        parameters=[_ID],
+        request=wanted.ExternalTurnSerializer,
+        responses={200: wanted.ExternalAnswerSerializer, **FAILURES},
+    )
+    def patch(self, request: Request, session_id: str) -> Response:
+        """Record a turn that was handled elsewhere."""
+        given = self.read(wanted.ExternalTurnSerializer, request)
+        workspace = self.workspace(request, given.get("workspace_id"))
+        # In stored form, because an id has several spellings.
+        key = str(self.session(request, session_id).pk)
+        row = external_changes.record_external_turn(
+            key, workspace, given["user_message"], given["assistant_response"], given.get("action_type")
+        )
+        return Response({"ok": True, "session": session_json(row)})
+
+
+class CloseView(WorkspaceView):
+    """`POST /api/v1/sessions/{session_id}/close`."""
+
+    @extend_schema(
+        operation_id="close_session",
+        parameters=[_ID],
+        request=wanted.CloseSerializer,
+        responses={200: wanted.ExternalAnswerSerializer, **FAILURES},
+    )
+    def post(self, request: Request, session_id: str) -> Response:
+        """Close a session now; a closed one stays as it is."""
+        given = self.read(wanted.CloseSerializer, request)
+        workspace = self.workspace(request, given.get("workspace_id"))
+        key = str(self.session(request, session_id).pk)
+        row = external_changes.close_session(key, workspace, given.get("reason") or "closed")
+        return Response({"ok": True, "session": session_json(row)})
+
+
+class UnitsView(WorkspaceView):
+    """`GET /api/v1/sessions/{session_id}/units`."""
+
+    @extend_schema(
+        operation_id="read_session_units", parameters=[_ID], responses={200: wanted.UnitsSerializer, **FAILURES}
+    )
+    def get(self, request: Request, session_id: str) -> Response:
+        """The committed session units, oldest first."""
+        return Response({"ok": True, "units": session_lists.list_units(self.session(request, session_id))})
+
+
+class ExplainabilityView(WorkspaceView):
+    """`GET /api/v1/sessions/{session_id}/explainability`."""
+
+    @extend_schema(
+        operation_id="read_session_explainability",
+        parameters=[_ID],
+        responses={200: wanted.ExplainabilitySerializer, **FAILURES},
+    )
+    def get(self, request: Request, session_id: str) -> Response:
+        """What happened in the last turns, failed ones too, newest first."""
+        return Response({"ok": True, "turns": session_lists.explain_turns(self.session(request, session_id))})
+
+
+def _included(request: Request) -> list[str]:
+    """The requested lists. Raises RequestInvalid for an unknown one."""
+    parts = [part for text in request.query_params.getlist("include") for part in text.split(",") if part]
+    if unknown := [part for part in parts if part not in _INCLUDED]:
+        known = ", ".join(_INCLUDED)
+        raise RequestInvalid(fields={"include": [f"There is no {part!r}. Known: {known}." for part in unknown]})
+    return parts
+
+
+def _limit(text: str | None) -> int:
+    """The page size. Raises RequestInvalid."""
+    if text is None:
+        return session_lists.PAGE
+    # Python would not read a number of very many digits.
+    if re.fullmatch(r"[0-9]{1,9}", text) is None or not 1 <= int(text) <= session_lists.MOST:
+        raise RequestInvalid(
+            fields={"limit": [f"{shown(text)} received; send a whole number from 1 to {session_lists.MOST}."]}
+        )
+    return int(text)

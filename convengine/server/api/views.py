@@ -1,0 +1,163 @@
+"""The view of the turn API. It reads the request, takes the turn and writes the answer."""
+
+import uuid
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from convengine.engine.errors import ConvEngineError, RequestInvalid
+from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.params import split_reserved
+from convengine.engine.turn.turn import TurnRequest
+from convengine.server.api import wire
+from convengine.server.api.authentication import KeyThrottle, need_scope
+from convengine.server.api.errors import error_body
+from convengine.server.api.failures import descriptions
+from convengine.server.api.models import CeApiKey
+from convengine.server.api.serializers import TurnRequestSerializer, TurnResponseSerializer
+from convengine.server.threads.known_preferences import check_preferences
+from convengine.server.turns.idempotency import IdempotencyKey
+from convengine.server.turns.take_turn import Replayed, TurnAnswer, take_turn
+
+_PARAMETERS = [
+    OpenApiParameter(
+        "include",
+        {"type": "array", "items": {"type": "string", "enum": list(wire.PARTS)}},
+        OpenApiParameter.QUERY,
+        style="form",
+        explode=False,
+        description="What to add to the answer. `verbose`: the progress and error lines of the turn. `trace`: its "
+        "steps with their stages, for keys with the scope `audit`.",
+    ),
+    OpenApiParameter(
+        "Idempotency-Key",
+        {"type": "string", "minLength": 1, "maxLength": 128},
+        OpenApiParameter.HEADER,
+        description="At most 128 characters. The same key and body within 24 hours returns the stored answer.",
+    ),
+    OpenApiParameter(
+        "X-ConvEngine-Compat",
+        str,
+        OpenApiParameter.HEADER,
+        description="1: status 200 always, and documents as JSON text, as the original answered.",
+    ),
+]
+_RESPONSES = {200: TurnResponseSerializer} | {
+    status: OpenApiResponse(TurnResponseSerializer, description) for status, description in descriptions().items()
+}
+
+#: Has no request state, so one serves all; making a serializer copies its fields.
+_REQUESTS = TurnRequestSerializer()
+
+
+class TurnView(APIView):
+    """`POST /api/v1/conversation/message`."""
+
+    scope = "turns"
+    throttle_classes = [KeyThrottle]
+
+    @extend_schema(
+        operation_id="take_turn",
+        request=TurnRequestSerializer,
+        parameters=_PARAMETERS,
+        responses=_RESPONSES,
+    )
+    def post(self, request: Request) -> HttpResponse:
+        """Send one message of a conversation, and get the engine's answer."""
+        given = dict(_REQUESTS.run_validation(request.data))
+        return self._take_turn(request, given)
+
+    def check_permissions(self, request: Request) -> None:
+        """The trace of a turn needs the scope of the audit as well."""
+        super().check_permissions(request)
+        if "trace" in _parts(request):
+            assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
+            need_scope(request.auth, ("audit",))
+
+    def _take_turn(self, request: Request, given: Mapping[str, Any]) -> HttpResponse:
+        key_owner = request.auth
+        assert isinstance(key_owner, CeApiKey)  # Checked by HasScope.
+        key = idempotency_key(request, key_owner)
+        turn = _turn_request(given, key_owner, key)
+        parts = _parts(request)
+        written = partial(wire.body, parts=parts)
+        shown = wire.traced if "trace" in parts else _as_it_is
+        try:
+            answer = take_turn(turn, key, written, opened_by=key_owner.prefix)
+        except ConvEngineError as error:
+            headers = {"Retry-After": "1"} if error.recoverable else {}
+            return _response(request, error_body(error, turn.conversation_id), error.status, headers)
+        if isinstance(answer, Replayed):
+            return _response(request, shown(answer.body), 200, {"X-Idempotent-Replay": "true"})
+        return _response(request, shown(written(answer)), _status(answer), {})
+
+
+class NothingView(APIView):
+    """All other addresses under `/api/v1/`: an error in the usual form."""
+
+    schema = None
+    authentication_classes = ()
+    permission_classes = ()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Raises NotFound for every method."""
+        raise NotFound(f"{request.path} does not exist. See /api/docs/ for all addresses.")
+
+
+def _as_it_is(body: dict[str, Any]) -> dict[str, Any]:
+    return body
+
+
+def _parts(request: Request) -> tuple[str, ...]:
+    """The requested additional parts. Raises RequestInvalid for an unknown one."""
+    wanted = tuple(part for text in request.query_params.getlist("include") for part in text.split(",") if part)
+    if unknown := [part for part in wanted if part not in wire.PARTS]:
+        raise RequestInvalid(
+            fields={"include": [f"There is no {part!r}. Known: {', '.join(wire.PARTS)}." for part in unknown]}
+        )
+    return wanted
+
+
+def idempotency_key(request: Request, owner: CeApiKey) -> IdempotencyKey | None:
+    """The call's Idempotency-Key, if any. Raises RequestInvalid."""
+    text = request.META.get("HTTP_IDEMPOTENCY_KEY")
+    if text is None:
+        return None
+    if not 1 <= len(text) <= 128:
+        raise RequestInvalid(fields={"Idempotency-Key": [f"{len(text)} characters received; use 1 to 128."]})
+    return IdempotencyKey.of(owner.pk, text, request.data)
+
+
+def _turn_request(given: Mapping[str, Any], owner: CeApiKey, key: IdempotencyKey | None) -> TurnRequest:
+    params, ignored = split_reserved(given.get("inputParams") or {})
+    if given.get("reset"):
+        params["reset"] = True
+    named = given.get("conversationId")
+    # A retry without an id must find the conversation that the first call opened.
+    made = key.conversation_id if key else str(uuid.uuid4())
+    return TurnRequest(
+        conversation_id=str(named) if named else made,
+        message=given.get("message"),
+        input_params=params,
+        ignored_params=tuple(ignored),
+        workspace_id=owner.workspace_id,
+        new=named is None,
+        preferences=check_preferences(given.get("preferences"), owner.workspace_id),
+    )
+
+
+def _status(answer: TurnAnswer) -> int:
+    return answer.error.status if answer.error else 200
+
+
+def _response(request: Request, body: dict[str, Any], status: int, headers: dict[str, str]) -> HttpResponse:
+    if request.META.get("HTTP_X_CONVENGINE_COMPAT") == "1":
+        body, status = wire.compat(body), 200
+    # There is only one renderer; a response that renders later takes longer.
+    return HttpResponse(dumps(body), status=status, headers=headers, content_type="application/json")

@@ -1,0 +1,88 @@
+"""A turn's answer as JSON (api-and-audit 1.1, 1.2)."""
+
+import uuid
+from collections.abc import Collection
+from typing import Any
+
+from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.session import Session
+from convengine.server.deployment import conf
+from convengine.server.turns.take_turn import TurnAnswer
+
+#: What `?include=` may add to an answer.
+PARTS = ("verbose", "trace")
+
+
+def body(answer: TurnAnswer, parts: Collection[str] = ()) -> dict[str, Any]:
+    """The JSON body of a turn, with the requested parts except its trace."""
+    known = {
+        "conversationId": answer.conversation_id,
+        "turnId": answer.turn_id,
+        "turnNo": answer.turn_no,
+        "configVersion": answer.config_version,
+        "ignoredInputParams": list(answer.ignored_params),
+        **({"verbose": [line.as_json() for line in answer.verbose]} if "verbose" in parts else {}),
+    }
+    if answer.error is not None:
+        error = {
+            "errorCode": answer.error.code,
+            "message": answer.error.message,
+            "recoverable": answer.error.recoverable,
+            **({"incidentId": answer.error.meta["incidentId"]} if "incidentId" in answer.error.meta else {}),
+        }
+        return {
+            "success": False,
+            **known,
+            "intent": "ERROR",
+            "state": "ERROR",
+            "payload": {"type": "ERROR", "value": error},
+            "context": None,
+            **error,
+        }
+    session, payload = answer.session, answer.payload
+    return {
+        "success": True,
+        **known,
+        "intent": session.intent,
+        "state": session.state,
+        "payload": {"type": payload.type, "value": payload.value} if payload else None,
+        "context": session.context,
+        "errorCode": None,
+        "recoverable": None,
+        "message": None,
+        "stateReport": state_report(session),
+    }
+
+
+def traced(answer: dict[str, Any]) -> dict[str, Any]:
+    """A body with the stored trace of its turn, which may have run for an earlier call."""
+    return {**answer, "trace": conf.load("TURN_TRACE")(uuid.UUID(answer["conversationId"]), answer["turnNo"])}
+
+
+def state_report(session: Session) -> dict[str, Any]:
+    """What an integrator needs to render a form."""
+    asked = session.clarification
+    runtime = session.context.get("pending_action_runtime")
+    return {
+        "lifecycle": session.lifecycle,
+        "missingFields": list(session.missing_required_fields),
+        "pendingClarification": {
+            "question": asked.question,
+            "reason": asked.reason,
+            "options": [option.get("label") for option in asked.options if isinstance(option, dict)],
+        }
+        if asked
+        else None,
+        "pendingAction": {"actionKey": runtime.get("action_key"), "status": runtime.get("status")}
+        if isinstance(runtime, dict) and runtime.get("status") == "OPEN"
+        else None,
+    }
+
+
+def compat(answer: dict[str, Any]) -> dict[str, Any]:
+    """The same answer in the original's form: documents as JSON text (R4)."""
+    payload = answer["payload"]
+    if payload and payload["type"] != "TEXT":
+        payload = {**payload, "value": dumps(payload["value"])}
+    context = answer["context"]
+    return {**answer, "payload": payload, "context": None if context is None else dumps(context)}

@@ -1,0 +1,47 @@
+"""What the views of the sessions API share: a key, its workspace, a validated body (sessions 10)."""
+
+import uuid
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from convengine.engine.errors import ConversationNotFound, RequestInvalid
+from convengine.server.api import session_serializers as wanted
+from convengine.server.api.authentication import KeyThrottle
+from convengine.server.api.models import CeApiKey
+from convengine.server.sessions.models import CeConversation
+from convengine.server.threads import external_changes
+
+#: Possible failures of each of them.
+FAILURES = dict.fromkeys((400, 401, 403, 404, 409, 413, 429, 503), wanted.SessionFailureSerializer)
+
+
+class WorkspaceView(APIView):
+    """A view of the key's own workspace."""
+
+    scope = "sessions"
+    throttle_classes = [KeyThrottle]
+
+    def workspace(self, request: Request, given: str | None) -> str:
+        """The workspace of the key. Raises ConversationNotFound for another one."""
+        assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
+        if given is not None and given != request.auth.workspace_id:
+            raise ConversationNotFound("This API key has no access to this workspace.")
+        return str(request.auth.workspace_id)
+
+    def session(self, request: Request, session_id: str) -> CeConversation:
+        """The session of the address. Raises RequestInvalid for an invalid UUID, and ConversationNotFound."""
+        try:
+            uuid.UUID(session_id)
+        except ValueError:
+            raise RequestInvalid(
+                fields={"session_id": [f"{session_id!r} is not a UUID. Use an ID from an answer."]}
+            ) from None
+        return external_changes.get_session(session_id, self.workspace(request, None))
+
+    @staticmethod
+    def read(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
+        """The validated body. Raises ValidationError."""
+        return dict(serializer().run_validation(request.data))

@@ -1,0 +1,1 @@
+"""The two databases: SQL dialects, statements, the clock, sealed tables, the PostgreSQL backend."""

@@ -1,0 +1,65 @@
+"""Statements that are built first and executed together, in one transaction (R23, R78)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import DataError, IntegrityError, connection, transaction
+
+from convengine.engine.text.compare import storable
+from convengine.server.database.dialect import dialect
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One INSERT, UPDATE or DELETE with its parameters; built, not executed."""
+
+    sql: str
+    params: Sequence[Any]
+    #: When it matches no row, the transaction is rolled back.
+    must_match: bool = False
+
+
+class StatementRefused(Exception):
+    """A statement matched no row although it must, or the database refused a value; nothing was written."""
+
+
+def execute(statement: Statement) -> bool:
+    """Execute one statement; true when it matched a row. Needs an open transaction.
+
+    Characters that no database takes in a text are replaced here, wherever the text came from.
+    """
+    params = [storable(value) if isinstance(value, str) else value for value in statement.params]
+    with connection.cursor() as cursor:
+        cursor.execute(statement.sql, params)
+        return bool(cursor.rowcount)
+
+
+def execute_all(statements: Sequence[Statement]) -> None:
+    """Execute all statements or none. Raises StatementRefused.
+
+    PostgreSQL gets them as one statement: one round trip instead of one for each.
+    """
+    try:
+        with transaction.atomic():
+            if dialect().vendor == "postgresql":
+                _execute_joined(statements)
+            elif not all(execute(statement) or not statement.must_match for statement in statements):
+                raise StatementRefused
+    except (DataError, IntegrityError) as error:
+        # A turn that lost its lease meets the record that whoever recovered the lease has left: a key taken twice.
+        raise StatementRefused from error
+
+
+def _execute_joined(statements: Sequence[Statement]) -> None:
+    """All statements as one, which counts the rows of those that must match one."""
+    parts, counts, params = [], ["1"], []
+    for number, statement in enumerate(statements):
+        parts.append(f"s{number} AS ({statement.sql}{' RETURNING 1' * statement.must_match})")
+        params += [storable(value) if isinstance(value, str) else value for value in statement.params]
+        if statement.must_match:
+            counts.append(f"(SELECT count(*) FROM s{number})")
+    with connection.cursor() as cursor:
+        cursor.execute(f"WITH {', '.join(parts)} SELECT {', '.join(counts)}", params)
+        if not all(cursor.fetchone()):
+            raise StatementRefused

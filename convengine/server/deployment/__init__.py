@@ -1,0 +1,1 @@
+"""Settings of the deployment: environment variables, `settings.CONVENGINE`, logging."""

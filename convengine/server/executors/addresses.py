@@ -1,0 +1,53 @@
+"""Which addresses a tool may connect to: resolved once, checked, and connected to as checked (pipeline-2 4.8)."""
+
+import socket
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+
+from convengine.engine.steps.tools.fault import ToolFault
+
+#: Addresses that carry an IPv4 address inside: NAT64.
+_NAT64 = ip_network("64:ff9b::/96")
+#: Ranges that older Pythons take for global: protocol assignments (including a cloud's metadata), site-local,
+#: documentation.
+_NOT_GLOBAL = tuple(ip_network(text) for text in ("192.0.0.0/24", "fec0::/10", "3fff::/20", "5f00::/16"))
+
+
+def resolved(host: str, port: int, private_allowed: bool) -> str:
+    """The address to connect to. Raises ToolFault HOST_REFUSED and HOST_UNKNOWN.
+
+    Every address of the name must be public, unless private ones are allowed; a name with both is a trick.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise ToolFault("HOST_UNKNOWN", f"{host} cannot be resolved: {error}.") from error
+    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    if not private_allowed:
+        for address in addresses:
+            if not public(address):
+                raise ToolFault(
+                    "HOST_REFUSED",
+                    f"{host} has the address {address}, which is not public. The deployment can allow it in "
+                    "private_hosts of the connection.",
+                )
+    return addresses[0]
+
+
+def public(address: str) -> bool:
+    """False for loopback, link-local, private, shared, multicast and reserved addresses in any notation."""
+    try:
+        inner = _inside(ip_address(address.partition("%")[0]))
+    except ValueError:
+        return False
+    special = any(inner.version == network.version and inner in network for network in _NOT_GLOBAL)
+    return inner.is_global and not special and not inner.is_multicast and not inner.is_reserved
+
+
+def _inside(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """The IPv4 address inside an IPv6 one; else the address itself."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address in _NAT64:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    teredo = address.teredo
+    return address.ipv4_mapped or address.sixtofour or (teredo[1] if teredo else address)

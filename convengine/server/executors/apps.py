@@ -1,0 +1,23 @@
+"""The executors of tools, and their tables: documents, and sent messages."""
+
+from typing import Any
+
+from django.apps import AppConfig
+from django.db import connections
+from django.db.models.signals import post_migrate
+
+
+class ExecutorsConfig(AppConfig):
+    name = "convengine.server.executors"
+    label = "ce_executors"
+    verbose_name = "Tools"
+
+    def ready(self) -> None:
+        """Make the search index of documents after their table."""
+        post_migrate.connect(_ensure_search, sender=self)
+
+
+def _ensure_search(sender: AppConfig, using: str, **kwargs: Any) -> None:
+    from convengine.server.executors.search_index import ensure
+
+    ensure(connections[using])

@@ -1,0 +1,194 @@
+"""The executor of group CALCULATOR_TRANSFORM: one expression over the arguments, in a closed language (pipeline-2 3.2).
+
+Python parses the expression; this module evaluates it. Names are arguments, numbers are decimal, and only listed
+functions exist. The work is limited.
+"""
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from decimal import Context, Decimal, InvalidOperation, localcontext
+from typing import Any
+
+from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.turn.ports import ToolAnswer
+from convengine.server.executors.calculator_functions import FUNCTIONS, INVALID, LONGEST_TEXT, as_json, number
+from convengine.server.executors.job import Job
+
+Json = Any
+_LONGEST_EXPRESSION = 1000
+_LARGEST_EXPONENT = 100
+#: 28 digits; a number beyond 10^100 is an error.
+_PRECISION = Context(prec=28, Emax=100, Emin=-100)
+
+
+def run(job: Job) -> ToolAnswer:
+    """`{value}` of the argument `expression`; the other arguments are its names. Raises ToolFault
+    EXPRESSION_INVALID.
+    """
+    expression = job.args.get("expression")
+    if not isinstance(expression, str) or not expression.strip():
+        raise ToolFault("INVALID_ARGS", "expression must be a text such as price * quantity.")
+    return ToolAnswer({"value": evaluate(expression, job.args)})
+
+
+def evaluate(expression: str, names: Mapping[str, Json]) -> Json:
+    """The value of an expression, as JSON. Raises ToolFault EXPRESSION_INVALID with the reason."""
+    if len(expression) > _LONGEST_EXPRESSION:
+        raise ToolFault(INVALID, f"An expression can have at most {_LONGEST_EXPRESSION} characters.")
+    try:
+        tree = ast.parse(expression.strip(), mode="eval")
+        with localcontext(_PRECISION):
+            return as_json(_value(tree.body, names))
+    except ToolFault:
+        raise
+    except ZeroDivisionError:
+        raise ToolFault(INVALID, "Division by zero.") from None
+    except (ArithmeticError, InvalidOperation):
+        raise ToolFault(INVALID, "A number is too large, or an operation has no result.") from None
+    except (SyntaxError, RecursionError, MemoryError):
+        raise ToolFault(INVALID, f"{expression[:100]} is no expression.") from None
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        raise ToolFault(INVALID, f"{expression[:100]} cannot be worked out: {error}.") from None
+
+
+def _value(node: ast.expr, names: Mapping[str, Json]) -> Any:
+    worked_out = _KINDS.get(type(node))
+    if worked_out is None:
+        raise ToolFault(INVALID, f"{type(node).__name__} is not part of expressions.")
+    return worked_out(node, names)
+
+
+def _constant(node: Any, names: Mapping[str, Json]) -> Any:
+    if node.value is None or isinstance(node.value, (str, bool)):
+        return node.value
+    if isinstance(node.value, (int, float)):
+        return Decimal(str(node.value))
+    raise ToolFault(INVALID, f"{node.value!r} is no number and no text.")
+
+
+def _name(node: Any, names: Mapping[str, Json]) -> Any:
+    if node.id not in names or node.id == "expression":
+        known = ", ".join(sorted(set(names) - {"expression"})) or "none"
+        raise ToolFault(INVALID, f"There is no argument {node.id}. Arguments: {known}.")
+    return number(names[node.id])
+
+
+def _binary(node: Any, names: Mapping[str, Json]) -> Any:
+    left, right = _value(node.left, names), _value(node.right, names)
+    act = _BINARY.get(type(node.op))
+    if act is None or not (isinstance(left, Decimal) and isinstance(right, Decimal)):
+        if isinstance(node.op, ast.Add) and isinstance(left, str) and isinstance(right, str):
+            return _short(left + right)
+        raise ToolFault(INVALID, f"{type(node.op).__name__} takes two numbers, not {_told(left)} and {_told(right)}.")
+    if isinstance(node.op, ast.Pow) and abs(right) > _LARGEST_EXPONENT:
+        raise ToolFault(INVALID, f"An exponent is at most {_LARGEST_EXPONENT}.")
+    return act(left, right)
+
+
+def _unary(node: Any, names: Mapping[str, Json]) -> Any:
+    value = _value(node.operand, names)
+    if isinstance(node.op, ast.Not):
+        return not value
+    if isinstance(node.op, (ast.USub, ast.UAdd)) and isinstance(value, Decimal):
+        return -value if isinstance(node.op, ast.USub) else value
+    raise ToolFault(INVALID, f"{type(node.op).__name__} takes a number, not {_told(value)}.")
+
+
+def _both(node: Any, names: Mapping[str, Json]) -> Any:
+    wanted = isinstance(node.op, ast.Or)
+    value: Any = None
+    for part in node.values:
+        value = _value(part, names)
+        if bool(value) == wanted:
+            break
+    return value
+
+
+def _compared(node: Any, names: Mapping[str, Json]) -> bool:
+    left = _value(node.left, names)
+    for how, part in zip(node.ops, node.comparators, strict=True):
+        right = _value(part, names)
+        act = _COMPARED.get(type(how))
+        if act is None:
+            raise ToolFault(INVALID, f"{type(how).__name__} is not part of expressions.")
+        if not act(left, right):
+            return False
+        left = right
+    return True
+
+
+def _chosen(node: Any, names: Mapping[str, Json]) -> Any:
+    return _value(node.body if _value(node.test, names) else node.orelse, names)
+
+
+def _listed(node: Any, names: Mapping[str, Json]) -> list[Any]:
+    return [_value(part, names) for part in node.elts]
+
+
+def _member(node: Any, names: Mapping[str, Json]) -> Any:
+    holder = _value(node.value, names)
+    if not isinstance(holder, Mapping) or node.attr not in holder:
+        raise ToolFault(INVALID, f"There is no {node.attr} in {_told(holder)}.")
+    return number(holder[node.attr])
+
+
+def _item(node: Any, names: Mapping[str, Json]) -> Any:
+    holder, place = _value(node.value, names), _value(node.slice, names)
+    if isinstance(holder, list) and isinstance(place, Decimal):
+        return number(holder[int(place)])
+    if isinstance(holder, Mapping) and isinstance(place, str):
+        return number(holder[place])
+    raise ToolFault(INVALID, f"{_told(holder)} has no part {_told(place)}.")
+
+
+def _called(node: Any, names: Mapping[str, Json]) -> Any:
+    name = node.func.id if isinstance(node.func, ast.Name) else None
+    function = FUNCTIONS.get(name or "")
+    if function is None or node.keywords:
+        raise ToolFault(INVALID, f"There is no function {name or 'of that kind'}. Functions: {', '.join(FUNCTIONS)}.")
+    return _short(function(*(_value(part, names) for part in node.args)))
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > LONGEST_TEXT:
+        raise ToolFault(INVALID, f"A text grew longer than {LONGEST_TEXT} characters.")
+    return value
+
+
+def _told(value: Any) -> str:
+    return str(value)[:40] if value is not None else "nothing"
+
+
+_BINARY: Mapping[type, Callable[[Decimal, Decimal], Decimal]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+_COMPARED: Mapping[type, Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.In: lambda one, among: one in among,
+    ast.NotIn: lambda one, among: one not in among,
+}
+_KINDS: Mapping[type, Callable[[Any, Mapping[str, Json]], Any]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _both,
+    ast.Compare: _compared,
+    ast.IfExp: _chosen,
+    ast.List: _listed,
+    ast.Attribute: _member,
+    ast.Subscript: _item,
+    ast.Call: _called,
+}

@@ -1,0 +1,148 @@
+"""The document store: add documents, and find them by words and by meaning (pipeline-2 3.2)."""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from convengine.engine.turn.codec import dumps
+from convengine.server.executors.models import CeDocument, CeDocumentCollection
+from convengine.server.executors.search_index import LANGUAGE, POSTGRES_TEXT
+from convengine.server.model_clients.vectors import closeness, embedded, installed
+
+Json = Any
+_WORD = re.compile(r"\w+")
+_MOST_WORDS = 32
+#: Words without information for a search.
+_COMMON = frozenset(
+    {
+        "a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "have", "how", "i", "in",
+        "is", "it", "me", "my", "of", "on", "or", "that", "the", "this", "to", "was", "what", "when", "where", "which",
+        "who", "why", "will", "with", "you", "your",
+    }
+)  # fmt: skip
+#: Maximum number of documents compared by meaning; beyond that, words alone decide.
+_MOST_COMPARED = 5000
+_LEAST_ALIKE = 0.35
+_EXCERPT = 600
+
+
+@dataclass(frozen=True)
+class Found:
+    """A document with its score from 0 to 1, for ordering only."""
+
+    document: CeDocument
+    score: float
+    excerpt: str
+
+
+def put(
+    collection: CeDocumentCollection, title: str, body: str, metadata: Mapping[str, Json] | None = None
+) -> tuple[CeDocument, bool]:
+    """The stored document, and whether anything changed. A document of the same title is replaced."""
+    made = CeDocument(collection=collection, title=title, body=body, metadata=dict(metadata or {}))
+    with transaction.atomic():
+        old = CeDocument.objects.filter(collection=collection, title=title).first()
+        complete = old is not None and (bool(old.vector) or not installed())
+        if old is not None and complete and old.hash == digest(made):
+            return old, False
+        made.pk = old.pk if old else None
+        made._state.adding = old is None
+        finish(made)
+        made.save()
+    return made, True
+
+
+def finish(document: CeDocument) -> None:
+    """Set the derived fields of a document: digest, vector, time."""
+    document.hash = digest(document)
+    vectors = embedded([f"{document.title}\n{document.body[:2000]}"])
+    document.vector = vectors[0] if vectors else b""
+    document.updated_at = timezone.now()
+
+
+def digest(document: CeDocument) -> str:
+    """A digest of the editable fields."""
+    return hashlib.sha256(dumps([document.title, document.body, document.metadata]).encode()).hexdigest()
+
+
+def search(query: str, workspace: str, collections: Sequence[str] = (), limit: int = 5) -> list[Found]:
+    """The best documents of these collections of a workspace, or of all its collections."""
+    words = list(dict.fromkeys(word for word in _WORD.findall(query.lower()) if word not in _COMMON))[:_MOST_WORDS]
+    among = _admitted(workspace, collections)
+    by_words = _by_words(among, words, limit * 4) if words and among else []
+    by_meaning = _by_meaning(among, query, limit * 4) if among else []
+    ranks: dict[int, float] = {}
+    for found in (by_words, by_meaning):
+        for rank, pk in enumerate(found):
+            ranks[pk] = ranks.get(pk, 0.0) + 1 / (rank + 1)
+    best = sorted(ranks, key=lambda pk: (-ranks[pk], pk))[:limit]
+    kept = CeDocument.objects.select_related("collection").defer("vector").in_bulk(best)
+    most = 2.0 if by_meaning else 1.0
+    return [Found(kept[pk], round(ranks[pk] / most, 4), excerpt(kept[pk].body, words)) for pk in best if pk in kept]
+
+
+def is_there(workspace: str, collection: str) -> bool:
+    """True when a workspace has that collection, and it is not out of date."""
+    return bool(_admitted(workspace, [collection]))
+
+
+def _admitted(workspace: str, collections: Sequence[str]) -> list[int]:
+    """The keys of the searched collections."""
+    alive = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+    found = CeDocumentCollection.objects.filter(alive, workspace_id=workspace)
+    found = found.filter(name__in=list(collections)) if collections else found
+    return list(found.values_list("collection_id", flat=True))
+
+
+def _by_words(collections: Sequence[int], words: Sequence[str], limit: int) -> list[int]:
+    """The keys of documents with at least one of the words, best first."""
+    marks = ", ".join(["%s"] * len(collections))
+    if connection.vendor == "postgresql":
+        sql = (
+            f"SELECT document_id FROM ce_document, to_tsquery('{LANGUAGE}', %s) AS sought"
+            f" WHERE {POSTGRES_TEXT} @@ sought AND collection_id IN ({marks})"
+            f" ORDER BY ts_rank_cd({POSTGRES_TEXT}, sought, 32) DESC, document_id LIMIT %s"
+        )
+        sought = " | ".join(words)
+    else:
+        sql = (
+            "SELECT d.document_id FROM ce_document_text t JOIN ce_document d ON d.document_id = t.rowid"
+            f" WHERE ce_document_text MATCH %s AND d.collection_id IN ({marks})"
+            " ORDER BY bm25(ce_document_text, 5.0, 1.0), d.document_id LIMIT %s"
+        )
+        sought = " OR ".join(f'"{word}"' for word in words)
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [sought, *collections, limit])
+        return [row[0] for row in cursor.fetchall()]
+
+
+def _by_meaning(collections: Sequence[int], query: str, limit: int) -> list[int]:
+    """The keys of documents with a similar meaning, best first; none without the extra."""
+    sought = embedded([query])
+    if not sought:
+        return []
+    documents = CeDocument.objects.filter(collection_id__in=collections).exclude(vector=b"")
+    stored = list(documents.values_list("document_id", "vector")[: _MOST_COMPARED + 1])
+    if not stored or len(stored) > _MOST_COMPARED:
+        return []
+    scores = closeness(sought[0], [bytes(vector) for _, vector in stored])
+    ranked = sorted(zip(scores, (pk for pk, _ in stored), strict=True), key=lambda pair: (-pair[0], pair[1]))
+    return [pk for score, pk in ranked[:limit] if score >= _LEAST_ALIKE]
+
+
+def excerpt(body: str, words: Sequence[str]) -> str:
+    """The part of a text with most of the words close together; its beginning if there is none."""
+    if len(body) <= _EXCERPT:
+        return body
+    lowered = body.lower()
+    places = sorted(place for word in words if (place := lowered.find(word)) >= 0)
+    best = max(places, key=lambda place: sum(place <= other < place + _EXCERPT for other in places), default=0)
+    start = max(0, best - 80)
+    cut = body[start : start + _EXCERPT]
+    return f"{'…' if start else ''}{cut}{'…' if start + _EXCERPT < len(body) else ''}"

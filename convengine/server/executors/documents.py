@@ -1,0 +1,63 @@
+"""The executor of group DOCUMENT_RETRIEVAL: a search in the document store (pipeline-2 3.2)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.steps.tools.stages import KB_UNAVAILABLE
+from convengine.engine.turn import live_settings
+from convengine.engine.turn.ports import ToolAnswer
+from convengine.server.executors import document_store
+from convengine.server.executors.job import Job
+from convengine.server.executors.settings import DOCUMENT_COLLECTIONS
+
+Json = Any
+_MOST = 20
+
+
+def run(job: Job) -> ToolAnswer:
+    """`{documents: [{id, title, collection, excerpt, score, metadata}], count}`. Raises ToolFault INVALID_ARGS.
+
+    Arguments: `query`; `collection`, one name or a list; `limit`, default 5.
+    """
+    query, limit = job.args.get("query"), job.args.get("limit", 5)
+    if not isinstance(query, str) or not query.strip():
+        raise ToolFault("INVALID_ARGS", "query must be a text (the search terms).")
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _MOST:
+        raise ToolFault("INVALID_ARGS", f"limit must be a whole number from 1 to {_MOST}.")
+    collections, told = _mounted(job, _collections(job))
+    found = document_store.search(query, job.workspace, collections, limit)
+    documents = [
+        {
+            "id": one.document.pk,
+            "title": one.document.title,
+            "collection": one.document.collection.name,
+            "excerpt": one.excerpt,
+            "score": one.score,
+            "metadata": one.document.metadata,
+        }
+        for one in found
+    ]
+    return ToolAnswer({"documents": documents, "count": len(documents)}, told=told)
+
+
+def _mounted(job: Job, collections: tuple[str, ...]) -> tuple[tuple[str, ...], Mapping[str, Mapping[str, Json]]]:
+    """The session's own collection, if the call names none and the tool may use it."""
+    mounted = job.session.mounted_kb_id
+    if mounted is None or job.args.get("collection"):
+        return collections, {}
+    if (not collections or mounted in collections) and document_store.is_there(job.workspace, mounted):
+        return (mounted,), {}
+    reason = "The collection has expired, does not exist, or is not searched by this tool."
+    return collections, {KB_UNAVAILABLE: {"knowledgeBase": mounted, "reason": reason}}
+
+
+def _collections(job: Job) -> tuple[str, ...]:
+    """The named collections that the tool may see; all of those if the call names none."""
+    said = job.args.get("collection")
+    asked = (said,) if isinstance(said, str) else tuple(said or ())
+    known = live_settings.read(job.snapshot, DOCUMENT_COLLECTIONS, job.tool_code).value
+    refused = [name for name in asked if known and name not in known]
+    if refused:
+        raise ToolFault("COLLECTION_REFUSED", f"This tool searches {', '.join(known)}, not {refused[0]}.")
+    return asked or tuple(known)

@@ -1,0 +1,76 @@
+"""The executor of group FILES: list and read files in one folder of the deployment (pipeline-2 3.2)."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.turn.ports import ToolAnswer
+from convengine.server.deployment import conf
+from convengine.server.executors.job import Job
+
+Json = Any
+_LONGEST_TEXT = 256 * 1024
+_MOST_ENTRIES = 500
+
+
+def run(job: Job) -> ToolAnswer:
+    """A folder as `{path, entries, truncated}`, a file as `{path, size, text, truncated}`. Raises ToolFault FILE_…."""
+    root = conf.get("FILES_ROOT")
+    if not root:
+        raise ToolFault("FILES_NOT_CONFIGURED", "File access is not configured. Set CE_FILES_ROOT.")
+    path = job.args.get("path", "")
+    if not isinstance(path, str):
+        raise ToolFault("INVALID_ARGS", "path must be a text.")
+    base = Path(root).resolve()
+    place = _below(base, path)
+    return ToolAnswer(_listed(base, place) if place.is_dir() else _read(base, place))
+
+
+def _below(base: Path, path: str) -> Path:
+    """The location of a path. Raises ToolFault FILE_REFUSED for one outside of the folder, or a hidden one."""
+    parts = [part for part in path.replace("\\", "/").split("/") if part]
+    if "\x00" in path or path.startswith(("/", "\\", "~")) or any(part.startswith(".") for part in parts):
+        raise ToolFault("FILE_REFUSED", f"{path[:200]} is no path below the folder of files.")
+    try:
+        place = base.joinpath(*parts).resolve()
+    except (OSError, RuntimeError) as error:
+        raise ToolFault("FILE_REFUSED", f"{path[:200]} cannot be followed.") from error
+    # A link inside may lead outside, so its target is checked.
+    if not place.is_relative_to(base) or any(part.startswith(".") for part in place.relative_to(base).parts):
+        raise ToolFault("FILE_REFUSED", f"{path[:200]} is no path below the folder of files.")
+    if not place.exists():
+        raise ToolFault("FILE_NOT_FOUND", f"There is no file {path[:200]}.")
+    return place
+
+
+def _listed(base: Path, folder: Path) -> dict[str, Json]:
+    found = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+    entries = [
+        {"name": entry.name, "kind": "folder" if entry.is_dir() else "file", "size": entry.lstat().st_size}
+        for entry in found[:_MOST_ENTRIES]
+        if not entry.is_symlink()
+    ]
+    return {"path": _named(base, folder), "entries": entries, "truncated": len(found) > _MOST_ENTRIES}
+
+
+def _read(base: Path, file: Path) -> dict[str, Json]:
+    if not file.is_file():
+        raise ToolFault("FILE_REFUSED", f"{_named(base, file)} is neither a file nor a folder.")
+    try:
+        handle = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    except OSError as error:
+        raise ToolFault("FILE_REFUSED", f"{_named(base, file)} cannot be read: {error.strerror}.") from error
+    with os.fdopen(handle, "rb") as opened:
+        data, size = opened.read(_LONGEST_TEXT + 1), os.fstat(opened.fileno()).st_size
+    cut = len(data) > _LONGEST_TEXT
+    try:
+        # A cut may split a character.
+        text = data[:_LONGEST_TEXT].decode("utf-8", "ignore" if cut else "strict")
+    except UnicodeDecodeError as error:
+        raise ToolFault("FILE_NOT_TEXT", f"{_named(base, file)} is not UTF-8 text.") from error
+    return {"path": _named(base, file), "size": size, "text": text, "truncated": cut}
+
+
+def _named(base: Path, place: Path) -> str:
+    return place.relative_to(base).as_posix()

@@ -1,0 +1,121 @@
+"""The executor of group HTTP_API: the call of `ce_mcp_http_tool`, or one that code requested (pipeline-2 4.8)."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from convengine.engine.prompts.render import render_lenient
+from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.turn import rows
+from convengine.engine.turn.codec import dumps, loads
+from convengine.engine.turn.ports import ToolAnswer
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.executors.http_client import BODILESS, Call, idempotency_key, send
+from convengine.server.executors.http_connections import connection
+from convengine.server.executors.http_mapping import Mappers, mapped
+from convengine.server.executors.http_policy import policy_of
+from convengine.server.executors.job import Job
+from convengine.server.extensions.bounded import call_within
+from convengine.server.extensions.http import HttpRequest
+
+Json = Any
+_ONE_NAME = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
+
+
+def run(job: Job) -> ToolAnswer:
+    """`{status, attempt, latencyMs, mapped}` of the row's call. Raises ToolFault."""
+    tool = job.tool
+    row = job.snapshot.row(rows.HttpTool, tool.tool_id) if tool else None
+    if row is None:
+        raise ToolFault(
+            "NO_CALL", f"The tool {job.tool_code or job.group} has no HTTP call; add its row, or a handler."
+        )
+    key = idempotency_key(job.session.conversation_id, job.session.turn_no, job.tool_code, job.args)
+    return ToolAnswer(called(job.snapshot, job.tool_code, request_of(row, job.args), job.registry.http_mappers, key))
+
+
+def called(snapshot: Snapshot, tool_code: str, request: HttpRequest, mappers: Mappers, key: str) -> dict[str, Json]:
+    """The response of a request. Raises ToolFault, at the latest when the time of all attempts is over."""
+    method = (request.method or "GET").strip().upper() or "GET"
+    policy = policy_of(snapshot, tool_code, request.policy)
+    call = Call(
+        connection(request.connection).target(request.path),
+        method,
+        policy,
+        tool_code or request.connection,
+        dict(request.headers),
+        request.query,
+        None if method in BODILESS else request.body,
+        key if policy.retry_non_idempotent else "",
+    )
+    try:
+        answer = call_within(policy.longest_ms, lambda: send(call))
+    except TimeoutError as error:
+        raise ToolFault("HTTP_TIMEOUT", f"{call.target.authority} took longer than {policy.longest_ms} ms.") from error
+    result = mapped(answer.body, request.mapping_mode, request.mapping, mappers)
+    return {"status": answer.status, "attempt": answer.attempt, "latencyMs": answer.latency_ms, "mapped": result}
+
+
+def request_of(row: rows.HttpTool, args: Mapping[str, Json]) -> HttpRequest:
+    """The row's call with the arguments filled in. Raises ToolFault INVALID_ARGS for a template that does not render.
+
+    An argument stays one part of a path, one value of a query, or one text of a JSON body.
+    """
+    return HttpRequest(
+        row.connection_name,
+        _filled(row.url_template, {name: _part_of_path(value) for name, value in args.items()}),
+        row.method,
+        {str(name): _filled(str(text), args) for name, text in row.headers_json.items()},
+        {str(name): _value(text, args) for name, text in row.query_json.items()},
+        _body(row.body_template, args),
+        row.policy_json,
+        row.mapping_mode,
+        row.mapping_json,
+    )
+
+
+def _filled(template: str, values: Mapping[str, Json]) -> str:
+    rendered = render_lenient(template, values)
+    if rendered.error is not None:
+        raise ToolFault("INVALID_ARGS", f"{template[:100]} cannot be filled in: {rendered.error}")
+    return rendered.text
+
+
+def _part_of_path(value: Json) -> Json:
+    if isinstance(value, str):
+        return quote(value, safe="")
+    if isinstance(value, Mapping):
+        return {name: _part_of_path(item) for name, item in value.items()}
+    return [_part_of_path(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _value(template: Json, args: Mapping[str, Json]) -> Json:
+    """A template that is one name gives the argument itself, so that numbers stay numbers and null is left out."""
+    if not isinstance(template, str):
+        return template
+    one = _ONE_NAME.fullmatch(template.strip())
+    return args.get(one[1]) if one else _filled(template, args)
+
+
+def _body(template: str | None, args: Mapping[str, Json]) -> Json:
+    if template is None or not template.strip():
+        return None
+    try:
+        document = loads(template)
+    except ValueError:
+        # Names outside of quotation marks are numbers, lists, objects. Texts cannot leave their quotation marks.
+        return _filled(template, {name: _json_part(value) for name, value in args.items()})
+    return _leaves(document, args)
+
+
+def _leaves(document: Json, args: Mapping[str, Json]) -> Json:
+    if isinstance(document, Mapping):
+        return {name: _leaves(item, args) for name, item in document.items()}
+    if isinstance(document, list):
+        return [_leaves(item, args) for item in document]
+    return _value(document, args)
+
+
+def _json_part(value: Json) -> Json:
+    return dumps(value)[1:-1] if isinstance(value, str) else value

@@ -1,0 +1,237 @@
+"""Make HTTP calls: to a checked address, limited in size and time, with retries and a circuit breaker.
+
+It follows no redirects, keeps no cookies and ignores proxies of the environment.
+"""
+
+import atexit
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.turn.codec import dumps
+from convengine.server.executors.addresses import resolved
+from convengine.server.executors.circuit import Circuits
+from convengine.server.executors.http_connections import HttpConnection, Target
+from convengine.server.executors.http_policy import Policy
+
+if TYPE_CHECKING:
+    import httpx2
+
+Json = Any
+#: Maximum size of a response.
+MAX_BODY = 1024 * 1024
+BODILESS = frozenset({"GET", "HEAD", "DELETE"})
+#: Headers that the connection and this module set.
+_RESERVED = frozenset(
+    {"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "accept-encoding"}
+)
+_MESSAGE = 200
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call with all values filled in."""
+
+    target: Target
+    method: str
+    policy: Policy
+    #: The circuit's name: the tool.
+    name: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    #: Null values and blank names are left out.
+    query: Mapping[str, Json] = field(default_factory=dict)
+    body: Json = None
+    #: The same for every attempt.
+    idempotency_key: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A successful response."""
+
+    status: int
+    body: bytes
+    attempt: int
+    latency_ms: int
+
+
+circuits = Circuits()
+
+
+def send(call: Call, pause: Callable[[float], None] = time.sleep) -> Answer:
+    """The response with status 2xx. Raises ToolFault: CIRCUIT_OPEN, HOST_…, HTTP_STATUS, HTTP_TIMEOUT, HTTP_IO, …"""
+    policy = call.policy
+    if not policy.circuit_breaker_enabled:
+        return _attempts(call, pause)
+    with circuits.of(call.name).call(policy.circuit_failure_threshold, policy.circuit_open_ms, _others_fault):
+        return _attempts(call, pause)
+
+
+class _Failed(ToolFault):
+    """A failed attempt; `again` allows another one."""
+
+    def __init__(self, code: str, message: str, *, again: bool, counts: bool, retry_after: str | None = None) -> None:
+        super().__init__(code, message)
+        self.again = again
+        self.counts = counts
+        self.retry_after = retry_after
+
+
+def _others_fault(fault: ToolFault) -> bool:
+    return isinstance(fault, _Failed) and fault.counts
+
+
+def _attempts(call: Call, pause: Callable[[float], None]) -> Answer:
+    started, most = time.monotonic(), call.policy.attempts(call.method)
+    for attempt in range(1, most + 1):
+        try:
+            status, body = _attempt(call)
+        except _Failed as failed:
+            if attempt == most or not failed.again:
+                raise
+            pause(call.policy.backoff_ms(attempt, failed.retry_after) / 1000)
+        else:
+            return Answer(status, body, attempt, round((time.monotonic() - started) * 1000))
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _attempt(call: Call) -> tuple[int, bytes]:
+    import httpx2
+
+    target, policy = call.target, call.policy
+    private = target.connection.may_be_private(target.host, target.port)
+    request = _request(call, resolved(target.host, target.port, private))
+    end = time.monotonic() + (policy.connect_timeout_ms + policy.read_timeout_ms) / 1000
+    try:
+        response = _transport(target.connection.name, target.host).handle_request(request)
+        try:
+            body = _body(response, end)
+        finally:
+            response.close()
+    except (httpx2.TimeoutException, TimeoutError) as error:
+        raise _Failed(
+            "HTTP_TIMEOUT",
+            f"{target.authority} did not answer in time.",
+            again=policy.retry_on_io_exception,
+            counts=True,
+        ) from error
+    except httpx2.TransportError as error:
+        text = f"{target.authority} could not be reached: {type(error).__name__}: {error}"
+        raise _Failed("HTTP_IO", text, again=policy.retry_on_io_exception, counts=True) from error
+    return _judged(call, response, body)
+
+
+def _judged(call: Call, response: "httpx2.Response", body: bytes) -> tuple[int, bytes]:
+    status, place = response.status_code, call.target.authority
+    if 200 <= status < 300:
+        return status, body
+    if 300 <= status < 400:
+        where = response.headers.get("location", "")[:_MESSAGE]
+        text = f"{place} answers with a redirect ({status}) to {where or 'nowhere'}; redirects are not followed."
+        raise _Failed("REDIRECT_REFUSED", text, again=False, counts=False)
+    said = body[: _MESSAGE * 4].decode("utf-8", "replace").strip()[:_MESSAGE]
+    raise _Failed(
+        "HTTP_STATUS",
+        f"{place} answered {status}{': ' + said if said else ''}",
+        again=status in call.policy.retry_status_codes,
+        counts=status >= 500 or status == 429,
+        retry_after=response.headers.get("retry-after"),
+    )
+
+
+def _body(response: "httpx2.Response", end: float) -> bytes:
+    encoding = response.headers.get("content-encoding", "identity").lower()
+    if encoding != "identity":
+        raise ToolFault("HTTP_ANSWER", f"The answer has the unsupported encoding {encoding}.")
+    parts: list[bytes] = []
+    size = 0
+    for chunk in response.iter_raw():
+        size += len(chunk)
+        if size > MAX_BODY:
+            raise ToolFault("BODY_TOO_LARGE", f"The answer is larger than {MAX_BODY} bytes.")
+        if time.monotonic() > end:
+            raise TimeoutError
+        parts.append(chunk)
+    return b"".join(parts)
+
+
+def _request(call: Call, address: str) -> "httpx2.Request":
+    import httpx2
+
+    target, timeouts = call.target, call.policy
+    host = f"[{address}]" if ":" in address else address
+    query = "&".join(part for part in (target.query, urlencode(_pairs(call.query))) if part)
+    read = timeouts.read_timeout_ms / 1000
+    return httpx2.Request(
+        call.method,
+        f"{target.scheme}://{host}:{target.port}{target.path}{'?' + query if query else ''}",
+        headers=_headers(call),
+        content=_content(call.body) if call.method not in BODILESS else None,
+        extensions={
+            # The certificate is checked for the name, not for the address.
+            "sni_hostname": target.host,
+            "timeout": {"connect": timeouts.connect_timeout_ms / 1000, "read": read, "write": read, "pool": read},
+        },
+    )
+
+
+def _headers(call: Call) -> list[tuple[str, str]]:
+    for name, value in call.headers.items():
+        if name.lower() in _RESERVED or not name.isascii() or any(sign in f"{name}{value}" for sign in "\r\n\x00"):
+            raise ToolFault("HEADER_REFUSED", f"The header {name!r} may not be set, or not to this value.")
+    given = {name.lower() for name in call.headers}
+    headers = [("Host", call.target.authority), ("Accept-Encoding", "identity"), *call.headers.items()]
+    if "user-agent" not in given:
+        headers.append(("User-Agent", "convengine"))
+    if call.method not in BODILESS and call.body is not None and "content-type" not in given:
+        headers.append(("Content-Type", "application/json"))
+    if call.idempotency_key and call.method not in BODILESS:
+        headers.append(("Idempotency-Key", call.idempotency_key))
+    return [*headers, *(call.target.connection.credentials().items() if call.target.own else ())]
+
+
+def _content(body: Json) -> bytes | None:
+    if body is None:
+        return None
+    return (body if isinstance(body, str) else dumps(body)).encode()
+
+
+def _pairs(query: Mapping[str, Json]) -> list[tuple[str, str]]:
+    found = []
+    for name, value in query.items():
+        for one in value if isinstance(value, (list, tuple)) else (value,):
+            if name.strip() and one is not None:
+                found.append((name, str(one).lower() if isinstance(one, bool) else str(one)))
+    return found
+
+
+def idempotency_key(*parts: Json) -> str:
+    """A key that is equal for the same call of the same turn."""
+    return hashlib.sha256(dumps(parts).encode()).hexdigest()[:32]
+
+
+_making = threading.Lock()
+
+
+def _transport(connection: str, host: str) -> "httpx2.HTTPTransport":
+    with _making:
+        return _made(connection, host)
+
+
+@cache
+def _made(connection: str, host: str) -> "httpx2.HTTPTransport":
+    """One client per connection and host: connections are reused by address, and two hosts may share an address."""
+    import httpx2
+
+    transport = httpx2.HTTPTransport(trust_env=False, retries=0)
+    atexit.register(transport.close)
+    return transport
+
+
+__all__ = ["BODILESS", "Answer", "Call", "HttpConnection", "circuits", "idempotency_key", "send"]

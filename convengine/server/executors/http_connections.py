@@ -1,0 +1,177 @@
+"""The deployment's named connections of HTTP tools: address, credentials, hosts (settings 3, pipeline-2 4.8)."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+from urllib.parse import SplitResult, quote, unquote, urlsplit
+
+from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.turn.codec import dumps, loads
+from convengine.server.deployment import conf
+
+Json = Any
+_PORTS = {"http": 80, "https": 443}
+#: Begins with a scheme, or with the two slashes of a host.
+_ADDRESS = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:)?[/\\]{2}", re.IGNORECASE)
+#: Characters of a path that need no encoding.
+_SAFE = "/%:@!$&'()*+,;=-._~"
+
+
+class Auth(StrEnum):
+    """The authentication of a connection."""
+
+    NONE = "NONE"
+    API_KEY = "API_KEY"
+    BEARER_STATIC = "BEARER_STATIC"
+
+
+class ConnectionInvalid(ValueError):
+    """`CE_HTTP_CONNECTIONS` is invalid."""
+
+
+@dataclass(frozen=True)
+class HttpConnection:
+    """One named target. Rows and code know its name, not its credentials or address."""
+
+    name: str
+    base: SplitResult
+    auth: Auth = Auth.NONE
+    #: API_KEY: the header; BEARER_STATIC: the word before the secret.
+    header: str = "X-API-KEY"
+    prefix: str = "Bearer"
+    secret: str = ""
+    #: Other hosts that code may call without the credentials: `host`, `host:port`, `*.domain`.
+    hosts: frozenset[str] = frozenset()
+    #: Hosts that may have loopback, link-local or private addresses.
+    private_hosts: frozenset[str] = frozenset()
+
+    def credentials(self) -> dict[str, str]:
+        """The authentication headers."""
+        if self.auth == Auth.API_KEY:
+            return {self.header: self.secret}
+        return {"Authorization": f"{self.prefix} {self.secret}"} if self.auth == Auth.BEARER_STATIC else {}
+
+    def target(self, path: str) -> "Target":
+        """The address of a path. Raises ToolFault PATH_REFUSED or HOST_REFUSED."""
+        if _ADDRESS.match(path):
+            return self._absolute(path)
+        path, _, query = path.partition("?")
+        joined = f"{self.base.path.rstrip('/')}/{path.lstrip('/')}" if path.strip("/") else self.base.path or "/"
+        return Target(self, self.base.scheme, self.base.hostname or "", _port(self.base), _checked(joined), query, True)
+
+    def _absolute(self, address: str) -> "Target":
+        parts = _split(address)
+        host, port = (parts.hostname or "").lower(), _port(parts)
+        own = (parts.scheme, host, port) == (self.base.scheme, (self.base.hostname or "").lower(), _port(self.base))
+        if not own and not _listed(host, port, self.hosts):
+            raise ToolFault("HOST_REFUSED", f"{host or address} is no host of the connection {self.name}.")
+        return Target(self, parts.scheme, host, port, _checked(parts.path or "/"), parts.query, own)
+
+    def may_be_private(self, host: str, port: int) -> bool:
+        """True when the deployment allows this host a private address."""
+        return _listed(host.lower(), port, self.private_hosts)
+
+
+@dataclass(frozen=True)
+class Target:
+    connection: HttpConnection
+    scheme: str
+    host: str
+    port: int
+    path: str
+    query: str
+    #: True for the connection's own address, which gets its credentials.
+    own: bool
+
+    @property
+    def authority(self) -> str:
+        """Host and port for the Host header."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+def connection(name: str) -> HttpConnection:
+    """The connection of a name. Raises ToolFault CONNECTION_UNKNOWN, and ConnectionInvalid."""
+    known = connections(conf.get("HTTP_CONNECTIONS"))
+    if name not in known:
+        raise ToolFault(
+            "CONNECTION_UNKNOWN", f"There is no connection {name}. Known: {', '.join(sorted(known)) or 'none'}."
+        )
+    return known[name]
+
+
+def connections(declared: Mapping[str, Json]) -> Mapping[str, HttpConnection]:
+    """The connections that a deployment declares. Raises ConnectionInvalid, naming the connection and the key."""
+    return _read(dumps(declared))
+
+
+@lru_cache(maxsize=8)
+def _read(declared: str) -> Mapping[str, HttpConnection]:
+    return {name: _connection(name, value) for name, value in loads(declared).items()}
+
+
+def _connection(name: str, declared: Json) -> HttpConnection:
+    if not isinstance(declared, Mapping):
+        raise ConnectionInvalid(f"The HTTP connection {name} must be an object with base_url.")
+    known = {"base_url", "auth", "header", "prefix", "secret", "secret_value", "hosts", "private_hosts"}
+    if unknown := sorted(declared.keys() - known):
+        raise ConnectionInvalid(f"The HTTP connection {name} has an unknown key {unknown[0]}. Known: {sorted(known)}.")
+    base = urlsplit(str(declared.get("base_url") or ""))
+    if base.scheme not in _PORTS or not base.hostname or base.query or base.fragment or base.username is not None:
+        raise ConnectionInvalid(f"base_url of the HTTP connection {name} must be like https://host/path.")
+    try:
+        auth = Auth(str(declared.get("auth", "NONE")).strip().upper())
+    except ValueError:
+        raise ConnectionInvalid(f"auth of the HTTP connection {name} is one of {', '.join(Auth)}.") from None
+    secret = str(declared.get("secret_value") or "")
+    if auth != Auth.NONE and not secret:
+        raise ConnectionInvalid(f"The HTTP connection {name} needs a secret: name the variable that holds it.")
+    return HttpConnection(
+        name,
+        base,
+        auth,
+        str(declared.get("header") or "X-API-KEY"),
+        str(declared.get("prefix") or "Bearer"),
+        secret,
+        _hosts(declared.get("hosts")),
+        _hosts(declared.get("private_hosts")),
+    )
+
+
+def _hosts(value: Json) -> frozenset[str]:
+    return frozenset(str(entry).strip().lower() for entry in value) if isinstance(value, list) else frozenset()
+
+
+def _split(address: str) -> SplitResult:
+    try:
+        parts = urlsplit(address)
+        usable = parts.scheme in _PORTS and bool(parts.hostname) and parts.username is None and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ToolFault("HOST_REFUSED", f"{address[:200]} is no http or https address without a user.")
+    return parts
+
+
+def _port(parts: SplitResult) -> int:
+    return parts.port or _PORTS[parts.scheme]
+
+
+def _listed(host: str, port: int, entries: frozenset[str]) -> bool:
+    shown = f"[{host}]" if ":" in host else host
+    return bool({host, f"{shown}:{port}"} & entries) or any(
+        entry.startswith("*.") and host.endswith(entry[1:]) for entry in entries
+    )
+
+
+def _checked(path: str) -> str:
+    """The encoded path. Raises ToolFault for one that leaves the base path."""
+    decoded = path
+    for _ in range(3):
+        decoded = unquote(decoded)
+    if any(part in (".", "..") for part in decoded.replace("\\", "/").split("/")):
+        raise ToolFault("PATH_REFUSED", "A path may not hold . or .. as a part; check the arguments.")
+    return quote(path, safe=_SAFE)

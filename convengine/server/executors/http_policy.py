@@ -1,0 +1,79 @@
+"""How a tool is called over HTTP: the settings of McpHttpApi with the tool's overrides (pipeline-2 4.8)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.engine.text.compare import truthy
+from convengine.engine.turn import live_settings
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.server.executors import settings as executors
+
+Json = Any
+IDEMPOTENT = frozenset({"GET", "HEAD", "PUT", "DELETE", "OPTIONS"})
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Times are in milliseconds."""
+
+    connect_timeout_ms: int
+    read_timeout_ms: int
+    max_attempts: int
+    initial_backoff_ms: int
+    max_backoff_ms: int
+    backoff_multiplier: float
+    retry_status_codes: frozenset[int]
+    retry_on_io_exception: bool
+    circuit_breaker_enabled: bool
+    circuit_failure_threshold: int
+    circuit_open_ms: int
+    #: POST and PATCH are tried again too, with an idempotency key.
+    retry_non_idempotent: bool = False
+
+    def attempts(self, method: str) -> int:
+        """The number of attempts for a method."""
+        return self.max_attempts if method in IDEMPOTENT or self.retry_non_idempotent else 1
+
+    def backoff_ms(self, attempt: int, retry_after: str | None) -> float:
+        """The pause after an attempt (the first is 1): growing, or as the server asks, up to the maximum."""
+        wait: float = self.initial_backoff_ms * self.backoff_multiplier ** (attempt - 1)
+        if retry_after and retry_after.strip().isdigit():
+            wait = max(wait, int(retry_after) * 1000)
+        return min(wait, self.max_backoff_ms)
+
+    @property
+    def longest_ms(self) -> int:
+        """The longest time of a call with all attempts and pauses."""
+        return self.max_attempts * (self.connect_timeout_ms + self.read_timeout_ms + self.max_backoff_ms) + 1000
+
+
+def policy_of(snapshot: Snapshot, tool_code: str, overrides: Json) -> Policy:
+    """The policy of a tool. An unreadable override is ignored."""
+    said = overrides if isinstance(overrides, Mapping) else {}
+    own = {str(name).lower().replace("-", "_"): value for name, value in said.items()}
+
+    def value(setting: "live_settings.Setting[Any]") -> Any:
+        given = own.get(setting.key.lower())
+        if given is not None:
+            text = ",".join(str(each) for each in given) if isinstance(given, (list, tuple)) else str(given)
+            try:
+                return setting.kind.read(text)
+            except live_settings.Unreadable:
+                pass
+        return live_settings.read(snapshot, setting, tool_code).value
+
+    return Policy(
+        value(executors.CONNECT_TIMEOUT_MS),
+        value(executors.READ_TIMEOUT_MS),
+        value(executors.MAX_ATTEMPTS),
+        value(executors.INITIAL_BACKOFF_MS),
+        value(executors.MAX_BACKOFF_MS),
+        value(executors.BACKOFF_MULTIPLIER),
+        frozenset(int(each) for each in value(executors.RETRY_STATUS_CODES) if str(each).strip().isdigit()),
+        value(executors.RETRY_ON_IO_EXCEPTION),
+        value(executors.CIRCUIT_BREAKER_ENABLED),
+        value(executors.CIRCUIT_FAILURE_THRESHOLD),
+        value(executors.CIRCUIT_OPEN_MS),
+        truthy(own.get("retry_non_idempotent")),
+    )

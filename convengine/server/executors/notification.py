@@ -1,0 +1,116 @@
+"""The executor of group NOTIFICATION: an e-mail or a webhook to allowed recipients (pipeline-2 3.2).
+
+A message is stored before it is sent, and its result afterwards. No database connection is held meanwhile.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.core.mail import EmailMessage
+from django.db import connection as database
+
+from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.ports import ToolAnswer
+from convengine.server.deployment import conf
+from convengine.server.executors.http import called
+from convengine.server.executors.http_client import idempotency_key
+from convengine.server.executors.job import Job
+from convengine.server.executors.models import CeNotification, Standing
+from convengine.server.extensions.bounded import call_within
+from convengine.server.extensions.http import HttpRequest
+
+Json = Any
+_EMAIL, _WEBHOOK = "email", "webhook"
+_LONGEST_SUBJECT, _LONGEST_TEXT, _MOST_RECIPIENTS = 200, 20_000, 10
+_SEND_MS = 15_000
+
+
+def run(job: Job) -> ToolAnswer:
+    """`{status, channel, to, reused}`. Raises ToolFault INVALID_ARGS, RECIPIENT_REFUSED, NOTIFICATION_FAILED.
+
+    Arguments: `channel` email (the default) with `to`, `subject`, `text`; or webhook with `to`, the name of a
+    connection, and `data`.
+    """
+    channel = str(job.args.get("channel") or _EMAIL).strip().lower()
+    prepare = {_EMAIL: _email, _WEBHOOK: _webhook}.get(channel)
+    if prepare is None:
+        raise ToolFault("INVALID_ARGS", f"channel is {_EMAIL} or {_WEBHOOK}, not {channel[:50]}.")
+    message, send = prepare(job)
+    return _sent(message, send)
+
+
+def _sent(message: CeNotification, send: Callable[[], None]) -> ToolAnswer:
+    kept, new = CeNotification.objects.get_or_create(
+        key=message.key,
+        defaults={
+            field.attname: getattr(message, field.attname) for field in message._meta.fields if not field.primary_key
+        },
+    )
+    told = {"channel": kept.channel, "to": kept.recipient}
+    if not new and kept.status == Standing.SENT:
+        return ToolAnswer({"status": kept.status, **told, "reused": True})
+    if not database.in_atomic_block:
+        database.close()
+    try:
+        send()
+    except Exception as error:
+        kept.ended(Standing.FAILED, f"{type(error).__name__}: {error}")
+        raise ToolFault("NOTIFICATION_FAILED", f"The message to {kept.recipient} was not sent: {error}") from error
+    kept.ended(Standing.SENT)
+    return ToolAnswer({"status": Standing.SENT.value, **told, "reused": False})
+
+
+def _email(job: Job) -> tuple[CeNotification, Callable[[], None]]:
+    said = job.args.get("to")
+    recipients = [str(one).strip() for one in (said if isinstance(said, list) else [said]) if one]
+    subject, text = (job.args.get(name) for name in ("subject", "text"))
+    if not recipients or len(recipients) > _MOST_RECIPIENTS:
+        raise ToolFault("INVALID_ARGS", f"to must be one to {_MOST_RECIPIENTS} addresses.")
+    if not (isinstance(subject, str) and isinstance(text, str) and subject.strip() and text.strip()):
+        raise ToolFault("INVALID_ARGS", "subject and text must be texts.")
+    for recipient in recipients:
+        _check_recipient(recipient)
+    subject = " ".join(subject.split())[:_LONGEST_SUBJECT]
+    mail = EmailMessage(subject, text[:_LONGEST_TEXT], conf.get("NOTIFICATION_FROM") or None, recipients)
+
+    def send() -> None:
+        call_within(_SEND_MS, mail.send)
+
+    return _message(job, _EMAIL, ", ".join(recipients), subject, text[:_LONGEST_TEXT]), send
+
+
+def _check_recipient(address: str) -> None:
+    """Raises ToolFault RECIPIENT_REFUSED unless the deployment allows the address or its domain."""
+    allowed = {entry.strip().lower() for entry in conf.get("NOTIFICATION_RECIPIENTS")}
+    name, _, domain = address.lower().rpartition("@")
+    odd = any(sign in address for sign in "\r\n,;<>\"' \t")
+    if odd or not name or not ({address.lower(), f"@{domain}"} & allowed):
+        raise ToolFault("RECIPIENT_REFUSED", f"Tools may not write to {address[:200]}; see CE_NOTIFICATION_RECIPIENTS.")
+
+
+def _webhook(job: Job) -> tuple[CeNotification, Callable[[], None]]:
+    name = str(job.args.get("to") or "")
+    if name not in conf.get("NOTIFICATION_WEBHOOKS"):
+        raise ToolFault("RECIPIENT_REFUSED", f"Tools may not notify {name[:200]!r}; see CE_NOTIFICATION_WEBHOOKS.")
+    message = _message(job, _WEBHOOK, name, "", dumps(job.args.get("data"))[:_LONGEST_TEXT])
+    body = {"conversationId": job.session.conversation_id, "turnNo": job.session.turn_no, "data": job.args.get("data")}
+    request = HttpRequest(name, "", "POST", body=body, policy={"retry_non_idempotent": True}, mapping_mode="TEXT")
+
+    def send() -> None:
+        called(job.snapshot, job.tool_code, request, {}, message.key)
+
+    return message, send
+
+
+def _message(job: Job, channel: str, recipient: str, subject: str, body: str) -> CeNotification:
+    return CeNotification(
+        key=idempotency_key(job.session.conversation_id, job.session.turn_no, job.tool_code, job.args),
+        conversation_id=job.session.conversation_id,
+        turn_no=job.session.turn_no,
+        tool_code=job.tool_code,
+        channel=channel,
+        recipient=recipient,
+        subject=subject,
+        body=body,
+    )

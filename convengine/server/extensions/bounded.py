@@ -1,0 +1,38 @@
+"""Call registered code with a time limit."""
+
+import contextvars
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def call_within(milliseconds: float, call: Callable[[], T], afterwards: Callable[[], None] = lambda: None) -> T:
+    """The result or exception of `call`; TimeoutError when it takes longer.
+
+    It runs in a thread of its own, which ends with `afterwards` (to return database connections). A thread cannot be
+    stopped: it may still finish, and its result is lost.
+    """
+    outcome: Future[T] = Future()
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        try:
+            outcome.set_result(context.run(call))
+        except SystemExit as error:
+            # Code that tries to end the process has failed; the process serves others too.
+            outcome.set_exception(RuntimeError(f"It tried to end the process (SystemExit: {error})."))
+        except BaseException as error:
+            outcome.set_exception(error)
+        finally:
+            afterwards()
+
+    threading.Thread(target=run, name="registered code", daemon=True).start()
+    try:
+        return outcome.result(milliseconds / 1000)
+    except TimeoutError:
+        if outcome.done():
+            raise
+        raise TimeoutError(f"It took longer than {milliseconds:g} ms.") from None

@@ -1,0 +1,236 @@
+"""What a deployment registers in code. Rows name it, and never import it (style 1, law 7)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from convengine.engine.errors import (
+    InvalidContainerInterceptor,
+    InvalidContainerTransformer,
+    InvalidMemoryStore,
+    InvalidResponseTransformer,
+)
+from convengine.engine.pipeline.hooks import StepHook
+from convengine.engine.steps.tools.request import resolve_group
+from convengine.engine.turn.verbose import VerboseListener
+from convengine.server.extensions.scoped import Interceptor, Transformer, interceptor, transformer
+
+
+@dataclass(frozen=True)
+class TaskEntry:
+    """A registered task: its methods by name, and whether they may return nothing."""
+
+    methods: Mapping[str, Callable[..., Any]]
+    returns_none: bool = False
+    allow_from_context: bool = False
+
+
+@dataclass(frozen=True)
+class ToolEntry:
+    """A registered tool: its group, its function, and its time limit."""
+
+    run: Callable[..., Any]
+    group: str
+    timeout_ms: int
+
+
+#: (page, section, container); null stands for "every".
+Address = tuple[int | None, int | None, int | None]
+
+
+@dataclass
+class Registry:
+    """Everything that rows may name."""
+
+    tasks: dict[str, TaskEntry] = field(default_factory=dict)
+    providers: dict[Address, Callable[..., Any]] = field(default_factory=dict)
+    interceptors: list[Interceptor] = field(default_factory=list)
+    container_transformers: list[Transformer] = field(default_factory=list)
+    #: By stage: LLM, FINAL.
+    response_transformers: dict[str, list[Transformer]] = field(default_factory=lambda: {"LLM": [], "FINAL": []})
+    #: Memory stores by name, in order of registration.
+    memory_stores: dict[str, Any] = field(default_factory=dict)
+    hooks: list[StepHook] = field(default_factory=list)
+    #: Called with each progress text of a turn.
+    verbose_listeners: list[VerboseListener] = field(default_factory=list)
+    #: Tools by code.
+    tools: dict[str, ToolEntry] = field(default_factory=dict)
+    #: Executors of whole groups, by group; they override the built-in ones.
+    tool_groups: dict[str, ToolEntry] = field(default_factory=dict)
+    #: Mappers of HTTP answers by name.
+    http_mappers: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
+
+    def add_task(self, name: str, entry: TaskEntry) -> None:
+        """Register a task. Raises ValueError if the name is taken."""
+        if name in self.tasks:
+            raise ValueError(f"There is already a task {name}.")
+        self.tasks[name] = entry
+
+    def provider(self, page: int, section: int, container: int) -> Callable[..., Any] | None:
+        """The most specific provider of an address: container, section, page, default (pipeline-2 1.1)."""
+        for address in ((page, section, container), (page, section, None), (page, None, None), (None, None, None)):
+            if address in self.providers:
+                return self.providers[address]
+        return None
+
+
+registry = Registry()
+
+
+def task(
+    name: str, *, returns_none: bool = False, allow_from_context: bool = False
+) -> Callable[[Callable[..., Any] | type], Any]:
+    """Register a function as task `name`, or a class whose public methods are the task's methods.
+
+    A function or method takes a TaskCall and returns a JSON value. A bare reference `name` runs the function, or
+    the class's `run`.
+    """
+
+    def register(target: Callable[..., Any] | type) -> Any:
+        if isinstance(target, type):
+            instance = target()
+            methods = {
+                key: getattr(instance, key)
+                for key in dir(instance)
+                if not key.startswith("_") and callable(getattr(instance, key))
+            }
+        else:
+            methods = {name: target}
+        registry.add_task(name, TaskEntry(methods, returns_none, allow_from_context))
+        return target
+
+    return register
+
+
+def tool(
+    code: str, group: str = "WORKFLOW_ACTION", *, timeout_ms: int = 5000
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register `run(args, session)` as the executor of the tool with this code in `ce_mcp_tool`.
+
+    It returns a JSON value; an exception is the tool's error. Raises ValueError if the code is taken.
+    """
+
+    def register(run: Callable[..., Any]) -> Callable[..., Any]:
+        if code in registry.tools:
+            raise ValueError(f"There is already a tool {code}.")
+        registry.tools[code] = ToolEntry(run, group, timeout_ms)
+        return run
+
+    return register
+
+
+def tool_group(group: str, *, timeout_ms: int = 5000) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register `run(tool_code, args, session)` as the executor of a group, for tools without code of their own.
+
+    Raises ValueError if the group is taken.
+    """
+
+    def register(run: Callable[..., Any]) -> Callable[..., Any]:
+        name = resolve_group(group)
+        if name in registry.tool_groups:
+            raise ValueError(f"There is already an executor of group {name}.")
+        registry.tool_groups[name] = ToolEntry(run, name, timeout_ms)
+        return run
+
+    return register
+
+
+def http_mapper(name: str) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+    """Register `map(body)` for `mapping_mode` MAPPER_CLASS. Raises ValueError if the name is taken."""
+
+    def register(mapper: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        if name in registry.http_mappers:
+            raise ValueError(f"There is already a mapper {name}.")
+        registry.http_mappers[name] = mapper
+        return mapper
+
+    return register
+
+
+def container_provider(
+    page: int | None = None, section: int | None = None, container: int | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register `fetch(request, session)` for an address. Raises ValueError if the address is taken."""
+
+    def register(fetch: Callable[..., Any]) -> Callable[..., Any]:
+        address = (page, section, container)
+        if address in registry.providers:
+            raise ValueError(f"There is already a container provider for {address}.")
+        registry.providers[address] = fetch
+        return fetch
+
+    return register
+
+
+def container_interceptor(intent: str = "*", state: str = "*", order: int = 0) -> Callable[[type], type]:
+    """Register a class with `before(request, session)` and/or `after(response, session)` around fetches.
+
+    All matching ones run, by `order`, then class name. Raises InvalidContainerInterceptor without either method.
+    """
+
+    def register(target: type) -> type:
+        registry.interceptors.append(interceptor(target, intent, state, order, InvalidContainerInterceptor))
+        return target
+
+    return register
+
+
+def container_transformer(intent: str, state: str) -> Callable[[type], type]:
+    """Register a class with `transform(response, session, input_params)` for fetched data in an intent and state.
+
+    The most specific one applies. Raises InvalidContainerTransformer without the method, or if the scope is taken.
+    """
+
+    def register(target: type) -> type:
+        others = registry.container_transformers
+        others.append(transformer(target, intent, state, others, InvalidContainerTransformer))
+        return target
+
+    return register
+
+
+def response_transformer(intent: str, state: str, stage: str = "LLM") -> Callable[[type], type]:
+    """Register a class with `transform(payload, session, input_params)` for answers in an intent and state.
+
+    Stage LLM gets the answers of rows, FINAL every answer; both run before anything is stored. The most specific one
+    applies. Raises InvalidResponseTransformer without the method, for another stage, or if the scope is taken.
+    """
+
+    def register(target: type) -> type:
+        others = registry.response_transformers.get(stage.strip().upper())
+        if others is None:
+            raise InvalidResponseTransformer(f"{target.__qualname__}: a stage is LLM or FINAL, not {stage!r}.")
+        others.append(transformer(target, intent, state, others, InvalidResponseTransformer))
+        return target
+
+    return register
+
+
+def memory_store(name: str) -> Callable[[type], type]:
+    """Register a class with `read(session)`, which returns a text or null, and `write(session, summary)`.
+
+    Raises InvalidMemoryStore without the two methods, or if the name is taken.
+    """
+
+    def register(target: type) -> type:
+        store = target()
+        if name in registry.memory_stores:
+            raise InvalidMemoryStore(f"There is already a memory store {name}.")
+        if not (callable(getattr(store, "read", None)) and callable(getattr(store, "write", None))):
+            raise InvalidMemoryStore(f"{target.__qualname__} needs the methods read(session) and write(session, text).")
+        registry.memory_stores[name] = store
+        return target
+
+    return register
+
+
+def step_hook(hook: type[StepHook]) -> type[StepHook]:
+    """Register a class of hooks around steps."""
+    registry.hooks.append(hook())
+    return hook
+
+
+def verbose_listener(hear: VerboseListener) -> VerboseListener:
+    """Register a function that gets each progress text of a turn; a replay calls it not at all."""
+    registry.verbose_listeners.append(hear)
+    return hear

@@ -1,0 +1,160 @@
+"""Run registered tasks: recorded, with their effects as part of the answer."""
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from convengine.engine.turn.codec import TOO_DEEP, is_too_deep, to_plain
+from convengine.engine.turn.facts import collect_session_facts
+from convengine.engine.turn.ports import ActionRun, TaskAnswer
+from convengine.engine.turn.recording import Tape
+from convengine.engine.turn.rows import Rule
+from convengine.engine.turn.session import Session
+from convengine.server.extensions.bounded import call_within
+from convengine.server.extensions.registry import Registry, TaskEntry
+
+
+@dataclass
+class TaskCall:
+    """The argument of a task: copies to read, and methods to write."""
+
+    session: Mapping[str, Any]
+    context: Mapping[str, Any]
+    input_params: Mapping[str, Any]
+    #: The calling rule, null for a pending action.
+    rule: Rule | None = None
+    #: The same for every attempt of one pending action; pass it to other systems (pipeline-2 2.4).
+    idempotency_key: str | None = None
+    #: The arguments of a tool that runs this task; empty for rules and pending actions.
+    args: Mapping[str, Any] = field(default_factory=dict)
+    written_context: dict[str, Any] = field(default_factory=dict)
+    removed_context: list[str] = field(default_factory=list)
+    written_params: dict[str, Any] = field(default_factory=dict)
+
+    def set_context(self, key: str, value: Any) -> None:
+        """Write a top-level context field. Raises ValueError for a value that is nested too deep."""
+        self.written_context[key] = _shallow(value)
+
+    def clear_context(self, key: str) -> None:
+        """Remove a top-level context field."""
+        self.removed_context.append(key)
+
+    def set_input_param(self, key: str, value: Any) -> None:
+        """Write an input param. Raises ValueError likewise."""
+        self.written_params[key] = _shallow(value)
+
+
+def _shallow(value: Any) -> Any:
+    if is_too_deep(value):
+        raise ValueError(TOO_DEEP)
+    return value
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """A task's explicit result; a plain value counts as success, `False` as failure."""
+
+    ok: bool
+    code: str = ""
+    message: str = ""
+    data: Any = None
+
+
+class Tasks:
+    """The tasks port.
+
+    For each method of a confirmed action: `before` is called in the turn's thread, which will wait for it, `afterwards`
+    in the method's thread when it ends.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        tape: Tape,
+        afterwards: Callable[[], None] = lambda: None,
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._registry = registry
+        self._tape = tape
+        self._afterwards = afterwards
+        self._before = before
+
+    def methods(self, task: str) -> Sequence[str] | None:
+        """The method names of a registered task, or null."""
+        found = self._tape.ask("task.methods", task, lambda: self._names(task))
+        return None if found is None else tuple(found)
+
+    def _names(self, task: str) -> list[str] | None:
+        entry = self._registry.tasks.get(task)
+        return None if entry is None else sorted(entry.methods)
+
+    def names(self) -> Sequence[str]:
+        """The names of all registered tasks."""
+        return tuple(self._tape.ask("task.names", None, lambda: sorted(self._registry.tasks)))
+
+    def allowed_from_context(self, task: str) -> bool:
+        """True when the task was registered with `allow_from_context`."""
+
+        def known() -> bool:
+            entry = self._registry.tasks.get(task)
+            return entry is not None and entry.allow_from_context
+
+        return bool(self._tape.ask("task.allowed_from_context", task, known))
+
+    def run(
+        self, task: str, method: str, session: Session, rule: Rule | None = None, action: ActionRun | None = None
+    ) -> TaskAnswer:
+        """Run one method. An exception is part of the answer.
+
+        For a confirmed action it runs in a thread of its own with a time limit: after that the answer is a
+        TimeoutError, but the thread may still finish.
+        """
+        request = {"task": task, "method": method, "ruleId": rule.rule_id if rule else None}
+        if action:
+            request["idempotencyKey"] = action.idempotency_key
+        return TaskAnswer(**self._tape.ask("task", request, lambda: self._call(task, method, session, rule, action)))
+
+    def _call(
+        self, task: str, method: str, session: Session, rule: Rule | None, action: ActionRun | None
+    ) -> dict[str, Any]:
+        entry = self._registry.tasks.get(task)
+        if entry is None or method not in entry.methods:
+            return asdict(TaskAnswer(error_type="NOT_REGISTERED", error_message=f"There is no task {task}:{method}."))
+        call = TaskCall(
+            to_plain(collect_session_facts(session)),
+            copy.deepcopy(dict(session.context)),
+            copy.deepcopy(dict(session.input_params)),
+            rule,
+            action.idempotency_key if action else None,
+        )
+        try:
+            if action is None:
+                value = entry.methods[method](call)
+            else:
+                self._before()
+                value = call_within(action.timeout_ms, lambda: entry.methods[method](call), self._afterwards)
+        except (Exception, SystemExit) as error:
+            return asdict(TaskAnswer(error_type=type(error).__name__, error_message=str(error)))
+        answer: dict[str, Any] = to_plain(asdict(_answer(value, call, entry)))
+        return answer
+
+
+def _answer(value: Any, call: TaskCall, entry: TaskEntry) -> TaskAnswer:
+    said = value if isinstance(value, TaskResult) else TaskResult(True, data=value)
+    return TaskAnswer(
+        # The work is done, whatever it returned.
+        TOO_DEEP if is_too_deep(said.data) else said.data,
+        call.written_context,
+        call.removed_context,
+        call.written_params,
+        None if said.ok else said.code or "TASK_FAILED",
+        None if said.ok else said.message,
+        _refusal(value, entry),
+    )
+
+
+def _refusal(value: Any, entry: TaskEntry) -> str | None:
+    if value is None:
+        return None if entry.returns_none else "NULL_RESULT"
+    return "RETURNED_FALSE" if value is False else None

@@ -1,0 +1,1 @@
+"""Formats of times on pages: with seconds, 24 hours."""

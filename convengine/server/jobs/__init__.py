@@ -1,0 +1,1 @@
+"""Background work: periodic jobs, their runs and leases, the worker, and threads."""

@@ -1,0 +1,9 @@
+"""Background jobs, their runs and results."""
+
+from django.apps import AppConfig
+
+
+class JobsConfig(AppConfig):
+    name = "convengine.server.jobs"
+    label = "ce_jobs"
+    verbose_name = "Background jobs"

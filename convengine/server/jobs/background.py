@@ -1,0 +1,61 @@
+"""Work that no user waits for: a few threads of this process, and a limited queue."""
+
+import threading
+from collections.abc import Callable
+from queue import Full, Queue
+
+import structlog
+from django.db import connections
+
+log = structlog.get_logger(__name__)
+Job = Callable[[], None]
+#: Number of threads, and maximum length of the queue; more jobs are dropped and logged.
+_THREADS = 4
+_WAITING = 1000
+
+
+class Background:
+    """The queue of this process. Its jobs are lost when the process ends."""
+
+    def __init__(self, threads: int = _THREADS, waiting: int = _WAITING) -> None:
+        self._jobs: Queue[Job] = Queue(waiting)
+        self._wanted = threads
+        self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()
+
+    def submit(self, job: Job) -> bool:
+        """Queue a job; false when the queue is full."""
+        self._ensure_threads()
+        try:
+            self._jobs.put_nowait(job)
+        except Full:
+            log.warning("too much work in the background, job dropped", waiting=self._jobs.qsize())
+            return False
+        return True
+
+    def finish(self) -> None:
+        """Wait until all submitted jobs are done."""
+        self._jobs.join()
+
+    def _ensure_threads(self) -> None:
+        # Started at first use, so that a server that forks its workers has them in each.
+        with self._lock:
+            self._threads = [thread for thread in self._threads if thread.is_alive()]
+            for number in range(len(self._threads), self._wanted):
+                thread = threading.Thread(target=self._run, name=f"background-{number}", daemon=True)
+                self._threads.append(thread)
+                thread.start()
+
+    def _run(self) -> None:
+        while True:
+            job = self._jobs.get()
+            try:
+                job()
+            except Exception as error:
+                log.error("job in the background failed", error=str(error), exc_info=error)
+            finally:
+                connections.close_all()
+                self._jobs.task_done()
+
+
+background = Background()

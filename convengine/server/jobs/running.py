@@ -1,0 +1,184 @@
+"""Run jobs: leases, batches, and records of runs.
+
+A process holds a job by a lease in `ce_job`, so only one worker runs it. If the process dies, the lease expires, and
+the next process continues after the last committed batch.
+"""
+
+import os
+import socket
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import structlog
+from django.db import connection, connections, transaction
+from django.db.models import F, Q, QuerySet
+from django.utils.timezone import get_default_timezone
+
+from convengine.engine.turn.enums import JobStatus
+from convengine.engine.turn.job import Job
+from convengine.server.database.clock import database_time
+from convengine.server.database.dialect import dialect
+from convengine.server.deployment import conf
+from convengine.server.jobs.models import CeJob, CeJobRun
+
+log = structlog.get_logger(__name__)
+SCHEDULE = "schedule"
+#: After a failure a job is tried again after this time, doubled each time, at the latest at its scheduled time.
+_RETRY = timedelta(seconds=60)
+#: The pause between two batches: this multiple of the last batch's time, with a maximum in seconds, because turns write
+#: meanwhile. On SQLite waiting turns poll the single lock ever more rarely, so it must be free most of the time.
+_RESTS = {"postgresql": (1, 1.0), "sqlite": (10, 0.1)}
+_SHORTEST_REST = 0.005
+
+
+class NoSuchJob(LookupError):
+    """Unknown job; the message lists the known ones."""
+
+
+class _Lost(Exception):
+    """Another process took over the job."""
+
+
+def all_jobs() -> dict[str, Job]:
+    """The jobs of this deployment by name, in the order of the settings."""
+    return {job.name: job for job in conf.load_all("JOBS")}
+
+
+def known() -> None:
+    """Make a row for each job that has none."""
+    missing = all_jobs().keys() - set(CeJob.objects.values_list("name", flat=True))
+    if missing:
+        now, zone = database_time(), get_default_timezone()
+        rows = [CeJob(name=name, due_at=all_jobs()[name].schedule.first(now, zone)) for name in sorted(missing)]
+        CeJob.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def due() -> list[str]:
+    """The names of the due jobs."""
+    known()
+    now = database_time()
+    free = Q(lease_token=None, due_at__lte=now) | Q(lease_expires_at__lt=now)
+    found = set(CeJob.objects.filter(free).values_list("name", flat=True))
+    return [name for name in all_jobs() if name in found]
+
+
+def run_due() -> None:
+    """Run due jobs one after the other in this thread."""
+    for name in due():
+        run(name)
+
+
+def run(name: str, by: str = SCHEDULE) -> CeJobRun | None:
+    """Run a job to its end, and return the record of the run.
+
+    Null when another process runs it, or, for the schedule, when it is no longer due. A failure is in the record, never
+    raised. Raises NoSuchJob.
+    """
+    job = all_jobs().get(name)
+    if job is None:
+        raise NoSuchJob(f"The job {name} does not exist. Jobs: {', '.join(all_jobs())}.")
+    known()
+    holder = _claim(job, by)
+    return _held(job, holder) if holder else None
+
+
+@dataclass
+class _Holder:
+    job: Job
+    token: uuid.UUID
+    record: CeJobRun
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def goes_on(self) -> None:
+        """Store the counts so far and renew the lease. Raises _Lost."""
+        with transaction.atomic():
+            if not self._row().update(lease_expires_at=_lease_end(database_time())):
+                raise _Lost
+            CeJobRun.objects.filter(pk=self.record.pk).update(counts=dict(self.counts))
+
+    def ends(self, status: JobStatus, error: str = "") -> None:
+        """Store the end and release the job, unless another process has it by now."""
+        with transaction.atomic():
+            now = database_time()
+            failed = status is JobStatus.FAILED
+            values = {"lease_token": None, "lease_expires_at": None, "failures": F("failures") + 1 if failed else 0}
+            if not self._row().update(**values):
+                return
+            if failed:
+                self._try_again(now)
+            record = self.record
+            record.status, record.error, record.finished_at = status.value, error, now
+            record.counts = dict(self.counts)
+            record.save()
+
+    def _row(self) -> QuerySet[CeJob]:
+        return CeJob.objects.filter(name=self.job.name, lease_token=self.token)
+
+    def _try_again(self, now: datetime) -> None:
+        row = CeJob.objects.get(name=self.job.name)
+        row.due_at = min(row.due_at, now + _RETRY * 2 ** min(row.failures - 1, 10))
+        row.save(update_fields=["due_at"])
+
+
+def _claim(job: Job, by: str) -> _Holder | None:
+    with transaction.atomic():
+        row = CeJob.objects.select_for_update().select_related(None).get(name=job.name)
+        now = database_time()
+        dead = row.lease_token is not None and row.lease_expires_at is not None and row.lease_expires_at < now
+        if (row.lease_token and not dead) or (by == SCHEDULE and not dead and row.due_at > now):
+            return None
+        if dead and row.last_run_id:
+            lost = CeJobRun.objects.filter(pk=row.last_run_id, status=JobStatus.RUNNING.value)
+            lost.update(status=JobStatus.LOST.value, finished_at=now, error="The process that ran it ended.")
+        record = CeJobRun.objects.create(
+            job_name=job.name, started_at=now, started_by=by, worker=f"{socket.gethostname()}:{os.getpid()}"
+        )
+        row.lease_token, row.lease_expires_at, row.last_run = uuid.uuid4(), _lease_end(now), record
+        row.due_at = job.schedule.after(now, get_default_timezone())
+        row.save()
+    return _Holder(job, row.lease_token, record)
+
+
+def _lease_end(now: datetime) -> datetime:
+    return now + timedelta(seconds=conf.get("JOB_LEASE_SECONDS"))
+
+
+def _held(job: Job, holder: _Holder) -> CeJobRun:
+    began = time.monotonic()
+    with structlog.contextvars.bound_contextvars(job=job.name, run=holder.record.pk):
+        try:
+            _work(job, holder)
+            holder.ends(JobStatus.OK)
+        except _Lost:
+            holder.record.refresh_from_db()
+            log.warning("job taken over by another process")
+        except Exception as error:
+            log.error("job failed", error=str(error), exc_info=error)
+            _let_go()
+            holder.ends(JobStatus.FAILED, f"{type(error).__name__}: {error}")
+        record = holder.record
+        seconds = round(time.monotonic() - began, 3)
+        tell = log.info if record.counts else log.debug
+        tell("job ended", status=record.status, counts=record.counts, seconds=seconds, started_by=record.started_by)
+    return record
+
+
+def _work(job: Job, holder: _Holder, rest: Callable[[float], None] = time.sleep) -> None:
+    began = time.monotonic()
+    for counts in job.work():
+        holder.counts.update(counts)
+        holder.goes_on()
+        _let_go()
+        times, longest = _RESTS[dialect().vendor]
+        rest(min(max((time.monotonic() - began) * times, _SHORTEST_REST), longest))
+        began = time.monotonic()
+
+
+def _let_go() -> None:
+    """Release the connection during a pause; a broken one must not prevent storing the failure."""
+    if not connection.in_atomic_block:
+        connections.close_all()

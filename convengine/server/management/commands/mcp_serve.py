@@ -1,0 +1,42 @@
+"""`manage.py mcp_serve`: the engine as an MCP server."""
+
+import asyncio
+import os
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connections
+
+
+class Command(BaseCommand):
+    """Serves turns, traces, reasons and configuration rows to MCP clients, over stdio or streamable HTTP."""
+
+    help = "Serve the engine to MCP clients."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--transport", choices=("stdio", "http"), default="stdio")
+        parser.add_argument("--host", default="127.0.0.1", help="Only for http: the address to listen on.")
+        parser.add_argument("--port", type=int, default=8010, help="Only for http: the address to listen on.")
+        parser.add_argument("--threads", type=int, default=16, help="Only for http: the number of parallel calls.")
+
+    def handle(self, *args: Any, transport: str, host: str, port: int, threads: int, **options: Any) -> None:
+        """Serve. Raises CommandError for an unknown key (stdio)."""
+        from convengine.server.mcp_server.server import PATH, http_application, known, serve_stdio
+        from convengine.server.startup.process import prepare_process
+
+        if transport == "stdio":
+            secret = os.environ.get("CE_MCP_API_KEY", "").strip()
+            if not known(secret):
+                raise CommandError("Set CE_MCP_API_KEY to an API key. API keys are created in the admin.")
+            connections.close_all()
+            prepare_process()
+            asyncio.run(serve_stdio(secret))
+            return
+        import uvicorn
+
+        prepare_process()
+        self.stderr.write(f"MCP clients: http://{host}:{port}{PATH}, with an API key as bearer token")
+        application = http_application(list(settings.ALLOWED_HOSTS), threads)
+        uvicorn.run(application, host=host, port=port, log_level="warning", timeout_graceful_shutdown=5)

@@ -1,0 +1,222 @@
+"""One open session with an MCP server, in a task of the background loop (pipeline-2 4.9)."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import Any, TypeVar
+
+from convengine.engine.turn.codec import TOO_DEEP, dumps, is_too_deep
+from convengine.server.mcp_client import faults
+from convengine.server.mcp_client.faults import ServerFault
+from convengine.server.mcp_client.policy import Target
+
+T = TypeVar("T")
+Json = Any
+#: Limit for a server that returns page after page.
+_MAX_TOOLS = 500
+#: Maximum size of a result, and of a list of tools, as JSON in bytes, because a turn's recording keeps them.
+MAX_BYTES = 1024 * 1024
+
+
+class Connection:
+    """A session from its handshake to its end. All methods run in the background loop."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        #: False before the handshake and after the end; a dead session is never used again.
+        self.alive = False
+        #: True when no new call may begin; it ends with the last running call.
+        self.retired = False
+        #: The server reported a change of its tools, or they were not read yet.
+        self.stale = True
+        self._running = 0
+        self._client: Any = None
+        self._end = asyncio.Event()
+        self._opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._task: asyncio.Task[None] | None = None
+
+    async def open(self, seconds: float) -> None:
+        self._task = asyncio.create_task(self._live())
+        try:
+            async with asyncio.timeout(seconds):
+                await asyncio.shield(self._opened)
+        except TimeoutError:
+            self.retire()
+            raise ServerFault(faults.UNAVAILABLE, f"No session within {seconds * 1000:.0f} ms.") from None
+        except Exception as error:
+            raise ServerFault(faults.UNAVAILABLE, faults.text_of(error)) from error
+
+    async def tools(self, seconds: float) -> list[Json]:
+        """The server's tools as it lists them. Raises ServerFault."""
+        self.stale = False
+        found: list[Json] = []
+        cursor: str | None = None
+        while True:
+            page = await self._call(seconds, partial(self._client.list_tools, cursor=cursor))
+            found.extend(tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools)
+            _bounded(found, "list of tools")
+            cursor = page.next_cursor
+            if cursor is None or len(found) >= _MAX_TOOLS:
+                return found[:_MAX_TOOLS]
+
+    async def call(self, tool: str, args: dict[str, Json], seconds: float) -> Json:
+        """The tool's result as JSON. Raises ServerFault, also for a failure inside the tool."""
+        result = await self._call(seconds, partial(self._client.call_tool, tool, args))
+        if result.is_error:
+            said = "\n".join(block.text for block in result.content if getattr(block, "text", None))
+            raise ServerFault(faults.TOOL_FAILED, said or "The tool failed without a word.")
+        told = result.model_dump(by_alias=True, mode="json", exclude_none=True, exclude={"meta", "result_type"})
+        return _bounded(told, "result")
+
+    def retire(self) -> None:
+        """Accept no new call, and end when none runs any more."""
+        self.retired = True
+        if not self._running:
+            self._end.set()
+
+    async def close(self) -> None:
+        """End now, whatever runs."""
+        self.retired = True
+        self._end.set()
+        if self._task:
+            await asyncio.wait([self._task])
+
+    async def _call(self, seconds: float, request: Callable[[], Awaitable[T]]) -> T:
+        from mcp.shared.exceptions import MCPError
+
+        self._running += 1
+        try:
+            async with asyncio.timeout(seconds):
+                return await request()
+        except TimeoutError:
+            # A server that does not answer may be stuck: the next call gets a new session.
+            self.retired = True
+            raise ServerFault(faults.TIMEOUT, f"No answer within {seconds * 1000:.0f} ms.") from None
+        except MCPError as error:
+            raise self._refused(error.code, error.message) from error
+        except Exception as error:
+            self.retired = True
+            raise ServerFault(faults.PROTOCOL_ERROR, faults.text_of(error)) from error
+        finally:
+            self._running -= 1
+            if self.retired:
+                self.retire()
+
+    def _refused(self, number: int, message: str) -> ServerFault:
+        from mcp_types import CONNECTION_CLOSED
+
+        if number == CONNECTION_CLOSED or not self.alive:
+            self.retired = True
+            return ServerFault(faults.CONNECTION_LOST, "The server ended the session before it answered.")
+        if message == "Session terminated":
+            # A restarted server does not know the session, and has done nothing.
+            self.retired = True
+            return ServerFault(faults.UNAVAILABLE, "The server does not know the session any more.")
+        return ServerFault(faults.PROTOCOL_ERROR, f"The server refused ({number}): {message}")
+
+    async def _live(self) -> None:
+        from mcp import Client
+
+        try:
+            client = Client(self._transport(), cache=None, message_handler=self._told)
+            async with client:
+                self._client, self.alive = client, True
+                if not self._opened.done():
+                    self._opened.set_result(None)
+                await self._end.wait()
+        except BaseException as error:
+            if not self._opened.done():
+                self._opened.set_exception(faults.cause(error))
+                # Nobody may be waiting for it any more.
+                self._opened.exception()
+        finally:
+            self.alive = False
+
+    async def _told(self, message: Any) -> None:
+        if type(message).__name__ == "ToolListChangedNotification":
+            self.stale = True
+
+    @asynccontextmanager
+    async def _transport(self) -> AsyncIterator[Any]:
+        """The streams of the row's transport; the session ends when its input ends."""
+        async with _streams(self.target) as (reading, writing):
+            yield _Watched(reading, self._ended), writing
+
+    def _ended(self) -> None:
+        self.alive = False
+        self._end.set()
+
+
+def _bounded(value: Json, what: str) -> Json:
+    """The value. Raises ServerFault when it is too large or nested too deep for a turn."""
+    if is_too_deep(value):
+        raise ServerFault(faults.TOO_LARGE, f"The {what} cannot be kept: {TOO_DEEP}")
+    size = len(dumps(value).encode())
+    if size > MAX_BYTES:
+        raise ServerFault(faults.TOO_LARGE, f"The {what} has {size} bytes; {MAX_BYTES} is the limit.")
+    return value
+
+
+@asynccontextmanager
+async def _streams(target: Target) -> AsyncIterator[Any]:
+    if target.transport == "STDIO":
+        from mcp.client.stdio import StdioServerParameters, stdio_client
+
+        # The server's standard error goes to this process's log.
+        with os.fdopen(os.dup(2), "w") as log:
+            started = StdioServerParameters(command=target.command, args=list(target.args), env=dict(target.env))
+            async with stdio_client(started, errlog=log) as streams:
+                yield streams
+    elif target.transport == "SSE":
+        from mcp.client.sse import sse_client
+
+        async with sse_client(target.url, headers=dict(target.headers)) as streams:
+            yield streams
+    else:
+        from mcp.client.streamable_http import streamable_http_client
+        from mcp.shared._httpx_utils import create_mcp_http_client
+
+        async with (
+            create_mcp_http_client(headers=dict(target.headers)) as client,
+            streamable_http_client(target.url, http_client=client) as streams,
+        ):
+            yield streams
+
+
+class _Watched:
+    """A stream of messages that reports its end."""
+
+    def __init__(self, stream: Any, ended: Callable[[], None]) -> None:
+        self._stream = stream
+        self._on_end = ended
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    async def receive(self) -> Any:
+        try:
+            return await self._stream.receive()
+        except BaseException:
+            self._on_end()
+            raise
+
+    def __aiter__(self) -> "_Watched":
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self._stream.__anext__()
+        except BaseException:
+            self._on_end()
+            raise
+
+    async def __aenter__(self) -> "_Watched":
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> Any:
+        with suppress(Exception):
+            self._on_end()
+        return await self._stream.__aexit__(*error)

@@ -1,0 +1,108 @@
+"""What a deployment allows `ce_mcp_server` rows: commands to start, hosts to call, secrets to use."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from convengine.engine.text.compare import code
+from convengine.engine.turn.rows import McpServer
+
+Json = Any
+_SECRET = re.compile(r"\$\{([A-Za-z0-9_]+)\}")
+#: Variables that would make an allowed command load other code.
+_LOADS_CODE = re.compile(
+    r"PATH|LD_.*|DYLD_.*|PYTHON(?:PATH|HOME|STARTUP|BREAKPOINT|INSPECT|USERBASE|EXECUTABLE)|NODE_(?:OPTIONS|PATH)"
+    r"|NPM_CONFIG_.*|(?:UV|PIP)_.*|PERL5(?:LIB|OPT|DB)|RUBY(?:LIB|OPT)|(?:_|JDK_)?JAVA_(?:TOOL_)?OPTIONS|CLASSPATH"
+    r"|BASH_ENV|ENV|GCONV_PATH|GIT_(?:SSH|EXEC|CONFIG|EXTERNAL|TEMPLATE|PROXY).*"
+)
+
+
+class NotAllowed(Exception):
+    """The deployment does not allow what a row needs; the message says what, and what is allowed."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """How to reach a server, with its secrets filled in. Two rows with equal targets share a session."""
+
+    name: str
+    transport: str
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    url: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The deployment's policy. Empty: no server can be reached."""
+
+    #: Commands that may be started, as rows write them, with any arguments.
+    commands: frozenset[str] = frozenset()
+    #: `host`, `host:port` or `*.domain`, in lower case.
+    hosts: frozenset[str] = frozenset()
+    #: Values of `${NAME}` in environment and headers.
+    secrets: Mapping[str, str] = field(default_factory=dict)
+
+    def target(self, server: McpServer) -> Target:
+        """How to reach the row's server. Raises NotAllowed."""
+        transport = code(server.transport)
+        if transport == "STDIO":
+            return Target(
+                server.name,
+                transport,
+                self._command(server.command or ""),
+                tuple(str(arg) for arg in server.args_json or ()),
+                tuple(self._environment(server.env_json)),
+            )
+        return Target(
+            server.name, transport, url=self._url(server.url or ""), headers=tuple(self._filled(server.headers_json))
+        )
+
+    def host_allowed(self, url: str) -> bool:
+        """True when the deployment names the address's host."""
+        try:
+            parts = urlsplit(url)
+            host, port = (parts.hostname or "").lower(), parts.port
+        except ValueError:
+            return False
+        if parts.scheme not in ("http", "https") or not host or parts.username is not None:
+            return False
+        named = {host, f"{host}:{port or (443 if parts.scheme == 'https' else 80)}"}
+        return bool(named & self.hosts) or any(
+            entry.startswith("*.") and host.endswith(entry[1:]) for entry in self.hosts
+        )
+
+    def _command(self, command: str) -> str:
+        if command not in self.commands:
+            raise NotAllowed(f"The command {command!r} may not be started here. Allowed: {_listed(self.commands)}.")
+        return command
+
+    def _url(self, url: str) -> str:
+        if not self.host_allowed(url):
+            raise NotAllowed(f"The host of {url!r} may not be reached from here. Allowed: {_listed(self.hosts)}.")
+        return url
+
+    def _environment(self, env: Json) -> list[tuple[str, str]]:
+        filled = self._filled(env)
+        for name, _ in filled:
+            if _LOADS_CODE.fullmatch(name.upper()):
+                raise NotAllowed(f"The variable {name} may not be set for a command: it can make it run other code.")
+        return filled
+
+    def _filled(self, values: Json) -> list[tuple[str, str]]:
+        """The pairs with every `${NAME}` replaced, in order of their names."""
+        pairs = values.items() if isinstance(values, Mapping) else ()
+        return sorted((str(name), _SECRET.sub(self._secret, str(value))) for name, value in pairs)
+
+    def _secret(self, found: re.Match[str]) -> str:
+        if found[1] not in self.secrets:
+            raise NotAllowed(f"There is no secret {found[1]}; the deployment sets CE_MCP_SECRET_{found[1]}.")
+        return self.secrets[found[1]]
+
+
+def _listed(names: frozenset[str]) -> str:
+    return ", ".join(sorted(names)) or "none"

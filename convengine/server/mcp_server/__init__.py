@@ -1,0 +1,1 @@
+"""ConvEngine as an MCP server: its API as tools."""

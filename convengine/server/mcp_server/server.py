@@ -1,0 +1,147 @@
+"""The engine as an MCP server, over stdio and streamable HTTP, with an API key (pipeline-2 4.9 turned round)."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from rest_framework.exceptions import AuthenticationFailed
+
+from convengine.engine.steps.tools.call import check_arguments
+from convengine.engine.turn.codec import dumps
+from convengine.server.api.authentication import key_of
+from convengine.server.mcp_server.rest import Rest
+from convengine.server.mcp_server.tools import BY_NAME, TOOLS
+
+Json = Any
+#: Finds the key's secret in the context of a call.
+SecretOf = Callable[[Any], str]
+PATH = "/mcp"
+_SCHEMES = ("api-key ", "bearer ")
+
+
+def known(secret: str) -> bool:
+    """True for the secret of a valid key."""
+    try:
+        return bool(secret) and key_of(secret) is not None
+    except AuthenticationFailed:
+        return False
+
+
+class EngineServer:
+    """The tools of this process. A turn runs in a thread, because it waits for databases and models."""
+
+    def __init__(self, secret_of: SecretOf, threads: int = 16) -> None:
+        self._secret_of = secret_of
+        self._rest = Rest()
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="mcp turns")
+
+    def server(self) -> Any:
+        from mcp.server.lowlevel import Server
+
+        return Server("convengine", on_list_tools=self._list, on_call_tool=self._call)
+
+    async def _list(self, context: Any, params: Any) -> Any:
+        from mcp_types import ListToolsResult, Tool, ToolAnnotations
+
+        return ListToolsResult(
+            tools=[
+                Tool(
+                    name=tool.name,
+                    description=tool.description,
+                    input_schema=tool.input_schema,
+                    annotations=ToolAnnotations(read_only_hint=tool.read_only),
+                )
+                for tool in TOOLS
+            ]
+        )
+
+    async def _call(self, context: Any, params: Any) -> Any:
+        loop = asyncio.get_running_loop()
+        secret = self._secret_of(context)
+        return await loop.run_in_executor(self._threads, self._answer, secret, params.name, params.arguments or {})
+
+    def _answer(self, secret: str, name: str, args: dict[str, Json]) -> Any:
+        tool = BY_NAME.get(name)
+        if tool is None:
+            return _refused(f"There is no tool {name}. Known: {', '.join(BY_NAME)}.")
+        fitted, problems = check_arguments(tool.input_schema, args)
+        if problems:
+            return _refused(" ".join(problems))
+        wanted = tool.call(fitted)
+        status, answer = self._rest.call(secret, *wanted)
+        return _result(answer, failed=status >= 400)
+
+
+def _result(answer: Json, *, failed: bool) -> Any:
+    from mcp_types import CallToolResult, TextContent
+
+    structured = answer if isinstance(answer, dict) else {"result": answer}
+    return CallToolResult(
+        content=[TextContent(type="text", text=dumps(answer))], structured_content=structured, is_error=failed
+    )
+
+
+def _refused(reason: str) -> Any:
+    return _result({"errorCode": "VALIDATION_ERROR", "message": reason}, failed=True)
+
+
+async def serve_stdio(secret: str) -> None:
+    """Serve the client on standard input and output until it disconnects."""
+    from mcp.server.stdio import stdio_server
+
+    server = EngineServer(lambda context: secret).server()
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
+
+
+def http_application(hosts: Sequence[str], threads: int = 16) -> Any:
+    """The ASGI application; `hosts` are its allowed names, as in ALLOWED_HOSTS."""
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    names = [name for host in hosts for name in (host, f"{host}:*")]
+    security = TransportSecuritySettings(enable_dns_rebinding_protection="*" not in hosts, allowed_hosts=names)
+    server = EngineServer(lambda context: _secret(context.request.headers.get("authorization", "")), threads).server()
+    application = server.streamable_http_app(
+        streamable_http_path=PATH, stateless_http=True, json_response=True, transport_security=security
+    )
+    return _behind_a_key(application)
+
+
+def _behind_a_key(application: Any) -> Any:
+    """The application for callers with a key; others get 401."""
+
+    async def guarded(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            given = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
+            if not await asyncio.to_thread(_known_here, _secret(given)):
+                await _unauthorized(send)
+                return
+        await application(scope, receive, send)
+
+    return guarded
+
+
+def _known_here(secret: str) -> bool:
+    from django.db import close_old_connections, connections
+
+    close_old_connections()
+    try:
+        return known(secret)
+    finally:
+        connections.close_all()
+
+
+async def _unauthorized(send: Any) -> None:
+    told = {"errorCode": "NOT_AUTHENTICATED", "message": "Send your API key as `Authorization: Bearer <key>`."}
+    headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
+    await send({"type": "http.response.start", "status": 401, "headers": headers})
+    await send({"type": "http.response.body", "body": dumps(told).encode()})
+
+
+def _secret(header: str) -> str:
+    """The key in an Authorization header, in either scheme."""
+    for scheme in _SCHEMES:
+        if header.lower().startswith(scheme):
+            return header[len(scheme) :].strip()
+    return ""

@@ -1,0 +1,250 @@
+"""Compaction: what an ended session leaves for the next session of its thread (sessions 9, tables 6.5).
+
+One row of `ce_memory`, built from what the engine knows, or written by a model with `MemoryStep/SUMMARY_MODE`. The
+session's row says for which version it was done: a repetition changes nothing; a session that was reopened and closed
+is compacted again.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import structlog
+from django.db import connection, transaction
+from django.db.models import F
+
+from convengine.engine.memory.context_summary import SummaryParts, format_summary
+from convengine.engine.memory.model_summary import fold_summary
+from convengine.engine.memory.settings import ENABLED, SUMMARY_MODE
+from convengine.engine.pending_actions import record
+from convengine.engine.rules.redaction import Redaction
+from convengine.engine.steps.actions.stages import PENDING_ACTION_LIFECYCLE
+from convengine.engine.threads.settings import EXPLAINABILITY_TURNS
+from convengine.engine.turn import live_settings
+from convengine.engine.turn.codec import dumps, to_plain
+from convengine.engine.turn.enums import ActionStatus
+from convengine.engine.turn.job import Counts, Every, Job
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.turn import Turn
+from convengine.server import wiring
+from convengine.server.app_interfaces import configuration, turn_log
+from convengine.server.database.clock import database_time
+from convengine.server.database.dialect import dialect
+from convengine.server.memory.rebuild_turn import rebuild_turn, run_after_turn
+from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeMemory, CeSessionUnit
+from convengine.server.sessions.models.conversation import ENDED
+
+log = structlog.get_logger(__name__)
+Json = Any
+#: Sessions between two pauses of the job.
+BATCH = 20
+#: Written exactly like the partial index.
+_WAITING = "lifecycle IN ('COMPLETE', 'ABORTED') AND NOT (compacted_version = version)"
+
+
+class CompactionFailed(Exception):
+    """Some sessions could not be compacted; the others were."""
+
+
+def compact_ended_sessions() -> Iterator[Counts]:
+    """Compact ended sessions, oldest end first. Raises CompactionFailed."""
+    left_out: dict[str, str] = {}
+    while keys := _next_sessions(left_out):
+        done = 0
+        for key in keys:
+            try:
+                if compact(key):
+                    done += 1
+                else:
+                    left_out[key] = "changed meanwhile"
+            except Exception as error:
+                # One that fails must not prevent the others.
+                log.error("session not compacted", conversation_id=key, error=str(error), exc_info=error)
+                left_out[key] = f"{type(error).__name__}: {error}"
+        yield {"compacted": done}
+    faults = [f"{key}: {fault}" for key, fault in left_out.items() if fault != "changed meanwhile"]
+    if faults:
+        raise CompactionFailed(f"{len(faults)} sessions could not be compacted, such as {faults[0]}")
+
+
+def compact(conversation_id: str, *, with_model: bool = True) -> bool:
+    """Compact one ended session; true when that is done, now or before.
+
+    False for one that is open, or changed meanwhile. Without the model the memory is there at once, and a session that
+    a model should summarise stays in the queue.
+    """
+    row = CeConversation.objects.filter(pk=conversation_id, lifecycle__in=ENDED).first()
+    if row is None or row.compacted_version == row.version:
+        return row is not None
+    snapshot = configuration().current()
+    later = not with_model and _is_model_wanted(snapshot)
+    told = _ask_model_for_summary(row, snapshot) if with_model else _ModelSummary()
+    return _store_compaction(row, snapshot, told, done=not later) and not later
+
+
+def compact_thread(workspace_id: str, channel: str, remote_jid: str) -> None:
+    """Prepare the memory of a thread's ended sessions for a new one, without waiting for a model.
+
+    The job reports a session that cannot be compacted; it must not keep its user from the next session.
+    """
+    ended = CeConversation.objects.filter(
+        workspace_id=workspace_id, channel=channel, remote_jid=remote_jid, lifecycle__in=ENDED
+    ).exclude(compacted_version=F("version"))
+    for key in ended.order_by("updated_at").values_list("pk", flat=True):
+        try:
+            compact(str(key), with_model=False)
+        except Exception as error:
+            log.error("session not compacted", conversation_id=str(key), error=str(error), exc_info=error)
+
+
+def _next_sessions(left_out: Collection[str]) -> list[str]:
+    """The next sessions: few enough that the job renews its lease in time, however long a model takes."""
+    size = 1 if _is_model_wanted(configuration().current()) else BATCH
+    with connection.cursor() as cursor:
+        cursor.execute(uncompacted_sql(size + len(left_out)))
+        keys = [str(key) for (key,) in cursor.fetchall()]
+    return [key for key in keys if key not in left_out][:size]
+
+
+def uncompacted_sql(limit: int) -> str:
+    """The statement that finds ended sessions to compact, oldest end first."""
+    return (
+        f"SELECT conversation_id FROM ce_conversation WHERE {_WAITING} AND lease_token IS NULL "
+        f"ORDER BY updated_at LIMIT {limit}"
+    )
+
+
+def _is_model_wanted(snapshot: Snapshot) -> bool:
+    if live_settings.read(snapshot, SUMMARY_MODE).value != "LLM" or not live_settings.read(snapshot, ENABLED).value:
+        return False
+    return bool(wiring.models().all) or wiring.is_replaced()
+
+
+@dataclass(frozen=True)
+class _ModelSummary:
+    """A model's summary of a session, with its events and calls."""
+
+    text: str | None = None
+    #: The turn of these events, and how many of its events are stored already.
+    turn: Turn | None = None
+    stored: int = 0
+
+
+def _ask_model_for_summary(row: CeConversation, snapshot: Snapshot) -> _ModelSummary:
+    """The session in the model's words, if configured and available. Holds no connection while it waits."""
+    if not _is_model_wanted(snapshot) or (again := rebuild_turn(str(row.pk), snapshot)) is None:
+        return _ModelSummary()
+    turn, stored = again.turn, len(again.turn.trail.events)
+    if not turn.ports.model.configured:
+        return _ModelSummary()
+    text = run_after_turn(turn, lambda shadow: fold_summary(again.session, shadow, _built_summary(row)))
+    return _ModelSummary(text, turn, stored)
+
+
+def _built_summary(row: CeConversation) -> str:
+    """The final summary without a model: the context summary with its five lines."""
+    return row.context_summary or format_summary(SummaryParts(turns=row.turn_count))
+
+
+def _store_compaction(row: CeConversation, snapshot: Snapshot, told: _ModelSummary, *, done: bool) -> bool:
+    """Store everything at once; nothing if the session was opened again meanwhile."""
+    now = database_time()
+    context, expired = _expire_open_action(row, now)
+    with transaction.atomic():
+        # First, because it locks the row, so that of two workers one skips what the other did.
+        if not _mark_compacted(row, context, done=done):
+            return False
+        _store_memory(row, told.text, now, Redaction.of(snapshot))
+        _trim_explainability(row, live_settings.read(snapshot, EXPLAINABILITY_TURNS).value)
+        if told.turn:
+            turn_log().added(told.turn, told.stored)
+        if events := [(str(row.pk), PENDING_ACTION_LIFECYCLE, one) for one in expired]:
+            turn_log().outside(events, now, snapshot.config_version)
+    return True
+
+
+def _mark_compacted(row: CeConversation, context: Json, *, done: bool) -> bool:
+    sql = dialect()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""UPDATE ce_conversation
+                   SET context_json = {sql.json}, compacted_version = CASE WHEN %s = 1 THEN version ELSE -1 END
+                 WHERE conversation_id = %s AND version = %s AND lease_token IS NULL
+                   AND {_WAITING}""",
+            [dumps(context), int(done), sql.uuid_param(row.pk), row.version],
+        )
+        return bool(cursor.rowcount)
+
+
+def _expire_open_action(row: CeConversation, now: datetime) -> tuple[Json, list[dict[str, Json]]]:
+    """The context with its open action EXPIRED, and the event."""
+    if not isinstance(row.context_json, dict) or record.RECORD not in row.context_json:
+        return row.context_json, []
+    session = Session(
+        str(row.pk),
+        row.last_turn_no,
+        context=row.context_json,
+        intent=row.intent_code,
+        state=row.state_code,
+        epoch=row.context_epoch,
+    )
+    found = record.read_record(session)
+    if found is None or found.status not in record.LIVE:
+        return row.context_json, []
+    expired = found.with_status(ActionStatus.EXPIRED, record.Moment.of(row.last_turn_no, now))
+    session = record.end_record(record.store_record(session, expired))
+    told = {"event": "SESSION_ENDED", "status": ActionStatus.EXPIRED.value}
+    return to_plain(session.context), [{**told, "actionKey": found.action_key, "actionRef": found.action_ref}]
+
+
+def _store_memory(row: CeConversation, told: str | None, now: datetime, redaction: Redaction) -> None:
+    rolling = CeMemory.objects.filter(conversation=row, memory_type=CeMemory.MemoryType.SESSION_SUMMARY)
+    first = rolling.values_list("from_turn", flat=True).first() or 1
+    values = {
+        "workspace_id": row.workspace_id,
+        "channel": row.channel,
+        "remote_jid": row.remote_jid,
+        "summary_text": redaction.text(told or _built_summary(row)),
+        "source": "LLM" if told else "TEMPLATE",
+        "detail_json": {
+            "outcome": row.lifecycle,
+            "reason": row.lifecycle_detail.get("reason"),
+            "turns": row.turn_count,
+            # Also masks notes from before there was a pattern.
+            "units": redaction.values(_list_units(row)),
+        },
+        "from_turn": first,
+        "to_turn": max(row.last_turn_no, first),
+        "updated_at": now,
+    }
+    CeMemory.objects.update_or_create(
+        conversation=row,
+        memory_type=CeMemory.MemoryType.COMPACTED,
+        defaults=values,
+        create_defaults={**values, "created_at": now},
+    )
+
+
+def _list_units(row: CeConversation) -> list[dict[str, Json]]:
+    columns = ("kind", "topic", "claim", "source_turn", "utility", "phases")
+    return [dict(unit) for unit in CeSessionUnit.objects.filter(conversation=row).order_by("unit_id").values(*columns)]
+
+
+def _trim_explainability(row: CeConversation, kept: int) -> None:
+    """Keep only the newest turns of an ended session's explainability log."""
+    older = CeConversationHistory.objects.filter(conversation=row, turn_no__lte=row.last_turn_no - kept)
+    older.exclude(request_meta=None, trace_graph=None).update(request_meta=None, trace_graph=None)
+
+
+JOB = Job(
+    "compact_sessions",
+    "Compact ended sessions",
+    (
+        "Reduces each ended session to its summary, units and outcome for the next session of its thread, and expires"
+        " its open action."
+    ),
+    Every(30),
+    compact_ended_sessions,
+)

@@ -1,0 +1,61 @@
+"""Summaries beyond a conversation's context: `ce_memory` (tables 6.5, R59, R78)."""
+
+from django.db import connection
+
+from convengine.engine.memory.model_summary import get_turn_of_summary
+from convengine.engine.rules.redaction import Redaction
+from convengine.engine.turn.conversation import Conversation
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+from convengine.server.database.dialect import dialect
+from convengine.server.database.statements import Statement
+from convengine.server.memory.compaction import compact_thread
+
+
+def recall_previous_session(row: Conversation) -> str | None:
+    """The memory of the thread's newest ended session, for a session's first turn, or null.
+
+    On the plain turn API a thread is one conversation, so there is none.
+    """
+    if row.remote_jid == row.conversation_id:
+        return None
+    # The session before may have ended a moment ago, before the job ran.
+    compact_thread(row.workspace_id, row.channel, row.remote_jid)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT summary_text FROM ce_memory WHERE workspace_id = %s AND channel = %s AND remote_jid = %s "
+            "AND memory_type = 'COMPACTED' AND conversation_id <> %s ORDER BY created_at DESC LIMIT 1",
+            [row.workspace_id, row.channel, row.remote_jid, dialect().uuid_param(row.conversation_id)],
+        )
+        found = cursor.fetchone()
+    return found[0] if found else None
+
+
+def store_summary_stmts(turn: Turn, row: Conversation, session: Session) -> list[Statement]:
+    """Store the running summary of the session, if this turn made one. After a reset it starts with this turn."""
+    summary = session.input_params.get("memory_session_summary")
+    if not isinstance(summary, str):
+        return []
+    sql = dialect()
+    source = "TEMPLATE" if get_turn_of_summary(session) is None else "LLM"
+    first = ", from_turn = excluded.from_turn" if session.reset_reason else ""
+    return [
+        Statement(
+            f"""INSERT INTO ce_memory
+    (conversation_id, memory_type, workspace_id, channel, remote_jid, summary_text, source, detail_json, from_turn,
+     to_turn, created_at, updated_at)
+VALUES (%s, 'SESSION_SUMMARY', %s, %s, %s, %s, '{source}', '{{}}', %s, %s, {sql.now()}, {sql.now()})
+ON CONFLICT (conversation_id, memory_type) DO UPDATE
+SET summary_text = excluded.summary_text, source = excluded.source, to_turn = excluded.to_turn,
+    updated_at = excluded.updated_at{first}""",
+            [
+                sql.uuid_param(session.conversation_id),
+                row.workspace_id,
+                row.channel,
+                row.remote_jid,
+                Redaction.of(turn.snapshot).text(summary),
+                turn.turn_no,
+                turn.turn_no,
+            ],
+        )
+    ]

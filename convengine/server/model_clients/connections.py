@@ -1,0 +1,149 @@
+"""The deployment's models and their services (settings 3)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from convengine.engine.turn.ports import LlmAnswer
+
+Json = Any
+#: How to get JSON answers: by a schema, by the service's mode for any object, or by the prompt alone.
+ANSWERS = ("schema", "object", "text")
+#: The provider without a service: it answers with the prompt.
+ECHO = "stub"
+PROVIDERS = ("openai", "openai_compatible", ECHO)
+_KEYS = ("provider", "base_url", "api_key", "models", "prices", "answers", "temperature", "proxy", "headers", "body")
+
+
+class ConnectionInvalid(ValueError):
+    """An invalid connection; the message has field, value and remedy."""
+
+
+class ModelUnknown(ValueError):
+    """A model that the deployment does not allow."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """The price of a million tokens, in and out."""
+
+    input: float
+    output: float
+
+
+@dataclass(frozen=True)
+class Connection:
+    """One service that speaks the OpenAI protocol."""
+
+    name: str
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    #: The allowed models; the first is the default.
+    models: tuple[str, ...] = ()
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    answers: str = "schema"
+    #: False for models that do not accept a temperature.
+    temperature: bool = True
+    #: The proxy in front of the service; blank for none.
+    proxy: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    #: More fields of the request's body, such as max_tokens.
+    body: Mapping[str, Json] = field(default_factory=dict)
+    provider: str = "openai_compatible"
+
+    def cost(self, model: str, answer: LlmAnswer) -> float | None:
+        """The cost of an answer; null without a price or a token count."""
+        price = self.prices.get(model)
+        if price is None or (answer.input_tokens is None and answer.output_tokens is None):
+            return None
+        tokens = (answer.input_tokens or 0) * price.input + (answer.output_tokens or 0) * price.output
+        return round(tokens / 1_000_000, 9)
+
+
+@dataclass(frozen=True)
+class Connections:
+    """All connections of a deployment, in order."""
+
+    all: tuple[Connection, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The allowed values of `LLM/MODEL`: a model, or `connection:model`."""
+        found = [(connection.name, model) for connection in self.all for model in connection.models]
+        return frozenset({model for _, model in found} | {f"{name}:{model}" for name, model in found})
+
+    def find(self, name: str) -> tuple[Connection, str]:
+        """The connection and the model of a name; blank is the first of the first. Raises ModelUnknown."""
+        for connection in self.all:
+            for model in connection.models:
+                if name in ("", model, f"{connection.name}:{model}"):
+                    return connection, model
+        allowed = ", ".join(sorted(self.names)) or "none"
+        raise ModelUnknown(f"LLM/MODEL is {name!r}, which this deployment does not allow. Allowed: {allowed}.")
+
+
+def read_connections(found: Mapping[str, Mapping[str, Json]]) -> Connections:
+    """The connections of `settings.CONVENGINE["MODELS"]`. Raises ConnectionInvalid."""
+    return Connections(tuple(_connection(name, value) for name, value in found.items()))
+
+
+def _connection(name: str, value: Json) -> Connection:
+    if not isinstance(value, Mapping):
+        raise _invalid(name, "", value, "an object with base_url and models")
+    if unknown := sorted(value.keys() - set(_KEYS)):
+        raise _invalid(name, unknown[0], value[unknown[0]], f"left out; known are {', '.join(_KEYS)}")
+    if (provider := value.get("provider", "openai_compatible")) not in PROVIDERS:
+        raise _invalid(name, "provider", provider, f"one of {', '.join(PROVIDERS)}")
+    if provider == ECHO:
+        return Connection(name, models=(ECHO,), provider=ECHO)
+    made = Connection(
+        name,
+        _url(name, "base_url", value.get("base_url")),
+        str(value.get("api_key") or ""),
+        _models(name, value.get("models")),
+        {model: _price(name, model, price) for model, price in _object(name, "prices", value).items()},
+        str(value.get("answers", "schema")),
+        value.get("temperature", True) is not False,
+        _url(name, "proxy", value["proxy"]) if value.get("proxy") else "",
+        {key: str(text) for key, text in _object(name, "headers", value).items()},
+        _object(name, "body", value),
+    )
+    if made.answers not in ANSWERS:
+        raise _invalid(name, "answers", made.answers, f"one of {', '.join(ANSWERS)}")
+    return made
+
+
+def _url(name: str, key: str, url: Json) -> str:
+    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+        raise _invalid(name, key, url, "an address such as https://models.example.com/v1")
+    return url
+
+
+def _models(name: str, models: Json) -> tuple[str, ...]:
+    found = [models] if isinstance(models, str) else models
+    if not isinstance(found, Sequence) or not found or not all(isinstance(model, str) and model for model in found):
+        raise _invalid(name, "models", models, 'a list of names such as ["gpt-5-mini"]')
+    return tuple(dict.fromkeys(found))
+
+
+def _price(name: str, model: str, price: Json) -> Price:
+    if not isinstance(price, Sequence) or len(price) != 2 or not all(_amount(one) for one in price):
+        raise _invalid(name, f"prices.{model}", price, "two amounts, for a million tokens in and out: [0.15, 0.6]")
+    return Price(float(price[0]), float(price[1]))
+
+
+def _amount(value: Json) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1_000_000
+
+
+def _object(name: str, key: str, value: Mapping[str, Json]) -> Mapping[str, Json]:
+    found = value.get(key, {})
+    if not isinstance(found, Mapping):
+        raise _invalid(name, key, found, "an object")
+    return found
+
+
+def _invalid(name: str, key: str, value: Json, wanted: str) -> ConnectionInvalid:
+    # A misplaced value may be a secret, so a long one is not shown.
+    shown = repr(value) if len(repr(value)) <= 60 else f"a {type(value).__name__}"
+    return ConnectionInvalid(f"The model connection {name!r} has {key or 'the value'} = {shown}; it must be {wanted}.")

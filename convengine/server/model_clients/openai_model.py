@@ -1,0 +1,120 @@
+"""A model behind the OpenAI protocol, with retries and a record of each attempt (pipeline-2 15; R85)."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from convengine.engine.turn.ports import LlmAnswer, LlmRequest
+from convengine.server.model_clients import messages
+from convengine.server.model_clients.connections import Connection, Connections, ModelUnknown
+from convengine.server.model_clients.retries import Try, read_completion, read_fault
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+#: Seconds between two attempts: a random part of a limit that doubles from the first to the second.
+_WAIT, _LONGEST_WAIT = 0.25, 4.0
+
+
+@dataclass
+class OpenAiModel:
+    """All models of a deployment, with one pooled client per service."""
+
+    connections: Connections
+    #: Called before each call, to release the database connection.
+    release: Callable[[], None] = lambda: None
+    #: The cost of a conversation's calls so far.
+    spent: Callable[[str], float] = lambda conversation_id: 0.0
+    configured: bool = True
+    _clients: "dict[str, OpenAI]" = field(default_factory=dict, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def complete(self, request: LlmRequest) -> LlmAnswer:
+        """Call the model of the request. Never raises: the answer contains the fault."""
+        self.release()
+        try:
+            connection, model = self.connections.find(request.model)
+        except ModelUnknown as unknown:
+            return LlmAnswer(model=request.model, error_code="LLM_CALL_FAILED", error_message=str(unknown))
+        return self._tried(request, connection, model)
+
+    def allows(self, name: str) -> bool:
+        """Whether a connection has this model."""
+        return name in self.connections.names
+
+    def close(self) -> None:
+        """Close the pooled connections."""
+        with self._lock:
+            clients, self._clients = list(self._clients.values()), {}
+        for client in clients:
+            client.close()
+
+    def _tried(self, request: LlmRequest, connection: Connection, model: str) -> LlmAnswer:
+        from tenacity import Retrying, retry_if_result, stop_after_attempt, stop_before_delay, wait_random_exponential
+
+        ends, tries = time.monotonic() + request.total_ms / 1000, list[Try]()
+        jitter = wait_random_exponential(multiplier=_WAIT, max=_LONGEST_WAIT)
+
+        def once() -> Try:
+            seconds = min(request.timeout_ms / 1000, max(ends - time.monotonic(), 0.001))
+            tries.append(self._try(request, connection, model, seconds))
+            return tries[-1]
+
+        Retrying(
+            # Wait as long as the service asks for; if that is too late, do not try again.
+            wait=lambda state: max(jitter(state), tries[-1].wait),
+            stop=stop_after_attempt(max(request.max_attempts, 1)) | stop_before_delay(request.total_ms / 1000),
+            retry=retry_if_result(lambda one: one.again),
+            retry_error_callback=lambda state: tries[-1],
+        )(once)
+        *earlier, last = [one.answer for one in tries]
+        return replace(last, earlier=tuple(earlier))
+
+    def _try(self, request: LlmRequest, connection: Connection, model: str, seconds: float) -> Try:
+        started = time.perf_counter()
+        try:
+            asked = messages.body(request, connection, model)
+            completion = self._client(connection).chat.completions.create(
+                **asked, timeout=seconds, extra_body=dict(connection.body) or None
+            )
+            outcome = read_completion(completion)
+        except Exception as error:
+            # Any exception of the client library is a fault of the service or the network.
+            outcome = read_fault(error, seconds, connection)
+        answer = replace(
+            outcome.answer,
+            provider=connection.name,
+            model=outcome.answer.model or model,
+            latency_ms=int((time.perf_counter() - started) * 1000),
+        )
+        return replace(outcome, answer=replace(answer, cost=connection.cost(model, answer)))
+
+    def _client(self, connection: Connection) -> "OpenAI":
+        with self._lock:
+            if connection.name not in self._clients:
+                self._clients[connection.name] = _client(connection)
+            return self._clients[connection.name]
+
+
+def _client(connection: Connection) -> "OpenAI":
+    import httpx2
+    from openai import OpenAI
+
+    from convengine.server.model_clients.bounded_transport import BoundedTransport
+
+    limits = httpx2.Limits(max_connections=200, max_keepalive_connections=50)
+    return OpenAI(
+        base_url=connection.base_url,
+        # Local servers need none; the library requires one.
+        api_key=connection.api_key or "none",
+        organization="",
+        project="",
+        max_retries=0,
+        # A compressed response may be larger than it looks.
+        default_headers={"Accept-Encoding": "identity", **connection.headers},
+        http_client=httpx2.Client(
+            transport=BoundedTransport(httpx2.HTTPTransport(limits=limits, proxy=connection.proxy or None))
+        ),
+    )

@@ -1,0 +1,119 @@
+"""The result of one attempt: the service's answer or the library's exception, as a value (pipeline-2 15.1, R50)."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from convengine.engine.text.compare import shorten
+from convengine.engine.turn.ports import LlmAnswer
+from convengine.server.model_clients.connections import Connection
+
+Json = Any
+_LONGEST_MESSAGE = 500
+_MAX_COUNT = 2**31 - 1
+#: Remedies when a service refuses a call.
+_REMEDIES = {
+    400: "Where the service does not know answers by schema, set `answers` to object or text.",
+    401: "Check the connection's key.",
+    403: "Check the connection's key.",
+    404: "Check the connection's base_url and the name of the model.",
+    422: "Where the service does not know answers by schema, set `answers` to object or text.",
+}
+_AGAIN = frozenset({408, 409, 425, 429})
+
+
+@dataclass(frozen=True)
+class Try:
+    """One attempt."""
+
+    answer: LlmAnswer
+    #: True when another attempt may succeed.
+    again: bool = False
+    #: The pause that the service asks for, in seconds.
+    wait: float = 0.0
+
+
+def read_completion(completion: Any) -> Try:
+    """The text of a chat completion. The library does not validate the response, so this does."""
+    choices = getattr(completion, "choices", None)
+    message = getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
+    if message is None:
+        found = shorten(str(completion), 120)
+        return _failed("LLM_INVALID_RESPONSE", f"The service's answer is no chat completion: {found!r}.")
+    usage = getattr(completion, "usage", None)
+    model = getattr(completion, "model", None)
+    answer = LlmAnswer(
+        text=_text(getattr(message, "content", None)),
+        model=model if isinstance(model, str) else "",
+        input_tokens=_count(getattr(usage, "prompt_tokens", None)),
+        output_tokens=_count(getattr(usage, "completion_tokens", None)),
+    )
+    refusal = getattr(message, "refusal", None)
+    if refusal and not answer.text:
+        return Try(_with_fault(answer, "LLM_EMPTY_RESPONSE", f"The model refuses: {shorten(str(refusal), 200)}"))
+    return Try(answer)
+
+
+def read_fault(error: Exception, seconds: float, connection: Connection) -> Try:
+    """The meaning of an exception of the library."""
+    import openai
+
+    from convengine.server.model_clients.bounded_transport import AnswerTooLarge
+
+    # A timeout is a subclass of the connection errors, so it comes first.
+    if isinstance(error, openai.APITimeoutError):
+        return _failed("LLM_TIMEOUT", f"No complete answer within {seconds:.1f} s.", again=True)
+    if isinstance(error.__cause__, AnswerTooLarge):
+        return _failed("LLM_INVALID_RESPONSE", str(error.__cause__))
+    if isinstance(error, openai.APIStatusError):
+        return _refused(error, connection)
+    if isinstance(error, openai.APIConnectionError):
+        cause = error.__cause__ or error
+        return _failed("LLM_CALL_FAILED", _told(f"{type(cause).__name__}: {cause}", connection), again=True)
+    if isinstance(error, (ValueError, openai.APIError)):
+        return _failed("LLM_INVALID_RESPONSE", _told(f"The service's answer cannot be read: {error}", connection))
+    return _failed("LLM_CALL_FAILED", _told(f"{type(error).__name__}: {error}", connection))
+
+
+def _refused(error: Any, connection: Connection) -> Try:
+    status = int(error.status_code)
+    said = error.body if isinstance(error.body, dict) else {}
+    told = _told(f"{status}: {said.get('message') or error.message}", connection)
+    remedy = f" {_REMEDIES[status]}" if status in _REMEDIES else ""
+    again = status >= 500 or status in _AGAIN
+    return _failed("LLM_CALL_FAILED", told + remedy, again=again, wait=_retry_after(error.response))
+
+
+def _retry_after(response: Any) -> float:
+    try:
+        return max(float(response.headers.get("retry-after", 0)), 0.0)
+    except ValueError:
+        return 0.0  # A date: use our own pause.
+
+
+def _failed(code: str, message: str, *, again: bool = False, wait: float = 0.0) -> Try:
+    return Try(LlmAnswer(error_code=code, error_message=message), again, wait)
+
+
+def _with_fault(answer: LlmAnswer, code: str, message: str) -> LlmAnswer:
+    return replace(answer, error_code=code, error_message=message)
+
+
+def _told(text: str, connection: Connection) -> str:
+    """A message without the key, which some services repeat."""
+    secrets = [connection.api_key, *connection.headers.values()]
+    for secret in secrets:
+        text = text.replace(secret, "***") if secret else text
+    return shorten(text, _LONGEST_MESSAGE)
+
+
+def _text(content: Json) -> str:
+    """The text of a message: one text, or a list of parts."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "".join(part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str))
+
+
+def _count(value: Json) -> int | None:
+    usable = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_COUNT
+    return value if usable else None

@@ -1,0 +1,1 @@
+"""The tables of conversations and turns, and their retention."""

@@ -1,0 +1,11 @@
+"""The Django app of conversations."""
+
+from django.apps import AppConfig
+
+
+class SessionsConfig(AppConfig):
+    """Its label is not `sessions`, which Django's own app has."""
+
+    name = "convengine.server.sessions"
+    label = "ce_sessions"
+    verbose_name = "Conversations"

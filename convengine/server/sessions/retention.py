@@ -1,0 +1,115 @@
+"""Retention of turns, sessions, stored answers and tickets (settings 2.11)."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
+
+from convengine.engine.turn import live_settings
+from convengine.engine.turn.audit_settings import RETENTION_DAYS
+from convengine.engine.turn.job import Counts, Every, Job, Nightly
+from convengine.server.app_interfaces import configuration, turn_log
+from convengine.server.database.clock import database_time
+from convengine.server.sessions.models import (
+    CeConversation,
+    CeConversationHistory,
+    CeIdempotency,
+    CePendingActionExecution,
+    CeTurnTicket,
+)
+from convengine.server.sessions.models.conversation import ENDED
+
+#: Maximum rows, and sessions with all their data, per transaction.
+ROWS, SESSIONS = 500, 25
+#: A ticket lives for seconds. An older one belongs to a process that died.
+_DEAD_TICKET = timedelta(hours=1)
+
+
+def retention_cutoff() -> datetime | None:
+    """The time before which rows are removed; null to keep everything."""
+    days = live_settings.read(configuration().current(), RETENTION_DAYS).value
+    return database_time() - timedelta(days=days) if days else None
+
+
+def remove_old_turns() -> Iterator[Counts]:
+    """Remove sessions that nobody used since the cutoff, then old turns of other sessions."""
+    before = retention_cutoff()
+    if before is None:
+        return
+    turn_log().turns_removed_before(before)
+    yield from _remove_sessions(before)
+    yield from _remove_turns(before)
+
+
+def remove_short_lived() -> Iterator[Counts]:
+    """Remove expired stored answers, and tickets of turns that died."""
+    now = database_time()
+    yield from _remove_rows(CeIdempotency.objects.filter(expires_at__lte=now), "stored answers")
+    yield from _remove_rows(CeTurnTicket.objects.filter(expires_at__lt=now - _DEAD_TICKET), "tickets")
+
+
+def _remove_sessions(before: datetime) -> Iterator[Counts]:
+    """The closer handles a session that a thread has open; one with an undecided action needs a decision."""
+    unsettled = CePendingActionExecution.objects.filter(conversation=OuterRef("pk"), status="CLAIMED")
+    old = CeConversation.objects.alias(used_at=Coalesce("last_message_at", "created_at")).filter(
+        Q(channel="api") | Q(lifecycle__in=ENDED),
+        ~Exists(unsettled),
+        updated_at__lt=before,
+        used_at__lt=before,
+        lease_token=None,
+    )
+    while True:
+        with transaction.atomic():
+            keys = list(
+                old.order_by("updated_at")
+                .select_for_update(skip_locked=True, of=("self",))
+                .values_list("pk", flat=True)[:SESSIONS]
+            )
+            if not keys:
+                return
+            CeConversation.objects.filter(pk__in=keys).only("pk").delete()
+        yield {"sessions": len(keys)}
+
+
+def _remove_turns(before: datetime) -> Iterator[Counts]:
+    """Old turns, oldest first, except the newest of each session, which the next turn needs."""
+    last = 0
+    while True:
+        columns = ("pk", "created_at", "turn_no", "conversation__last_turn_no")
+        rows = list(CeConversationHistory.objects.filter(pk__gt=last).order_by("pk").values_list(*columns)[:ROWS])
+        old = [(pk, turn_no < newest) for pk, at, turn_no, newest in rows if at < before]
+        # Numbers rise with time: later turns are newer, so no index by time is needed.
+        if not old:
+            return
+        gone = [pk for pk, followed in old if followed]
+        with transaction.atomic():
+            turn_log().turns_leave(gone)
+            CeConversationHistory.objects.filter(pk__in=gone).delete()
+        last = rows[-1][0]
+        yield {"turns": len(gone)}
+
+
+def _remove_rows(rows: QuerySet[Any], name: str) -> Iterator[Counts]:
+    """Delete rows in batches."""
+    while keys := list(rows.values_list("pk", flat=True)[:ROWS]):
+        rows.model._default_manager.filter(pk__in=keys).delete()
+        yield {name: len(keys)}
+
+
+SHORT_LIVED = Job(
+    "expired_answers",
+    "Remove expired answers and tickets",
+    "Removes expired answers for repeated requests and expired tickets of waiting turns.",
+    Every(3600),
+    remove_short_lived,
+)
+TURNS = Job(
+    "old_turns",
+    "Remove old turns and sessions",
+    "Removes turns and unused sessions that are older than AUDIT/RETENTION_DAYS (0 keeps all).",
+    Nightly(3),
+    remove_old_turns,
+)

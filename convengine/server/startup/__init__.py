@@ -1,0 +1,1 @@
+"""What happens once per process: system checks, and preparation."""

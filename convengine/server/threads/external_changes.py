@@ -1,0 +1,111 @@
+"""What callers do to a session without a turn: they close it, or record a turn handled elsewhere (sessions 10)."""
+
+from contextlib import suppress
+
+from django.db import transaction
+
+from convengine.engine.errors import ConversationClosed, ConversationNotFound, TurnConflict, TurnInProgress
+from convengine.engine.memory.recall import set_recall
+from convengine.engine.memory.session_facts import build_context_summary
+from convengine.engine.rules.redaction import Redaction
+from convengine.engine.steps.conversation.stages import USER_INPUT
+from convengine.engine.threads.lifecycle import CLOSED, ensure_running
+from convengine.engine.threads.resume import resume_session
+from convengine.engine.threads.settings import ON_CONCURRENT_TURN
+from convengine.engine.turn import live_settings
+from convengine.engine.turn.enums import Lifecycle, TurnStatus
+from convengine.engine.turn.payload import TextPayload, to_stored
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.stages import ASSISTANT_OUTPUT
+from convengine.engine.turn.stored_session import build_closing_context, restore_session
+from convengine.engine.turn.turn import Turn, TurnRequest
+from convengine.server.app_interfaces import configuration, turn_log
+from convengine.server.database.clock import database_time
+from convengine.server.database.statements import StatementRefused, execute_all
+from convengine.server.sessions.models import CeConversation
+from convengine.server.sessions.models.conversation import CLOSED_BY_CALL
+from convengine.server.threads.end_session import ObservedSession, end_session
+from convengine.server.turns.acquire import acquire
+from convengine.server.turns.dead_turns import recover_expired_lease
+from convengine.server.turns.session_rows import update_conversation_stmt
+from convengine.server.turns.take_turn import open_turn
+from convengine.server.turns.turn_record import TurnRecord, insert_turn_stmt
+from convengine.server.turns.waiting import LAST_TICKET, wait_for_lease
+
+_EXTERNAL = "EXTERNAL"
+
+
+def get_session(session_id: str, workspace_id: str) -> CeConversation:
+    """The row. Raises ConversationNotFound, also for another workspace's, so that ids cannot be probed (R53)."""
+    row = CeConversation.objects.filter(pk=session_id, workspace_id=workspace_id).first()
+    if row is None:
+        raise ConversationNotFound("This session does not exist.")
+    return row
+
+
+def close_session(session_id: str, workspace_id: str, reason: str = "closed") -> CeConversation:
+    """End a session now, or when the running turn is over. A closed one stays unchanged.
+
+    Raises ConversationNotFound, TurnInProgress.
+    """
+    closed = _try_to_close(session_id, workspace_id, reason)
+    if closed or (recover_expired_lease(session_id) and _try_to_close(session_id, workspace_id, reason)):
+        return get_session(session_id, workspace_id)
+    policy = live_settings.read(configuration().current(), ON_CONCURRENT_TURN, workspace_id).value
+    if policy == "reject":
+        raise TurnInProgress()
+    # The running turn may have ended the session itself: then it stays like that.
+    with suppress(ConversationClosed):
+        wait_for_lease(session_id, lambda ticket: _try_to_close(session_id, workspace_id, reason, ticket), lambda: None)
+    return get_session(session_id, workspace_id)
+
+
+def _try_to_close(session_id: str, workspace_id: str, reason: str, ticket: int = LAST_TICKET) -> bool:
+    row, now = get_session(session_id, workspace_id), database_time()
+    seen = ObservedSession(session_id, row.lifecycle, row.last_message_at or row.created_at, row.last_turn_no)
+    with transaction.atomic():
+        return row.lifecycle in CLOSED or end_session(
+            seen, Lifecycle.COMPLETE, reason, now, ticket=ticket, by=CLOSED_BY_CALL
+        )
+
+
+def record_external_turn(
+    session_id: str, workspace_id: str, user_message: str | None, answer: str | None, action_type: str | None
+) -> CeConversation:
+    """Record a turn that another system handled: number, count, summary and history go on as after one of ours.
+
+    Raises ConversationNotFound, ConversationClosed, TurnInProgress, TurnConflict.
+    """
+    row = get_session(session_id, workspace_id)
+    request = TurnRequest(session_id, user_message, channel=row.channel, workspace_id=workspace_id)
+    lease = acquire(request)
+    turn, _ = open_turn(request, lease)
+    session = Redaction.of(turn.snapshot).session(_session_after(turn, user_message, answer, action_type))
+    note = "The turn was handled elsewhere."
+    record = TurnRecord(TurnStatus.OK, session, None, replayable=False, replay_note=note, source=_EXTERNAL)
+    try:
+        events = turn_log().writes(turn)
+        insert_turn, head = insert_turn_stmt(turn, record, lease.chain_head)
+        execute_all([update_conversation_stmt(lease, session, head), *events, insert_turn])
+    except StatementRefused:
+        raise TurnConflict() from None
+    return get_session(session_id, workspace_id)
+
+
+def _session_after(turn: Turn, user_message: str | None, answer: str | None, action_type: str | None) -> Session:
+    """The session after the turn that another system handled."""
+    loaded = turn.ports.conversations.load()
+    session = Session(turn.request.conversation_id, turn.turn_no, user_text=user_message)
+    session = resume_session(restore_session(session, loaded, {}), turn)
+    if loaded.memory_recall:
+        session = set_recall(session, loaded.memory_recall)
+    turn.audit(session, USER_INPUT, text=user_message, inputParamKeys=[], source=_EXTERNAL)
+    payload = TextPayload(answer or "")
+    session = session.evolve(payload=payload, last_assistant=to_stored(payload)).with_params(
+        {"action_type": action_type}
+    )
+    turn.audit(session, ASSISTANT_OUTPUT, output=payload.value, outputFormat="TEXT", responseType=_EXTERNAL)
+    session = ensure_running(session, turn, "handled_elsewhere")
+    turns_so_far = loaded.conversation.turn_count + 1
+    session = session.evolve(context_summary=build_context_summary(session, turn.snapshot, turns_so_far))
+    return session.evolve(context=build_closing_context(session))

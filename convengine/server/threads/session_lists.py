@@ -1,0 +1,131 @@
+"""Read sessions for callers: limited lists."""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Q, Subquery
+
+from convengine.engine.errors import RequestInvalid
+from convengine.engine.text.compare import shorten
+from convengine.engine.threads.settings import EXPLAINABILITY_TURNS
+from convengine.engine.turn import live_settings
+from convengine.engine.turn.payload import to_spoken_text
+from convengine.server.app_interfaces import configuration
+from convengine.server.deployment import conf
+from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeSessionUnit
+from convengine.server.turns.recording import read_recording
+
+Json = Any
+PAGE, MOST = 50, 200
+_PREVIEW = 200
+
+
+def list_sessions(filters: dict[str, str], cursor: str | None, limit: int) -> tuple[list[CeConversation], str | None]:
+    """Sessions newest first, and the cursor of the next page. Raises RequestInvalid for an invalid cursor."""
+    rows = CeConversation.objects.filter(**filters).order_by("-created_at", "-conversation_id")
+    if cursor:
+        last = CeConversation.objects.filter(pk=_parse_cursor(cursor), workspace_id=filters["workspace_id"])
+        # The row's own stored time, because its text compares differently.
+        at = Subquery(last.values("created_at"))
+        rows = rows.filter(Q(created_at__lt=at) | Q(created_at=at, conversation_id__lt=_parse_cursor(cursor)))
+    found = list(rows[: limit + 1])
+    if cursor and not found and not last.exists():
+        # Its session was removed, or belongs to another workspace: this is not the end of the list.
+        raise RequestInvalid(fields={"cursor": [f"{cursor!r} is of no session that is there; begin without a cursor."]})
+    more = found[limit - 1] if len(found) > limit else None
+    return found[:limit], str(more.pk) if more else None
+
+
+def _parse_cursor(cursor: str) -> uuid.UUID:
+    """The last session of the page before."""
+    try:
+        return uuid.UUID(cursor)
+    except ValueError:
+        raise RequestInvalid(fields={"cursor": [f"{cursor!r} is no cursor; take it from `next` of a page."]}) from None
+
+
+def list_messages(row: CeConversation) -> list[dict[str, Json]]:
+    """The newest turns as texts, newest first."""
+    turns = CeConversationHistory.objects.filter(conversation=row).defer("recording").order_by("-turn_no")[:PAGE]
+    return [
+        {
+            "turn_no": turn.turn_no,
+            "turn_id": str(turn.turn_id),
+            "at": turn.created_at.isoformat(),
+            "status": turn.status,
+            "source": turn.source,
+            "user": turn.user_input,
+            "assistant": to_spoken_text(turn.assistant_output),
+        }
+        for turn in turns
+    ]
+
+
+def list_units(row: CeConversation, newest: int | None = None) -> list[dict[str, Json]]:
+    """The committed units, oldest first; with a number, only the newest."""
+    found = CeSessionUnit.objects.filter(conversation=row).order_by("-unit_id")
+    chosen = reversed(found if newest is None else found[:newest])
+    return [
+        {
+            "unit_id": unit.unit_id,
+            "kind": unit.kind,
+            "topic": unit.topic,
+            "claim": unit.claim,
+            "source_turn": unit.source_turn,
+            "content_hash": unit.content_hash,
+            "utility": unit.utility,
+            "phases": unit.phases,
+            "committed_at": unit.committed_at.isoformat(),
+        }
+        for unit in chosen
+    ]
+
+
+def explain_turns(row: CeConversation, most: int | None = None) -> list[dict[str, Json]]:
+    """The explainability log: the last `Session/EXPLAINABILITY_TURNS` turns, including failed ones, newest first."""
+    kept = live_settings.read(configuration().latest, EXPLAINABILITY_TURNS).value
+    turns = list(CeConversationHistory.objects.filter(conversation=row).order_by("-turn_no")[: min(kept, most or kept)])
+    graphs = conf.load("TRACE_GRAPHS")(row.pk, [turn.turn_no for turn in turns])
+    return [_explain_turn(turn, graphs.get(turn.turn_no, {})) for turn in turns]
+
+
+def _explain_turn(turn: CeConversationHistory, graph: Json) -> dict[str, Json]:
+    request, preferences = _describe_request(turn)
+    return {
+        "turn_no": turn.turn_no,
+        "turn_id": str(turn.turn_id),
+        "at": turn.created_at.isoformat(),
+        "status": turn.status,
+        "duration_ms": turn.duration_ms,
+        "config_version": turn.config_version,
+        "request": {"message": turn.user_input, **request},
+        "preferences": preferences,
+        "error": {"code": turn.error_code, "message": turn.error_message} if turn.error_code else None,
+        "response_preview": shorten(to_spoken_text(turn.assistant_output), _PREVIEW),
+        "response": turn.assistant_output,
+        "trace": graph,
+    }
+
+
+def _describe_request(turn: CeConversationHistory) -> tuple[dict[str, Json], Json]:
+    """The request of the turn, from its recording; for a dead turn, from its lease."""
+    if not turn.recording:
+        known = dict(turn.request_meta or {})
+        names = {"input_param_names": known.pop("inputParamNames")} if "inputParamNames" in known else {}
+        return {**names, **known, "source": turn.source}, {}
+    recorded = read_recording(turn.recording)
+    request = recorded.request
+    told: dict[str, Json] = {
+        "input_param_names": sorted(request.input_params),
+        "channel": request.channel,
+        "resolved": request.resolved,
+        "source": turn.source,
+    }
+    return told, {**recorded.loaded.conversation.preferences, **request.preferences}
+
+
+def list_links(address: str, wanted: Sequence[str]) -> dict[str, str]:
+    """Addresses of the rest of each list."""
+    known = {"units": f"{address}/units", "explainability": f"{address}/explainability"}
+    return {name: known[name] for name in wanted if name in known}

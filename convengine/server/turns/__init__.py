@@ -1,0 +1,1 @@
+"""One turn: its lease, its run, and its commit."""

@@ -1,0 +1,239 @@
+"""Acquiring the lease of a conversation: the right to run its next turn (sessions 6; R26 to R28).
+
+One statement acquires a free lease, and reads what the turn begins with. Only a turn that finds it held looks further.
+"""
+
+import os
+import socket
+import uuid
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+from django.db import connection
+
+from convengine.engine.errors import ConversationClosed, ConversationNotFound, TurnInProgress
+from convengine.engine.memory.settings import HISTORY_MAX_TURNS
+from convengine.engine.rules.redaction import Redaction
+from convengine.engine.threads.settings import ALLOW_CLIENT_CONVERSATION_IDS, ON_CONCURRENT_TURN
+from convengine.engine.turn import live_settings
+from convengine.engine.turn.codec import dumps, load_column
+from convengine.engine.turn.conversation import Conversation
+from convengine.engine.turn.turn import TurnRequest
+from convengine.server.app_interfaces import configuration
+from convengine.server.database.dialect import Dialect, dialect
+from convengine.server.sessions.models.conversation import CLOSED_BY_CALL
+from convengine.server.turns import idempotency
+from convengine.server.turns.dead_turns import recover_expired_lease
+from convengine.server.turns.idempotency import IdempotencyKey
+from convengine.server.turns.interruption import interrupt_running_turn
+from convengine.server.turns.lease import Lease, lease_seconds
+from convengine.server.turns.waiting import LAST_TICKET, wait_for_lease
+
+_WORKER = f"{socket.gethostname()}:{os.getpid()}"
+_READ = (
+    "workspace_id, channel, remote_jid, status, intent_code, state_code, context_json, "
+    "input_params_json, last_user_text, last_assistant_json, version, turn_count, context_epoch, lifecycle, "
+    "lifecycle_detail, context_summary, preferences, mounted_kb_id, created_at"
+)
+_COLUMNS = tuple(_READ.split(", "))
+_JSON_COLUMNS = ("context_json", "input_params_json", "last_assistant_json", "lifecycle_detail", "preferences")
+
+
+class AlreadyAnswered(Exception):
+    """The repeated call was answered; `body` is its answer."""
+
+    def __init__(self, body: Any) -> None:
+        self.body = body
+        super().__init__("already answered")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A turn that wants the lease."""
+
+    turn_id: str
+    request: TurnRequest
+    key: IdempotencyKey | None = None
+    #: The prefix of the API key that calls: a conversation that begins with this turn is its.
+    opened_by: str | None = None
+
+
+def acquire(request: TurnRequest, key: IdempotencyKey | None = None, opened_by: str | None = None) -> Lease:
+    """Acquire the lease, waiting in order of arrival as `Session/ON_CONCURRENT_TURN` says.
+
+    A call whose key was answered never gets the lease, also when the answer came while it waited.
+    Raises AlreadyAnswered, TurnInProgress, ConversationNotFound (another workspace's, or client ids are off),
+    ConversationClosed, IdempotencyKeyReused.
+    """
+    claim = Claim(str(uuid.uuid4()), request, key, opened_by)
+    _raise_if_answered(claim)
+    return acquire_free(claim) or _acquire_contended(claim)
+
+
+def acquire_free(claim: Claim, ticket: int = LAST_TICKET) -> Lease | None:
+    """The lease, if it is free; else null. Older live tickets go first.
+
+    PostgreSQL reads the row as it is after waiting for its lock, but everything else as it was before. Comparing the
+    version as read with the row's own refuses such a mixture, which could miss a whole turn.
+    """
+    sql, token, request = dialect(), uuid.uuid4(), claim.request
+    snapshots = configuration()
+    info = {
+        "turnId": claim.turn_id,
+        "userText": request.message and Redaction.of(snapshots.latest).text(request.message),
+        "inputParamNames": sorted(request.input_params),
+        "worker": _WORKER,
+        **({"call": claim.key.call} if claim.key else {}),
+    }
+    statement = _acquire_sql(
+        sql, snapshots.head_sql, sql.now(), sql.now(lease_seconds()), sql.relax_durability(), claim.key is not None
+    )
+    limit = live_settings.read(snapshots.latest, HISTORY_MAX_TURNS).value
+    params = [
+        sql.uuid_param(token),
+        dumps(info),
+        sql.uuid_param(request.conversation_id),
+        request.workspace_id,
+        ticket,
+        *((claim.key.owner, claim.key.key) if claim.key else ()),
+        limit,
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, params)
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    *columns, chain_head, turn_no, now, config_head, facts, past, _ = row
+    return Lease(
+        str(token),
+        claim.turn_id,
+        turn_no,
+        _read_conversation(request.conversation_id, columns),
+        load_column(facts) or {},
+        config_head,
+        sql.read_time(now),
+        load_column(past) or (),
+        limit,
+        created=turn_no == 1,
+        chain_head=chain_head and bytes(chain_head),
+    )
+
+
+@lru_cache(maxsize=64)
+def _acquire_sql(sql: Dialect, config_head: str, now: str, until: str, relax_durability: str, with_key: bool) -> str:
+    """The statement, which is nearly always the same text."""
+    unanswered = f"AND NOT EXISTS (SELECT 1 FROM ce_idempotency WHERE api_key = %s AND key = %s AND expires_at > {now})"
+    may_reopen = f"{sql.json_member('lifecycle_detail', 'by')} IS NULL"
+    # A lease need not be on disk: the turn's commit writes it too, and a database crash ends the turn anyway.
+    info = sql.json_merge("turnNo", "last_turn_no + 1", "head", config_head, "startedAt", now)
+    return f"""
+        UPDATE ce_conversation
+           SET lease_token = %s, lease_expires_at = {until}, last_turn_no = last_turn_no + 1,
+               last_message_at = {now}, lease_info = {info}
+         WHERE conversation_id = %s AND workspace_id = %s AND lease_token IS NULL
+           AND version = (SELECT r.version FROM ce_conversation r
+                           WHERE r.conversation_id = ce_conversation.conversation_id)
+           AND (lifecycle NOT IN ('COMPLETE', 'ABORTED') OR (channel = 'api' AND {may_reopen}))
+           AND NOT EXISTS (SELECT 1 FROM ce_turn_ticket t
+                            WHERE t.conversation_id = ce_conversation.conversation_id
+                              AND t.expires_at > {now} AND t.id < %s)
+           {unanswered if with_key else ""}
+        RETURNING {_READ}, chain_head, last_turn_no, last_message_at, {config_head},
+                  (SELECT h.facts FROM ce_conversation_history h
+                    WHERE h.conversation_id = ce_conversation.conversation_id AND h.status IN ('OK', 'BLOCKED')
+                    ORDER BY h.turn_no DESC LIMIT 1),
+                  (SELECT {sql.json_pairs("p.user_input", "p.assistant_output")}
+                     FROM (SELECT h.user_input, h.assistant_output FROM ce_conversation_history h
+                            WHERE h.conversation_id = ce_conversation.conversation_id AND h.status = 'OK'
+                              AND h.context_epoch = ce_conversation.context_epoch
+                            ORDER BY h.turn_no DESC LIMIT %s) p),
+                  {relax_durability}"""
+
+
+def _read_conversation(conversation_id: str, columns: list[Any]) -> Conversation:
+    values = dict(zip(_COLUMNS, columns, strict=True))
+    values["conversation_id"] = conversation_id
+    values["created_at"] = dialect().read_time(values["created_at"])
+    for name in _JSON_COLUMNS:
+        values[name] = load_column(values[name])
+    return Conversation(**values)
+
+
+def _acquire_contended(claim: Claim) -> Lease:
+    """The conversation is new, closed, of another workspace, busy, or held by a dead turn."""
+    request = claim.request
+    _raise_if_answered(claim)
+    if not _conversation_exists(request):
+        _insert_conversation(request, claim.opened_by)
+        if lease := acquire_free(claim):
+            return lease
+    if recover_expired_lease(request.conversation_id) and (lease := acquire_free(claim)):
+        return lease
+    _raise_if_answered(claim)
+    policy = live_settings.read(configuration().current(), ON_CONCURRENT_TURN, request.workspace_id).value
+    if policy == "reject" and not idempotency.is_running(claim.key, request.conversation_id):
+        raise TurnInProgress()
+    at_each_look = _interrupt_other_turn if policy == "interrupt" else _raise_if_answered
+    return wait_for_lease(request.conversation_id, partial(acquire_free, claim), partial(at_each_look, claim))
+
+
+def _raise_if_answered(claim: Claim) -> None:
+    """Raises AlreadyAnswered when an earlier call with the same key was answered (R52)."""
+    if claim.key and (body := idempotency.find_answer(claim.key)) is not None:
+        raise AlreadyAnswered(body)
+
+
+def _interrupt_other_turn(claim: Claim) -> None:
+    """The same, and interrupt the running turn, unless that arrived later (R29).
+
+    A repeated call does not interrupt itself: it waits for the answer to the first.
+    """
+    _raise_if_answered(claim)
+    if not idempotency.is_running(claim.key, claim.request.conversation_id):
+        message = claim.request.message
+        masked = message and Redaction.of(configuration().latest).text(message)
+        interrupt_running_turn(claim.request.conversation_id, claim.turn_id, masked)
+
+
+def _conversation_exists(request: TurnRequest) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT workspace_id, channel, lifecycle, lifecycle_detail FROM ce_conversation WHERE conversation_id = %s",
+            [dialect().uuid_param(request.conversation_id)],
+        )
+        row = cursor.fetchone()
+    if row is None:
+        if not request.new and not live_settings.read(configuration().current(), ALLOW_CLIENT_CONVERSATION_IDS).value:
+            raise ConversationNotFound()
+        return False
+    workspace, channel, lifecycle, detail = row
+    if workspace != request.workspace_id:
+        # Never 403, so that ids cannot be probed (R53).
+        raise ConversationNotFound()
+    for_good = channel != "api" or (load_column(detail) or {}).get("by") == CLOSED_BY_CALL
+    if for_good and lifecycle in ("COMPLETE", "ABORTED"):
+        raise ConversationClosed()
+    return True
+
+
+def _insert_conversation(request: TurnRequest, opened_by: str | None) -> None:
+    """Insert the row. Of two creators one wins, and both go on with its row."""
+    sql = dialect()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""INSERT INTO ce_conversation
+                    (conversation_id, status, intent_code, state_code, context_json, input_params_json, created_at,
+                     updated_at, version, last_turn_no, turn_count, context_epoch, workspace_id, channel, remote_jid,
+                     lifecycle, lifecycle_detail, context_summary, preferences, opened_by)
+                VALUES (%s, 'RUNNING', 'UNKNOWN', 'UNKNOWN', '{{}}', '{{}}', {sql.now()}, {sql.now()}, 0, 0, 0, 0,
+                        %s, %s, %s, 'RUNNING', '{{}}', '', '{{}}', %s)
+                ON CONFLICT DO NOTHING""",
+            [
+                sql.uuid_param(request.conversation_id),
+                request.workspace_id,
+                request.channel,
+                request.conversation_id,
+                opened_by,
+            ],
+        )

@@ -1,0 +1,94 @@
+"""Safe retries: one Idempotency-Key, one effect, one answer (R52)."""
+
+import hashlib
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from convengine.engine.errors import IdempotencyKeyReused
+from convengine.engine.turn.codec import dumps, load_column
+from convengine.server.database.dialect import dialect
+from convengine.server.database.statements import Statement
+from convengine.server.deployment import conf
+
+_NAMESPACE = uuid.UUID("6f1d2ec6-5a3f-4d47-9c55-6f0f0f2f7f11")
+
+
+@dataclass(frozen=True)
+class IdempotencyKey:
+    """A caller's key and the body of its request."""
+
+    owner: str
+    key: str
+    body_hash: str
+
+    @classmethod
+    def of(cls, owner: str, key: str, body: Any) -> "IdempotencyKey":
+        """The key of a call; `body` is the parsed request, so that spacing does not matter."""
+        return cls(owner, key, hashlib.sha256(dumps(_sort_keys(body)).encode()).hexdigest())
+
+    @property
+    def conversation_id(self) -> str:
+        """The id of the conversation that a call without an id opens: the same for every retry."""
+        return self.call
+
+    @property
+    def call(self) -> str:
+        """A name of the call: the same for every retry, different for every other key."""
+        return str(uuid.uuid5(_NAMESPACE, f"{self.owner}\n{self.key}"))
+
+
+def find_answer(key: IdempotencyKey) -> Any | None:
+    """The stored answer, or null. Raises IdempotencyKeyReused when the key came with another body before."""
+    sql = dialect()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT body_hash, answer FROM ce_idempotency "
+            f"WHERE api_key = %s AND key = %s AND expires_at > {sql.now()}",
+            [key.owner, key.key],
+        )
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    if row[0] != key.body_hash:
+        raise IdempotencyKeyReused()
+    return load_column(row[1])
+
+
+def is_running(key: IdempotencyKey | None, conversation_id: str) -> bool:
+    """True when the running turn of a conversation is an earlier call with the same key."""
+    if key is None:
+        return False
+    sql = dialect()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 1 FROM ce_conversation WHERE conversation_id = %s AND lease_token IS NOT NULL "
+            f"AND {sql.json_member('lease_info', 'call')} = %s",
+            [sql.uuid_param(conversation_id), key.call],
+        )
+        return cursor.fetchone() is not None
+
+
+def store_answer_stmt(key: IdempotencyKey, conversation_id: str, turn_id: str, answer: Any) -> Statement:
+    """The write of the answer, in the turn's own commit. It meets no row when another live answer has the key."""
+    sql = dialect()
+    expiry = sql.now(conf.get("IDEMPOTENCY_HOURS") * 3600)
+    return Statement(
+        f"""INSERT INTO ce_idempotency
+    (api_key, key, body_hash, conversation_id, turn_id, answer, created_at, expires_at)
+VALUES (%s, %s, %s, %s, %s, {sql.json}, {sql.now()}, {expiry})
+ON CONFLICT (api_key, key) DO UPDATE
+SET body_hash = excluded.body_hash, conversation_id = excluded.conversation_id, turn_id = excluded.turn_id,
+    answer = excluded.answer, created_at = excluded.created_at, expires_at = excluded.expires_at
+WHERE ce_idempotency.expires_at <= {sql.now()}""",
+        [key.owner, key.key, key.body_hash, sql.uuid_param(conversation_id), sql.uuid_param(turn_id), dumps(answer)],
+        must_match=True,
+    )
+
+
+def _sort_keys(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _sort_keys(value[key]) for key in sorted(value)}
+    return [_sort_keys(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,198 @@
+"""take_turn: acquire the lease, pin the configuration, run, commit (law 1)."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import structlog
+from django.db import DatabaseError, connection
+
+from convengine.engine.errors import ConvEngineError, ConversationPersistFailed, TurnConflict, TurnInterrupted
+from convengine.engine.pipeline.engine import EngineOutcome
+from convengine.engine.threads.settings import ON_CONCURRENT_TURN
+from convengine.engine.turn import audit_settings as catalogue
+from convengine.engine.turn import live_settings
+from convengine.engine.turn.conversation import Conversation
+from convengine.engine.turn.payload import Payload
+from convengine.engine.turn.recording import Recording
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.trail import Trail
+from convengine.engine.turn.turn import PreviousSession, Turn, TurnRequest
+from convengine.engine.turn.verbose import VerboseLine
+from convengine.engine.verbose.listen import listen
+from convengine.server import wiring
+from convengine.server.app_interfaces import configuration
+from convengine.server.database.clock import TurnClock
+from convengine.server.database.statements import Statement
+from convengine.server.deployment import conf
+from convengine.server.memory import after_commit
+from convengine.server.turns import idempotency, waiting
+from convengine.server.turns.acquire import AlreadyAnswered, acquire
+from convengine.server.turns.commit import StepFlush, commit_turn, record_failure
+from convengine.server.turns.idempotency import IdempotencyKey
+from convengine.server.turns.interruption import InterruptionCheck
+from convengine.server.turns.lease import Lease, lease_renewer
+from convengine.server.turns.stored_conversation import StoredConversation
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class TurnAnswer:
+    """The result of a turn for the API."""
+
+    conversation_id: str
+    turn_id: str
+    turn_no: int
+    config_version: int
+    session: Session
+    payload: Payload | None = None
+    error: ConvEngineError | None = None
+    ignored_params: tuple[str, ...] = ()
+    duration_ms: float = 0.0
+    #: The progress texts of the turn, in order.
+    verbose: tuple[VerboseLine, ...] = ()
+    #: The row at the start of the turn, and its time; both null in tests of the JSON.
+    before: Conversation | None = None
+    at: datetime | None = None
+    #: The session that the turn left, if it began a new one (R40).
+    left_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The stored answer of an earlier call with the same key."""
+
+    body: Any
+
+
+#: Makes the JSON of an answer, which is stored with the idempotency key in the turn's commit.
+Wire = Any
+
+
+def take_turn(
+    request: TurnRequest,
+    key: IdempotencyKey | None = None,
+    wire: Wire | None = None,
+    opened_by: str | None = None,
+) -> TurnAnswer | Replayed:
+    """Run one turn and commit it. A call whose key was answered before gets the same answer.
+
+    `opened_by` is the prefix of the API key that calls: it is stored with a conversation that this turn opens.
+
+    Raises errors before a turn exists (TurnInProgress, ConversationNotFound, IdempotencyKeyReused, …) and TurnConflict,
+    TurnInterrupted or ConversationPersistFailed when nothing could be stored. An error of the turn itself is in the
+    answer, and recorded.
+    """
+    with _report_database_faults():
+        try:
+            lease = acquire(request, key, opened_by)
+        except AlreadyAnswered as answered:
+            return Replayed(answered.body)
+        return _run(request, lease, key, wire)
+
+
+def _run(request: TurnRequest, lease: Lease, key: IdempotencyKey | None, wire: Wire | None) -> TurnAnswer:
+    turn, tape = open_turn(request, lease)
+    with (
+        lease_renewer.renewing(lease.token),
+        structlog.contextvars.bound_contextvars(conversation_id=request.conversation_id, turn_no=turn.turn_no),
+    ):
+        outcome = wiring.engine().run(turn)
+    if outcome.error and turn.previous_session:
+        outcome = _restore_original_session(turn, turn.previous_session, outcome)
+    answer = _make_answer(turn, lease, outcome)
+    try:
+        if outcome.error is None:
+            commit_turn(turn, lease, outcome, tape, _store_answer_stmts(key, answer, wire))
+        else:
+            record_failure(turn, lease, outcome, tape)
+    except Exception as refused:
+        error = refused if isinstance(refused, (TurnConflict, TurnInterrupted)) else ConversationPersistFailed()
+        if turn.previous_session:
+            outcome = _restore_original_session(turn, turn.previous_session, outcome)
+        _record_unstored_turn(turn, lease, EngineOutcome(outcome.session, error=error), tape)
+        raise
+    finally:
+        # Break the reference cycle between the turn and its listeners, so that both are freed at once.
+        turn.trail.listeners, turn.trail.watchers, turn.flush_step = (), {}, None
+        if turn.ended:
+            turn.ended()
+    if outcome.error is None and not outcome.stopped and turn.previous_session is None:
+        after_commit.schedule_summaries(turn, lease.conversation, outcome.session)
+    return answer
+
+
+def _restore_original_session(turn: Turn, left: PreviousSession, outcome: EngineOutcome) -> EngineOutcome:
+    """A turn that fails in the session that it began never began it: it belongs to the old one, under its number."""
+    turn.request, turn.turn_no, turn.previous_session = left.request, left.turn_no, None
+    there = outcome.session.evolve(conversation_id=left.request.conversation_id, turn_no=left.turn_no)
+    return replace(outcome, session=there)
+
+
+def _record_unstored_turn(turn: Turn, lease: Lease, outcome: EngineOutcome, tape: Recording) -> None:
+    """Store the record of a turn that could not be stored, and release the lease, on a new connection.
+
+    If the lease is lost, its new holder has stored the record; if the database is down, the next holder will.
+    """
+    waiting.release_connection()
+    try:
+        record_failure(turn, lease, outcome, tape, "The turn could not be stored, which a replay does not repeat.")
+    except Exception as refused:
+        log.warning("failed turn not recorded", turn_id=turn.turn_id, error=str(refused))
+
+
+def open_turn(request: TurnRequest, lease: Lease) -> tuple[Turn, Recording]:
+    """The turn of a lease, with its ports, and their recording."""
+    snapshot = configuration().pin(lease.head)
+    clock, tape = TurnClock(lease.now), Recording()
+    ports = wiring.ports(clock, StoredConversation(lease, request, snapshot), tape, snapshot, request.workspace_id)
+    trail = Trail(clock.elapsed_ms, tuple(conf.load_all("TRAIL_LISTENERS")))
+    turn = Turn(lease.turn_id, lease.turn_no, request, snapshot, ports, trail)
+    turn.verbose_listeners = wiring.verbose_listeners()
+    listen(turn, lambda fault: log.warning("progress not told", error=str(fault), exc_info=fault))
+    conf.load("LIVE").join(turn)
+    if live_settings.read(snapshot, ON_CONCURRENT_TURN, request.workspace_id).value == "interrupt":
+        turn.interrupted = InterruptionCheck(lease.token)
+    turn.time_limit_ms = conf.get("TURN_TIMEOUT_SECONDS") * 1000
+    if live_settings.read(snapshot, catalogue.FLUSH).value == "STEP":
+        turn.flush_step = StepFlush(turn, lease)
+    return turn, tape
+
+
+def _store_answer_stmts(key: IdempotencyKey | None, answer: TurnAnswer, wire: Wire | None) -> list[Statement]:
+    if key is None or wire is None:
+        return []
+    return [idempotency.store_answer_stmt(key, answer.conversation_id, answer.turn_id, wire(answer))]
+
+
+def _make_answer(turn: Turn, lease: Lease, outcome: EngineOutcome) -> TurnAnswer:
+    return TurnAnswer(
+        turn.request.conversation_id,
+        turn.turn_id,
+        turn.turn_no,
+        turn.snapshot.config_version,
+        outcome.session,
+        outcome.result.payload if outcome.result else None,
+        outcome.error,
+        turn.request.ignored_params,
+        turn.ports.clock.elapsed_ms(),
+        tuple(turn.verbose),
+        lease.conversation,
+        lease.now,
+        turn.previous_session.request.conversation_id if turn.previous_session else None,
+    )
+
+
+@contextmanager
+def _report_database_faults() -> Iterator[None]:
+    """Any fault of the database is one error for the caller; its text goes to the log."""
+    try:
+        yield
+    except DatabaseError as error:
+        log.error("turn not stored", error=str(error), exc_info=True)
+        if not connection.in_atomic_block:
+            connection.close()
+        raise ConversationPersistFailed() from error

@@ -1,0 +1,131 @@
+"""Wait for a held lease, in order of arrival (sessions 6, R28)."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from django.db import connection
+
+from convengine.engine.errors import ConversationClosed, TurnInProgress
+from convengine.engine.threads.settings import LEASE_WAIT_SECONDS
+from convengine.engine.turn import live_settings
+from convengine.server.app_interfaces import configuration
+from convengine.server.database.dialect import dialect
+from convengine.server.turns.dead_turns import recover_expired_lease
+
+T = TypeVar("T")
+
+#: Seconds that a ticket lives without being refreshed, so that a dead one does not block the queue.
+TICKET_SECONDS = 3.0
+#: Higher than every ticket.
+LAST_TICKET = 2**62
+#: Seconds that a waiting turn sleeps between two looks at the queue, for each ticket ahead, and at most.
+_POLL, _LONGEST_POLL = 0.005, 0.25
+
+
+@dataclass(frozen=True)
+class QueueState:
+    """What a waiting turn sees."""
+
+    #: Live tickets that are older.
+    ahead: int
+    #: A turn holds the lease.
+    held: bool
+    #: Its holder has not renewed it in time.
+    expired: bool
+    #: The session has ended: nobody gets its lease any more.
+    closed: bool = False
+
+
+def wait_for_lease(conversation_id: str, try_with: Callable[[int], T | None], at_each_look: Callable[[], None]) -> T:
+    """Draw a ticket and poll with short statements; neither transaction nor connection is held in between (R28).
+
+    When nobody is ahead, `try_with` tries for the lease with the ticket, and returns null when it did not get it.
+    `at_each_look` may raise. Raises TurnInProgress when `Session/LEASE_WAIT_SECONDS` are over, ConversationClosed when
+    the session of a thread ends meanwhile.
+    """
+    limit = live_settings.read(configuration().current(), LEASE_WAIT_SECONDS).value
+    ticket = draw_ticket(conversation_id)
+    arrived = refreshed = moved = time.monotonic()
+    last_ahead: int | None = None
+    try:
+        while (now := time.monotonic()) < arrived + limit:
+            queue = read_queue(conversation_id, ticket)
+            if queue.closed:
+                raise ConversationClosed()
+            if queue.ahead == 0 and _is_free(conversation_id, queue) and (acquired := try_with(ticket)):
+                return acquired
+            at_each_look()
+            if now > refreshed + TICKET_SECONDS / 3:
+                refreshed = now
+                refresh_ticket(ticket)
+            if queue.ahead != last_ahead:
+                last_ahead, moved = queue.ahead, now
+            release_connection()
+            # Quick while the queue moves; a long turn is polled ever more rarely.
+            time.sleep(min(max(_POLL * (queue.ahead + 1), (now - moved) / 8), _LONGEST_POLL))
+        raise TurnInProgress()
+    finally:
+        discard_ticket(conversation_id, ticket)
+
+
+def _is_free(conversation_id: str, queue: QueueState) -> bool:
+    """The lease is free or expired."""
+    return not queue.held or (queue.expired and recover_expired_lease(conversation_id))
+
+
+def release_connection() -> None:
+    """Return the connection to the pool, because a waiting turn holds none."""
+    if not connection.in_atomic_block:
+        connection.close()
+
+
+def draw_ticket(conversation_id: str) -> int:
+    """Draw the ticket at the end of the queue.
+
+    Serialised, or a higher ticket could exist before a lower one, and take the lease.
+    """
+    sql = dialect()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO ce_turn_ticket (conversation_id, arrived_at, expires_at) "
+            f"SELECT %s, {sql.now()}, {sql.now(TICKET_SECONDS)} WHERE {sql.advisory_lock()} "
+            f"RETURNING id, {sql.relax_durability()}",
+            [sql.uuid_param(conversation_id), conversation_id],
+        )
+        return int(cursor.fetchone()[0])
+
+
+def read_queue(conversation_id: str, ticket: int = LAST_TICKET) -> QueueState:
+    """The state of the queue and the lease, in one short statement."""
+    sql = dialect()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""SELECT (SELECT count(*) FROM ce_turn_ticket t
+                         WHERE t.conversation_id = c.conversation_id AND t.id < %s AND t.expires_at > {sql.now()}),
+                       lease_token IS NOT NULL, lease_expires_at < {sql.now()},
+                       lifecycle IN ('COMPLETE', 'ABORTED') AND channel <> 'api'
+                  FROM ce_conversation c WHERE conversation_id = %s""",
+            [ticket, sql.uuid_param(conversation_id)],
+        )
+        ahead, held, expired, closed = cursor.fetchone() or (0, False, False, False)
+    return QueueState(int(ahead), bool(held), bool(expired), bool(closed))
+
+
+def refresh_ticket(ticket: int) -> None:
+    """Let a ticket live on."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE ce_turn_ticket SET expires_at = {dialect().now(TICKET_SECONDS)} WHERE id = %s", [ticket]
+        )
+
+
+def discard_ticket(conversation_id: str, ticket: int) -> None:
+    """Leave the queue, and remove expired tickets."""
+    sql = dialect()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"DELETE FROM ce_turn_ticket WHERE conversation_id = %s AND (id = %s OR expires_at < {sql.now()})",
+            [sql.uuid_param(conversation_id), ticket],
+        )

@@ -1,0 +1,184 @@
+"""The composition root: one Engine and its ports, built from the settings."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache, partial
+from importlib import import_module
+
+import structlog
+from django.db import connections
+from django.utils.module_loading import import_string
+
+from convengine.engine.llm.taped import TapedLikeness, TapedModel
+from convengine.engine.pipeline.engine import Engine
+from convengine.engine.pipeline.hooks import Hooks
+from convengine.engine.pipeline.order import DEFAULT_PIPELINE, order_steps
+from convengine.engine.pipeline.step import Step
+from convengine.engine.steps.tools.taped import TapedPace, TapedServers, TapedTools
+from convengine.engine.turn.ports import Clock, ConversationPort, LikenessPort, ModelPort, Ports, ServerPort, ToolPort
+from convengine.engine.turn.recording import Tape
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.verbose import VerboseLine, VerboseListener
+from convengine.server.app_interfaces import turn_log
+from convengine.server.deployment import conf
+from convengine.server.executions.book import Executions
+from convengine.server.executors import mcp_server
+from convengine.server.executors.port import BuiltInTools
+from convengine.server.extensions.containers import Containers
+from convengine.server.extensions.memories import Memories
+from convengine.server.extensions.registry import Registry, registry
+from convengine.server.extensions.tasks import Tasks
+from convengine.server.extensions.timed_tools import TimedTools
+from convengine.server.extensions.tools import RegisteredTools
+from convengine.server.extensions.transformers import ResponseTransformers
+from convengine.server.mcp_client.servers import McpServers
+from convengine.server.model_clients.connections import ECHO, Connections, read_connections
+from convengine.server.model_clients.echo import EchoModel
+from convengine.server.model_clients.none import NoModel
+from convengine.server.model_clients.openai_model import OpenAiModel
+from convengine.server.model_clients.vectors import WordVectors
+
+log = structlog.get_logger(__name__)
+
+
+@cache
+def models() -> Connections:
+    """The models of this deployment. Raises ConnectionInvalid."""
+    return read_connections(conf.get("MODELS"))
+
+
+@cache
+def model() -> ModelPort:
+    """The model of this process."""
+    found = models()
+    if not found.all:
+        return NoModel()
+    return EchoModel() if found.all[0].provider == ECHO else make_model_client(found)
+
+
+def make_model_client(found: Connections) -> OpenAiModel:
+    """The models behind these connections. A waiting turn holds no database connection."""
+    return OpenAiModel(found, _release_connections, lambda conversation: turn_log().spent(conversation))
+
+
+def _release_connections() -> None:
+    """Return every database connection that is not inside a transaction."""
+    for connection in connections.all(initialized_only=True):
+        if not connection.in_atomic_block:
+            connection.close()
+
+
+@dataclass(frozen=True)
+class OutsideWorld:
+    """What the ports of a turn lead to: registered code, a model, executors of tools."""
+
+    registry: Registry = field(default_factory=lambda: registry)
+    model: ModelPort = field(default_factory=model)
+    #: Null for the tools of the registry.
+    tools: ToolPort | None = None
+    #: Null for the servers that the deployment allows.
+    servers: ServerPort | None = None
+    likeness: LikenessPort = field(default_factory=WordVectors)
+
+
+_replacement: ContextVar[OutsideWorld | None] = ContextVar("outside", default=None)
+
+
+@contextmanager
+def replace_outside_world(outside: OutsideWorld) -> Iterator[None]:
+    """Replace the outside world for the turns of this thread: in scenarios and tests."""
+    token = _replacement.set(outside)
+    try:
+        yield
+    finally:
+        _replacement.reset(token)
+
+
+def is_replaced() -> bool:
+    """True while it is replaced."""
+    return _replacement.get() is not None
+
+
+@cache
+def load_extensions() -> None:
+    """Import the modules that register the deployment's tasks, providers and hooks."""
+    for module in conf.get("EXTENSIONS"):
+        import_module(module)
+
+
+def steps() -> Sequence[Step]:
+    """The built-in steps and the deployment's, in order. Raises PipelineConstraintViolation."""
+    return order_steps(
+        [*(import_string(path)() for path in DEFAULT_PIPELINE), *(step() for step in conf.load_all("STEPS"))]
+    )
+
+
+@cache
+def engine() -> Engine:
+    """The engine of this process."""
+    load_extensions()
+    return Engine(steps(), Hooks([*(hook() for hook in conf.load_all("HOOKS")), *registry.hooks]))
+
+
+def ports(
+    clock: Clock, conversations: ConversationPort, tape: Tape, snapshot: Snapshot, workspace: str = "default"
+) -> Ports:
+    """The ports of one turn: live with a Recording, answered from the recording with a Playback.
+
+    `snapshot` is the turn's own, for the rows of tools; documents are searched in `workspace`.
+    """
+    load_extensions()
+    outside = _replacement.get() or OutsideWorld()
+    return Ports(
+        clock=clock,
+        conversations=conversations,
+        tasks=Tasks(outside.registry, tape, connections.close_all, _release_connections),
+        executions=Executions(tape),
+        containers=Containers(outside.registry, tape, connections.close_all, _release_connections),
+        model=TapedModel(outside.model, tape),
+        likeness=TapedLikeness(outside.likeness, tape),
+        tools=TapedTools(
+            TimedTools(
+                outside.tools or _tools(outside.registry, snapshot, workspace),
+                connections.close_all,
+                _release_connections,
+            ),
+            tape,
+        ),
+        servers=TapedServers(
+            outside.servers or McpServers(mcp_server.policy(), waiting=_release_connections),
+            tape,
+        ),
+        pace=TapedPace(clock, tape, _pause),
+        memory=Memories(outside.registry, tape),
+        transformers=ResponseTransformers(outside.registry, tape),
+    )
+
+
+def verbose_listeners() -> tuple[VerboseListener, ...]:
+    """The listeners of a turn's progress. Their exceptions are logged and affect neither the turn nor other
+    listeners.
+    """
+    return tuple(
+        partial(_call_listener, one) for one in (*conf.load_all("VERBOSE_LISTENERS"), *registry.verbose_listeners)
+    )
+
+
+def _call_listener(listener: VerboseListener, line: VerboseLine) -> None:
+    try:
+        listener(line)
+    except Exception as fault:
+        log.warning("progress not heard", error=str(fault), exc_info=fault)
+
+
+def _pause(seconds: float) -> None:
+    _release_connections()
+    time.sleep(seconds)
+
+
+def _tools(registry: Registry, snapshot: Snapshot, workspace: str) -> ToolPort:
+    built_in = BuiltInTools(snapshot, registry, workspace=workspace)
+    return RegisteredTools(registry, connections.close_all, built_in, built_in.make_call)

@@ -1,1 +1,0 @@
-"""What templates ask of the admin as a whole."""

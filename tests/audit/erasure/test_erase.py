@@ -1,0 +1,222 @@
+"""Who is erased leaves no word behind, the chain stays whole, and what only looks like it is found."""
+
+import uuid
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import models, transaction
+
+from audit.erasure import erase
+from audit.erasure.erase import EraseOrder
+from audit.feedback.store import FeedbackInput, store_feedback
+from audit.integrity import anchor, verify
+from audit.models import CeAccessLog, CeAudit, CeChainLink, CeErasure, CeSavedSearch, CeTurnRow
+from audit.record.seal import links
+from convengine.engine.errors import ConversationClosed
+from convengine.engine.turn.seal import Seal
+from convengine.server.database.clock import database_time
+from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeThread
+from tests.api import Caller
+from tests.worlds import desk
+
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+ADA = EraseOrder("ada", "Article 17, ticket 4711")
+SECRET = "Rumpelstiltskin"
+#: Tables that name conversations and hold nothing of anybody.
+_KEPT = {"CeErasure", "CeChainBase", "CeChainLink", "CeAccessLog", "CeConversation", "CeConversationHistory", "CeAudit"}
+
+
+@pytest.fixture
+def caller() -> Caller:
+    desk()
+    found = Caller()
+    for text in ("hours", f"my name is {SECRET}", "fees"):
+        found.say(text, inputParams={"name": SECRET})
+    CeConversation.objects.filter(pk=found.conversation_id).update(remote_jid=SECRET)
+    CeThread.objects.create(workspace_id="default", channel="api", remote_jid=SECRET)
+    CeAccessLog.objects.create(reader="ben", kind="SEARCH", search=f"participant {SECRET}")
+    return found
+
+
+def erased(caller: Caller, **options: Any) -> None:
+    for _ in erase.erase_participant(SECRET, ADA, **options):
+        pass
+
+
+def findings(caller: Caller) -> list[tuple[str, int | None]]:
+    return [(one.code, one.turn_no) for one in verify.verify_conversation(uuid.UUID(caller.conversation_id)).findings]
+
+
+def everything_kept() -> str:
+    """All values of all tables, as one text."""
+    kept = []
+    for model in apps.get_models():
+        if model._meta.app_label in ("audit", "ce_sessions", "ce_executors"):
+            kept += [str(list(model._default_manager.values_list()))]
+    return "\n".join(kept)
+
+
+def test_nothing_of_the_person_is_left_and_the_chain_is_whole(caller: Caller) -> None:
+    assert SECRET in everything_kept()
+    heads = list(CeConversation.objects.values_list("chain_head", flat=True))
+
+    erased(caller)
+
+    assert SECRET not in everything_kept()
+    report = verify.verify_conversation(uuid.UUID(caller.conversation_id))
+    assert report.findings == []
+    assert (report.turns, report.erased) == (3, 3)
+    assert list(CeConversation.objects.values_list("chain_head", flat=True)) == heads
+    assert list(CeConversationHistory.objects.values_list("status", flat=True)) == ["OK"] * 3
+    assert CeTurnRow.objects.exists()
+    assert all(Seal.read(chain).salt is None for chain in CeConversationHistory.objects.values_list("chain", flat=True))
+
+
+def test_the_erasure_itself_is_recorded(caller: Caller) -> None:
+    erased(caller)
+
+    row = CeErasure.objects.get()
+    assert (row.by, row.reason, row.last_turn_no) == ("ada", "Article 17, ticket 4711", 3)
+    assert row.is_genuine()
+    event = CeAudit.objects.get()
+    assert (event.stage, event.turn_no, event.payload_json["by"]) == ("DATA_ERASED", None, "ada")
+    assert CeChainLink.objects.count() == 1
+
+
+def test_an_anchor_of_before_still_fits(caller: Caller, tmp_path: Any) -> None:
+    anchor.write_anchor(tmp_path / "heads")
+    erased(caller)
+
+    assert list(anchor.compare_anchor(tmp_path / "heads")) == []
+
+
+def test_what_was_begun_is_ended_by_whoever_comes_next(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(erase, "TURNS_PER_TRANSACTION", 1)
+    work = erase.erase_participant(SECRET, ADA)
+    for counts in work:
+        if "turns" in counts:
+            break
+    work.close()
+    assert findings(caller) == []
+    assert CeConversationHistory.objects.exclude(user_input=None).count() == 2
+
+    for _ in erase.finish_erasures():
+        pass
+
+    assert SECRET not in everything_kept()
+    assert findings(caller) == []
+    assert erase.list_unfinished() == []
+
+
+def test_erasing_twice_is_erasing_once(caller: Caller) -> None:
+    for _ in range(2):
+        for _ in erase.erase_conversation(uuid.UUID(caller.conversation_id), ADA):
+            pass
+
+    assert CeErasure.objects.count() == 1
+    assert CeAudit.objects.count() == 1
+    with pytest.raises(erase.NothingToErase):
+        list(erase.erase_conversation(uuid.uuid4(), ADA))
+
+
+def test_an_erased_conversation_takes_no_turn(caller: Caller) -> None:
+    erased(caller)
+
+    assert caller.post({"conversationId": caller.conversation_id, "message": "hours"}).json()["errorCode"] == (
+        "CONVERSATION_CLOSED"
+    )
+
+
+def test_nobody_rates_what_was_erased(caller: Caller) -> None:
+    erased(caller)
+
+    with pytest.raises(ConversationClosed, match="erased"):
+        store_feedback(
+            uuid.UUID(caller.conversation_id), None, "participant", FeedbackInput("THUMBS_UP", comment=SECRET)
+        )
+    assert SECRET not in everything_kept()
+
+
+def test_what_is_told_after_an_erasure_is_erased_with_it_and_is_no_damage(caller: Caller) -> None:
+    erased(caller)
+    told = links.NewEvent(uuid.UUID(caller.conversation_id), "MCP_USER_FEEDBACK", {"comment": SECRET})
+    with transaction.atomic():
+        links.add_events([told], database_time(), 1)
+
+    for _ in erase.finish_erasures():
+        pass
+
+    assert SECRET not in everything_kept()
+    assert findings(caller) == []
+    assert erase.list_unfinished() == []
+    assert [row.reason for row in CeErasure.objects.all()] == ["Article 17, ticket 4711"] * 2
+
+
+def test_searches_go_as_they_stand_in_addresses(caller: Caller) -> None:
+    name = "+49 151/7"
+    CeConversation.objects.filter(pk=caller.conversation_id).update(remote_jid=name)
+    asked, other = urlencode({"participant": name}), urlencode({"participant": "+49 1"})
+    ada = User.objects.create_user("ada")
+    for number, query in enumerate((asked, other)):
+        CeAccessLog.objects.create(reader="ben", kind="SEARCH", search=query)
+        CeSavedSearch.objects.create(name=str(number), owner=ada, query=query)
+
+    for _ in erase.erase_participant(name, ADA):
+        pass
+
+    assert set(CeAccessLog.objects.values_list("search", flat=True)) == {"[erased]", other, f"participant {SECRET}"}
+    assert list(CeSavedSearch.objects.values_list("query", flat=True)) == [other]
+
+
+def test_an_edit_that_looks_like_an_erasure_is_found(caller: Caller) -> None:
+    record = CeConversationHistory.objects.get(turn_no=2)
+    chain = Seal.read(record.chain).erased().packed()
+    silent = dict.fromkeys(("user_input", "assistant_output", "facts", "recording", "error_message", "replay_note"))
+    CeConversationHistory.objects.filter(pk=record.pk).update(chain=chain, **silent)
+    CeAudit.objects.filter(turn_no=2).purge()
+
+    assert findings(caller) == [("ERASED_WITHOUT_RECORD", 2)]
+    CeErasure.objects.create(
+        conversation_id=caller.conversation_id, by="eve", reason="none", last_turn_no=3, last_link=0, proof="0" * 64
+    )
+    assert findings(caller) == [("ERASED_WITHOUT_RECORD", 2)]
+
+
+def test_words_put_into_an_erased_turn_are_found(caller: Caller) -> None:
+    erased(caller)
+    CeConversationHistory.objects.filter(turn_no=2).update(user_input="I agree.")
+
+    assert findings(caller) == [("RECORD_CHANGED", 2)]
+
+
+def test_every_table_that_names_conversations_is_known_to_erasing() -> None:
+    naming = {
+        model.__name__
+        for model in apps.get_models()
+        if any(field.name in ("conversation", "conversation_id") for field in model._meta.get_fields())
+        and not isinstance(model._meta.pk, models.ForeignKey)
+    }
+    source = Path(erase.__file__).read_text()
+
+    assert {name for name in naming if name not in source and name not in _KEPT} == set()
+
+
+def test_the_command_says_first_and_does_when_told_so(caller: Caller) -> None:
+    out = StringIO()
+    options = ["--participant", SECRET, "--by", "ada", "--reason", "asked"]
+    call_command("audit_erase", *options, stdout=out)
+    assert "1 conversations would be erased" in out.getvalue()
+    assert not CeErasure.objects.exists()
+
+    call_command("audit_erase", *options, "--yes", stdout=out)
+    assert "3 turns" in out.getvalue()
+    assert SECRET not in everything_kept()
+    with pytest.raises(CommandError, match="Nothing is stored"):
+        call_command("audit_erase", *options, "--yes")

@@ -1,0 +1,110 @@
+"""What was noted elsewhere finds ends that were cut off, and conversations that were taken out whole."""
+
+import json
+import uuid
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from audit.integrity import anchor
+from audit.models import CeAudit, CeChainCut
+from audit.record.seal import cuts
+from convengine.server.database.clock import database_time
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from tests.api import Caller
+from tests.worlds import desk
+
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+
+
+@pytest.fixture
+def caller() -> Caller:
+    desk()
+    found = Caller()
+    for _ in range(3):
+        found.say("hours")
+    return found
+
+
+def verified(file: Path, *options: str) -> tuple[int, dict[str, Any]]:
+    out = StringIO()
+    try:
+        call_command("audit_verify", "--json", "--anchor", str(file), *options, stdout=out)
+    except SystemExit as end:
+        return int(str(end.code)), json.loads(out.getvalue())
+    return 0, json.loads(out.getvalue())
+
+
+def codes(file: Path) -> list[tuple[str, int | None]]:
+    return [(one["code"], one["turn_no"]) for one in verified(file)[1]["findings"]]
+
+
+def test_an_end_that_was_cut_off_with_its_head_is_found(caller: Caller, tmp_path: Path) -> None:
+    file = tmp_path / "heads"
+    call_command("audit_anchor", str(file), stdout=StringIO())
+    assert verified(file)[0] == 0
+    assert verified(file, "--conversation", caller.conversation_id)[0] == 0
+
+    rows = CeConversationHistory.objects.filter(turn_no=3)
+    second = CeConversationHistory.objects.filter(turn_no=2).values().get()
+    rows.delete()
+    CeAudit.objects.filter(turn_no=3).purge()
+    head = bytes.fromhex(anchor._turn_hash(second))
+    CeConversation.objects.update(last_turn_no=2, chain_head=head)
+
+    assert verified(file)[0] == 1
+    assert codes(file) == [("ANCHOR_MISSING", 3)]
+
+
+def test_a_conversation_that_was_taken_out_whole_is_found(caller: Caller, tmp_path: Path) -> None:
+    file = tmp_path / "heads"
+    anchor.write_anchor(file)
+    CeConversation.objects.all().delete()
+    CeAudit.objects.all().purge()
+
+    assert codes(file) == [("ANCHOR_MISSING", 3)]
+    cuts.note_cut(CeChainCut.Kind.TURNS, database_time())
+    assert codes(file) == []
+
+
+def test_a_chain_that_was_made_anew_is_found(caller: Caller, tmp_path: Path) -> None:
+    file = tmp_path / "heads"
+    anchor.write_anchor(file)
+    record = CeConversationHistory.objects.get(turn_no=3)
+    record.status = "BLOCKED"
+    record.save()
+    row = CeConversationHistory.objects.filter(turn_no=3).values().get()
+    CeConversation.objects.update(chain_head=bytes.fromhex(anchor._turn_hash(row)))
+
+    assert codes(file) == [("ANCHOR_DIFFERS", 3)]
+
+
+def test_later_sections_hold_what_went_on_and_older_lines_stay_true(
+    caller: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(anchor, "_MARGIN", 0)
+    file = tmp_path / "heads"
+    assert anchor.write_anchor(file) == 1
+    other = Caller()
+    other.say("hours")
+
+    assert anchor.write_anchor(file) == 1
+    assert anchor.write_anchor(file) == 0
+    assert [json.loads(line)[1:3] for line in file.read_text().splitlines() if line[0] == "["] == [
+        [caller.conversation_id, 3],
+        [other.conversation_id, 1],
+    ]
+    assert verified(file)[0] == 0
+
+
+def test_a_file_that_is_no_anchor_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "heads"
+    file.write_text("nonsense\n")
+    with pytest.raises(CommandError, match="line 1 is not valid JSON"):
+        call_command("audit_anchor", str(file))
+    with pytest.raises(CommandError, match="line 1 is not valid JSON"):
+        call_command("audit_verify", "--conversation", str(uuid.uuid4()), "--anchor", str(file))

@@ -1,0 +1,255 @@
+"""The account of a turn: a maker for everything, words for what no shared world reaches, and no word that is not so."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from audit.models import CeAudit
+from audit.narration import narrate_turn
+from audit.narration.narrators import NARRATORS
+from audit.record.expand import Event, expand_events
+from audit.record.queries import read_turns
+from config_admin.models import CeIntentClassifier, CeResponse, CeRule
+from convengine.engine.pipeline.stages import (
+    AUDIT_EVENT_LOST,
+    ENGINE_KNOWN_FAILURE,
+    ENGINE_UNKNOWN_FAILURE,
+    STEP_HOOK_ERROR,
+)
+from convengine.engine.rules.actions.clear_context import CLEAR_CONTEXT
+from convengine.engine.rules.actions.remove_input_param import REMOVE_INPUT_PARAM
+from convengine.engine.rules.actions.set_context import SET_CONTEXT
+from convengine.engine.rules.actions.set_preference import SET_PREFERENCE
+from convengine.engine.rules.stages import RULE_ERROR, RULE_PASS_CAP_REACHED
+from convengine.engine.stages import STAGES
+from convengine.engine.state_graph.stages import RESPONSE_STATE_OVERRIDE
+from convengine.engine.steps.actions.stages import PENDING_ACTION_EXECUTED, PENDING_ACTION_SKIPPED
+from convengine.engine.steps.conversation.stages import CONTEXT_REPAIRED, CONTEXT_TRIMMED, INPUT_PARAM_IGNORED
+from convengine.engine.steps.correction.stages import CORRECTION_STEP_CONFIRM_REFUSED, CORRECTION_STEP_PATCH_NOT_APPLIED
+from convengine.engine.steps.forms.stages import SCHEMA_EXTRACTION_DETERMINISTIC, SCHEMA_EXTRACTION_LLM_OUTPUT
+from convengine.engine.steps.intents.stages import INTENT_AGENT_SKIPPED, INTENT_MISSING, STATE_MISSING
+from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED
+from convengine.engine.steps.policy.stages import POLICY_BLOCK
+from convengine.engine.steps.responses.stages import EXACT_RESPONSE_RENDERING, RESPONSE_TRANSFORM_FAILED
+from convengine.engine.steps.state_graph.stages import STATE_GRAPH_REVERTED
+from convengine.engine.steps.tools.stages import (
+    KB_UNAVAILABLE,
+    MCP_DB_SQL_EXECUTION,
+    MCP_DUPLICATE_TOOL_CALL_SUPPRESSED,
+    MCP_SERVER_UNAVAILABLE,
+)
+from convengine.engine.turn.enums import DecisionKind
+from convengine.engine.turn.stage import Stage
+from convengine.engine.turn.stages import CONFIG_ROW_INVALID, CONFIG_VALUE_INVALID, DECISION
+from convengine.server.app_interfaces import configuration
+from tests.accounts import unfounded
+from tests.api import Caller
+from tests.cases import for_each
+from tests.worlds import desk
+
+pytestmark = pytest.mark.django_db
+
+
+def event(name: str, seq: int = 1, /, **payload: Any) -> Event:
+    return Event(CeAudit(stage=name, seq=seq, payload_json=payload, config_version=0), payload, {}, None)
+
+
+def told(*events: Event) -> list[str]:
+    return [sentence.text for sentence in narrate_turn(events)]
+
+
+def events_of(caller: Caller, turn_no: int) -> list[Event]:
+    return list(expand_events(read_turns(uuid.UUID(caller.conversation_id), [turn_no])))
+
+
+def test_narrators_are_for_stages_and_kinds_of_decision_that_exist() -> None:
+    kinds = {f"{DECISION}:{kind}" for kind in DecisionKind}
+
+    assert set(NARRATORS) <= set(STAGES) | kinds
+
+
+def test_a_turn_is_told_from_its_message_to_its_answer() -> None:
+    desk()
+    caller = Caller()
+    caller.say("hours please", inputParams={"vip": True})
+    classifier = CeIntentClassifier.objects.get(intent_code="HOURS").pk
+    rule, response = CeRule.objects.get().pk, CeResponse.objects.get(state_code="VIP").pk
+
+    assert told(*events_of(caller, 1)) == [
+        "A new conversation began.",
+        "The user wrote “hours please”, and the caller sent the parameters vip.",
+        "The user brings up something to be done (dialogue act NEW_REQUEST, by patterns, confidence 70%).",
+        f"Recognised the intent HOURS, because the message contains “hours” (phrase {classifier}).",
+        f"Rule {rule} changed the state from IDLE to VIP, because vip is true (before the answer).",
+        f"Answered with answer {response}: “For you: always.”",
+    ]
+
+
+def test_a_sentence_names_its_events_and_its_rows() -> None:
+    desk()
+    caller = Caller()
+    caller.say("hours please", inputParams={"vip": True})
+    events = events_of(caller, 1)
+
+    (sentence,) = [one for one in narrate_turn(events) if one.kind == "SET_STATE"]
+
+    stages = {one.row.seq: one.name for one in events}
+    assert {stages[seq] for seq in sentence.seqs} == {"SET_STATE", "RULE_MATCH"}
+    assert [(row.table, row.pk) for row in sentence.rows] == [("ce_rule", CeRule.objects.get().pk)]
+    assert sentence.as_json()["parts"][0] == {
+        "text": f"Rule {CeRule.objects.get().pk}",
+        "seq": max(sentence.seqs),
+        "path": ["ruleId"],
+        "row": {"table": "ce_rule", "id": CeRule.objects.get().pk},
+    }
+
+
+def test_a_word_that_no_event_says_is_found() -> None:
+    desk()
+    caller = Caller()
+    caller.say("hours please")
+    events, snapshot = events_of(caller, 1), configuration().current()
+    sentences = narrate_turn(events)
+    assert list(unfounded(sentences, events, snapshot)) == []
+
+    for number, sentence in enumerate(sentences):
+        for place, part in enumerate(sentence.parts):
+            if not isinstance(part, str):
+                wrong = replace(sentence, parts=(*sentence.parts[:place], replace(part, value="GHOST")))
+                assert list(unfounded([wrong], events, snapshot)), (number, part)
+    assert list(unfounded([replace(sentences[0], parts=("It was rule 7.",))], events, snapshot))
+
+
+@for_each("payload", [{}, {"reason": "***"}])
+@for_each("stage", sorted(STAGES.values()))
+def test_what_was_erased_or_redacted_breaks_no_account(stage: Stage, payload: Mapping[str, Any]) -> None:
+    texts = dict.fromkeys(
+        ("candidates", "matchedByRule", "matchedIntents", "extracted", "kind", "responseType", "ruleId"), "***"
+    )
+    for said in (payload, {**payload, **texts}):
+        assert all(told(event(stage, **said)))
+
+
+#: Stages that no shared world reaches, with what is told of them.
+CASES: list[tuple[Stage, dict[str, Any], str]] = [
+    (AUDIT_EVENT_LOST, {"stage": "SET_JSON", "reason": "too large"},
+     "The database rejected the event SET_JSON: too large; it is missing from the audit trail."),
+    (CLEAR_CONTEXT, {"ruleId": 4, "paths": ["a", "b"]}, "Rule 4 cleared a and b."),
+    (CONFIG_ROW_INVALID, {"table": "ce_rule", "rowId": 4},
+     "Row 4 of ce_rule is invalid, so the turn ignored it."),
+    (CONFIG_VALUE_INVALID, {"configType": "AUDIT", "configKey": "LEVEL", "reason": "unknown"},
+     "The setting AUDIT / LEVEL has an invalid value: unknown; its default was used."),
+    (CONTEXT_REPAIRED, {"reason": "no object"},
+     "Repaired the stored context, which was not readable: no object."),
+    (CONTEXT_TRIMMED, {"dropped": ["mcp"], "bytes": 9, "maxBytes": 5},
+     "Removed mcp from the context: its 9 bytes exceeded the limit of 5."),
+    (CORRECTION_STEP_CONFIRM_REFUSED, {"missingFields": ["city"]},
+     "The yes does not count as a confirmation yet. Still missing: city."),
+    (CORRECTION_STEP_PATCH_NOT_APPLIED, {"reason": "FIELD_UNKNOWN", "field": "colour"},
+     "The user's correction could not be applied: FIELD_UNKNOWN (colour)."),
+    (SCHEMA_EXTRACTION_DETERMINISTIC,
+     {"extracted": [{"field": "order", "value": 48392, "by": "x-extract"}, {"field": "vip", "value": True}],
+      "rejected": [{"field": "email", "value": "x", "reason": "format"}]},
+     "Extracted order = 48392 and vip = true from the message; email = x (format) was rejected."),
+    (SCHEMA_EXTRACTION_LLM_OUTPUT, {"json": {"order": "48392"}},
+     "The model extracted order = 48392 from the message."),
+    (DISAMBIGUATION_RESOLVED, {"actionKey": "refund", "reply": "the second"},
+     "The reply “the second” selects the action refund."),
+    (ENGINE_UNKNOWN_FAILURE, {"reason": "LEASE_EXPIRED", "message": "gone"},
+     "The turn failed: the server process ended before the turn did. Nothing was saved."),
+    (ENGINE_UNKNOWN_FAILURE, {"exception": "KeyError", "message": "x"},
+     "The turn failed unexpectedly with KeyError: x. Nothing was saved."),
+    (ENGINE_KNOWN_FAILURE, {"errorCode": "TURN_INTERRUPTED"},
+     "A newer message stopped the turn. Nothing was saved."),
+    (EXACT_RESPONSE_RENDERING, {"errorMessage": "no name", "fallbackUsed": "plain"},
+     "Could not fill in the placeholders of the answer: no name; used plain instead."),
+    (INPUT_PARAM_IGNORED, {"keys": ["mcp"]},
+     "Ignored mcp: callers must not send these parameters, they are reserved for the engine."),
+    (INTENT_AGENT_SKIPPED, {"reason": "LLM_NOT_CONFIGURED"},
+     "Did not ask the model for the intent: no model is configured."),
+    (INTENT_MISSING, {"fallbackIntent": "UNKNOWN"}, "No intent was recognised, so it was set to UNKNOWN."),
+    (KB_UNAVAILABLE, {"knowledgeBase": "manuals"}, "The knowledge base manuals was not used."),
+    (MCP_DB_SQL_EXECUTION, {"tool_code": "orders", "sql": "SELECT 1", "row_count": 1},
+     "Ran a database statement for orders: SELECT 1 (rows: 1)."),
+    (MCP_DUPLICATE_TOOL_CALL_SUPPRESSED, {"tool_code": "orders"},
+     "Did not call orders again with the same arguments."),
+    (MCP_SERVER_UNAVAILABLE, {"serverId": "crm", "error": "refused"},
+     "The server crm did not answer: refused; its tools were not available."),
+    (PENDING_ACTION_EXECUTED, {"taskBean": "orders", "reused": True},
+     "The task orders did not run again: it has already run, and its stored result was used."),
+    (PENDING_ACTION_SKIPPED, {"reason": "ALREADY_CLAIMED", "actionKey": "cancel"},
+     "The action cancel did not run: another turn started it, and its outcome is unknown."),
+    (POLICY_BLOCK, {"reason": "TERMINAL"},
+     "A policy has blocked this conversation, so its answer was repeated. A reset unblocks it."),
+    (REMOVE_INPUT_PARAM, {"ruleId": 4, "removed": ["vip"]}, "Rule 4 removed the parameters vip."),
+    (RESPONSE_STATE_OVERRIDE, {"applied": False, "toIntent": "A", "toState": "B", "reason": "NO_EDGE"},
+     "The model's answer asked for intent A and state B, which was rejected: NO_EDGE."),
+    (RESPONSE_TRANSFORM_FAILED, {"transformer": "shout", "errorMessage": "loud"},
+     "The transformer shout failed: loud; the answer was not changed."),
+    (RULE_ERROR, {"ruleId": 4, "action": "SET_JSON", "errorMessage": "no path"},
+     "The action SET_JSON of rule 4 failed: no path."),
+    (RULE_PASS_CAP_REACHED, {"passes": 5},
+     "Stopped the rules after 5 passes, because they kept changing the intent or the state."),
+    (SET_CONTEXT, {"ruleId": 4, "values": {"tier": "gold"}}, 'Rule 4 set tier = gold in the context.'),
+    (SET_PREFERENCE, {"ruleId": 4, "kind": "model", "toId": "small"},
+     "Rule 4 set the model of the conversation to small."),
+    (STATE_GRAPH_REVERTED, {"fromState": "PAID", "toState": "ASSESS"}, "Reverted the move from PAID to ASSESS."),
+    (STATE_MISSING, {"fallbackState": "UNKNOWN"}, "The conversation had no state, so it was set to UNKNOWN."),
+    (STEP_HOOK_ERROR, {"hookClass": "Timer", "step": "RulesStep", "errorMessage": "late"},
+     "The hook Timer failed during RulesStep: late. The turn continued."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("stage", "payload", "expected"), CASES, ids=[f"{case[0]}" for case in CASES])
+def test_what_no_shared_world_reaches_is_told_too(stage: Stage, payload: dict[str, Any], expected: str) -> None:
+    found = event(stage, **payload)
+    sentences = narrate_turn([found])
+
+    assert [sentence.text for sentence in sentences] == [expected]
+    assert list(unfounded(sentences, [found], configuration().current())) == []
+
+
+def test_an_action_of_the_deployment_is_told_by_its_name() -> None:
+    matched = event("RULE_MATCH (RulesStep)", 1, ruleId=4, candidates=[{"id": 4, "matched": True}])
+    applied = event("RULE_APPLIED (RulesStep)", 2, ruleId=4, action="OPEN_TICKET", actionValue="now")
+
+    assert told(matched, applied) == ["Rule 4 applied OPEN_TICKET with now."]
+
+
+def test_an_action_that_waits_is_told_apart_from_one_that_is_settled_in_the_same_turn() -> None:
+    opened = event("PENDING_ACTION_LIFECYCLE", 1, event="OPEN", actionKey="cancel", actionRef="orders:cancel")
+    ran = event("PENDING_ACTION_EXECUTED", 2, taskBean="orders", taskMethods="cancel", pendingActionRef="orders:cancel")
+
+    assert told(opened) == ["The action cancel (orders:cancel) waits for confirmation."]
+    assert told(opened, ran) == ["The user said yes, so the task orders (cancel) ran once."]
+
+
+def test_the_api_gives_the_same_words() -> None:
+    desk()
+    caller = Caller()
+    caller.say("hours please")
+
+    answer = caller.get("/account", turn=1).json()
+
+    assert [one["text"] for one in answer["sentences"]] == told(*events_of(caller, 1))
+    assert (answer["turnNo"], answer["conversationId"]) == (1, caller.conversation_id)
+    assert caller.get("/account", turn=9).status_code == 404
+    assert caller.get("/account").status_code == 400
+
+
+def test_what_was_not_called_again_is_not_told_as_called() -> None:
+    result = {"tool_code": "order.lookup", "status": "SUCCESS", "result": {"found": True}}
+
+    assert told(event("TOOL_ORCHESTRATION_RESULT", **result, reused=True)) == [
+        'Did not call the tool order.lookup again: the same call had already returned {"found": true}.'
+    ]
+    assert told(event("TOOL_ORCHESTRATION_RESULT", **result)) == ['The tool order.lookup returned {"found": true}.']
+
+
+def test_an_intent_that_is_set_to_itself_is_told_to_have_stayed() -> None:
+    (said,) = told(event("SET_INTENT", ruleId=61, fromIntent="UNKNOWN", toIntent="UNKNOWN"))
+
+    assert said.startswith("Rule 61 kept the intent UNKNOWN")

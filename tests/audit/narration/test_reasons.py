@@ -1,0 +1,36 @@
+import uuid
+
+import pytest
+
+from audit.narration.reasons import Reason, list_reasons
+from audit.record.expand import expand_events
+from audit.record.queries import read_turns
+from config_admin.models import CeRule
+from tests.api import Caller
+from tests.worlds import desk
+
+pytestmark = pytest.mark.django_db
+
+
+def told(caller: Caller) -> dict[str, Reason]:
+    """What is told of the first turn, by what it is about."""
+    events = list(expand_events(read_turns(uuid.UUID(caller.conversation_id), [1])))
+    return {reason.subject: reason for reason in list_reasons(events)}
+
+
+def test_each_decision_is_told_with_what_won_and_what_did_not_and_the_value_that_was_compared() -> None:
+    desk()
+    rule = CeRule.objects.get()
+    caller = Caller()
+    caller.say("hours", inputParams={"vip": False})
+
+    found = told(caller)
+    (lost,) = [row for row in found["Rules before the answer"].lost if row.pk == rule.pk]
+    assert lost.about.startswith("When vip is true")
+    assert lost.reason == "its condition is not met: vip is false"
+    assert found["Intent"].won
+    assert found["Answer"].won[0].table == "ce_response"
+
+
+def test_a_turn_without_events_tells_nothing() -> None:
+    assert list_reasons([]) == []

@@ -1,0 +1,53 @@
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from audit.models import CeTurnRow
+from audit.record import row_usage as module
+from audit.record.row_usage import count_row_usage
+
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+
+NOW = timezone.now()
+
+
+def decided(pk: int, days_ago: Sequence[float]) -> None:
+    CeTurnRow.objects.bulk_create(
+        CeTurnRow(
+            turn_id=uuid4(), table_name="ce_rule", row_pk=str(pk), role="RULE", created_at=NOW - timedelta(days=days)
+        )
+        for days in days_ago
+    )
+
+
+def test_rows_are_counted_since_a_moment_and_the_last_time_is_told_however_long_ago() -> None:
+    decided(1, [0.5, 2, 30])
+    decided(2, [30])
+
+    found = count_row_usage([("ce_rule", "1"), ("ce_rule", "2"), ("ce_rule", "3")], NOW - timedelta(days=7))
+
+    assert {pk: (one.turns, one.last) for (_, pk), one in found.items()} == {
+        "1": (2, NOW - timedelta(days=0.5)),
+        "2": (0, NOW - timedelta(days=30)),
+        "3": (0, None),
+    }
+
+
+def test_counting_ends_where_it_says_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST", 3)
+    decided(1, [1] * 5)
+
+    assert count_row_usage([("ce_rule", "1")], NOW - timedelta(days=7))["ce_rule", "1"].turns == 3
+
+
+@pytest.mark.parametrize(("rows", "queries"), [(0, 0), (1, 1), (500, 1)])
+def test_it_is_one_query_for_all(rows: int, queries: int) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        found = count_row_usage([("ce_rule", str(pk)) for pk in range(rows)], NOW)
+
+    assert (len(captured), len(found)) == (queries, rows)

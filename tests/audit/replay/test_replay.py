@@ -1,0 +1,179 @@
+import uuid
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db.models import QuerySet
+
+from audit.models import CeAudit
+from audit.replay.replay import NotReplayable, find_replay_difference
+from config_admin.models import CeConfig, CeResponse, CeRule
+from convengine.engine.turn.codec import compress, decompress, dumps
+from convengine.server.extensions.registry import TaskEntry, registry
+from convengine.server.extensions.tasks import TaskCall
+from convengine.server.sessions.models import CeConversationHistory
+from convengine.server.turns import recording
+from tests.api import Caller
+from tests.database import unsealed
+
+pytestmark = pytest.mark.django_db
+
+
+def record(turn: int = 1) -> CeConversationHistory:
+    return CeConversationHistory.objects.get(turn_no=turn)
+
+
+def test_a_turn_replays_equal_also_after_the_configuration_changed(caller: Caller) -> None:
+    caller.say("hours", inputParams={"vip": True})
+    caller.say("fees")
+    caller.say("/reset")
+    caller.say("my cvv")
+    CeResponse.objects.update(exact_text="Changed.")
+    CeRule.objects.all().delete()
+
+    assert [find_replay_difference(record(turn)) for turn in (1, 2, 3, 4)] == [None] * 4
+
+
+def forge(pk: int, payload: dict[str, Any]) -> None:
+    with unsealed("ce_audit"):
+        QuerySet(CeAudit).filter(pk=pk).update(payload_json=payload)
+
+
+def test_a_failed_turn_replays_equal_as_well(caller: Caller) -> None:
+    CeResponse.objects.filter(intent_code="HOURS").delete()
+    caller.say("hours")
+
+    assert find_replay_difference(record()) is None
+
+
+def test_a_difference_names_the_first_event(caller: Caller) -> None:
+    caller.say("hours")
+    event = CeAudit.objects.get(stage="RESPONSE_EXACT")
+    forge(event.pk, {**event.payload_json, "text": "Forged."})
+
+    difference = find_replay_difference(record())
+
+    assert difference is not None
+    assert difference.seq == event.seq
+    assert difference.recorded is not None
+    assert difference.recorded[1]["text"] == "Forged."
+
+
+class Counter:
+    """A task with an effect."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def run(self, call: TaskCall) -> Any:
+        self.calls += 1
+        call.set_context("count", self.calls)
+        return {"count": self.calls}
+
+
+@pytest.fixture
+def counter() -> Any:
+    task = Counter()
+    registry.add_task("counter", TaskEntry({"run": task.run}))
+    yield task
+    del registry.tasks["counter"]
+
+
+def test_a_replay_asks_the_recording_and_never_the_task(caller: Caller, counter: Counter) -> None:
+    CeRule.objects.create(
+        phase="PRE_RESPONSE_RESOLUTION", intent_code="ANY", state_code="ANY", rule_type="EXACT", match_pattern="ANY",
+        action="SET_TASK", action_value="counter:run",
+    )  # fmt: skip
+    answer = caller.say("hours")
+
+    assert answer["context"]["count"] == 1
+    assert find_replay_difference(record()) is None
+    assert counter.calls == 1
+
+
+def test_a_replay_after_the_task_is_gone_is_equal_too(caller: Caller) -> None:
+    registry.add_task("gone", TaskEntry({"run": lambda call: 7}))
+    CeRule.objects.create(
+        phase="PRE_RESPONSE_RESOLUTION", intent_code="ANY", state_code="ANY", rule_type="EXACT", match_pattern="ANY",
+        action="SET_TASK", action_value="gone:run",
+    )  # fmt: skip
+    caller.say("hours")
+    del registry.tasks["gone"]
+
+    assert find_replay_difference(record()) is None
+
+
+def test_a_masked_recording_is_not_replayed(caller: Caller) -> None:
+    caller.say("hours", inputParams={"token": "secret"})
+
+    with pytest.raises(NotReplayable, match="Redaction masked"):
+        find_replay_difference(record())
+
+
+@pytest.mark.parametrize("level", ["STANDARD", "ERROR_ONLY", "NONE"])
+def test_filters_apply_to_both_sides(caller: Caller, level: str) -> None:
+    CeConfig.objects.create(config_type="AUDIT", config_key="LEVEL", config_value=level)
+    caller.say("hours")
+
+    assert find_replay_difference(record()) is None
+
+
+def test_the_command_says_equal_or_what_differs(caller: Caller) -> None:
+    caller.say("hours")
+    out = StringIO()
+    call_command("replay", caller.conversation_id, "1", stdout=out)
+    forge(CeAudit.objects.get(stage="RESPONSE_EXACT").pk, {})
+
+    assert out.getvalue().strip() == "equal"
+    with pytest.raises(CommandError, match="is different"):
+        call_command("replay", caller.conversation_id, "1", stdout=out)
+    with pytest.raises(CommandError, match="no turn 9"):
+        call_command("replay", caller.conversation_id, "9", stdout=out)
+    with pytest.raises(CommandError, match="no turn 1"):
+        call_command("replay", str(uuid.uuid4()), "1", stdout=out)
+
+
+@pytest.mark.parametrize("number", [1e23, 1.0e308, -0.0, 2**63, 2**53 + 1, 123456789012345678901234567890, 0.1 + 0.2])
+def test_numbers_that_a_database_writes_in_its_own_way_are_no_difference(caller: Caller, number: float) -> None:
+    caller.say("hours", inputParams={"amount": number})
+    caller.say("fees", inputParams={"list": [{"n": number}]})
+
+    assert [find_replay_difference(record) for record in CeConversationHistory.objects.all()] == [None, None]
+
+
+def without_the_answer_of(port: str) -> None:
+    """Take one recorded answer away, as a bug or a hand could."""
+    turn = record()
+    document = decompress(turn.recording, recording._WORDS)
+    document["tape"] = [entry for entry in document["tape"] if entry[0] != port]
+    CeConversationHistory.objects.filter(pk=turn.pk).update(recording=compress(dumps(document), recording._WORDS))
+
+
+@pytest.mark.parametrize("port", ["model.configured", "transform"])
+def test_with_one_recorded_answer_taken_away_it_fails_and_names_it(caller: Caller, port: str) -> None:
+    caller.say("hours")
+    without_the_answer_of(port)
+
+    difference = find_replay_difference(record())
+
+    assert difference is not None
+    assert f"of the turn asks {port}" in difference.calls[0]
+    said = StringIO()
+    with pytest.raises(CommandError):
+        call_command("replay", caller.conversation_id, 1, stdout=said)
+    assert difference.calls[0] in said.getvalue()
+
+
+def test_a_recorded_call_that_is_not_made_is_a_difference_too(caller: Caller) -> None:
+    caller.say("hours")
+    turn = record()
+    document = decompress(turn.recording, recording._WORDS)
+    document["tape"].append(["tool", {"tool": "order.status", "group": "", "args": {}}, {"result": 1}])
+    CeConversationHistory.objects.filter(pk=turn.pk).update(recording=compress(dumps(document), recording._WORDS))
+
+    difference = find_replay_difference(record())
+
+    assert difference is not None
+    assert "Recorded and not asked for: tool for" in difference.calls[0]

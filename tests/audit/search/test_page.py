@@ -1,0 +1,183 @@
+"""The page that finds turns: the address is the search, errors help, searches have names, and looks are noted."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from audit.models import CeAccessLog, CeSavedSearch
+from tests.audit.search.records import conversation, turn
+
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+
+
+@pytest.fixture
+def address() -> str:
+    return reverse("admin:audit_ceaudit_find")
+
+
+def member(name: str, group: str = "qa") -> Client:
+    user, _ = User.objects.get_or_create(username=name, defaults={"is_staff": True})
+    user.groups.set(Group.objects.filter(name=group))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def reader(db: None) -> Client:
+    return member("quinn")
+
+
+def shown(answer: Any) -> list[int]:
+    return [line.turn.pk for line in answer.context["lines"]]
+
+
+def test_without_a_question_the_newest_turns_are_shown(reader: Client, address: str) -> None:
+    turns = [turn(number).pk for number in range(3)]
+
+    assert shown(reader.get(address)) == turns[::-1]
+
+
+def test_what_was_left_empty_is_not_part_of_the_address(reader: Client, address: str) -> None:
+    answer = reader.get(address, {"q": " late ", "intent": "", "show": "turns"})
+
+    assert answer.headers["Location"] == f"{address}?q=late"
+
+
+def test_the_address_is_the_search(reader: Client, address: str) -> None:
+    mine = turn(1, conversation(remote_jid="+4912"), user_input="Where is my <parcel>?", intent_code="TRACK")
+    turn(2, user_input="parcel")
+
+    answer = reader.get(address, {"q": "PARCEL", "participant": "+4912", "intent": "track", "show": "conversations"})
+
+    text = answer.content.decode()
+    assert shown(answer) == [mine.pk]
+    assert "Where is my &lt;<mark>parcel</mark>&gt;?" in text
+    assert 'value="PARCEL"' in text
+    without = f"{address}?q=PARCEL&amp;participant=%2B4912&amp;show=conversations"
+    assert f'href="{without}" aria-label="Remove the filter Intent"' in text
+
+
+def test_a_page_leads_to_its_neighbours(reader: Client, address: str) -> None:
+    turns = [turn(number, state_code="ASKED").pk for number in range(60)]
+
+    first = reader.get(address, {"state": "ASKED"})
+    second = reader.get(first.context["older"])
+
+    assert shown(first) + shown(second) == turns[::-1]
+    assert shown(reader.get(second.context["newer"])) == shown(first)
+    assert second.context["newest"] == f"{address}?state=ASKED"
+    assert not second.context["older"]
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "told"),
+    [
+        ({"q": "?!"}, "q", "contains no word"),
+        ({"q": "in*"}, "q", "at least 3 letters"),
+        ({"id": "12"}, "id", "is not an ID. Copy a complete ID"),
+        ({"row": "17"}, "table", "Choose the type of the row"),
+        ({"table": "ce_rule"}, "row", "number or code of the row"),
+        ({"since": "2026-02-02", "until": "2026-02-01"}, "until", "must be after the start"),
+        ({"since": "yesterday"}, "since", "This is not a valid time"),
+        ({"release": "x"}, "release", "whole number"),
+        ({"cost": "-1"}, "cost", "greater than or equal to 0"),
+        ({"stage": "NOT_ONE"}, "stage", "NOT_ONE"),
+    ],
+)
+def test_what_cannot_be_read_is_told_at_its_field(
+    reader: Client, address: str, given: dict[str, str], field: str, told: str
+) -> None:
+    answer = reader.get(address, given)
+
+    text = answer.content.decode()
+    assert told in answer.context["form"].errors[field][0]
+    assert f'id="id_{field}_error"' in text
+    assert "Not searched yet" in text
+    assert "found" not in answer.context
+
+
+def test_where_nothing_is_found_it_says_why_that_may_be(reader: Client, address: str) -> None:
+    text = reader.get(address, {"intent": "GONE", "state": "LOST", "participant": "+49", "q": "x"}).content.decode()
+
+    assert "No turn matches all filters." in text
+    for hint in (
+        "does not have the intent GONE",
+        "does not have the state LOST",
+        "No participant has the ID +49",
+        "whole words",
+    ):
+        assert hint in text
+
+
+def test_a_strange_place_in_the_list_is_its_beginning(reader: Client, address: str) -> None:
+    made = turn()
+
+    answer = reader.get(address, {"at": "nonsense"})
+
+    assert shown(answer) == [made.pk]
+    assert "The first page is shown" in answer.content.decode()
+
+
+def test_a_search_is_kept_under_a_name_for_oneself_or_for_all(reader: Client, address: str) -> None:
+    other = member("vera")
+    of_tracks = f"{address}?intent=TRACK"
+    reader.post(of_tracks, {"name": "Tracking"})
+    reader.post(of_tracks, {"name": "For all", "shared": "on"})
+
+    def names(client: Client) -> list[str]:
+        return [one.name for one, *_ in client.get(address).context["kept"]]
+
+    assert names(reader) == ["For all", "Tracking"]
+    assert names(other) == ["For all"]
+    kept = CeSavedSearch.objects.get(name="Tracking")
+    assert f'href="{address}?{kept.query}"' in reader.get(address).content.decode()
+    assert kept.query == "intent=TRACK"
+
+    assert "You already have a search with this name" in reader.post(of_tracks, {"name": "Tracking"}).content.decode()
+    assert "Enter a name for the search" in reader.post(of_tracks, {"name": ""}).content.decode()
+    assert "has no filters" in reader.post(address, {"name": "Empty"}).content.decode()
+
+    mine, all_ = kept.pk, CeSavedSearch.objects.get(name="For all").pk
+    for pk in (mine, all_, "x", "9" * 30):
+        other.post(address, {"delete": pk})
+    assert CeSavedSearch.objects.count() == 2
+    reader.post(address, {"delete": mine})
+    ada = Client()
+    ada.force_login(User.objects.create_superuser("ada"))
+    ada.post(address, {"delete": all_})
+    assert not CeSavedSearch.objects.exists()
+
+
+def test_every_search_is_noted_with_who_made_it(reader: Client, address: str) -> None:
+    reader.get(address, {"participant": "+4912"})
+    reader.get(address, {"q": "?"})
+
+    (look,) = CeAccessLog.objects.all()
+    assert (look.reader, look.kind, look.search) == ("quinn", "SEARCH", "participant=%2B4912")
+
+
+def test_operators_find_no_conversations(address: str) -> None:
+    assert member("otto", "operator").get(address).status_code == 403
+
+
+def test_the_page_costs_the_same_number_of_statements_for_any_number_of_turns(reader: Client, address: str) -> None:
+    def statements() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            reader.get(address, {"intent": "TRACK"})
+        assert not [one for one in captured.captured_queries if "COUNT(" in one["sql"]]
+        return len(captured)
+
+    turn(0, intent_code="TRACK", costs=["0.5"])
+    statements()
+    few = statements()
+    for number in range(1, 49):
+        turn(number, conversation(remote_jid=f"+{number}"), intent_code="TRACK", costs=["0.1"])
+
+    assert statements() == few
+    assert few <= 14

@@ -1,0 +1,117 @@
+"""The pages that run turns again, and the file that is saved from them, as somebody of QA opens them."""
+
+import re
+from typing import Any
+
+import pytest
+import yaml
+from django.contrib.auth.models import Group, User
+from django.test import Client
+
+from audit.models import CeAccessLog, CeAudit
+from audit.replay.outcome import replay_outcome
+from config_admin.models import CeResponse
+from convengine.server.extensions.registry import TaskEntry, registry
+from convengine.server.sessions.models import CeConversationHistory, CePendingActionExecution
+from tests.api import Caller
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def qa() -> Client:
+    user = User.objects.create_user("quentin", is_staff=True)
+    user.groups.add(Group.objects.get(name="qa"))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def page(client: Client, caller: Caller, path: str) -> str:
+    """The words of a page."""
+    response: Any = client.get(f"/admin/audit/ceaudit/{caller.conversation_id}/{path}")
+    assert response.status_code == 200, response
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
+
+
+def edited() -> int:
+    """Another text for the hours; gives the release."""
+    response = CeResponse.objects.get(intent_code="HOURS", state_code="IDLE")
+    response.exact_text = "Ten to six."
+    response.save()
+    return replay_outcome(CeConversationHistory.objects.get(turn_no=1)).config_version + 1
+
+
+def test_on_its_own_release_a_turn_is_equal_and_on_another_the_differences_are_named(
+    caller: Caller, qa: Client
+) -> None:
+    caller.say("hours")
+    release = edited()
+
+    assert "All 78 events and the answer are the same." in page(qa, caller, "turn/1/replay/")
+    there = page(qa, caller, f"turn/1/replay/?release={release}")
+
+    assert "steps are different" in there
+    assert "Original Nine to five. Replay Ten to six." in there
+    assert "RESPONSE_EXACT" in there
+    kinds = CeAccessLog.objects.order_by("access_id").values_list("reader", "kind", "turn_no")
+    assert list(kinds) == [("quentin", "REPLAY", 1)] * 2
+
+
+def test_nothing_is_written_and_no_effect_is_caused(caller: Caller, qa: Client) -> None:
+    caller.say("hours")
+    release = edited()
+    registry.add_task("counter", TaskEntry({"run": lambda call: pytest.fail("called")}))
+    before = [CeAudit.objects.count(), CeConversationHistory.objects.count(), CePendingActionExecution.objects.count()]
+
+    page(qa, caller, f"turn/1/replay/?release={release}")
+
+    registry.tasks.pop("counter")
+    after = [CeAudit.objects.count(), CeConversationHistory.objects.count(), CePendingActionExecution.objects.count()]
+    assert after == before
+
+
+def test_all_turns_of_a_conversation_stand_in_a_list(caller: Caller, qa: Client) -> None:
+    caller.say("hours")
+    caller.say("fees")
+    release = edited()
+    CeConversationHistory.objects.filter(turn_no=2).update(replayable=False, replay_note="REDACT_KEYS took a part.")
+
+    assert "1 of 2 turns have the same events." in page(qa, caller, "replay/")
+    there = page(qa, caller, f"replay/?release={release}")
+
+    assert f"0 of 2 turns have the same events on release {release}." in there
+    assert "REDACT_KEYS took a part." in there
+
+
+@pytest.mark.parametrize(("release", "said"), [("x", "is not a release number"), ("9999", "Release 9999")])
+def test_a_release_that_there_is_not_is_said(caller: Caller, qa: Client, release: str, said: str) -> None:
+    caller.say("hours")
+
+    assert said in page(qa, caller, f"turn/1/replay/?release={release}")
+    assert said in page(qa, caller, f"replay/?release={release}")
+
+
+def test_a_turn_is_saved_as_a_file(caller: Caller, qa: Client) -> None:
+    caller.say("hours")
+    caller.say("fees")
+
+    response = qa.get(f"/admin/audit/ceaudit/{caller.conversation_id}/scenario/?first=2&last=2")
+
+    assert response["Content-Disposition"].endswith('-turns-2-2.yaml"')
+    document = yaml.safe_load(response.content)
+    assert [turn["user"] for turn in document["turns"]] == ["fees"]
+    assert document["id"] in response["Content-Disposition"]
+    assert CeAccessLog.objects.get().kind == "SCENARIO"
+
+
+def test_turns_that_cannot_be_saved_say_why(caller: Caller, qa: Client) -> None:
+    caller.say("hours")
+    CeConversationHistory.objects.update(replayable=False, replay_note="REDACT_KEYS took a part.")
+
+    response = qa.get(f"/admin/audit/ceaudit/{caller.conversation_id}/scenario/")
+
+    assert response["Content-Type"].startswith("text/html")
+    assert "Turn 1 cannot be played again: REDACT_KEYS took a part." in response.content.decode()
+    wrong = qa.get(f"/admin/audit/ceaudit/{caller.conversation_id}/scenario/?first=x")
+    assert "is not a turn number" in wrong.content.decode()

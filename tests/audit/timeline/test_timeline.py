@@ -1,0 +1,170 @@
+"""The timeline of a conversation: what lies between turns, every way through it, and the same cost at any length."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from audit.models import CeAccessLog, CeAudit
+from audit.timeline.addresses import timeline_url
+from audit.timeline.cards import WINDOW_SIZE, TurnCard
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from tests.audit.timeline.conftest import BEGAN, long_conversation
+
+Words = Callable[[str], str]
+pytestmark = pytest.mark.django_db
+
+
+def shown(reader: Client, address: str) -> list[int]:
+    """The numbers of the turns that a page shows."""
+    items = reader.get(address).context["items"]
+    return [item.record.turn_no for item in items if isinstance(item, TurnCard)]
+
+
+def cards(reader: Client, row: CeConversation) -> dict[int, TurnCard]:
+    items = reader.get(timeline_url(row.pk)).context["items"]
+    return {item.record.turn_no: item for item in items if isinstance(item, TurnCard)}
+
+
+def test_the_newest_turns_come_first_and_every_other_one_can_be_reached(reader: Client, words: Words) -> None:
+    row = long_conversation(100)
+    home = timeline_url(row.pk)
+
+    assert shown(reader, home) == list(range(61, 101))
+    assert shown(reader, f"{home}?before=61") == list(range(21, 61))
+    assert shown(reader, f"{home}?before=21") == list(range(1, 21))
+    assert shown(reader, f"{home}?after=0") == list(range(1, 41))
+    assert shown(reader, f"{home}?after=60") == list(range(61, 101))
+    assert shown(reader, f"{home}?turn=50") == list(range(30, 70))
+    assert shown(reader, f"{home}?at={(BEGAN + timedelta(minutes=49, seconds=1)):%Y-%m-%dT%H:%M:%S}")[:2] == [49, 50]
+    assert "Later »" not in words(home)
+    assert "« Earlier" in words(home)
+    assert "« Earlier" not in words(f"{home}?after=0")
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("turn=nine", "“nine” is not a turn number. Enter a whole number such as 3."),
+        ("turn=99", "This conversation has no turn 99."),
+        ("at=yesterday", "“yesterday” is not a date and time"),
+        ("at=2026-13-45T00:00", "is not a date and time"),
+        ("at=2999-01-01T00:00", "No turn started at or after that time"),
+        ("before=-1", "“-1” is not a turn number. Enter a whole number such as 3."),
+    ],
+)
+def test_what_cannot_be_found_is_told_beside_what_there_is(reader: Client, words: Words, query: str, says: str) -> None:
+    address = f"{timeline_url(long_conversation(3).pk)}?{query}"
+
+    assert says in words(address)
+    assert shown(reader, address) == [1, 2, 3]
+
+
+def test_it_costs_the_same_at_any_length_and_everywhere_in_it(reader: Client) -> None:
+    counts = set()
+    for turns, query in ((2, ""), (45, ""), (1000, ""), (1000, "?before=500"), (1000, "?before=20")):
+        address = timeline_url(long_conversation(turns).pk) + query
+        reader.get(address)
+        with CaptureQueriesContext(
+            connection,
+        ) as found:
+            assert reader.get(address).status_code == 200
+        counts.add(len(found))
+    assert len(counts) == 1, counts
+    assert counts.pop() <= 12
+
+
+def test_moves_that_end_or_resume_a_session_stand_between_turns(words: Words) -> None:
+    row = long_conversation(2)
+    for number, (end, reason) in enumerate((("ABORTED", "abandoned"), ("RUNNING", "reopened")), start=1):
+        CeAudit.objects.create(
+            conversation_id=row.pk, turn_no=number, seq=9, stage="SESSION_LIFECYCLE", created_at=BEGAN,
+            payload_json={"from": "RUNNING", "to": end, "reason": reason},
+        )  # fmt: skip
+
+    text = words(timeline_url(row.pk))
+
+    assert "Aborted the user gave up" in text
+    assert "Running a message arrived after the end of the session" in text
+
+
+def test_between_turns_stand_days_silences_moves_and_new_releases(words: Words) -> None:
+    row = long_conversation(4)
+    turns = CeConversationHistory.objects.filter(conversation=row)
+    turns.filter(turn_no=3).update(created_at=BEGAN + timedelta(hours=3), config_version=2)
+    turns.filter(turn_no=4).update(created_at=BEGAN + timedelta(days=2))
+
+    text = words(timeline_url(row.pk))
+
+    assert "Sunday, 1 March 2026" in text
+    assert "Tuesday, 3 March 2026" in text
+    assert "2 hours, 58 minutes without messages" in text.replace("\xa0", " ")
+    assert "The configuration changed from release 1 to 2" in text
+    assert "a question waits" not in text
+    assert text.count("awaiting the user") == 4
+
+
+def test_turns_that_did_not_end_well_are_there_with_what_was_not_saved(reader: Client, words: Words) -> None:
+    row = long_conversation(5)
+    turns = CeConversationHistory.objects.filter(conversation=row)
+    turns.filter(turn_no=2).update(status="FAILED", error_code="LLM_TIMEOUT", error_message="Too slow.")
+    turns.filter(turn_no=3).update(status="INTERRUPTED", error_code="TURN_INTERRUPTED")
+    turns.filter(turn_no=4).update(status="BLOCKED", audit_incomplete=True)
+
+    found, text = cards(reader, row), words(timeline_url(row.pk))
+
+    assert [found[number].stored for number in (1, 2, 3, 4, 5)] == [True, False, False, True, True]
+    assert "LLM_TIMEOUT Too slow. This turn was not saved: the conversation stayed at FAQ / IDLE." in text
+    assert "Blocked by a policy" in text
+    assert [one.code for one in found[4].warnings] == ["AUDIT_INCOMPLETE"]
+
+
+@pytest.mark.parametrize(
+    ("stage", "code"),
+    [
+        ("STEP_ERROR", "STEP_ERROR"),
+        ("GUARDRAIL_DENY", "GUARDRAIL_DENY"),
+        ("STATE_GRAPH_VIOLATION", "STATE_GRAPH_VIOLATION"),
+        ("RESPONSE_MAPPING_NOT_FOUND", "RESPONSE_MAPPING_NOT_FOUND"),
+        ("PENDING_ACTION_FAILED", "PENDING_ACTION_FAILED"),
+        ("TOOL_ORCHESTRATION_ERROR", "TOOL_ORCHESTRATION_ERROR"),
+        ("MCP_TOOL_ERROR", "MCP_TOOL_ERROR"),
+        ("STEP_ENTER", "UNCLOSED_STEP"),
+    ],
+)
+def test_a_card_warns_of_what_should_be_looked_at_first(reader: Client, stage: str, code: str) -> None:
+    row = long_conversation(2)
+    CeAudit.objects.create(
+        conversation_id=row.pk, turn_no=2, seq=9, stage=stage, payload_json={"step": "X"}, created_at=BEGAN
+    )
+
+    found = cards(reader, row)
+
+    assert [one.code for one in found[2].warnings] == [code]
+    assert not found[1].warnings
+
+
+def test_sessions_beside_this_one_are_led_to(words: Words) -> None:
+    first = long_conversation(1, lifecycle="COMPLETE")
+    second = long_conversation(1, previous_session=first)
+
+    assert "A new session starts. Previous session" in words(timeline_url(second.pk))
+    assert "Next session" in words(timeline_url(first.pk))
+
+
+def test_a_conversation_without_turns_says_so(words: Words) -> None:
+    assert "No turns." in words(timeline_url(long_conversation(0).pk))
+
+
+def test_only_readers_come_in_and_their_look_is_noted(reader: Client) -> None:
+    row = long_conversation(1)
+
+    assert Client().get(timeline_url(row.pk)).status_code == 302
+    assert reader.post(timeline_url(row.pk)).status_code == 405
+    assert reader.get("/admin/audit/ceaudit/00000000-0000-0000-0000-000000000000/timeline/").status_code == 404
+    reader.get(timeline_url(row.pk))
+    assert CeAccessLog.objects.filter(kind="CONVERSATION", conversation_id=row.pk, reader="quinn").count() == 1
+    assert WINDOW_SIZE == 40

@@ -1,0 +1,160 @@
+"""The page of a turn: the account first, and everything that it rests on."""
+
+import uuid
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from audit.models import CeAudit, CeLlmCallLog
+from audit.timeline.addresses import timeline_url, turn_url
+from config_admin.models import CeIntentClassifier, CeResponse, CeRule, CeVerbose
+from config_admin.releases.change_set import change_set
+from convengine.server.sessions.models import CeConversationHistory
+from tests.api import Caller
+from tests.audit.timeline.conftest import long_conversation
+
+Words = Callable[[str], str]
+pytestmark = pytest.mark.django_db
+
+
+def page_of(caller: Caller, turn_no: int = 1, query: str = "") -> str:
+    return turn_url(uuid.UUID(caller.conversation_id), turn_no) + query
+
+
+def test_it_tells_what_happened_and_leads_to_rows_and_events(caller: Caller, reader: Client, words: Words) -> None:
+    caller.say("hours please", inputParams={"vip": True})
+    rule = CeRule.objects.get().pk
+
+    text, source = words(page_of(caller)), reader.get(page_of(caller)).content.decode()
+
+    assert "What happened A new conversation began." in text
+    assert f"ce_rule {rule} changed the state from IDLE to VIP , because vip is true" in text
+    assert f"/turn/1/row/?table=ce_rule&amp;row={rule}" in source
+    assert "IntentResolutionStep" in text
+    assert "Rules before the answer" in text
+    assert "chosen" in text
+
+
+def test_a_decision_shows_values_that_were_compared_and_counts_rows_that_it_does_not_list(
+    caller: Caller, words: Words
+) -> None:
+    with change_set(reason="many"):
+        CeIntentClassifier.objects.bulk_create(
+            CeIntentClassifier(intent_code="FEES", state_code="IDLE", rule_type="CONTAINS", pattern=f"p{number}")
+            for number in range(200)
+        )
+    caller.say("hours please")
+
+    text = words(page_of(caller))
+
+    assert "vip is true : no value: not set" in text
+    assert "177 more are not shown: 177 (it does not match the message)" in text
+    assert "more are not shown" not in words(page_of(caller, 1, "?rows=all")).replace("places that", "")
+
+
+def test_it_is_narrowed_to_a_part_or_a_text_and_one_event_opens_whole(caller: Caller, reader: Client) -> None:
+    caller.say("hours please", inputParams={"vip": True})
+
+    whole = reader.get(page_of(caller)).context
+    rules = reader.get(page_of(caller, 1, "?family=RULE")).context
+    vip = reader.get(page_of(caller, 1, "?q=VIP")).context
+    odd = reader.get(page_of(caller, 1, "?family=NONE&q=")).context
+
+    assert {line.family for line in rules["lines"]} == {"RULE"}
+    assert {one.family for one in rules["account"]} == {"RULE"}
+    assert 0 < len(vip["lines"]) < len(whole["lines"])
+    assert len(odd["lines"]) == len(whole["lines"])
+    seq = next(line.seq for line in rules["lines"] if line.stage.startswith("RULE_MATCH"))
+    opened = reader.get(page_of(caller, 1, f"?part=event&event={seq}")).content.decode()
+    assert "Event as stored" in opened
+    assert "Event as shown to readers" in opened
+    assert "This event does not exist" in reader.get(page_of(caller, 1, "?part=event&event=999")).content.decode()
+    assert "<html" not in reader.get(page_of(caller, 1, "?part=details")).content.decode()
+
+
+def test_a_turn_that_failed_shows_what_it_did_not_save(caller: Caller, reader: Client, words: Words) -> None:
+    caller.say("hours please")
+    CeResponse.objects.all().delete()
+    caller.say("fees please", inputParams={"tier": "gold"})
+
+    text = words(page_of(caller, 2))
+    lost = {change.place: change.after for change in reader.get(page_of(caller, 2)).context["lost"].telling}
+
+    assert "The turn failed with RESPONSE_MAPPING_NOT_FOUND . Nothing was saved." in text
+    assert "What was not saved" in text
+    assert lost == {"intent": "FEES"}
+
+
+def test_prompts_and_progress_texts_are_there(caller: Caller, words: Words) -> None:
+    with change_set(reason="progress"):
+        CeVerbose.objects.create(
+            intent_code="ANY", state_code="ANY", step_match="EXACT", step_value="IntentResolutionStep",
+            determinant="STEP_ENTER", message="Looking for what you want …",
+        )  # fmt: skip
+    caller.say("hours please")
+    CeLlmCallLog.objects.create(
+        conversation_id=caller.conversation_id, turn_no=1, purpose="INTENT", prompt_text="Which?",
+        response_text="That.", success=True, attempt=1,
+    )  # fmt: skip
+
+    assert "Prompt Which? Response That." in words(page_of(caller))
+    assert "Looking for what you want" in words(page_of(caller, 1, "?progress=1"))
+    CeConversationHistory.objects.update(replayable=False, replay_note="A key was redacted.")
+    assert "They cannot be reconstructed: A key was redacted." in words(page_of(caller, 1, "?progress=1"))
+
+
+def test_its_neighbours_are_a_step_away_and_a_new_release_is_pointed_to(caller: Caller, words: Words) -> None:
+    for _ in range(3):
+        caller.say("hours please")
+    with change_set(reason="news"):
+        CeRule.objects.all().delete()
+    caller.say("hours please")
+
+    assert "« Turn 1" in words(page_of(caller, 2))
+    assert "Turn 3 »" in words(page_of(caller, 2))
+    assert "Configuration changes" not in words(page_of(caller, 3))
+    assert "Configuration changes" in words(page_of(caller, 4))
+
+
+def test_it_costs_the_same_whatever_the_length_of_its_conversation(reader: Client) -> None:
+    counts = set()
+    for turns in (3, 300):
+        address = turn_url(long_conversation(turns).pk, turns // 2)
+        reader.get(address)
+        with CaptureQueriesContext(connection) as found:
+            assert reader.get(address).status_code == 200
+        counts.add(len(found))
+    assert len(counts) == 1, counts
+    assert counts.pop() <= 12
+
+
+def test_a_turn_whose_events_are_gone_or_were_never_written_is_shown_by_its_record(words: Words) -> None:
+    row = long_conversation(1)
+    CeAudit.objects.filter(conversation_id=row.pk)._raw_delete("default")
+
+    text = words(turn_url(row.pk, 1))
+
+    assert "No events were recorded for this turn" in text
+    assert "answer 1" in text
+
+
+def test_a_turn_that_was_erased_says_so(words: Words) -> None:
+    row = long_conversation(1, lifecycle="ABORTED", lifecycle_detail={"reason": "erased"})
+    CeAudit.objects.filter(conversation_id=row.pk)._raw_delete("default")
+
+    assert "of this turn was erased" in words(turn_url(row.pk, 1))
+    assert "The messages of this conversation were erased." in words(timeline_url(row.pk))
+
+
+def test_what_users_write_is_shown_and_never_run(caller: Caller, reader: Client) -> None:
+    caller.say("hours <script>alert(1)</script> & more")
+
+    page = reader.get(page_of(caller)).content.decode()
+
+    assert "<script>alert(1)" not in page
+    assert "hours &lt;script&gt;" in page
+    assert reader.get(page_of(caller, 7)).status_code == 404
+    assert reader.get(page_of(caller, 7).replace("/7/", f"/{10**20}/")).status_code == 404

@@ -1,0 +1,129 @@
+from typing import Any
+
+import pytest
+
+from config_admin.editing.field_previews import FIELD_PREVIEWS
+from config_admin.editing.sample_turns import typed
+from config_admin.releases.content import control_plane
+from convengine.engine.turn import rows
+from tests.builders import (
+    make_action,
+    make_classifier,
+    make_direct_tool,
+    make_intent,
+    make_policy,
+    make_response,
+    make_rule,
+    make_snapshot,
+    make_verbose,
+)
+
+SNAPSHOT = make_snapshot(
+    make_intent("REFUND"), make_intent("CANCEL"), make_classifier("CANCEL", "back", classifier_id=900)
+)
+
+
+def tried(row: Any, column: str, text: str) -> Any:
+    moment = typed(text, SNAPSHOT, getattr(row, "intent_code", None), getattr(row, "state_code", None))
+    return FIELD_PREVIEWS[row.table, column].run(row, column, moment)
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "text", "expected"),
+    [
+        (make_rule(rule_type="REGEX", match_pattern="loan"), "match_pattern", "a LOAN", True),
+        (make_rule(rule_type="REGEX", match_pattern="loan"), "match_pattern", "a car", False),
+        (make_rule(match_pattern="AFFIRM", match_target="DIALOGUE_ACT"), "match_pattern", "affirm", True),
+        (
+            make_rule(rule_type="JSON_PATH", match_pattern="$[?(@.state == 'S')]", state_code="S"),
+            "match_pattern", "hi", True,
+        ),
+        (make_classifier("REFUND", "money"), "pattern", "my money", True),
+        (make_classifier("REFUND", "money"), "pattern", "my car", False),
+        (make_policy("CONTAINS", "cvv"), "pattern", "the CVV", True),
+        (make_verbose(step_match="REGEX", step_value="^Rules"), "step_value", "RulesStep", True),
+        (make_verbose(step_value="RulesStep"), "step_value", "McpToolStep", False),
+    ],
+)  # fmt: skip
+def test_a_condition_holds_or_not(row: Any, column: str, text: str, expected: bool) -> None:
+    outcome = tried(row, column, text)
+
+    assert (outcome.holds, outcome.failed) == (expected, False)
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "said"),
+    [
+        (make_rule(rule_type="REGEX", match_pattern="("), "match_pattern", "missing"),
+        (make_rule(rule_type="JSON_PATH", match_pattern="$[?("), "match_pattern", "ends too early"),
+        (make_rule(action="SET_JSON", action_value="a b:c"), "action_value", "Use key:path"),
+        (make_rule(), "action_value", "(SET_JSON)"),
+        (make_classifier("REFUND", "(", rule_type="REGEX"), "pattern", "missing"),
+        (make_response("{{ 1 / 0 }}"), "exact_text", "cannot be rendered"),
+        (make_direct_tool("t", args_template={"a": "{{ 1 / 0 }}"}), "args_template", "cannot be filled in"),
+        (make_verbose(step_match="REGEX", step_value="("), "step_value", "missing"),
+    ],
+)
+def test_what_cannot_be_tried_says_why(row: Any, column: str, said: str) -> None:
+    outcome = tried(row, column, "x")
+
+    assert outcome.failed
+    assert said in outcome.headline
+
+
+def test_the_values_that_were_compared_are_shown() -> None:
+    row = make_rule(rule_type="JSON_PATH", match_pattern="$[?(@.userText == 'bye')]")
+
+    (operand,) = tried(row, "match_pattern", "hi").operands
+
+    assert (operand["path"], operand["value"], operand["literal"], operand["result"]) == (
+        "@.userText",
+        "hi",
+        "bye",
+        False,
+    )
+
+
+def test_a_phrase_tells_which_other_intents_it_would_collide_with() -> None:
+    outcome = tried(make_classifier("REFUND", "money"), "pattern", "money back")
+
+    assert outcome.notes == ["CANCEL also matches, by phrase 900: back"]
+
+
+@pytest.mark.parametrize(
+    ("row", "column"),
+    [
+        (make_classifier("REFUND", "give me money", rule_type="SEMANTIC"), "pattern"),
+        (make_policy("LLM", "insults"), "pattern"),
+    ],
+)
+def test_what_a_model_judges_is_not_asked(row: Any, column: str) -> None:
+    outcome = tried(row, column, "x")
+
+    assert (outcome.holds, outcome.failed) == (None, False)
+
+
+def test_a_text_is_filled_in_and_names_that_nothing_sets_are_told() -> None:
+    outcome = tried(make_response("You said {{ userText }}, {{ nickname }}."), "exact_text", "hi")
+
+    assert outcome.text == "You said hi, ."
+    assert outcome.notes == ["No value for nickname in this turn."]
+    assert tried(make_response("{{ nickname }}"), "exact_text", "hi").holds is False
+
+
+def test_arguments_of_a_tool_are_filled_in() -> None:
+    outcome = tried(make_direct_tool("t", args_template={"q": "{{ userText }}"}), "args_template", "hi")
+
+    assert outcome.text == '{\n  "q": "hi"\n}'
+
+
+def test_what_a_path_copies_is_shown() -> None:
+    assert tried(make_rule(action="SET_JSON", action_value="text:$.userText"), "action_value", "hi").text == "hi"
+    assert tried(make_rule(action="SET_JSON", action_value="text:$.nothing"), "action_value", "hi").holds is False
+
+
+def test_trials_are_of_columns_that_there_are() -> None:
+    for table, column in FIELD_PREVIEWS:
+        assert column in rows.columns(rows.ROW_TYPE_OF[table])
+        assert table in control_plane()
+    assert (make_action("A").table, "action_key") not in FIELD_PREVIEWS

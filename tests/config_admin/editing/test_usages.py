@@ -1,0 +1,98 @@
+"""Where a row is used stands on its page and beside the question whether to delete it; what is in use stays."""
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from config_admin import models as m
+from config_admin.releases.change_set import change_set
+from tests.config_admin.admin.pages import a_response, address
+from tests.config_admin.builders import MODELS, made, new
+
+pytestmark = pytest.mark.django_db
+
+
+def used(client: Client, row: Any, page: str = "change") -> str:
+    """What the section says."""
+    text = client.get(address(type(row), page, row.pk)).content.decode()
+    found = text.split('id="used-title"')[1].split("</section>")[0] if 'id="used-title"' in text else ""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", found))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.db_table)
+def test_every_row_says_where_it_is_used(model: Any, ada: Client) -> None:
+    assert "Where it is used" in used(ada, made(model))
+
+
+def test_a_new_row_says_nothing_of_it(ada: Client) -> None:
+    assert "Where it is used" not in ada.get(address(m.CeRule, "add")).content.decode()
+
+
+def test_users_are_links_with_what_they_are_for(ada: Client) -> None:
+    intent = made(m.CeIntent)
+    rule = made(m.CeRule, description="asks for the amount", enabled=False)
+
+    said = used(ada, intent)
+
+    assert f"Belongs to it Rule {rule.pk} asks for the amount disabled" in said
+
+
+def test_a_row_that_nothing_uses_says_so(ada: Client) -> None:
+    assert "No other row uses it." in used(ada, made(m.CePolicy))
+
+
+def test_many_users_are_counted(ada: Client) -> None:
+    intent = made(m.CeIntent)
+    with change_set():
+        m.CeRule.objects.bulk_create([new(m.CeRule) for _ in range(25)])
+
+    assert "5 more are not shown." in used(ada, intent)
+
+
+def test_the_question_whether_to_delete_tells_what_leads_there(ada: Client) -> None:
+    answer = a_response(intent_code="LOAN", state_code="DONE")
+    rule = made(m.CeRule)
+
+    assert f"Leads to its state Rule {rule.pk}" in used(ada, answer, "delete")
+
+
+@pytest.mark.parametrize("confirmed", [{}, {"post": "yes", "reason": "Because"}])
+def test_what_is_in_use_is_not_deleted_from_its_page(confirmed: dict[str, str], ada: Client) -> None:
+    intent, rule = made(m.CeIntent), made(m.CeRule)
+
+    page = ada.post(address(m.CeIntent, "delete", intent.pk), confirmed)
+
+    assert f"1 row refers to LOAN: ce_rule {rule.pk}." in page.content.decode().replace("&#x27;", "'")
+    assert m.CeIntent.objects.filter(pk=intent.pk).exists()
+
+
+def test_nor_many_at_once_from_the_list(ada: Client) -> None:
+    made(m.CeIntent)
+    made(m.CeIntent, intent_code="MOVE")
+    made(m.CeRule)
+    sent = {"action": "delete_selected", "_selected_action": ["LOAN", "MOVE"], "post": "yes", "reason": "Because"}
+
+    page = ada.post(address(m.CeIntent), sent).content.decode()
+
+    assert "1 row refers to LOAN" in page
+    assert m.CeIntent.objects.filter(pk__in=["LOAN", "MOVE"]).count() == 2
+
+
+def test_a_page_costs_as_many_queries_with_five_thousand_users(ada: Client) -> None:
+    intent = made(m.CeIntent)
+
+    def queries() -> int:
+        ada.get(address(m.CeIntent, "change", intent.pk))
+        with CaptureQueriesContext(connection) as captured:
+            ada.get(address(m.CeIntent, "change", intent.pk))
+        return len(captured)
+
+    few = queries()
+    with change_set():
+        m.CeRule.objects.bulk_create([new(m.CeRule) for _ in range(5000)])
+
+    assert queries() == few

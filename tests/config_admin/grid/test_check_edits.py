@@ -1,0 +1,79 @@
+"""Edits are judged together, as forms would judge each of them, and what others did meanwhile is told first."""
+
+import pytest
+
+from config_admin import models as m
+from config_admin.grid.check_edits import Verdict, judge
+from config_admin.releases.change_set import change_set
+from tests.config_admin.admin.pages import a_response
+from tests.config_admin.builders import made
+from tests.config_admin.grid.conftest import edits
+
+pytestmark = pytest.mark.django_db
+
+
+def judged(*edited: tuple[m.ControlPlaneRow, dict[str, str]]) -> Verdict:
+    return judge(edited[0][0]._meta.db_table, edits(*edited), lambda row: "")
+
+
+def test_every_bad_cell_is_named_with_what_is_wrong_with_it() -> None:
+    first, second, good = (a_response(state_code=f"S{place}") for place in range(3))
+    found = judged((first, {"priority": "soon"}), (second, {"exact_text": ""}), (good, {"priority": "9"}))
+
+    assert [(one.row, one.field, one.code) for one in found.findings] == [
+        (first.pk, "priority", "PRIORITY_RANGE"),
+        (second.pk, "exact_text", "EXACT_TEXT_REQUIRED"),
+    ]
+    assert "whole number" in found.findings[0].message
+    assert found.is_held(confirmed=())
+
+
+def test_only_warnings_that_are_new_hold_a_row() -> None:
+    row = a_response(exact_text="Hello {{ nobody }}")
+    assert not judged((row, {"priority": "4"})).findings
+
+    found = judged((row, {"exact_text": "Hello {{ nobody_else }}"}))
+    assert found.findings
+    assert not any(one.is_error for one in found.findings)
+
+
+def test_what_others_changed_is_told_with_who_and_what_is_there_now() -> None:
+    row, gone = a_response(), a_response()
+    given = edits((row, {"priority": "5"}), (gone, {"priority": "6"}))
+    with change_set(author="ben", reason="quicker"):
+        m.CeResponse.objects.filter(pk=row.pk).update(exact_text="Theirs")
+        m.CeResponse.objects.get(pk=gone.pk).delete()
+    found = judge("ce_response", given, lambda row: "")
+
+    assert {pk: who.who for pk, (_, who) in found.met.items()} == {row.pk: "ben", gone.pk: "ben"}
+    content = found.met[row.pk][0]
+    assert content is not None
+    assert content["exact_text"] == "Theirs"
+    assert found.met[gone.pk][0] is None
+    assert not found.findings
+    assert found.is_held(confirmed=())
+
+
+def test_the_last_answers_to_what_nobody_understands_do_not_leave_together() -> None:
+    stored = m.CeResponse.objects.get(intent_code="UNKNOWN", state_code="UNKNOWN")
+    other = a_response(intent_code="UNKNOWN", state_code="UNKNOWN", priority=3)
+
+    assert not judged((stored, {"enabled": "no"})).findings
+    codes = {one.code for one in judged((stored, {"enabled": "no"}), (other, {"state_code": "IDLE"})).findings}
+    assert "LAST_FALLBACK" in codes
+
+
+def test_rows_are_judged_in_the_configuration_that_all_of_them_make() -> None:
+    first, second = (made(m.CeMcpTool, intent_code="ANY", tool_code=code) for code in ("a.b", "c.d"))
+
+    found = judged((first, {"tool_code": "c.d"}), (second, {"tool_code": "a.b"})).findings
+    assert not [one for one in found if one.is_error]
+    codes = [one.code for one in judged((first, {"tool_code": "c.d"})).findings if one.is_error]
+    assert codes == ["DUPLICATE"]
+
+
+def test_what_is_forbidden_is_said_at_the_row() -> None:
+    row = a_response()
+    found = judge("ce_response", edits((row, {"priority": "5"})), lambda row: "Not you.")
+
+    assert [(one.field, one.message) for one in found.findings] == [(None, "Not you.")]

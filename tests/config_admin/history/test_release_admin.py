@@ -1,0 +1,211 @@
+"""Releases: what each changed, and the ways back."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from config_admin import models as m
+from config_admin.releases.change_set import change_set
+from tests.config_admin.admin.pages import a_response, address, newest, told
+from tests.config_admin.builders import made
+
+pytestmark = pytest.mark.django_db
+WHY = {"reason": "It was better before"}
+
+
+def way_back(name: str, version: int) -> str:
+    return reverse(f"admin:config_admin_cerelease_{name}", args=[version])
+
+
+def changed(row: Any, **values: Any) -> int:
+    with change_set():
+        for name, value in values.items():
+            setattr(row, name, value)
+        row.save()
+    return int(newest().pk)
+
+
+def test_a_release_shows_what_it_changed(ada: Client) -> None:
+    row = a_response()
+    version = changed(row, priority=7)
+
+    page = ada.get(address(m.CeRelease, "change", version))
+
+    (shown,) = page.context["comparison"].rows
+    assert (shown.name, shown.how) == (f"Answer {row.pk}", "changed")
+    assert [change.label for change in shown.changes] == ["Priority"]
+
+
+def test_the_list_reads_one_page_and_counts_nothing(ada: Client, django_assert_max_num_queries: Any) -> None:
+    for priority in range(60):
+        changed(m.CeResponse.objects.get(), priority=priority)
+
+    with django_assert_max_num_queries(6) as queries:
+        first = ada.get(address(m.CeRelease))
+    second = ada.get(address(m.CeRelease) + first.context["cl"].paginator.older)
+
+    assert not [query for query in queries.captured_queries if "COUNT(" in query["sql"]]
+    versions = [release.pk for page in (first, second) for release in page.context["cl"].result_list]
+    assert versions == sorted(versions, reverse=True)
+    assert versions[-1] == 1
+
+
+def test_rolling_back_asks_and_shows_what_would_change(ada: Client) -> None:
+    row = a_response()
+    first = newest().pk
+    changed(row, priority=7)
+
+    page = ada.get(way_back("roll_back", first))
+
+    assert [shown.name for shown in page.context["question"].rows] == [f"Answer {row.pk}"]
+    row.refresh_from_db()
+    assert row.priority == 7
+
+
+def test_rolling_back_makes_a_release_with_who_and_why(ada: Client) -> None:
+    row = a_response()
+    first = newest().pk
+    changed(row, priority=7)
+
+    response = ada.post(way_back("roll_back", first), {"reason": "Night shift"})
+
+    row.refresh_from_db()
+    assert row.priority == 100
+    assert (newest().origin, newest().author, newest().reason) == ("ROLLBACK", "ada", "Night shift")
+    assert f"Release {newest().pk}</a> is active" in told(response, ada)
+
+
+def test_taking_back_one_release_keeps_what_came_after(ada: Client) -> None:
+    row, other = a_response(), a_response(priority=50)
+    wrong = changed(row, priority=7)
+    changed(other, priority=51)
+
+    ada.post(way_back("take_back", wrong), WHY)
+
+    row.refresh_from_db()
+    other.refresh_from_db()
+    assert (row.priority, other.priority) == (100, 51)
+    assert (newest().origin, newest().reason) == ("REVERT", WHY["reason"])
+
+
+def test_a_change_on_top_is_not_undone_in_silence(ada: Client) -> None:
+    row = a_response()
+    wrong = changed(row, priority=7)
+    changed(row, priority=8)
+
+    page = ada.post(way_back("take_back", wrong), WHY)
+
+    row.refresh_from_db()
+    assert row.priority == 8
+    assert "Changed again since" in page.content.decode()
+    assert [name for _, name in page.context["question"].refusals[0].rows] == [f"Answer {row.pk}"]
+
+
+def test_taking_back_leaves_other_fields_as_they_became_since(ada: Client) -> None:
+    row = a_response()
+    wrong = changed(row, priority=7)
+    changed(row, exact_text="How much, please?")
+
+    asked = ada.get(way_back("take_back", wrong))
+    ada.post(way_back("take_back", wrong), WHY)
+
+    row.refresh_from_db()
+    assert (row.priority, row.exact_text) == (100, "How much, please?")
+    assert [change.label for change in asked.context["question"].rows[0].changes] == ["Priority"]
+
+
+def test_an_answer_to_a_preview_that_is_old_is_asked_again(ada: Client) -> None:
+    row = a_response()
+    first = newest().pk
+    changed(row, priority=7)
+    inputs = dict(ada.get(way_back("roll_back", first)).context["question"].inputs)
+    last = changed(row, priority=8)
+
+    again = ada.post(way_back("roll_back", first), WHY | inputs)
+    row.refresh_from_db()
+    assert row.priority == 8
+    assert f"Release {last} was created meanwhile." in again.content.decode()
+
+    ada.post(way_back("roll_back", first), WHY | dict(again.context["question"].inputs))
+    row.refresh_from_db()
+    assert row.priority == 100
+
+
+def test_rolling_back_to_what_is_in_force_is_refused(ada: Client) -> None:
+    before = newest().pk
+
+    page = ada.post(way_back("roll_back", before), WHY)
+
+    assert "There are no differences" in page.content.decode()
+    assert newest().pk == before
+
+
+def test_errors_of_rows_that_would_be_restored_are_listed(ada: Client) -> None:
+    with change_set():
+        made(m.CeIntent, intent_code="LOAN")
+        rules = [made(m.CeRule, rule_type="REGEX", match_pattern=pattern) for pattern in ("(", "[")]
+    wrong = newest().pk
+    with change_set():
+        m.CeRule.objects.update(match_pattern="yes")
+    before = newest().pk
+
+    for page in (ada.get(way_back("roll_back", wrong)), ada.post(way_back("roll_back", wrong), WHY)):
+        said = [refusal.message for refusal in page.context["question"].refusals]
+        assert [text.split(":")[0] for text in said] == [f"Rule {rule.pk}, condition" for rule in rules]
+        assert all(text.endswith("(REGEX_INVALID)") for text in said)
+    assert newest().pk == before
+
+
+def test_weak_rows_that_would_be_restored_are_told(ada: Client) -> None:
+    with change_set():
+        made(m.CeIntent, intent_code="LOAN")
+        rule = made(m.CeRule)
+    weak = newest().pk
+    with change_set():
+        m.CeRule.objects.all().delete()
+
+    page = ada.get(way_back("roll_back", weak))
+
+    assert not page.context["question"].refusals
+    assert [f"Rule {rule.pk}" in text for text in page.context["question"].warnings] == [True]
+    ada.post(way_back("roll_back", weak), WHY)
+    assert m.CeRule.objects.filter(pk=rule.pk).exists()
+
+
+def test_more_findings_than_people_read_are_counted(ada: Client, monkeypatch: Any) -> None:
+    from config_admin.history import release_admin as release
+
+    monkeypatch.setattr(release, "SHOWN", 2)
+    with change_set():
+        made(m.CeIntent, intent_code="LOAN")
+        for priority in range(4):
+            made(m.CeRule, priority=priority)
+    weak = newest().pk
+    with change_set():
+        m.CeRule.objects.all().delete()
+
+    question = ada.get(way_back("roll_back", weak)).context["question"]
+
+    assert (len(question.rows), question.more) == (2, 2)
+    assert question.warnings[2].startswith("… and ")
+
+
+def test_analysts_read_releases_and_roll_nothing_back(ben: Client) -> None:
+    first = newest().pk
+    a_response()
+
+    assert "Roll back" not in ben.get(address(m.CeRelease, "change", first)).content.decode()
+    assert ben.post(way_back("roll_back", first)).status_code == 403
+    assert ben.get(way_back("take_back", first)).status_code == 403
+
+
+def test_releases_are_neither_made_nor_changed_by_hand(ada: Client) -> None:
+    assert ada.get(address(m.CeRelease, "add")).status_code == 403
+    assert ada.post(address(m.CeRelease, "change", 1), {"reason": "x"}).status_code == 403
+    assert ada.post(address(m.CeRelease, "delete", 1), {"post": "yes"}).status_code == 403
+
+
+def test_a_release_that_never_was_is_not_found(ada: Client) -> None:
+    assert ada.get(way_back("roll_back", 4711)).status_code == 404

@@ -1,0 +1,102 @@
+"""Save checks of classifiers."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from config_admin.tables.classifier.checks import samples
+from convengine.engine.rules.bank import TextBank
+from tests.config_admin.validation.shop import CLASSIFIER, codes, said
+
+OTHER = replace(CLASSIFIER, classifier_id=2, intent_code="ORDER_STATUS", rule_type="CONTAINS", pattern="where is")
+
+
+@pytest.mark.parametrize("value", ["", "ANY", "UNKNOWN"])
+def test_a_classifier_means_one_intent(value: str) -> None:
+    assert said(replace(CLASSIFIER, intent_code=value)) == [
+        ("CLASSIFIER_INTENT", "Choose the intent of this phrase. ANY and UNKNOWN are not allowed here.")
+    ]
+
+
+def test_the_intent_exists() -> None:
+    assert codes(replace(CLASSIFIER, intent_code="NOTHING")) == ["INTENT_UNKNOWN"]
+
+
+def test_a_state_of_any_leaves_the_state_as_it_is() -> None:
+    assert codes(replace(CLASSIFIER, state_code="ANY")) == []
+
+
+@pytest.mark.parametrize("value", ["FUZZY", "", None, "LLM"])
+def test_the_type_is_one_of_five(value: Any) -> None:
+    problem = ("RULE_TYPE", "Choose REGEX, CONTAINS, STARTS_WITH, EXACT or SEMANTIC.")
+    assert problem in said(replace(CLASSIFIER, rule_type=value))
+
+
+def test_examples_are_questioned_where_nothing_can_compare_them() -> None:
+    row = replace(CLASSIFIER, rule_type="SEMANTIC", pattern="I want my money back\ngive me a refund")
+
+    assert codes(row, semantic_installed=True) == []
+    assert codes(row) == ["SEMANTIC_NOT_INSTALLED"]
+
+
+def test_the_pattern_is_there() -> None:
+    assert said(replace(CLASSIFIER, pattern=" ")) == [("PATTERN_BLANK", "Enter a pattern.")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "pattern"), [("REGEX", ".*"), ("REGEX", "a|b"), ("CONTAINS", "e"), ("STARTS_WITH", "I"), ("REGEX", "x*")]
+)
+def test_a_pattern_that_nearly_everything_matches_is_questioned(kind: str, pattern: str) -> None:
+    assert (
+        "PATTERN_TOO_BROAD",
+        "This pattern matches almost every message and will collide with other intents. Make it more specific.",
+    ) in said(replace(CLASSIFIER, rule_type=kind, pattern=pattern))
+
+
+@pytest.mark.parametrize(("kind", "pattern"), [("REGEX", "^y$"), ("EXACT", "y"), ("CONTAINS", "order")])
+def test_a_short_answer_is_not_broad(kind: str, pattern: str) -> None:
+    assert "PATTERN_TOO_BROAD" not in codes(replace(CLASSIFIER, rule_type=kind, pattern=pattern))
+
+
+def test_a_row_that_hits_another_intents_words_overlaps() -> None:
+    assert said(replace(OTHER, pattern="stop")) == [
+        (
+            "CLASSIFIER_OVERLAP",
+            "Row 1 (CANCEL_ORDER) matches some of the same texts. If both match, no intent is recognised.",
+        )
+    ]
+
+
+def test_a_row_whose_words_another_intent_hits_overlaps() -> None:
+    broad = replace(OTHER, rule_type="REGEX", pattern="order")
+    assert codes(CLASSIFIER, broad) == ["CLASSIFIER_OVERLAP"]
+
+
+def test_the_same_pattern_for_two_intents_overlaps() -> None:
+    assert codes(replace(CLASSIFIER, classifier_id=2, intent_code="FAQ")) == ["CLASSIFIER_OVERLAP"]
+
+
+@pytest.mark.parametrize("change", [{}, {"intent_code": "CANCEL_ORDER", "pattern": "stop"}, {"enabled": False}])
+def test_other_words_the_same_intent_and_a_disabled_row_do_not_overlap(change: dict[str, Any]) -> None:
+    assert "CLASSIFIER_OVERLAP" not in codes(replace(OTHER, **change))
+
+
+def test_the_samples_of_a_pattern_are_its_words() -> None:
+    assert samples(CLASSIFIER) == ("cancel", "stop", "order", "cancel stop order")
+    assert samples(replace(CLASSIFIER, pattern=r"(?i)\bwhere[a-z]? is\s+\p{L}{2,3}")) == ("where", "is", "where is")
+
+
+def test_a_row_is_built_once_however_many_texts_it_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = [
+        replace(OTHER, classifier_id=10 + number, rule_type="REGEX", pattern=f"topic{number} (one|two|three)")
+        for number in range(200)
+    ]
+    built: list[object] = []
+    made = TextBank.__init__
+    monkeypatch.setattr(
+        TextBank, "__init__", lambda self, *args, **kwargs: (built.append(args), made(self, *args, **kwargs))[1]
+    )
+
+    assert codes(replace(CLASSIFIER, classifier_id=9, pattern="counted here"), *others) == []
+    assert len(built) <= 3

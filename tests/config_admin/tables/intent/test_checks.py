@@ -1,0 +1,71 @@
+"""Save checks of intents."""
+
+from dataclasses import replace
+
+import pytest
+
+from config_admin.validation.run import check_row
+from convengine.engine.turn import rows
+from tests.config_admin.validation.shop import CANCEL, FAQ, WORLD, codes, said, shop
+
+RESETS = rows.Config(
+    config_id=5, config_type="ResetResolvedIntentStep", config_key="RESET_INTENT_CODES", config_value="CANCEL_ORDER"
+)
+
+
+def test_any_is_no_intent() -> None:
+    assert said(replace(CANCEL, intent_code="any")) == [
+        ("INTENT_RESERVED", "ANY stands for every intent. Choose another code.")
+    ]
+
+
+@pytest.mark.parametrize("value", ["", "cancel order", "9LIVES"])
+def test_a_code_has_a_shape(value: str) -> None:
+    assert codes(replace(CANCEL, intent_code=value)) == ["CODE_FORMAT"]
+
+
+def test_unknown_may_have_a_row() -> None:
+    assert codes(replace(CANCEL, intent_code="UNKNOWN")) == []
+
+
+def test_an_intent_says_when_it_applies() -> None:
+    assert said(replace(CANCEL, description=" ")) == [
+        ("DESCRIPTION_BLANK", "Describe when this intent applies. A model chooses the intent by this text.")
+    ]
+
+
+def test_the_code_of_an_intent_in_use_cannot_be_changed() -> None:
+    renamed = replace(CANCEL, intent_code="STOP_ORDER")
+    (found, *_) = check_row(renamed, shop(), WORLD, replaces=CANCEL)
+    assert (found.code, found.message) == (
+        "CONFLICT",
+        "The code cannot be changed, because other rows use it. Create a new intent and move the rows to it.",
+    )
+
+
+def test_the_code_of_an_unused_intent_can_be_changed() -> None:
+    unused = replace(FAQ, intent_code="UNUSED")
+    found = check_row(replace(unused, intent_code="OTHER"), shop(unused), WORLD, replaces=unused)
+    assert "CONFLICT" not in [finding.code for finding in found]
+
+
+def test_rows_of_an_intent_that_resets_are_never_reached() -> None:
+    assert said(CANCEL, RESETS) == [
+        (
+            "RESET_INTENT_MIXED",
+            "This intent resets the conversation as soon as it is recognised, so its rows are never used.",
+        )
+    ]
+    assert codes(CANCEL) == []
+
+
+def test_an_intent_that_nothing_can_answer_is_told() -> None:
+    new = replace(FAQ, intent_code="NEW_THING")
+    assert said(new) == [("NO_RESPONSE_FOR_INTENT", "This intent has no answer yet. Add one.")]
+    anywhere = rows.Response(response_id=50, intent_code="ANY", state_code="IDLE", exact_text="Hm.")
+    assert said(new, anywhere) == []
+
+
+def test_neither_a_disabled_intent_nor_one_that_resets_needs_an_answer() -> None:
+    assert codes(replace(FAQ, intent_code="NEW_THING", enabled=False)) == []
+    assert codes(replace(FAQ, intent_code="RESET_SESSION")) == []

@@ -1,0 +1,123 @@
+"""Save checks of output schemas."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from convengine.engine.turn import rows
+from tests.config_admin.validation.shop import CONFIRMATION, EXTRACTION, SCHEMA, codes, said
+
+
+def of(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+@pytest.mark.parametrize("value", ["ANY", "", None])
+def test_a_schema_belongs_to_one_intent(value: Any) -> None:
+    assert said(replace(SCHEMA, intent_code=value)) == [
+        ("SCHEMA_INTENT_ANY", "A form belongs to one intent. Choose the intent.")
+    ]
+
+
+def test_other_schema_languages_are_refused() -> None:
+    assert codes(replace(SCHEMA, schema_type="XML")) == ["CHOICE_UNKNOWN"]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        None,
+        [],
+        {},
+        {"type": "object"},
+        {"type": "object", "properties": {}},
+        {"type": "array", "properties": {"a": {}}},
+    ],
+)
+def test_a_schema_is_an_object_with_properties(schema: Any) -> None:
+    assert said(replace(SCHEMA, json_schema=schema)) == [
+        ("SCHEMA_SHAPE", 'The JSON Schema must be an object with "type": "object" and a non-empty "properties".')
+    ]
+
+
+def test_a_schema_is_valid_in_its_own_language() -> None:
+    ((code, message),) = said(replace(SCHEMA, json_schema=of(a={"type": "text"})))
+    assert code == "SHAPE_INVALID"
+    assert message.startswith("This is not a valid JSON Schema: ")
+    assert "properties/a/type" in message
+
+
+def test_what_is_required_is_declared_at_every_depth() -> None:
+    address = {"type": "object", "properties": {"city": {}}, "required": ["town"]}
+    schema = {**of(address=address), "required": ["address", "name"]}
+    assert said(replace(SCHEMA, json_schema=schema)) == [
+        ("SCHEMA_REQUIRED", '"required" names name, which is not in "properties".'),
+        ("SCHEMA_REQUIRED", '"required" names town, which is not in "properties".'),
+    ]
+
+
+def test_patterns_inside_a_schema_compile() -> None:
+    schema = of(code={"type": "string", "pattern": "(a", "x-extract": ["b(?=c)"]})
+    assert codes(replace(SCHEMA, json_schema=schema)) == ["REGEX_INVALID", "REGEX_UNSUPPORTED"]
+
+
+@pytest.mark.parametrize("name", ["mcp", "approval", "pending_slot", "pendingSlot", "state", "inputParams", "payload"])
+def test_the_engines_own_names_are_no_fields(name: str) -> None:
+    assert said(replace(SCHEMA, json_schema=of(**{name: {}}))) == [
+        ("SCHEMA_RESERVED_FIELD", f"{name} is a reserved name of the engine. Choose another field name.")
+    ]
+
+
+def test_extraction_needs_a_prompt_template() -> None:
+    assert (
+        "SCHEMA_NO_PROMPT",
+        (
+            "No prompt template of type SCHEMA_JSON applies to intent CANCEL_ORDER, state ANY, so a model cannot "
+            "read the fields. Add one."
+        ),
+    ) in said(SCHEMA, without=[EXTRACTION])
+    assert "SCHEMA_NO_PROMPT" in codes(SCHEMA, replace(EXTRACTION, response_type="TEXT"))
+    assert "SCHEMA_NO_PROMPT" not in codes(replace(SCHEMA, enabled=False), without=[EXTRACTION])
+
+
+def test_a_state_that_confirms_without_a_schema_is_told() -> None:
+    assert said(replace(SCHEMA, state_code="COLLECT")) == [
+        (
+            "CONFIRM_STATE_NO_SCHEMA",
+            (
+                "The prompt template for state CONFIRM lets the user confirm or edit, but no form applies in that "
+                "state. Set the state of a form to ANY, or add a form for CONFIRM."
+            ),
+        )
+    ]
+
+
+def test_a_schema_for_the_confirming_state_is_enough() -> None:
+    assert codes(replace(SCHEMA, schema_id=2, state_code="COLLECT")) == []
+    assert codes(replace(SCHEMA, state_code="COLLECT"), without=[CONFIRMATION]) == []
+
+
+def test_a_schema_that_requires_nothing_is_complete_at_once() -> None:
+    assert said(replace(SCHEMA, json_schema={"type": "object", "properties": {"a": {}}})) == [
+        ("SCHEMA_NO_REQUIRED", "No field is required, so the form is complete at once. Mark the required fields.")
+    ]
+
+
+def test_a_schema_behind_another_is_never_used() -> None:
+    assert said(replace(SCHEMA, schema_id=2, priority=200, json_schema=of(other={}))) == [
+        (
+            "SCHEMA_OPTION_SHADOWED",
+            (
+                "Row 1 is always used instead of this one (same scope, lower priority number)."
+                " Change the priority or the scope."
+            ),
+        )
+    ]
+
+
+def test_a_schema_of_an_intent_that_resets_is_never_reached() -> None:
+    resets = rows.Config(
+        config_id=5, config_type="ResetResolvedIntentStep", config_key="RESET_INTENT_CODES", config_value="CANCEL_ORDER"
+    )
+    assert codes(SCHEMA, resets) == ["RESET_INTENT_MIXED"]

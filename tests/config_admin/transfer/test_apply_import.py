@@ -1,0 +1,120 @@
+"""Imports are made as one release or not at all (R76), and bundles come back to the same bytes."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from config_admin import models as m
+from config_admin.releases import head
+from config_admin.releases.change_set import change_set
+from config_admin.transfer import apply_import
+from config_admin.transfer.apply_import import ImportFailed, ImportRefused, bring
+from config_admin.transfer.document import Document, Mode
+from config_admin.transfer.files import JSON, YAML, bundle_of, read_bytes
+from tests.config_admin.builders import made, rules
+from tests.config_admin.transfer.conftest import document, emptied
+
+INTENT = {"intent_code": "LOAN", "description": "Wants a loan."}
+RULE = {"intent_code": "LOAN", "state_code": "ANY", "rule_type": "EXACT", "match_pattern": "yes", "action": "SET_STATE"}
+
+
+def brought(given: Document, **options: Any) -> apply_import.ImportResult:
+    return bring(given, author="ada", reason="from elsewhere", **options)
+
+
+@pytest.mark.usefixtures("bank")
+@pytest.mark.parametrize("form", [YAML, JSON])
+def test_a_row_of_every_kind_comes_back_to_the_same_bytes(form: str) -> None:
+    data = bundle_of(form=form)
+    # Row by row it may be wrong: that is for the checks, which have tests of their own.
+    emptied()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("config_admin.restore.checks.check_row", lambda *row: [])
+        done = brought(read_bytes("x", data))
+    assert done.release is not None
+    assert bundle_of(form=form) == data
+    assert b"tool_code: loan.rate" in data or form == JSON
+    assert m.CeMcpDbTool.objects.get().tool.tool_code == "loan.rate"
+
+
+@pytest.fixture
+def big(db: None) -> bytes:
+    """The bundle of 5,000 rules, which is not in the database any more."""
+    with change_set():
+        m.CeIntent.objects.bulk_create(m.CeIntent(intent_code=f"I{n}", description="Some.") for n in range(50))
+        m.CeRule.objects.bulk_create(rules(5000))
+    data = bundle_of(form=JSON)
+    emptied()
+    return data
+
+
+@pytest.mark.slow
+def test_5000_rules_come_back_in_time_and_one_bad_one_refuses_them_all(big: bytes) -> None:
+    spoilt = json.loads(big)
+    bad = spoilt["tables"]["ce_rule"][4321]
+    bad |= {"rule_type": "REGEX", "match_pattern": "("}
+    version = head.newest()
+    with pytest.raises(ImportRefused) as refused:
+        brought(read_bytes("x", json.dumps(spoilt).encode()))
+    [told] = refused.value.plan.errors
+    assert (told.where, told.finding.field) == ("ce_rule row 4322", "match_pattern")
+    assert "is not valid" in told.finding.message
+    assert head.newest() == version
+    assert not m.CeRule.objects.exists()
+
+    stages: list[tuple[str, int, int]] = []
+    started = time.monotonic()
+    brought(read_bytes("x", big), progress=lambda *news: stages.append(news))
+    assert time.monotonic() - started < 20
+    assert bundle_of(form=JSON) == big
+    assert [stage for stage, done, of in stages if done == of] == ["read", "judged", "written"]
+
+
+@pytest.mark.django_db
+def test_rows_that_name_each_other_are_judged_together() -> None:
+    done = brought(document(ce_rule=[{**RULE, "action_value": "DONE"}], ce_intent=[INTENT]))
+    assert done.plan.errors == []
+    assert m.CeRule.objects.get(intent_code="LOAN").action_value == "DONE"
+
+
+@pytest.mark.django_db
+def test_the_rest_comes_without_what_is_refused_and_what_hangs_on_it() -> None:
+    rows = [{**RULE, "action_value": "DONE"}, {**RULE, "intent_code": "ANY", "action_value": "DONE"}]
+    given = document(ce_intent=[{**INTENT, "description": " "}], ce_rule=[*rows, {**RULE, "colour": "red"}])
+    with pytest.raises(ImportRefused, match="colour"):
+        brought(given)
+    done = brought(given, rest=True)
+    assert [rule.intent_code for rule in m.CeRule.objects.all()] == ["ANY"]
+    assert not m.CeIntent.objects.filter(intent_code="LOAN").exists()
+    assert [(told.where, told.finding.code) for told in done.plan.left_out] == [
+        ("ce_rule row 3", "COLUMN_UNKNOWN"),
+        ("ce_intent row 1", "DESCRIPTION_BLANK"),
+        ("ce_rule row 1", "INTENT_UNKNOWN"),
+    ]
+
+
+@pytest.mark.django_db
+def test_what_is_judged_is_what_is_there_when_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    made(m.CeIntent, intent_code="LOAN")
+    judge = apply_import.plan
+
+    def meanwhile(*args: Any, **options: Any) -> Any:
+        found = judge(*args, **options)
+        monkeypatch.setattr(apply_import, "plan", judge)
+        m.CeIntent.objects.filter(intent_code="LOAN").delete()
+        return found
+
+    monkeypatch.setattr(apply_import, "plan", meanwhile)
+    with pytest.raises(ImportRefused, match="The intent LOAN does not exist"):
+        brought(document(ce_rule=[{**RULE, "action_value": "DONE"}]))
+    assert not m.CeRule.objects.exists()
+
+
+@pytest.mark.django_db
+def test_what_the_database_alone_refuses_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("config_admin.restore.checks.check_row", lambda *row: [])
+    with pytest.raises(ImportFailed, match="nothing was imported"):
+        brought(document(Mode.ADD, ce_rule=[{**RULE, "intent_code": " "}], ce_intent=[INTENT]))
+    assert not m.CeIntent.objects.filter(intent_code="LOAN").exists()

@@ -1,0 +1,151 @@
+"""Which row a row of a file is."""
+
+from typing import Any
+
+import pytest
+
+from config_admin import models as m
+from config_admin.transfer.document import Document, Mode
+from config_admin.transfer.import_plan import Plan, plan
+from config_admin.transfer.row_matching import fresh_ids, match_rows
+from tests.config_admin.builders import made
+from tests.config_admin.transfer.conftest import document
+
+pytestmark = pytest.mark.django_db
+POLICY = {"rule_type": "CONTAINS", "pattern": "cvv", "response_text": "No."}
+
+
+def changes(found: Plan) -> dict[str, list[tuple[Any, bool, bool]]]:
+    """By table: key, was there, will be there."""
+    return {
+        table: [(row.pk, row.before is not None, row.after is not None) for row in rows]
+        for table, rows in found.differences.items()
+    }
+
+
+def codes(found: Plan) -> list[tuple[str, str, str | None]]:
+    return [(told.where, told.finding.code, told.finding.field) for told in found.errors]
+
+
+@pytest.fixture
+def policy() -> m.CePolicy:
+    row: m.CePolicy = made(m.CePolicy, policy_id=41)
+    return row
+
+
+@pytest.mark.usefixtures("policy")
+def test_a_replacing_file_takes_away_what_it_does_not_have_in_its_own_tables() -> None:
+    made(m.CeIntent, intent_code="LOAN")
+    given = document(Mode.REPLACE, ce_policy=[{"policy_id": 42, **POLICY}, POLICY])
+    assert changes(plan(given)) == {"ce_policy": [(41, True, False), (42, False, True), (43, False, True)]}
+
+
+def test_an_updating_file_keeps_columns_that_it_leaves_out_and_rows_that_it_does_not_name(policy: m.CePolicy) -> None:
+    made(m.CePolicy, policy_id=40)
+    found = plan(document(ce_policy=[{"policy_id": 41, "pattern": "pin"}, POLICY]))
+    assert changes(found) == {"ce_policy": [(41, True, True), (42, False, True)]}
+    after = found.differences["ce_policy"][0].after
+    assert after
+    assert (after["pattern"], after["response_text"]) == ("pin", policy.response_text)
+
+
+def test_a_row_that_stays_as_it_is_is_no_change(policy: m.CePolicy) -> None:
+    assert changes(plan(document(ce_policy=[{"policy_id": 41, "pattern": policy.pattern}]))) == {}
+
+
+@pytest.mark.usefixtures("policy")
+def test_rows_of_elsewhere_keep_free_ids_and_find_themselves_again() -> None:
+    m.CePolicy.objects.all().delete()
+    made(m.CePolicy, policy_id=40, pattern="pin", response_text="No.")
+    rows = [{**POLICY, "policy_id": 40}, {**POLICY, "policy_id": 50, "pattern": "iban"}]
+    found = plan(document(Mode.ADD, ce_policy=[*rows, {**POLICY, "policy_id": 7, "pattern": "pin"}]))
+    # 41 is gone, and was another row: its history stays its own.
+    assert changes(found) == {"ce_policy": [(50, False, True), (51, False, True)]}
+    assert found.placed.renumbered == {("ce_policy", 40): 51, ("ce_policy", 7): 40}
+
+
+def test_progress_texts_follow_their_rule_to_its_new_id() -> None:
+    made(m.CeRule, rule_id=5)
+    rule = {"rule_id": 5, "intent_code": "ANY", "state_code": "ANY", "rule_type": "EXACT", "match_pattern": "yes",
+            "action": "SET_STATE", "action_value": "DONE"}  # fmt: skip
+    text = {"intent_code": "ANY", "state_code": "ANY", "step_value": "RulesStep", "determinant": "RULE_MATCH",
+            "rule_id": 5, "message": "Yes."}  # fmt: skip
+    found = plan(document(Mode.ADD, ce_rule=[rule], ce_verbose=[text]))
+    [verbose] = found.differences["ce_verbose"]
+    assert verbose.after
+    assert verbose.after["rule_id"] == 6
+
+
+def test_names_find_rows_in_any_case_and_ids_stay() -> None:
+    row = made(m.CeConfig, config_type="Session", config_key="TIMEOUT_MINUTES", config_value="5")
+    given = document(
+        ce_config=[{"config_type": "SESSION", "config_key": "timeout_minutes", "config_value": "6"}],
+        ce_intent=[{"intent_code": " loan ", "description": "x"}],
+    )
+    assert changes(plan(given)) == {"ce_intent": [("LOAN", False, True)], "ce_config": [(row.pk, True, True)]}
+
+
+def test_a_tool_and_its_own_row_come_together_and_go_together() -> None:
+    tool = {"tool_code": "loan.rate", "tool_group": "DB", "intent_code": "ANY", "state_code": "ANY"}
+    part = {"tool_code": "LOAN.rate", "sql_template": "SELECT 1 LIMIT 1", "param_schema": {"type": "object"}}
+    found = plan(document(ce_mcp_db_tool=[part], ce_mcp_tool=[tool]))
+    [(pk, _, _)] = changes(found)["ce_mcp_tool"]
+    assert changes(found)["ce_mcp_db_tool"] == [(pk, False, True)]
+
+    stored = made(m.CeMcpDbTool)
+    gone = plan(document(Mode.REPLACE, ce_mcp_tool=[]))
+    assert changes(gone) == {"ce_mcp_tool": [(stored.pk, True, False)], "ce_mcp_db_tool": [(stored.pk, True, False)]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "code", "field", "message"),
+    [
+        ([{**POLICY, "colour": 1}], "COLUMN_UNKNOWN", "colour", "no column colour"),
+        ([{**POLICY, "priorty": 1}], "COLUMN_UNKNOWN", "priorty", "Did you mean priority"),
+        ([{**POLICY, "priority": "1"}], "SHAPE_INVALID", "priority", "'1' is not valid. It must be a whole number."),
+        ([{**POLICY, "priority": True}], "SHAPE_INVALID", "priority", "must be a whole number"),
+        ([{**POLICY, "enabled": 1}], "SHAPE_INVALID", "enabled", "must be true or false"),
+        ([{**POLICY, "pattern": 5}], "SHAPE_INVALID", "pattern", "must be a text in quotes."),
+        ([{**POLICY, "pattern": "a\x00"}], "SHAPE_INVALID", "pattern", "cannot be stored"),
+        ([{**POLICY, "priority": -1}], "PRIORITY_RANGE", "priority", "from 0 to 1000000"),
+        ([{**POLICY, "policy_id": -1}], "OUT_OF_RANGE", "policy_id", "-1 is not valid"),
+        ([{**POLICY, "policy_id": 2**63}], "OUT_OF_RANGE", "policy_id", "9223372036854775808 received"),
+        ([{**POLICY, "enabled": None}], "OUT_OF_RANGE", "enabled", "This value is required"),
+    ],
+)
+def test_what_does_not_fit_is_named(rows: list[dict[str, Any]], code: str, field: str, message: str) -> None:
+    found = plan(document(ce_policy=rows))
+    assert codes(found) == [("ce_policy row 1", code, field)]
+    assert message in found.errors[0].finding.message
+
+
+@pytest.mark.parametrize("value", ["a\x00", "\ud800"])
+def test_a_document_in_a_column_holds_only_what_every_database_takes(value: str) -> None:
+    for schema in ({"properties": {"a": {"title": [value]}}}, {value: 1}):
+        found = plan(document(ce_output_schema=[{"intent_code": "LOAN", "json_schema": schema}]))
+        assert ("ce_output_schema row 1", "SHAPE_INVALID", "json_schema") in codes(found)
+
+
+def test_one_row_twice_is_refused() -> None:
+    given = document(ce_intent=[{"intent_code": "A", "description": "x"}, {"intent_code": "a", "description": "y"}])
+    assert codes(plan(given)) == [("ce_intent row 2", "DUPLICATE", "intent_code")]
+
+
+def test_an_intent_without_a_code_and_a_row_without_a_tool_find_no_place() -> None:
+    found = plan(document(ce_intent=[{"description": "x"}], ce_mcp_http_tool=[{"tool_code": "none"}]))
+    assert codes(found) == [
+        ("ce_intent row 1", "FIELD_REQUIRED", "intent_code"),
+        ("ce_mcp_http_tool row 1", "TOOL_UNKNOWN", "tool_code"),
+    ]
+
+
+@pytest.mark.usefixtures("policy")
+def test_a_refused_row_does_not_make_the_stored_one_go_away() -> None:
+    found = plan(document(Mode.REPLACE, ce_policy=[{"policy_id": 41, "colour": 1}]), rest=True)
+    assert changes(found) == {}
+
+
+def test_ids_of_the_file_are_not_given_to_others() -> None:
+    given: Document = document(Mode.REPLACE, ce_policy=[POLICY, {"policy_id": 1, **POLICY}])
+    there: dict[str, dict[Any, Any]] = {"ce_policy": {}, "ce_mcp_tool": {}}
+    assert set(match_rows(given, there, fresh_ids(given, there)).wanted["ce_policy"]) == {1, 2}

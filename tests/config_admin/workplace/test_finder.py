@@ -1,0 +1,180 @@
+"""The search as a page and as what the box asks; rows recently opened, and favourites."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from config_admin import models as m
+from config_admin.releases.change_set import change_set
+from config_admin.workplace.favourites import KEPT
+from tests.config_admin.admin.pages import a_response, address
+from tests.config_admin.builders import made, new, rules
+
+pytestmark = pytest.mark.django_db
+FIND, FAVOURITE = "/admin/find/", "/admin/favourite/"
+
+
+def asked(client: Client, text: str = "") -> Any:
+    return client.get(FIND, {"q": text}, headers={"Accept": "application/json"}).json()
+
+
+def names(client: Client, text: str = "") -> list[str]:
+    return [hit["name"] for hit in asked(client, text)["hits"]]
+
+
+def visit(client: Client, row: Any) -> None:
+    assert client.get(address(type(row), "change", row.pk)).status_code == 200
+
+
+def favourite(client: Client, row: Any, on: str = "1", **more: str) -> Any:
+    return client.post(FAVOURITE, {"table": row._meta.db_table, "pk": str(row.pk), "on": on, **more})
+
+
+def test_what_is_found_leads_to_its_page(ada: Client) -> None:
+    rule = made(m.CeRule, match_pattern="mortgage")
+
+    hit = asked(ada, "mortgage")["hits"][0]
+
+    assert (hit["name"], hit["url"]) == (f"Rule {rule.pk}", address(m.CeRule, "change", rule.pk))
+
+
+def test_the_page_shows_the_same_with_the_words_marked(ada: Client) -> None:
+    made(m.CeRule, match_pattern="a <b>mortgage</b>")
+
+    text = ada.get(FIND, {"q": "mortgage"}).content.decode()
+
+    assert "1 result" in text
+    assert "condition: a &lt;b&gt;<mark>mortgage</mark>&lt;/b&gt;" in text
+
+
+def test_an_edit_is_found_at_once(ada: Client) -> None:
+    row = a_response(exact_text="Nothing of the kind")
+    assert names(ada, "mortgage") == []
+
+    m.CeResponse.objects.filter(pk=row.pk).update(exact_text="About your mortgage")
+
+    assert names(ada, "mortgage") == [f"Answer {row.pk}"]
+
+
+def test_pages_are_found_as_the_sidebar_calls_them(ada: Client) -> None:
+    assert "Prompt templates" in names(ada, "prompt templates")
+
+
+def test_an_id_leads_to_the_conversation_of_whoever_may_read(ada: Client, somebody: Callable[..., Client]) -> None:
+    wanted = uuid.uuid4()
+
+    assert names(ada, str(wanted)) == [f"Conversation {wanted}"]
+    assert names(somebody("ivy", "integrator"), str(wanted)) == []
+
+
+def test_nobody_finds_what_they_may_not_see(somebody: Callable[..., Client], client: Client) -> None:
+    made(m.CeRule, match_pattern="mortgage")
+    olga = somebody("olga", "operator")
+
+    assert names(olga, "mortgage") == []
+    assert client.get(FIND).status_code == 302
+
+
+def test_without_words_stand_favourites_and_what_was_opened_lately(ada: Client) -> None:
+    first, second, third = (made(m.CeRule, description=f"number {n}") for n in range(3))
+    for row in (first, second, third, second):
+        visit(ada, row)
+    favourite(ada, first)
+
+    found = asked(ada)["hits"]
+
+    assert [(hit["name"], hit["field"]) for hit in found] == [
+        (f"Rule {first.pk}", "favourite"),
+        (f"Rule {second.pk}", "recently opened"),
+        (f"Rule {third.pk}", "recently opened"),
+    ]
+
+
+def test_they_stand_on_the_first_page_too(ada: Client) -> None:
+    rule = made(m.CeRule, description="asks for the amount")
+    assert "Recently opened and favourite items" in ada.get("/admin/").content.decode()
+    visit(ada, rule)
+
+    assert "asks for the amount" in ada.get("/admin/").content.decode()
+
+
+def test_a_favourite_is_one_until_it_is_none_and_the_page_says_so(ada: Client) -> None:
+    rule = made(m.CeRule)
+    url = address(m.CeRule, "change", rule.pk)
+    assert favourite(ada, rule, next=url)["Location"] == url
+    assert 'aria-pressed="true"' in ada.get(url).content.decode()
+
+    favourite(ada, rule, on="0")
+
+    assert 'aria-pressed="false"' in ada.get(url).content.decode()
+
+
+def test_marks_are_each_ones_own(ada: Client, ben: Client) -> None:
+    rule = made(m.CeRule)
+    favourite(ada, rule)
+
+    assert asked(ben)["hits"] == []
+
+
+def test_rows_that_are_gone_are_not_offered(ada: Client) -> None:
+    rule = made(m.CeRule)
+    visit(ada, rule)
+    rule.delete()
+
+    assert asked(ada)["hits"] == []
+
+
+def test_only_the_latest_are_kept_and_every_favourite(ada: Client) -> None:
+    with change_set():
+        stored = [made(m.CeRule) for _ in range(KEPT + 3)]
+    favourite(ada, stored[0])
+    for row in stored:
+        visit(ada, row)
+
+    kept = set(m.CeDeskRow.objects.values_list("row_pk", flat=True))
+
+    assert kept == {str(stored[0].pk), *(str(row.pk) for row in stored[-KEPT:])}
+
+
+@pytest.mark.parametrize("table", ["ce_rule", "ce_release", "auth_user"])
+def test_what_is_no_row_is_no_favourite(table: str, ada: Client) -> None:
+    assert ada.post(FAVOURITE, {"table": table, "pk": "1", "on": "1"}).status_code == 404
+
+
+def test_nobody_marks_what_they_may_not_see_or_is_led_elsewhere(ada: Client, somebody: Callable[..., Client]) -> None:
+    rule = made(m.CeRule)
+
+    assert favourite(somebody("olga", "operator"), rule).status_code == 403
+    assert favourite(ada, rule, next="https://example.com/")["Location"] == address(m.CeRule, "change", rule.pk)
+    assert ada.get(FAVOURITE).status_code == 405
+
+
+def test_a_visit_is_no_release(ada: Client) -> None:
+    rule = made(m.CeRule)
+    before = m.CeRelease.objects.count()
+    visit(ada, rule)
+    favourite(ada, rule)
+
+    assert m.CeRelease.objects.count() == before
+
+
+def test_a_search_costs_as_many_queries_at_five_thousand_rules(ada: Client) -> None:
+    def queries(url: str) -> int:
+        ada.get(url)
+        with CaptureQueriesContext(connection) as captured:
+            ada.get(url)
+        return len(captured)
+
+    with change_set():
+        m.CeRule.objects.bulk_create([new(m.CeRule) for _ in range(10)])
+    few = queries(f"{FIND}?q=pattern")
+    with change_set():
+        m.CeRule.objects.bulk_create(rules(4990))
+
+    assert queries(f"{FIND}?q=pattern") == few
+    assert few <= 7

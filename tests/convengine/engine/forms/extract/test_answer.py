@@ -1,0 +1,97 @@
+from typing import Any
+
+import pytest
+
+from convengine.engine.forms.extract.answer import read_whole_answer
+from convengine.engine.forms.extract.reading import Reading
+from convengine.engine.forms.form import Form
+
+
+def answer(message: str, name: str = "a", **declared: Any) -> Any:
+    found = read_whole_answer(Reading(message), Form({"type": "object", "properties": {name: declared}}).fields[0])
+    return found and (found.problem or found.value)
+
+
+@pytest.mark.parametrize(
+    ("message", "value"),
+    [
+        ("Dallas", "Dallas"),
+        ("um, it's Dallas, thanks!", "Dallas"),
+        ("Dallas, no, Irving", "Irving"),
+        ("my city is Dallas", "Dallas"),
+        ("what?", None),
+        ("is it Dallas?", None),
+        ("I have no idea", None),
+        ("not Dallas", None),
+        ("I want to speak to a human", None),
+        ("cancel", None),
+        ("send it to Dallas", None),
+        ("whats the phone number", None),
+        ("used to be Dallas", None),
+        ("the old one: Dallas", None),
+        ("switch to tracking", None),
+        ("one two three four five six seven eight nine", None),
+    ],
+)
+def test_a_name_is_the_answer_and_a_sentence_is_not(message: str, value: str | None) -> None:
+    assert answer(message, "city", type="string") == value
+
+
+def test_where_sentences_are_wanted_they_are_taken() -> None:
+    assert answer("I was charged twice", "reason", type="string") == "I was charged twice"
+
+
+@pytest.mark.parametrize(
+    ("message", "value"),
+    [
+        ("M", "M"),
+        ("in", "IN"),
+        ("size M please", "M"),
+        ("XXL", "VALUE_VIOLATES_SCHEMA"),
+        ("x" * 61, None),
+        ("is it nice", None),
+    ],
+)
+def test_a_choice_may_be_short_when_it_was_asked_for(message: str, value: str | None) -> None:
+    assert answer(message, "size", type="string", enum=["S", "M", "IN"]) == value
+
+
+@pytest.mark.parametrize(
+    ("message", "value"),
+    [
+        ("yes", True), ("Yes, please!", True), ("of course", True), ("yes I do", True), ("no", False),
+        ("nope, thanks", False), ("no I don't", False), ("maybe", None), ("I'd rather not say yes", None),
+    ],
+)  # fmt: skip
+def test_yes_and_no(message: str, value: bool | None) -> None:
+    assert answer(message, "express", type="boolean") is value
+
+
+@pytest.mark.parametrize(
+    ("message", "value"),
+    [
+        ("24", 24), ("about 24, I guess", 24), ("24 months", 24), ("I'd say 24 of them", 24), ("twelve", 12),
+        ("2 years", "VALUE_INVALID"), ("I have 2 kids", None), ("2 kids", 2), ("3.5", "VALUE_INVALID"),
+        ("12 or 24", None), ("not 12", None), ("soon", None), ("room A12", None),
+    ],
+)  # fmt: skip
+def test_a_number(message: str, value: Any) -> None:
+    assert answer(message, "tenureMonths", type="integer") == value
+
+
+@pytest.mark.parametrize(
+    ("message", "kind", "value"),
+    [
+        ("555 0109", "phone", "5550109"),
+        ("it's 31.05.2026", "date", "2026-05-31"),
+        ("03/04/2026", "date", "DATE_AMBIGUOUS"),
+        ("tomorrow", "date", None),
+        ("anna@example", "email", "VALUE_INVALID"),
+    ],
+)
+def test_a_format(message: str, kind: str, value: str | None) -> None:
+    assert answer(message, "a", type="string", format=kind) == value
+
+
+def test_lists_and_objects_are_no_answers() -> None:
+    assert answer("a, b", "tags", type="array") is None

@@ -1,0 +1,48 @@
+"""What people type, and what must be read out of it: nothing wrong, nearly everything right (docs/extraction.md)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from convengine.engine.forms.extract import extract
+from convengine.engine.forms.form import Form
+from tests.cases import for_each
+
+CORPUS = Path(__file__).parent / "corpus"
+
+
+def utterances() -> Iterator[tuple[str, Form, dict[str, Any]]]:
+    for path in sorted(CORPUS.glob("*.yaml")):
+        world = yaml.safe_load(path.read_text())
+        form = Form(world["schema"])
+        assert form.problem is None
+        for utterance in world["utterances"]:
+            yield path.stem, form, utterance
+
+
+def read(form: Form, utterance: dict[str, Any]) -> dict[str, Any]:
+    found = extract(form, utterance["say"], asked=utterance.get("asked", ()))
+    return {one.field: one.value for one in found.extracted}
+
+
+@for_each("name, form, utterance", list(utterances()))
+def test_no_wrong_value_is_taken(name: str, form: Form, utterance: dict[str, Any]) -> None:
+    wrong = {path: value for path, value in read(form, utterance).items() if utterance["expect"].get(path) != value}
+
+    assert wrong == {}
+
+
+def test_nine_of_ten_values_are_found(capsys: pytest.CaptureFixture[str]) -> None:
+    cases = list(utterances())
+    values = [(name, u["say"], path, value, read(f, u)) for name, f, u in cases for path, value in u["expect"].items()]
+    missed = [f"{name}: {say!r} {path}" for name, say, path, value, found in values if found.get(path) != value]
+    right = len(values) - len(missed)
+    with capsys.disabled():
+        print(f"\nextraction: {right} of {len(values)} values found in {len(cases)} utterances over", end=" ")
+        print(f"{len({name for name, _, _ in cases})} schemas" + "".join(f"\n  missed {line}" for line in missed))
+
+    assert len(cases) >= 100
+    assert right >= 0.9 * len(values)

@@ -1,0 +1,31 @@
+"""The examples of docs/extraction.md are true."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from convengine.engine.forms.extract import extract
+from convengine.engine.forms.form import Form
+
+PAGE = (Path(__file__).resolve().parents[5] / "docs/extraction.md").read_text()
+FORM = Form(yaml.safe_load(re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[0]))
+EXAMPLES = re.findall(r"^> (.*?)(?: \[asked: (\w+)\])?\n= (.*)$", PAGE, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("message", "asked", "expected"), EXAMPLES, ids=[example[0] for example in EXAMPLES])
+def test_an_example_of_the_manual_is_true(message: str, asked: str, expected: str) -> None:
+    found: dict[str, Any] = {
+        one.field: one.value for one in extract(FORM, message, asked=[asked] if asked else ()).extracted
+    }
+
+    assert found == json.loads(expected)
+
+
+def test_there_are_examples_of_both_kinds() -> None:
+    assert FORM.problem is None
+    assert len(EXAMPLES) > 20
+    assert any(expected == "{}" for _, _, expected in EXAMPLES)

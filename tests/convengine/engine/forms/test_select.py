@@ -1,0 +1,75 @@
+from typing import Any
+
+from convengine.engine.forms.select import choose_schema, decide_schema, find_schema
+from tests.builders import make_intent, make_schema, make_session, make_snapshot, make_turn, payload, stages
+
+A = {"a": {"type": "string"}}
+
+
+def row(schema_id: int, **values: Any) -> Any:
+    return make_schema("LOAN", A, schema_id=schema_id, **values)
+
+
+def chosen(*rows: Any, intent: str | None = "LOAN", state: str = "GATE") -> Any:
+    found = find_schema(make_snapshot(make_intent("LOAN"), *rows), intent, state)
+    return found and found.schema_id
+
+
+def test_P2_5_6_V12_the_exact_state_comes_before_priority() -> None:
+    assert chosen(row(1, priority=1), row(2, state_code="GATE", priority=50)) == 2
+
+
+def test_inside_a_scope_priority_decides_then_the_id() -> None:
+    assert chosen(row(1, priority=20), row(2, priority=10)) == 2
+    assert chosen(row(2), row(1)) == 1
+
+
+def test_a_schema_belongs_to_one_intent() -> None:
+    assert chosen(make_schema("ANY", A, schema_id=1)) is None
+    assert chosen(row(1), intent="UNKNOWN") is None
+    assert chosen(row(1), intent=None) is None
+    assert chosen(row(1, enabled=False)) is None
+
+
+def test_blank_is_the_one_language_that_is_read() -> None:
+    assert chosen(row(1, schema_type="")) == 1
+    assert chosen(row(1, schema_type="XML")) is None
+
+
+def test_why_another_row_did_not_win_is_told() -> None:
+    rows = (
+        row(1, schema_type="XML", state_code="GATE"),
+        row(2),
+        row(3),
+        row(4, state_code="DONE"),
+        make_schema("ANY", A, schema_id=5),
+    )
+
+    choice = choose_schema(make_snapshot(make_intent("LOAN"), *rows), "LOAN", "GATE")
+
+    assert {one.row_id: one.reason for one in choice.candidates()} == {
+        2: None,
+        3: "LOWER_PRIORITY",
+        1: "SCHEMA_TYPE",
+        5: "SCOPE_INTENT",
+    }
+    assert choice.cut["SCOPE_STATE"] == 1
+
+
+def test_the_choice_is_a_decision_and_stays_for_the_turn() -> None:
+    turn = make_turn(make_snapshot(make_intent("LOAN"), make_intent("FAQ"), row(1)))
+    session = make_session(intent="LOAN", state="GATE")
+
+    found = decide_schema(session, turn)
+    assert found is not None
+    assert payload(turn, "DECISION")["winner"] == 1
+    assert decide_schema(session.evolve(resolved_schema=found, state="ELSEWHERE"), turn) is found
+    assert stages(turn) == ["DECISION"]
+    assert decide_schema(session.evolve(resolved_schema=found, intent="FAQ"), turn) is None
+
+
+def test_nothing_is_told_where_no_schema_exists() -> None:
+    turn = make_turn(make_snapshot(make_intent("LOAN")))
+
+    assert decide_schema(make_session(intent="LOAN"), turn) is None
+    assert stages(turn) == []

@@ -1,0 +1,58 @@
+from typing import Any
+
+import pytest
+
+from convengine.engine.llm.reply import UnusableAnswer, read_json, validate_value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (' {"a": 1} ', {"a": 1}),
+        ("[1]", [1]),
+        ('```json\n{"a": 1}\n```', {"a": 1}),
+        ('```\n{"a": 1}```', {"a": 1}),
+        ('Here it is:\n```JSON\n{"a": "```"}\n```\nAnything else?', None),
+        ('Sure.\n```\nnot this\n```\n```json\n{"a": 2}\n```', {"a": 2}),
+    ],
+)
+def test_json_is_found_bare_or_in_a_fence(text: str, value: Any) -> None:
+    if value is None:
+        with pytest.raises(UnusableAnswer):
+            read_json(text)
+    else:
+        assert read_json(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "  ", "nothing", "3", "null", '{"a": ', 'The answer is {"a": 1}.', "NaN"])
+def test_anything_else_is_unusable(text: str) -> None:
+    with pytest.raises(UnusableAnswer) as caught:
+        read_json(text)
+
+    assert caught.value.fault.code == ("LLM_INVALID_RESPONSE" if text.strip() else "LLM_EMPTY_RESPONSE")
+
+
+def test_a_value_that_breaks_the_schema_is_told_with_its_place() -> None:
+    schema = {"type": "object", "properties": {"a": {"items": {"type": "integer"}}}}
+
+    with pytest.raises(UnusableAnswer, match=r"a/1: 'x' is not of type 'integer'"):
+        validate_value({"a": [1, "x"]}, schema)
+    validate_value({"a": [1]}, schema)
+
+
+@pytest.mark.parametrize("schema", [{"$ref": "http://localhost:1/none"}, {"$ref": "#/nowhere"}, {"type": 12}])
+def test_a_schema_that_cannot_judge_fetches_nothing_and_is_a_violation(schema: Any) -> None:
+    with pytest.raises(UnusableAnswer) as caught:
+        validate_value({"a": 1}, schema)
+
+    assert caught.value.fault.code == "LLM_SCHEMA_VIOLATION"
+
+
+def test_patterns_are_not_judged_here() -> None:
+    validate_value({"a": "a" * 40 + "!"}, {"properties": {"a": {"pattern": "^(a+)+$"}}})
+
+
+@pytest.mark.parametrize("levels", [65, 300, 900, 50_000])
+def test_json_that_is_nested_too_deep_is_unusable(levels: int) -> None:
+    with pytest.raises(UnusableAnswer):
+        read_json("[" * levels + "]" * levels)

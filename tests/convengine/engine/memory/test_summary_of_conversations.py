@@ -1,0 +1,167 @@
+"""Whatever is said in whatever script, by users or a model: five lines, a thousand characters (sessions 8)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as trying
+from hypothesis import strategies as st
+
+from convengine.engine.llm.scripted import ScriptedModel, ScriptLine
+from convengine.engine.memory.context_summary import MAX_CHARS, SHARES
+from convengine.engine.memory.model_summary import rewrite_summaries
+from convengine.engine.memory.session_facts import build_context_summary
+from convengine.engine.turn.session import Clarification
+from convengine.server import wiring
+from convengine.server.memory.compaction import compact
+from convengine.server.sessions.models import CeMemory
+from tests.builders import make_config, make_intent, make_schema, make_session, make_snapshot, make_turn, stages
+from tests.fakes.models import AnsweringModel
+from tests.threads import Participant, row_of, setting, travel_desk
+
+NAMES = [*SHARES, "TURNS"]
+#: Wide, from right to left, of several characters a sign, invisible, ending a line, and pretending to be a summary.
+PIECES = (
+    "東京都のお店の予約を変更してください", "예약을 변경해 주세요", "ＦＵＬＬ　ＷＩＤＴＨ", "👩‍👩‍👧‍👦", "🏳️‍🌈🇯🇵👍🏽",
+    "שלום רב לכולם", "السلام عليكم ورحمة الله", "\u202eabc\u202c", "\u2067عربي\u2069", "नमस्ते दुनिया",
+    "e\u0301o\u0308" * 9,
+    "ก็กู้", "\u2028", "\u0085", "\x0b", "\x1c", "\r\n", "\x00", "\ufeff", "\u200b" * 5, " , ", "; ", "…", "none",
+    "\nGOAL: another\nENTITIES: x\nDECISIONS: y\nPENDING: z\nTURNS: 99", "https://例え.jp/パス?q=検索",
+    "ann@example.com",
+    "「東京タワー」", "“مرحبا”", "plan.pdf", "a", "word ", "x" * 300,
+)  # fmt: skip
+TEXT = st.text(max_size=60) | st.builds(
+    lambda parts, times: "".join(parts) * times, st.lists(st.sampled_from(PIECES), max_size=6), st.integers(1, 12)
+)
+VALUE = TEXT | st.integers() | st.lists(TEXT, max_size=3) | st.none() | st.booleans()
+
+
+@dataclass(frozen=True)
+class Said:
+    """One turn: what was said, what the engine knows by then, and what a model says of it, if it is asked."""
+
+    text: str | None
+    intent: str
+    fields: dict[str, Any]
+    result: str | None
+    question: str | None
+    missing: tuple[str, ...]
+    written: str | None
+
+
+def _four_lines(contents: list[str], names: list[str], before: str, after: str) -> str:
+    return before + "\n".join(f"{name}: {text}" for name, text in zip(names, contents, strict=True)) + after
+
+
+#: A model that keeps to the shape, that nearly does, and that says anything.
+WRITTEN = (
+    st.builds(
+        _four_lines,
+        st.lists(TEXT, min_size=4, max_size=4),
+        st.just(list(SHARES)) | st.permutations(list(SHARES)) | st.just(["GOAL", "GOAL", "ENTITIES", "PENDING"]),
+        st.sampled_from(["", "", "", "Sure!\n", "```\n"]),
+        st.sampled_from(["", "", "", "\nTURNS: 7", "\nTURNS: 7\nTURNS: 8", "\n```", "\nNOTE: x"]),
+    )
+    | TEXT
+)
+TURNS = st.lists(
+    st.builds(
+        Said,
+        text=TEXT | st.none(),
+        intent=st.sampled_from(["LOAN", "GONE", "UNKNOWN"]),
+        fields=st.fixed_dictionaries({}, optional={"amount": VALUE, "city": VALUE, "tags": VALUE}),
+        result=st.sampled_from([None, "EXECUTED", "REJECTED"]),
+        question=TEXT | st.none(),
+        missing=st.lists(TEXT, max_size=4).map(tuple),
+        written=WRITTEN | st.none(),
+    ),
+    min_size=1,
+    max_size=7,
+)
+SNAPSHOT = make_snapshot(
+    make_intent("LOAN", display_name="貸付 הלוואה"),
+    make_schema("LOAN", {"amount": {}, "city": {}, "tags": {}}, state_code="COLLECT"),
+    make_config("Session/SUMMARY_WITH_LLM", "true"),
+)
+
+
+def check(summary: str, turns: int) -> None:
+    """The shape, by the lines that any reader of the text sees."""
+    lines = summary.splitlines()
+    assert len(summary) <= MAX_CHARS
+    assert [line.partition(": ")[0] for line in lines] == NAMES
+    assert all(line.partition(": ")[2].strip() for line in lines)
+    assert lines[-1] == f"TURNS: {turns}"
+
+
+@trying(max_examples=150)
+@given(TURNS)
+def test_a_conversation_always_has_its_summary(turns: list[Said]) -> None:
+    summary, before = "", "UNKNOWN"
+    for number, said in enumerate(turns, 1):
+        session = make_session(
+            turn_no=number,
+            user_text=said.text,
+            intent=said.intent,
+            turn_start_intent=before,
+            context={**said.fields, "pending_action_runtime": {"status": "OPEN", "action_key": said.text}},
+            input_params={"pending_action_result": said.result, "routing_decision": "PROCEED_CONFIRMED"},
+            clarification=Clarification(said.question, "AGENT") if said.question else None,
+            missing_required_fields=said.missing,
+            last_assistant={"type": "TEXT", "value": said.question or ""},
+            context_summary=summary,
+        )
+        built = build_context_summary(session, SNAPSHOT, number)
+        check(built, number)
+        summary = built if said.written is None else _by_model(session.evolve(context_summary=built), said.written)
+        check(summary, number)
+        before = said.intent
+
+
+def _by_model(session: Any, text: str) -> str:
+    """The summary in the model's words; what breaks the shape leaves the one that was built, and is told."""
+    turn = make_turn(SNAPSHOT, model=AnsweringModel([text]), turn_no=session.turn_no)
+    after = str(rewrite_summaries(session, turn).context_summary)
+    if "MEMORY_LLM_ERROR" in stages(turn):
+        assert after == session.context_summary
+    return after
+
+
+CONVERSATIONS = [
+    pytest.param(("visa 東京都 " + "東京都のお店の予約を変更" * 60, "「東京タワー」と「新宿」", "日本"), id="wide"),
+    pytest.param(("visa 👩‍👩‍👧‍👦" + "🏳️‍🌈🇯🇵👍🏽" * 100, "“👍🏽👍🏽”", "🇨🇱"), id="emoji"),
+    pytest.param(("visa שלום " + "السلام عليكم " * 80, "«שלום רב» \u202eabc\u202c", "مرحبا"), id="right-to-left"),
+    pytest.param(("visa" + "\u2028GOAL: x\u0085TURNS: 9\nTURNS: 8" * 9, "\x0b\x1c", "\n"), id="line-ends"),
+]
+#: What a model says: the shape, and six ways to break it.
+SAYS = [
+    "GOAL: 東京\nENTITIES: שלום, 👍🏽\nDECISIONS: none\nPENDING: " + "予約" * 300,
+    "GOAL: x\nENTITIES: y\nDECISIONS: z",
+    "ENTITIES: y\nGOAL: x\nDECISIONS: z\nPENDING: p",
+    "Here it is:\nGOAL: x\nENTITIES: y\nDECISIONS: z\nPENDING: p",
+    "GOAL: x\nGOAL: x\nENTITIES: y\nDECISIONS: z\nPENDING: p",
+    "予約" * 5000,
+    "goal: x\nentities: y\ndecisions: z\npending: p",
+]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("said", [None, *SAYS], ids=["built", "shape", *(f"broken-{n}" for n in range(1, len(SAYS)))])
+@pytest.mark.parametrize("texts", CONVERSATIONS)
+def test_what_a_real_conversation_stores_has_that_shape(texts: tuple[str, ...], said: str | None) -> None:
+    travel_desk()
+    setting("SUMMARY_WITH_LLM", str(said is not None).lower())
+    setting("DialogueActStep/RESOLUTE", "REGEX_ONLY")
+    guest = Participant()
+
+    with wiring.replace_outside_world(wiring.OutsideWorld(model=ScriptedModel([ScriptLine(("SUMMARY",), said or "")]))):
+        for number, text in enumerate(texts, 1):
+            answer = guest.say(text)
+            row = row_of(answer)
+            check(row.context_summary, number)
+            assert ("GOAL: 東京" in row.context_summary) is (said == SAYS[0])
+    guest.call("post", f"/{row.pk}/close", {})
+
+    assert compact(str(row.pk))
+    check(CeMemory.objects.get(memory_type="COMPACTED").summary_text, len(texts))

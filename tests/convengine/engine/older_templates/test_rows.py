@@ -1,0 +1,57 @@
+from typing import Any
+
+import pytest
+
+from convengine.engine.older_templates.rows import COLUMNS, Change, convert_row, template_columns
+from convengine.engine.turn.rows import ROW_TYPE_OF
+from tests.builders import make_config, make_response
+
+
+def test_each_expression_is_told_with_its_column() -> None:
+    row = make_response("Hi [(${name})], #{a ?: b}", derivation_hint="{{ fine }} [${x}]")
+
+    values, changes = convert_row("ce_response", vars(row))
+
+    assert values == {"exact_text": "Hi {{ name }}, {{ a|if_blank(b) }}", "derivation_hint": "{{ fine }} {{ x }}"}
+    assert changes == [
+        Change("exact_text", "[(${name})]", "{{ name }}"),
+        Change("exact_text", "#{a ?: b}", "{{ a|if_blank(b) }}"),
+        Change("derivation_hint", "[${x}]", "{{ x }}"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["Hi {{ name }}", "plain #1", None, "#{T(java.lang.Runtime)}"])
+def test_what_needs_none_or_cannot_be_converted_stays(text: str | None) -> None:
+    assert convert_row("ce_response", vars(make_response(text))) == ({}, [])
+
+
+def test_documents_are_looked_through() -> None:
+    row = {"args_template": {"a": ["#{x}", 1], "b": {"c": "[[${y}]]"}, "d": None}}
+
+    values, changes = convert_row("ce_tool", row)
+
+    assert values == {"args_template": {"a": ["{{ x }}", 1], "b": {"c": "{{ y }}"}, "d": None}}
+    assert [(one.before, one.after) for one in changes] == [("#{x}", "{{ x }}"), ("[[${y}]]", "{{ y }}")]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("AgentIntentResolver/SYSTEM_PROMPT", ("config_value",)),
+        ("Session/FRESH_START_TEXT", ("config_value",)),
+        ("CorrectionStep/REGEX_RETRY", ()),
+        ("Nothing/KNOWN", ()),
+    ],
+)
+def test_a_setting_holds_a_template_where_it_is_one(name: str, expected: Any) -> None:
+    assert template_columns("ce_config", vars(make_config(name, "#{x}"))) == expected
+
+
+def test_a_table_without_templates_has_none() -> None:
+    assert template_columns("ce_rule", {}) == ()
+
+
+def test_the_columns_are_there() -> None:
+    assert all(
+        field in ROW_TYPE_OF[table].__dataclass_fields__ for table, fields in COLUMNS.items() for field in fields
+    )

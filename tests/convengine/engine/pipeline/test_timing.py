@@ -1,0 +1,41 @@
+from convengine.engine.pipeline.timing import NOBODY_ASKED, audit_timing
+from convengine.engine.turn.ports import LlmAnswer, LlmRequest, ModelCall
+from convengine.engine.turn.session import Session, StepTiming
+from convengine.engine.turn.turn import Turn
+from tests.builders import make_turn, payload
+
+
+def timed(*timings: StepTiming) -> Turn:
+    turn = make_turn()
+    turn.timings.extend(timings)
+    audit_timing(Session("c"), turn, "COMPLETED")
+    return turn
+
+
+def test_P2_12_V1_the_total_is_the_sum_of_the_steps() -> None:
+    turn = timed(StepTiming("A", 0, 5, True), StepTiming("B", 5, 7, True), StepTiming("C", 12, 1, True))
+
+    assert payload(turn, "PIPELINE_TIMING")["totalMs"] == 13
+
+
+def test_P2_12_V2_a_failed_step_is_marked() -> None:
+    turn = timed(StepTiming("A", 0, 5, True), StepTiming("B", 5, 7, False, "ValueError: x"))
+
+    assert payload(turn, "PIPELINE_TIMING")["steps"] == "A=5ms, B=7ms(ERR)"
+
+
+def test_P2_12_V5_steps_stand_in_the_order_in_which_they_began() -> None:
+    turn = timed(StepTiming("B", 5, 7, True), StepTiming("A", 0, 5, True))
+
+    assert [item["step"] for item in payload(turn, "PIPELINE_TIMING")["stepList"]] == ["A", "B"]
+
+
+def test_it_tells_what_was_waited_for() -> None:
+    turn = make_turn()
+    tries = [LlmAnswer(error_code="LLM_TIMEOUT", latency_ms=1000), LlmAnswer("yes", latency_ms=234)]
+    turn.model_calls += [ModelCall(LlmRequest("POLICY", "", ""), one, 1, None, None, None, 0) for one in tries]
+    turn.tool_ms = 56.7
+    audit_timing(Session("c"), turn, "FAILED")
+    told = payload(turn, "PIPELINE_TIMING")
+
+    assert {key: told[key] for key in NOBODY_ASKED} == {"llmMs": 1234, "llmCalls": 2, "toolMs": 56}

@@ -1,0 +1,16 @@
+"""Applies one action to a session."""
+
+from typing import Any
+
+from convengine.engine.rules.vocabulary import get_action
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+from tests.builders import make_rule, make_turn
+
+
+def apply(name: str, value: str | None, session: Session, **turn: Any) -> tuple[Session, Turn]:
+    """The session after the action, and the turn with what it told."""
+    carrier = make_turn(**turn)
+    found = get_action(name)
+    assert found is not None
+    return found.apply(make_rule(rule_id=41, action=name, action_value=value), session, carrier), carrier

@@ -1,0 +1,53 @@
+import pytest
+
+from convengine.engine.rules.actions.contract import (
+    ActionValueError,
+    read_param_key,
+    read_scalar,
+    require_names,
+    require_value,
+    split_names,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("null", None),
+        ("true", True),
+        ("false", False),
+        ("350000", 350000),
+        ("-7", -7),
+        ("1.50", 1.5),
+        ("1.", "1."),
+        ("", ""),
+        (" high ", "high"),
+        ("True", "True"),
+        ("1e5", "1e5"),
+        ("9" * 40, "9" * 40),
+    ],
+)
+def test_a_text_is_read_as_the_value_it_says(text: str, value: object) -> None:
+    assert read_scalar(text) == value
+    assert type(read_scalar(text)) is type(value)
+
+
+def test_a_missing_value_is_asked_for_in_words() -> None:
+    for value in (None, "", "  "):
+        with pytest.raises(ActionValueError, match="SET_STATE needs a value: the state to move to") as caught:
+            require_value("SET_STATE", value, "the state to move to")
+        assert caught.value.code == "ACTION_VALUE_REQUIRED"
+
+
+def test_a_list_must_name_something() -> None:
+    assert require_names("X", " a, ,b ", "names") == ("a", "b")
+    with pytest.raises(ActionValueError):
+        require_names("X", " , ", "names")
+    assert split_names("") == ()
+
+
+def test_param_names_are_plain() -> None:
+    assert read_param_key(" order.id-2 ") == "order.id-2"
+    for key in ("", "a b", "ä", "x" * 121):
+        with pytest.raises(ActionValueError, match="letters, digits"):
+            read_param_key(key)

@@ -1,0 +1,102 @@
+from typing import Any
+
+import pytest
+
+from convengine.engine.rules import conditions
+from convengine.engine.rules.conditions import custom_matchers, evaluate_rule, find_fault, rule_matcher
+from convengine.engine.rules.verdict import MATCHER_FAILED, NO_MATCHER, ROW_INVALID
+from convengine.engine.turn.session import Session
+from tests.builders import make_rule, make_session
+
+
+@pytest.fixture
+def _own_matchers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conditions, "_custom", {})
+
+
+def holds(session: Session, **rule: Any) -> bool:
+    return evaluate_rule(make_rule(**rule), session).matched
+
+
+def test_a_path_looks_at_the_facts_and_a_context_path_at_the_context_alone() -> None:
+    session = make_session(intent="LOAN", context={"customerId": "C1", "done": False})
+
+    assert holds(session, rule_type="JSON_PATH", match_pattern="$.context.customerId")
+    assert holds(session, rule_type="JSON_PATH", match_pattern="$.intent")
+    assert holds(session, rule_type="CONTEXT_JSON_PATH", match_pattern="$.customerId")
+    assert not holds(session, rule_type="CONTEXT_JSON_PATH", match_pattern="$.intent")
+    assert not holds(session, rule_type="CONTEXT_JSON_PATH", match_pattern="$.done")
+
+
+@pytest.mark.parametrize(
+    ("target", "text"),
+    [
+        ("USER_TEXT", "and why?"),
+        ("RESOLVED_INPUT", "why was it refused?"),
+        ("DIALOGUE_ACT", "QUESTION"),
+        ("", "and why?"),
+    ],
+)
+def test_the_match_target_is_what_a_text_rule_looks_at(target: str, text: str) -> None:
+    session = make_session(
+        user_text="and why?", standalone_query="why was it refused?", input_params={"dialogue_act": "QUESTION"}
+    )
+
+    assert holds(session, rule_type="exact", match_pattern=text, match_target=target)
+
+
+def test_an_unknown_target_never_holds() -> None:
+    rule = make_rule(match_target="SHOE_SIZE")
+
+    assert evaluate_rule(rule, make_session(user_text="x")).reason == ROW_INVALID
+    assert "SHOE_SIZE" in str(find_fault(rule))
+
+
+def test_an_unknown_type_never_holds() -> None:
+    assert evaluate_rule(make_rule(rule_type="TELEPATHY"), make_session(user_text="x")).reason == NO_MATCHER
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"rule_type": "REGEX", "match_pattern": "("},
+        {"rule_type": "JSON_PATH", "match_pattern": "$.a == 1"},
+        {"rule_type": "CONTEXT_JSON_PATH", "match_pattern": " "},
+    ],
+)
+def test_a_row_that_can_never_hold_is_known_with_its_reason(row: dict[str, str]) -> None:
+    assert find_fault(make_rule(**row))
+
+
+def test_a_sound_row_has_no_such_reason() -> None:
+    assert find_fault(make_rule(rule_type="REGEX", match_pattern=".*")) is None
+    assert find_fault(make_rule(rule_type="JSON_PATH", match_pattern="$.a")) is None
+
+
+@pytest.mark.usefixtures("_own_matchers")
+def test_a_deployment_adds_rule_types() -> None:
+    @rule_matcher("weekend")
+    def weekend(rule: object, session: Session) -> bool:
+        return session.turn_no == 7
+
+    assert list(custom_matchers()) == ["WEEKEND"]
+    assert holds(make_session(turn_no=7), rule_type="WEEKEND")
+    assert not holds(make_session(turn_no=6), rule_type="WEEKEND")
+
+
+@pytest.mark.usefixtures("_own_matchers")
+def test_a_rule_type_has_one_matcher() -> None:
+    for name in ("REGEX", "own"):
+        if name == "own":
+            rule_matcher("OWN")(lambda rule, session: True)
+        with pytest.raises(ValueError, match="already"):
+            rule_matcher(name)(lambda rule, session: True)
+
+
+@pytest.mark.usefixtures("_own_matchers")
+def test_a_matcher_that_raises_does_not_hold() -> None:
+    rule_matcher("BROKEN")(lambda rule, session: 1 / 0 > 0)
+    verdict = evaluate_rule(make_rule(rule_type="BROKEN"), make_session())
+
+    assert verdict.reason == MATCHER_FAILED
+    assert "division" in verdict.operands[0]["literal"]

@@ -1,0 +1,80 @@
+from typing import Any
+
+from convengine.engine.state_graph.moves import GraphVerdict, judge_moves
+from convengine.engine.turn import rows
+from convengine.engine.turn.session import Session
+from tests.builders import make_edge, make_intent, make_session, make_snapshot
+
+LOAN = make_intent("LOAN")
+START: dict[str, Any] = {"intent": "LOAN", "state": "IDLE", "turn_start_intent": "LOAN", "turn_start_state": "IDLE"}
+
+
+def started(**fields: Any) -> Session:
+    return make_session(**{**START, **fields})
+
+
+def check(session: Session, *edges: rows.Row) -> GraphVerdict:
+    return judge_moves(session, make_snapshot(LOAN, *edges))
+
+
+def hops(verdict: GraphVerdict) -> list[tuple[str, str, bool]]:
+    return [(hop.from_state, hop.to_state, hop.checked) for hop in verdict.path]
+
+
+def test_hops_are_judged_one_by_one() -> None:
+    moved = started().moved(state="A", cause="RULE").moved(state="B", cause="RULE")
+
+    verdict = check(moved, make_edge("IDLE", "B"))
+
+    assert hops(verdict) == [("IDLE", "A", True), ("A", "B", True)]
+    assert verdict.first_violation is not None
+    assert (verdict.first_violation.from_state, verdict.first_violation.to_state) == ("IDLE", "A")
+
+
+def test_a_change_that_nobody_recorded_is_a_hop_of_its_own() -> None:
+    moved = started().moved(state="A", cause="RULE").evolve(state="B")
+
+    assert hops(check(moved)) == [("IDLE", "A", True), ("A", "B", True)]
+    assert hops(check(started().evolve(state="C").moved(state="D", cause="RULE"))) == [
+        ("IDLE", "C", True),
+        ("C", "D", True),
+    ]
+
+
+def test_a_change_of_intent_is_recorded_and_not_checked() -> None:
+    moved = started().moved(intent="FAQ", state="HOURS", cause="RULE")
+
+    verdict = check(moved, make_edge("IDLE", "B"))
+
+    assert hops(verdict) == [("IDLE", "HOURS", False)]
+    assert (verdict.checked, verdict.first_violation) == (False, None)
+
+
+def test_a_move_by_intent_resolution_is_recorded_and_not_checked() -> None:
+    assert not check(started().moved(state="B", cause="INTENT_RESOLUTION"), make_edge("IDLE", "A")).checked
+
+
+def test_moves_before_a_reset_are_gone_with_it() -> None:
+    before = started().moved(state="A", cause="RULE").moved(intent="UNKNOWN", state="UNKNOWN", cause="RESET")
+    after = before.evolve(turn_start_intent="UNKNOWN", turn_start_state="UNKNOWN")
+
+    assert check(after, make_edge("IDLE", "B")).path == ()
+
+
+def test_the_edges_of_another_intent_do_not_bind() -> None:
+    verdict = check(started().moved(state="B", cause="RULE"), make_edge("IDLE", "A", intent_code="FAQ"))
+
+    assert verdict.first_violation is None
+
+
+def test_an_edge_that_is_switched_off_does_not_bind() -> None:
+    assert (
+        check(started().moved(state="B", cause="RULE"), make_edge("IDLE", "A", enabled=False)).first_violation is None
+    )
+
+
+def test_the_edges_of_everywhere_hold_beside_those_of_the_intent() -> None:
+    edges = (make_edge("IDLE", "A", intent_code="LOAN"), make_edge("ANY", "ERROR", intent_code="ANY"))
+
+    assert check(started().moved(state="ERROR", cause="RULE"), *edges).first_violation is None
+    assert check(started().moved(state="B", cause="RULE"), *edges).first_violation is not None

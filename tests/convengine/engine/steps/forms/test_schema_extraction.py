@@ -1,0 +1,353 @@
+from typing import Any
+
+import pytest
+
+from convengine.engine.steps.forms.schema_extraction import SchemaExtractionStep, merge_values
+from convengine.engine.turn.ports import TaskAnswer
+from convengine.engine.turn.rows import PromptTemplate, Row
+from convengine.engine.turn.session import ReplyOverride, Session
+from convengine.engine.turn.turn import Turn
+from tests.builders import (
+    make_config,
+    make_intent,
+    make_rule,
+    make_schema,
+    make_session,
+    make_snapshot,
+    make_turn,
+    payload,
+    stages,
+)
+from tests.fakes.models import AnsweringModel
+from tests.fakes.ports import RecordingTasks
+
+LOAN = make_schema(
+    "LOAN",
+    {
+        "customerId": {"type": "string"},
+        "amount": {"type": "number"},
+        "city": {"type": "string", "enum": ["Dallas", "Irving"]},
+    },
+    state_code="GATE",
+    schema_id=7,
+    description="what we need",
+)
+LOCKED = {"intent_locked": True, "intent_lock_reason": "SCHEMA_INCOMPLETE"}
+
+
+TEMPLATE = PromptTemplate(
+    template_id=3,
+    intent_code="LOAN",
+    state_code="GATE",
+    response_type="SCHEMA_JSON",
+    system_prompt="Extract.",
+    user_prompt="Missing: {{ missing_fields }}. Text: {{ user_input }}",
+)
+
+
+def run(
+    text: str | None,
+    *rows: Row,
+    schema: Row | None = LOAN,
+    begun: bool = True,
+    tasks: RecordingTasks | None = None,
+    model: Any = None,
+    **fields: Any,
+) -> tuple[Session, Turn]:
+    """`begun`: the turn began in the form already."""
+    rows = (*rows, *([schema] if schema else ()))
+    turn = make_turn(make_snapshot(make_intent("LOAN"), *rows), text=text, tasks=tasks, model=model)
+    here = {"intent": "LOAN", "state": "GATE", "user_text": text}
+    start = {"turn_start_intent": "LOAN", "turn_start_state": "GATE"} if begun else {}
+    session = make_session(**{**here, **start, **fields})
+    after = SchemaExtractionStep().execute(session, turn).session
+    changed = {name for name, value in vars(after).items() if name in vars(session) and vars(session)[name] != value}
+    assert changed <= SchemaExtractionStep.writes
+    return after, turn
+
+
+def test_what_is_read_goes_into_the_context_and_the_facts_follow() -> None:
+    session, turn = run("amount: 35,000, Dallas")
+
+    assert session.context == {"amount": 35000, "city": "Dallas"}
+    assert session.missing_required_fields == ("customerId",)
+    assert (session.schema_complete, session.schema_has_any_value) == (False, True)
+    assert (session.intent_locked, session.intent_lock_reason) == (True, "SCHEMA_INCOMPLETE")
+    assert session.resolved_schema is LOAN
+    params = session.input_params
+    assert (params["missing_fields"], params["schema_id"], params["schema_description"]) == (
+        ["customerId"],
+        7,
+        "what we need",
+    )
+    assert params["schema_field_details"]["city"]["enumOptions"] == ["Dallas", "Irving"]
+    assert params["schema_json"] == session.context
+    assert stages(turn)[:4] == [
+        "DECISION",
+        "SCHEMA_EXTRACTION_START",
+        "SCHEMA_EXTRACTION_DETERMINISTIC",
+        "SCHEMA_STATUS",
+    ]
+
+
+def test_the_trail_says_what_was_read_and_what_was_not_taken() -> None:
+    session, turn = run("customer id: C-7, city: Paris")
+
+    told = payload(turn, "SCHEMA_EXTRACTION_DETERMINISTIC")
+    assert told["extracted"] == [{"field": "customerId", "value": "C-7", "span": [13, 16], "by": "label"}]
+    assert told["rejected"] == [{"field": "city", "value": "Paris", "reason": "VALUE_VIOLATES_SCHEMA"}]
+    assert session.input_params["schema_invalid_fields"] == {"city": "VALUE_VIOLATES_SCHEMA"}
+
+
+def test_a_correction_is_made_as_a_whole_or_not_at_all() -> None:
+    held, edit = {"amount": 1, "city": "Dallas", "customerId": "c 77"}, {"dialogue_act": "EDIT"}
+
+    session, turn = run("change the amount to 5 and the city to Paris", context=held, input_params=edit)
+    whole, _ = run("change the amount to 5 and the city to Irving", context=held, input_params=edit)
+
+    assert session.context == held
+    assert session.input_params["schema_invalid_fields"] == {"city": "VALUE_VIOLATES_SCHEMA"}
+    assert payload(turn, "SCHEMA_EXTRACTION_DETERMINISTIC")["extracted"] == []
+    assert (whole.context["amount"], whole.context["city"]) == (5, "Irving")
+
+
+def test_the_answer_to_the_one_missing_field_is_taken_whole() -> None:
+    held = {"amount": 1, "city": "Dallas"}
+
+    assert run("c 77", context=held)[0].context["customerId"] == "c 77"
+    assert "customerId" not in run("c 77", context={"amount": 1})[0].context
+    assert "customerId" not in run("c 77", context=held, begun=False)[0].context
+
+
+@pytest.mark.parametrize("key", ["pending_slot", "pendingSlot"])
+def test_a_pending_slot_says_what_was_asked_for(key: str) -> None:
+    assert run("c 77", context={key: "customerId"}, begun=False)[0].context["customerId"] == "c 77"
+    assert "customerId" not in run("c 77", context={key: "elsewhere"}, begun=False)[0].context
+
+
+def test_P2_5_6_V11_without_a_schema_the_lock_goes() -> None:
+    session, turn = run("hello", schema=None, **LOCKED, schema_complete=True)
+
+    assert (session.intent_locked, session.intent_lock_reason) == (False, None)
+    assert (session.resolved_schema, session.schema_complete, session.missing_required_fields) == (None, False, ())
+    assert stages(turn) == []
+
+
+def test_nothing_chosen_is_a_decision_where_there_was_something_to_choose() -> None:
+    session, turn = run("hello", state="DONE", **LOCKED)
+
+    assert not session.intent_locked
+    assert payload(turn, "DECISION")["winner"] is None
+    assert payload(turn, "DECISION")["cut"] == {"SCOPE_STATE": 1}
+
+
+def test_P2_5_6_V13_a_complete_form_may_move_on_at_once() -> None:
+    rule = make_rule(
+        phase="POST_SCHEMA_EXTRACTION",
+        rule_type="JSON_PATH",
+        match_pattern="$[?(@.schemaComplete == true)]",
+        action_value="CONFIRMATION",
+    )
+
+    session, turn = run("Dallas", rule, context={"customerId": "1", "amount": 5}, **LOCKED)
+
+    assert (session.state, session.intent_locked, session.schema_complete) == ("CONFIRMATION", False, True)
+    assert "RULE_APPLIED (SchemaExtractionStep)" in stages(turn)
+
+
+def test_P2_5_6_V14_with_the_skip_flag_nothing_is_read() -> None:
+    held = {"customerId": "1", "amount": 5, "city": "Dallas"}
+
+    session, turn = run("Irving", context=held, input_params={"skip_schema_extraction": "true"}, **LOCKED)
+
+    assert session.context == held
+    assert (session.schema_complete, session.intent_locked) == (True, False)
+    assert stages(turn) == ["DECISION", "SCHEMA_STATUS"]
+    assert payload(turn, "SCHEMA_STATUS")["skipped"] is True
+
+
+def test_an_incomplete_form_that_is_skipped_leaves_the_lock_alone() -> None:
+    assert not run("Irving", input_params={"skip_schema_extraction": True})[0].intent_locked
+    assert run("Irving", input_params={"skip_schema_extraction": True}, **LOCKED)[0].intent_locked
+
+
+@pytest.mark.parametrize("fields", [{"reply_override": ReplyOverride("?", "DISAMBIGUATION")}, {"reset_only": True}])
+def test_a_step_that_has_nothing_to_say_reads_nothing(fields: dict[str, Any]) -> None:
+    rule = make_rule(phase="POST_SCHEMA_EXTRACTION")
+
+    session, turn = run("Dallas", rule, **fields)
+
+    assert session.context == {}
+    assert session.state == "GATE"
+    assert stages(turn) == ["DECISION", "SCHEMA_STATUS"]
+
+
+def test_empty_fields_are_filled_from_input_params() -> None:
+    params = {"city": "Irving", "amount": 9, "zzz": 1}
+
+    session, _ = run("hm", context={"amount": 5}, input_params=params)
+
+    assert session.context == {"amount": 5, "city": "Irving"}
+
+
+def test_a_button_without_words_fills_the_form_too() -> None:
+    rule = make_rule(phase="POST_SCHEMA_EXTRACTION", rule_type="JSON_PATH", match_pattern="$[?(@.city == 'Irving')]")
+
+    session, turn = run(None, rule, input_params={"city": "Irving"})
+
+    assert session.context == {"city": "Irving"}
+    assert "SCHEMA_EXTRACTION_DETERMINISTIC" not in stages(turn)
+    assert "RULE_APPLIED (SchemaExtractionStep)" in stages(turn)
+
+
+def test_blank_words_alone_read_nothing() -> None:
+    _, turn = run("  ")
+
+    assert stages(turn) == ["DECISION", "SCHEMA_STATUS"]
+
+
+def test_a_new_value_drops_the_results_of_tools() -> None:
+    held = {"city": "Dallas", "mcp": {"finalAnswer": "x"}}
+
+    assert "mcp" not in run("Irving", context=held)[0].context
+    assert "mcp" in run("Dallas", context=held)[0].context
+    assert "mcp" in run("hello", context=held)[0].context
+    off = make_config("SchemaExtractionStep/CLEAR_MCP_ON_FRESH_VALUES", "false")
+    assert "mcp" in run("Irving", off, context=held)[0].context
+
+
+def test_values_inside_objects_are_merged() -> None:
+    address = {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "zip": {"type": "string"}},
+        "required": ["city"],
+    }
+    schema = make_schema("LOAN", {"address": address}, state_code="GATE")
+
+    session, _ = run("city: Oslo", schema=schema, context={"address": {"zip": "1"}})
+
+    assert session.context == {"address": {"zip": "1", "city": "Oslo"}}
+    assert session.schema_complete
+
+
+def test_P2_5_6_merge_and_nothing_empty_replaces_anything() -> None:
+    context = {"a": 1, "l": [1, 2], "o": {"x": 1}}
+
+    assert merge_values(context, {"a": None, "l": [3], "o": {"y": 2}, "b": " "}) == {
+        "a": 1,
+        "l": [3],
+        "o": {"x": 1, "y": 2},
+    }
+    assert context == {"a": 1, "l": [1, 2], "o": {"x": 1}}
+
+
+def test_a_broken_schema_is_told_and_holds_nobody() -> None:
+    session, turn = run("Dallas", schema=make_schema("LOAN", {}, json_schema="<x/>", state_code="GATE"), **LOCKED)
+
+    assert not session.intent_locked
+    assert payload(turn, "CONFIG_ROW_INVALID")["table"] == "ce_output_schema"
+
+
+def test_a_schema_switched_off_in_mid_collection_lets_go() -> None:
+    off = make_schema("LOAN", {"a": {"type": "string"}}, enabled=False)
+
+    assert not run("Dallas", schema=off, **LOCKED)[0].intent_locked
+
+
+@pytest.mark.parametrize(
+    ("extractor", "asked", "expected"),
+    [
+        (None, 1, {"amount": 5}),
+        ("LLM", 1, {"amount": 5}),
+        ("DETERMINISTIC", 0, {"city": "Dallas"}),
+        ("DETERMINISTIC_THEN_LLM", 1, {"city": "Dallas", "amount": 5}),
+    ],
+    ids=str,
+)
+def test_with_a_model_the_setting_says_who_reads(extractor: str | None, asked: int, expected: dict[str, Any]) -> None:
+    rows = (make_config("SchemaExtractionStep/EXTRACTOR", extractor),) if extractor else ()
+    model = AnsweringModel(['{"amount": 5}'])
+
+    session, turn = run("Dallas", TEMPLATE, *rows, model=model)
+
+    assert (len(model.requests), session.context) == (asked, expected)
+    read = [stage for stage in stages(turn) if stage.startswith("SCHEMA_EXTRACTION_")]
+    here, there = ["SCHEMA_EXTRACTION_DETERMINISTIC"], ["SCHEMA_EXTRACTION_LLM_INPUT", "SCHEMA_EXTRACTION_LLM_OUTPUT"]
+    assert read == [
+        "SCHEMA_EXTRACTION_START",
+        *(here if "city" in expected else []),
+        *(there if asked else []),
+    ]
+    assert session.input_params["schema_extracted_fields"] == list(expected)
+
+
+def test_the_model_is_not_asked_when_the_engine_found_all() -> None:
+    model = AnsweringModel(["{}"])
+    mode = make_config("SchemaExtractionStep/EXTRACTOR", "DETERMINISTIC_THEN_LLM")
+
+    session, _ = run("Dallas", mode, model=model, context={"customerId": "1", "amount": 5})
+
+    assert session.schema_complete
+    assert model.requests == []
+
+
+def test_what_the_engine_read_in_a_message_stands_against_the_model() -> None:
+    model = AnsweringModel(['{"city": "Irving", "amount": 5}'])
+    mode = make_config("SchemaExtractionStep/EXTRACTOR", "DETERMINISTIC_THEN_LLM")
+
+    session, turn = run("Dallas", TEMPLATE, mode, model=model)
+
+    assert session.context == {"city": "Dallas", "amount": 5}
+    told = payload(turn, "SCHEMA_EXTRACTION_LLM_OUTPUT")
+    assert told["rejectedReasons"] == {"city": "ALREADY_READ"}
+    assert session.input_params["schema_invalid_fields"] == {}
+
+
+def test_what_the_engine_refused_the_model_may_read() -> None:
+    model = AnsweringModel(['{"city": "Irving"}'])
+    mode = make_config("SchemaExtractionStep/EXTRACTOR", "DETERMINISTIC_THEN_LLM")
+
+    session, _ = run("city: the one beside Dallas", TEMPLATE, mode, model=model)
+
+    assert session.context["city"] == "Irving"
+    assert session.input_params["schema_invalid_fields"] == {}
+
+
+def test_a_blank_message_asks_no_model() -> None:
+    model = AnsweringModel(["{}"])
+    session, _ = run(" ", model=model, input_params={"customerId": "C-1"})
+
+    assert (session.context, model.requests) == ({"customerId": "C-1"}, [])
+
+
+def test_new_values_of_the_model_drop_old_results_of_tools() -> None:
+    held = {"mcp": {"finalAnswer": "x"}, "amount": 5}
+
+    assert "mcp" in run("5", TEMPLATE, context=held, model=AnsweringModel(['{"amount": "5"}']))[0].context
+    assert "mcp" not in run("6", TEMPLATE, context=held, model=AnsweringModel(['{"amount": "6"}']))[0].context
+
+
+def test_without_a_model_the_engine_reads_whatever_the_setting_says() -> None:
+    assert run("Dallas", make_config("SchemaExtractionStep/EXTRACTOR", "LLM"))[0].context == {"city": "Dallas"}
+
+
+def test_a_task_of_a_rule_sees_what_was_read() -> None:
+    seen: list[Any] = []
+
+    def remember(session: Session) -> TaskAnswer:
+        seen.append(session.context)
+        return TaskAnswer()
+
+    tasks = RecordingTasks({"loans:check": remember})
+    run("Dallas", make_rule(phase="POST_SCHEMA_EXTRACTION", action="SET_TASK", action_value="loans:check"), tasks=tasks)
+
+    assert seen == [{"city": "Dallas"}]
+
+
+def test_while_it_is_open_which_intent_is_meant_no_form_reads_the_message_or_holds_the_intent() -> None:
+    anywhere = make_schema("LOAN", {"amount": {"type": "number"}}, state_code="ANY", schema_id=8)
+
+    session, turn = run("amount: 35,000", schema=anywhere, state="INTENT_COLLISION")
+
+    assert (session.context, session.intent_locked) == ({}, False)
+    assert payload(turn, "SCHEMA_STATUS")["skipped"] is True

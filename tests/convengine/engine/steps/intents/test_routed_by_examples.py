@@ -1,0 +1,18 @@
+"""Whole turns routed by examples, with the real vectors; each replayed."""
+
+from pathlib import Path
+
+import pytest
+
+from convengine.scenarios import database
+from convengine.scenarios.report_format import format_line
+from convengine.scenarios.runner import run
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.extra("semantic")
+def test_a_message_goes_where_its_meaning_goes_and_replays_equal() -> None:
+    with database.allow_emptying():
+        report = run(Path(__file__).with_name("routed-by-examples.yaml"), replay=True)
+
+    assert report.outcome == "passed", format_line(report)

@@ -1,0 +1,149 @@
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from convengine.engine.llm.taped import TapedLikeness
+from convengine.engine.rules.explain import explain, find_row_fault
+from convengine.engine.steps.intents.intent_resolution import IntentResolutionStep
+from convengine.engine.turn.codec import loads
+from convengine.engine.turn.recording import Playback, Recording
+from convengine.engine.turn.rows import Classifier, Row
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+from tests.builders import (
+    CONVERSATION,
+    make_classifier,
+    make_config,
+    make_intent,
+    make_snapshot,
+    make_turn,
+    payload,
+    stages,
+)
+from tests.fakes.ports import FixedLikeness
+
+INTENTS = (make_intent("REFUND"), make_intent("CANCEL"), make_intent("TRACK"))
+
+
+def like(intent: str, *examples: str, **values: Any) -> Classifier:
+    return make_classifier(intent, "\n".join(examples), rule_type="SEMANTIC", **values)
+
+
+REFUND = like("REFUND", "I want my money back", "  ", " give me a refund ", classifier_id=1)
+CANCEL = like("CANCEL", "call off the order", classifier_id=2)
+TRACK = like("TRACK", "where is my parcel", classifier_id=3)
+
+
+def run(
+    scores: dict[str, float] | None, *rows: Row, text: str | None = "pay me back please", **fields: Any
+) -> tuple[Session, Turn, FixedLikeness]:
+    port = FixedLikeness(scores)
+    turn = make_turn(make_snapshot(*INTENTS, *rows), text=text, likeness=port)
+    session = Session(CONVERSATION, user_text=text, **fields)
+    return IntentResolutionStep().execute(session, turn).session, turn, port
+
+
+def test_a_text_means_what_the_most_alike_example_means() -> None:
+    session, turn, port = run({"give me a refund": 0.8, "call off the order": 0.3}, REFUND, CANCEL)
+
+    assert (session.intent, session.intent_source) == ("REFUND", "CLASSIFIER")
+    assert payload(turn, "INTENT_CLASSIFICATION_MATCHED")["matchedByRule"] == {"1": "REFUND"}
+    assert port.calls == [("pay me back please", 3)]
+    told = payload(turn, "DECISION")
+    assert told["winner"] == 1
+    assert told["candidates"] == [
+        {"id": 1, "matched": True, "operands": [{"example": "give me a refund", "score": 0.8, "minScore": 0.7}]},
+        {
+            "id": 2,
+            "matched": False,
+            "reason": "BELOW_MIN_SCORE",
+            "operands": [{"example": "call off the order", "score": 0.3, "minScore": 0.7}],
+        },
+    ]
+
+
+def test_a_likeness_below_the_bound_is_none() -> None:
+    session, turn, _ = run({"give me a refund": 0.49}, REFUND)
+
+    assert session.intent == "UNKNOWN"
+    assert "INTENT_CLASSIFIER_NO_MATCH" in stages(turn)
+    assert run({"give me a refund": 0.5}, REFUND)[0].intent == "REFUND"
+    bound = make_config("ClassifierIntentResolver/SEMANTIC_MIN_SCORE", "0.4")
+    assert run({"give me a refund": 0.49}, REFUND, bound)[0].intent == "REFUND"
+
+
+def test_two_intents_too_close_to_call_collide() -> None:
+    close = {"give me a refund": 0.7, "call off the order": 0.6, "where is my parcel": 0.59}
+    session, turn, _ = run(close, REFUND, CANCEL, TRACK)
+
+    assert payload(turn, "INTENT_CLASSIFIER_COLLISION")["matchedIntents"] == ["REFUND", "CANCEL"]
+    assert session.clarification is not None
+    assert session.clarification.question == "Do you mean Refund or Cancel?"
+    narrow = make_config("ClassifierIntentResolver/SEMANTIC_GAP_THRESHOLD", "0.05")
+    assert run(close, REFUND, CANCEL, TRACK, narrow)[0].intent == "REFUND"
+
+
+def test_a_pattern_that_hits_is_not_disputed() -> None:
+    pattern = make_classifier("TRACK", "pay", classifier_id=9)
+    session, turn, port = run({"give me a refund": 1.0}, REFUND, pattern)
+
+    assert session.intent == "TRACK"
+    assert port.calls == []
+    assert payload(turn, "DECISION")["cut"] == {"NOT_ASKED": 1}
+
+
+def test_without_the_extra_a_row_says_why_it_is_inactive() -> None:
+    session, turn, _ = run(None, REFUND)
+
+    told = payload(turn, "CONFIG_ROW_INVALID")
+    assert (told["rowId"], told["field"], told["reason"]) == (1, "rule_type", "not installed")
+    assert "convengine[semantic]" in told["remedy"]
+    assert payload(turn, "DECISION")["cut"] == {"SEMANTIC_UNAVAILABLE": 1}
+    assert session.intent == "UNKNOWN"
+
+
+def test_without_such_rows_or_words_nothing_is_compared() -> None:
+    for rows, text in ((), "hello"), ((REFUND,), " "), ((REFUND,), None):
+        assert run({}, *rows, text=text)[2].calls == []
+
+
+def test_a_row_of_blank_lines_is_never_alike() -> None:
+    assert run({"": 1.0}, like("REFUND", " ", ""), CANCEL)[0].intent == "UNKNOWN"
+
+
+def test_the_restated_message_is_compared_where_that_is_wanted() -> None:
+    on = make_config("ClassifierIntentResolver/USE_STANDALONE_QUERY", "true")
+    _, _, port = run({}, REFUND, on, text="and that", standalone_query="a refund for order 5")
+
+    assert [text for text, _ in port.calls] == ["and that", "a refund for order 5"]
+
+
+@pytest.mark.parametrize("scores", [None, {"give me a refund": 0.8}, {"give me a refund": 0.2}])
+def test_what_a_reader_derives_is_what_was_counted(scores: dict[str, float] | None) -> None:
+    many = [like("TRACK", f"example {number}", classifier_id=10 + number) for number in range(8)]
+    for rows in ([REFUND, CANCEL, *many], [REFUND, make_classifier("TRACK", "pay", classifier_id=9), *many]):
+        _, turn, _ = run(scores, *rows)
+        decision = payload(turn, "DECISION")
+
+        derived = Counter(one.reason for one in explain(turn.snapshot, decision, "pay me back please") if one.derived)
+        assert derived == Counter(decision["cut"])
+
+
+def test_a_row_of_examples_is_no_broken_pattern() -> None:
+    assert find_row_fault(make_snapshot(*INTENTS, REFUND), REFUND) is None
+
+
+def test_a_comparison_is_made_once_and_replayed() -> None:
+    port, tape = FixedLikeness({"b": 0.25}), Recording()
+    live = TapedLikeness(port, tape).likeness("a", ["b", "c"])
+    again = TapedLikeness(FixedLikeness(), Playback(loads(_dumped(tape)))).likeness("a", ["b", "c"])
+
+    assert live == again
+    assert (live.scores, len(port.calls)) == ((0.25, 0.0), 1)
+
+
+def _dumped(tape: Recording) -> bytes:
+    from convengine.engine.turn.codec import dumps
+
+    return dumps(tape.entries).encode()

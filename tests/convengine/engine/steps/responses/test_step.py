@@ -1,0 +1,306 @@
+from typing import Any
+
+import pytest
+
+from convengine.engine.errors import LlmNotConfigured, NoResponseConfigured, ResponseMappingNotFound
+from convengine.engine.older_templates.convert import to_jinja
+from convengine.engine.steps.responses.step import FINAL, LLM, ResponseResolutionStep, transform_payload
+from convengine.engine.turn.payload import JsonPayload, TextPayload
+from convengine.engine.turn.ports import LlmAnswer, TransformAnswer
+from convengine.engine.turn.rows import PromptTemplate, Row
+from convengine.engine.turn.session import Clarification, ReplyOverride, Session
+from convengine.engine.turn.turn import Turn
+from tests.builders import (
+    CONVERSATION,
+    make_config,
+    make_intent,
+    make_response,
+    make_session,
+    make_snapshot,
+    make_turn,
+    payload,
+    stages,
+)
+from tests.fakes.models import AnsweringModel
+from tests.fakes.ports import FixedTransformers
+
+LOAN = make_intent("LOAN")
+
+
+EXACT = make_response("exact", intent_code="LOAN", state_code="CONFIRM", priority=100)
+TEMPLATE = PromptTemplate(
+    template_id=3, intent_code="LOAN", state_code="ANY", response_type="JSON", system_prompt="s", user_prompt="u"
+)
+WRITTEN = make_response(None, intent_code="LOAN", response_type="DERIVED", output_format="JSON", response_id=8)
+HELLO = TextPayload("Hello")
+
+
+def run(*rows: Row, **fields: Any) -> tuple[Session, Turn]:
+    turn = make_turn(make_snapshot(LOAN, *rows))
+    session = Session(CONVERSATION, **{"intent": "LOAN", "state": "CONFIRM", "user_text": "hi", **fields})
+    return ResponseResolutionStep().execute(session, turn).session, turn
+
+
+def said(*rows: Row, **fields: Any) -> Any:
+    answer = run(*rows, **fields)[0].payload
+    assert answer is not None
+    return answer.value
+
+
+def test_P2_9_8_V1_the_row_of_this_state_wins() -> None:
+    assert said(EXACT, make_response("any", intent_code="LOAN", priority=1)) == "exact"
+
+
+def test_P2_9_8_V2_a_large_number_does_not_overturn_that() -> None:
+    late = make_response("exact", intent_code="LOAN", state_code="CONFIRM", priority=2000)
+
+    assert said(late, make_response("any", intent_code="LOAN", priority=1)) == "exact"
+
+
+def test_P2_9_8_V3_a_row_for_everything_is_found() -> None:
+    assert said(make_response("everything")) == "everything"
+
+
+@pytest.mark.amended("R11")
+def test_P2_9_8_V4_without_a_row_the_turn_fails() -> None:
+    with pytest.raises(ResponseMappingNotFound) as failed:
+        run(make_response("other", intent_code="FEES"))
+
+    assert (failed.value.code, failed.value.recoverable) == ("RESPONSE_MAPPING_NOT_FOUND", False)
+
+
+def test_P2_9_8_V5_names_are_filled_in() -> None:
+    row = make_response(to_jinja("Hi [(${name})], {{state}}"))
+
+    assert said(row, state="IDLE", input_params={"name": "Al"}) == "Hi Al, IDLE"
+
+
+def test_P2_9_8_V6_a_broken_template_falls_back_to_a_final_answer() -> None:
+    session, turn = run(make_response("{{ 1 / 0 }}"), context={"mcp": {"finalAnswer": "safe"}})
+
+    assert session.payload == TextPayload("safe")
+    told = payload(turn, "EXACT_RESPONSE_RENDERING")
+    assert (told["fallbackUsed"], told["templatePreview"]) == ("context.mcp.finalAnswer", "{{ 1 / 0 }}")
+
+
+def test_P2_9_8_V7_json_is_a_document() -> None:
+    session, _ = run(make_response('{"a":1}', output_format="JSON"))
+
+    assert session.payload == JsonPayload({"a": 1})
+    assert session.last_assistant == {"a": 1}
+
+
+def test_a_text_that_is_no_json_is_told_apart() -> None:
+    session, _ = run(make_response("oops", output_format="JSON"))
+
+    assert session.last_assistant == {"type": "JSON_TEXT", "value": "oops"}
+
+
+def test_a_template_never_shows_its_source() -> None:
+    text = said(make_response("{{ broken"))
+
+    assert "{{" not in text
+    assert text.strip()
+
+
+def test_a_row_for_this_state_beats_one_for_this_intent() -> None:
+    rows = (
+        make_response("of the state", state_code="CONFIRM", response_id=1),
+        make_response("of the intent", intent_code="LOAN", response_id=2),
+    )
+
+    assert said(*rows) == "of the state"
+
+
+def test_the_decision_tells_who_was_outranked_and_why() -> None:
+    _, turn = run(
+        make_response("b", intent_code="LOAN", state_code="CONFIRM", response_id=2, priority=9),
+        make_response("a", intent_code="LOAN", state_code="CONFIRM", response_id=1, priority=5),
+        make_response("c", response_id=3),
+        make_response("d", intent_code="FEES", response_id=4),
+        make_response("e", response_id=5, enabled=False),
+    )
+
+    told = payload(turn, "DECISION")
+    assert told["winner"] == 1
+    assert told["candidates"] == [
+        {"id": 1, "matched": True},
+        {"id": 2, "matched": False, "reason": "LOWER_PRIORITY"},
+        {"id": 3, "matched": False, "reason": "LESS_SPECIFIC"},
+    ]
+    assert told["cut"] == {"DISABLED": 1, "INTENT_DISABLED": 1}
+
+
+def test_the_trail_of_an_exact_answer() -> None:
+    _, turn = run(EXACT)
+
+    assert stages(turn) == ["DECISION", "RESOLVE_RESPONSE", "RESPONSE_EXACT", "ASSISTANT_OUTPUT"]
+    assert payload(turn, "ASSISTANT_OUTPUT")["responseType"] == "EXACT"
+
+
+def test_a_configured_fallback_answers_where_a_row_is_missing() -> None:
+    rows = (
+        make_config("ResponseResolutionStep/ON_MISSING", "FALLBACK"),
+        make_config("ResponseResolutionStep/FALLBACK_TEXT", "Hm."),
+    )
+
+    session, turn = run(*rows)
+
+    assert session.payload == TextPayload("Hm.")
+    assert "RESPONSE_MAPPING_NOT_FOUND" in stages(turn)
+
+
+def test_a_derived_answer_without_a_model_falls_back_to_its_text_or_fails() -> None:
+    assert said(make_response("plan B", response_type="DERIVED")) == "plan B"
+    with pytest.raises(LlmNotConfigured):
+        run(make_response(None, response_type="DERIVED"))
+
+
+@pytest.mark.parametrize("values", [{"response_type": "POEM"}, {"output_format": "XML"}])
+def test_a_kind_that_nothing_produces_fails(values: dict[str, str]) -> None:
+    with pytest.raises(NoResponseConfigured):
+        run(make_response("x", **values))
+
+
+@pytest.mark.parametrize("source", ["RESET", "RESUME", "GUARDRAIL", "DISAMBIGUATION", "AGENT", "SESSION"])
+def test_an_override_wins_over_the_row(source: str) -> None:
+    session, turn = run(EXACT, reply_override=ReplyOverride("listen", source))
+
+    assert session.payload == TextPayload("listen")
+    assert stages(turn) == ["ASSISTANT_OUTPUT"]
+    assert (payload(turn, "ASSISTANT_OUTPUT")["responseType"], payload(turn, "ASSISTANT_OUTPUT")["source"]) == (
+        "OVERRIDE",
+        source,
+    )
+
+
+@pytest.mark.parametrize(("source", "answer"), [("GUARDRAIL", "listen"), ("AGENT", "A or B?")])
+def test_the_question_of_a_collision_stands_between_the_overrides(source: str, answer: str) -> None:
+    fields = {"state": "INTENT_COLLISION", "clarification": Clarification("A or B?", "CLASSIFIER")}
+
+    assert said(EXACT, reply_override=ReplyOverride("listen", source), **fields) == answer
+
+
+def test_a_collision_looks_at_no_row() -> None:
+    _, turn = run(make_response("row"), state="INTENT_COLLISION", clarification=Clarification("A or B?", "CLASSIFIER"))
+
+    assert stages(turn) == ["INTENT_COLLISION_DETECTED", "INTENT_COLLISION_RESOLVED", "ASSISTANT_OUTPUT"]
+
+
+def test_a_bare_reset_without_a_row_is_acknowledged() -> None:
+    assert said(intent="UNKNOWN", state="UNKNOWN", reset_only=True) == "Starting fresh. How can I help you?"
+
+
+def transforming(**answers: Any) -> Any:
+    """A turn in which the transformer of each named stage adds its text."""
+
+    def adds(text: str) -> Any:
+        return lambda payload: TransformAnswer(TextPayload(payload.value + text), "Adds")
+
+    return FixedTransformers({stage: adds(text) for stage, text in answers.items()})
+
+
+def test_P2_9_8_V16_a_transformer_adds_its_part_before_anything_is_stored() -> None:
+    turn = make_turn(make_snapshot(LOAN, EXACT), transformers=transforming(LLM=" footer", FINAL="."))
+
+    session = ResponseResolutionStep().execute(Session(CONVERSATION, intent="LOAN", state="CONFIRM"), turn).session
+
+    assert session.payload == TextPayload("exact footer.")
+    assert session.last_assistant == {"type": "TEXT", "value": "exact footer."}
+    assert payload(turn, "ASSISTANT_OUTPUT")["output"] == "exact footer."
+    assert session.last_llm_output == "exact"
+
+
+def test_an_answer_that_no_row_gave_meets_the_final_transformer_alone() -> None:
+    turn = make_turn(make_snapshot(LOAN, EXACT), transformers=transforming(LLM=" footer", FINAL="."))
+    override = ReplyOverride("Not now", "SESSION")
+
+    session = ResponseResolutionStep().execute(Session(CONVERSATION, reply_override=override), turn).session
+
+    assert session.payload == TextPayload("Not now.")
+
+
+# --- answers that a model writes --------------------------------------------------------------------------------
+
+
+def written(answer: Any, *rows: Row, response: Any = WRITTEN, **fields: Any) -> tuple[Session, Turn]:
+    turn = make_turn(make_snapshot(LOAN, TEMPLATE, response, *rows), model=AnsweringModel([answer]))
+    session = Session(CONVERSATION, **{"intent": "LOAN", "state": "CONFIRM", "user_text": "hi", **fields})
+    after = ResponseResolutionStep().execute(session, turn).session
+    changed = {name for name, value in vars(after).items() if name in vars(session) and vars(session)[name] != value}
+    assert changed <= ResponseResolutionStep.writes
+    return after, turn
+
+
+def test_P2_9_8_V11_a_state_in_the_answer_moves_nothing() -> None:
+    session, turn = written('{"state": "DONE"}')
+
+    assert (session.state, session.payload) == ("CONFIRM", JsonPayload({"state": "DONE"}))
+    assert (session.last_llm_stage, session.last_llm_output) == ("RESPONSE_JSON", {"state": "DONE"})
+    assert session.last_assistant == {"state": "DONE"}
+    assert "RESPONSE_STATE_OVERRIDE" not in stages(turn)
+    told = payload(turn, "ASSISTANT_OUTPUT")
+    assert (told["responseType"], told["outputFormat"], told["responseId"]) == ("DERIVED", "JSON", 8)
+
+
+def test_unless_a_setting_lets_it() -> None:
+    rows = (make_config("ResponseResolutionStep/ALLOW_LLM_STATE_OVERRIDE", "true"), make_response(state_code="DONE"))
+
+    session, turn = written('{"state": "DONE"}', *rows)
+
+    assert session.state == "DONE"
+    assert payload(turn, "ASSISTANT_OUTPUT")["state"] == "DONE"
+
+
+def test_P2_9_8_V15_a_collision_is_asked_about_in_the_words_of_the_model() -> None:
+    asked = Clarification("A or B?", "AGENT", ({"intent": "LOAN"},))
+    session, turn = written("Is it about your loan?", state="INTENT_COLLISION", clarification=asked)
+
+    assert session.payload == TextPayload("Is it about your loan?")
+    assert session.clarification is not None
+    assert session.clarification.question == "Is it about your loan?"
+    told = [stage for stage in stages(turn) if not stage.startswith(("PROMPT", "RESOLVE"))]
+    assert told == ["INTENT_COLLISION_DETECTED", "INTENT_COLLISION_RESOLVED", "ASSISTANT_OUTPUT"]
+
+
+def test_a_text_to_fall_back_to_answers_for_a_model_that_is_out() -> None:
+    row = make_response("Call us.", intent_code="LOAN", response_type="DERIVED", output_format="JSON")
+    down = LlmAnswer(error_code="LLM_CALL_FAILED", error_message="503")
+
+    session, turn = written(down, response=row)
+
+    assert session.payload == JsonPayload("Call us.")
+    assert session.last_llm_stage == "RESPONSE_EXACT"
+    assert stages(turn)[-3:] == ["RESOLVE_RESPONSE_LLM_ERROR", "RESPONSE_EXACT", "ASSISTANT_OUTPUT"]
+
+
+def test_a_transformer_changes_what_the_model_wrote() -> None:
+    transformers = FixedTransformers({"LLM": TransformAnswer(JsonPayload({"n": 6}), "T")})
+    turn = make_turn(
+        make_snapshot(LOAN, TEMPLATE, WRITTEN), model=AnsweringModel(['{"n": 5}']), transformers=transformers
+    )
+
+    session = ResponseResolutionStep().execute(Session(CONVERSATION, intent="LOAN", state="CONFIRM"), turn).session
+
+    assert (session.payload, session.last_llm_output) == (JsonPayload({"n": 6}), {"n": 5})
+
+
+def appends(text: str) -> object:
+    return lambda payload: TransformAnswer(TextPayload(payload.value + text), "Appends")
+
+
+def test_the_stages_follow_one_another() -> None:
+    turn = make_turn(transformers=FixedTransformers({LLM: appends(" you"), FINAL: appends("!")}))
+
+    assert transform_payload(HELLO, make_session(), turn, LLM, FINAL) == TextPayload("Hello you!")
+    assert stages(turn) == []
+
+
+def test_a_failure_leaves_the_answer_and_is_told() -> None:
+    broken = TransformAnswer(None, "Broken", "ValueError", "no")
+    turn = make_turn(transformers=FixedTransformers({LLM: broken, FINAL: appends("!")}))
+
+    assert transform_payload(HELLO, make_session(), turn, LLM, FINAL) == TextPayload("Hello!")
+    assert payload(turn, "RESPONSE_TRANSFORM_FAILED") == {
+        "stage": "LLM", "transformer": "Broken", "errorType": "ValueError", "errorMessage": "no",
+    }  # fmt: skip

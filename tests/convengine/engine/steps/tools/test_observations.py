@@ -1,0 +1,103 @@
+from typing import Any
+
+import pytest
+
+from convengine.engine.steps.tools.observations import (
+    bound_observations,
+    build_observation,
+    compact_observations,
+    find_latest_summary,
+)
+from convengine.engine.turn.codec import dumps, loads
+
+LONG = "x" * 3000
+
+
+def shown(*results: Any, count: int = 5, chars: int = 6000) -> list[Any]:
+    return compact_observations([build_observation("a", result, 1_000_000) for result in results], count, chars)
+
+
+def test_a_result_is_kept_as_json_text() -> None:
+    assert build_observation("a", {"s": [1]}, 1000) == {"toolCode": "a", "json": '{"s":[1]}'}
+
+
+def test_a_large_result_is_kept_as_its_beginning() -> None:
+    kept = loads(build_observation("a", {"text": "é" * 5000}, 2048)["json"])
+
+    assert (kept["truncated"], kept["bytes"]) == (True, 10_011)
+    assert kept["preview"].startswith('{"text":"é')
+    assert len(dumps(kept)) < 2048
+
+
+def test_the_oldest_give_way_when_all_together_are_too_large() -> None:
+    results = [build_observation("a", {"n": n, "t": "y" * 800}, 10_000) for n in range(3)]
+
+    kept = bound_observations(results, 1800)
+
+    assert loads(kept[0]["json"])["omitted"] is True
+    assert kept[1:] == results[1:]
+
+
+def test_small_results_are_shown_whole() -> None:
+    assert shown({"status": "SENT", "eta": "tomorrow"}, "plain", [1, 2]) == [
+        {"toolCode": "a", "json": {"status": "SENT", "eta": "tomorrow"}},
+        {"toolCode": "a", "json": "plain"},
+        {"toolCode": "a", "json": [1, 2]},
+    ]
+
+
+def test_of_large_objects_the_telling_fields_and_two_rows_are_shown() -> None:
+    rows = [{"n": n, "t": LONG} for n in range(5)]
+
+    (one,) = shown({"status": "OK", "noise": LONG, "rows": rows}, chars=100_000)
+
+    assert one["json"]["status"] == "OK"
+    assert one["json"]["rowCount"] == 5
+    assert [row["n"] for row in one["json"]["rows"]] == [0, 1]
+    assert len(one["json"]["rows"][0]["t"]) == 2000
+    assert "noise" not in one["json"]
+
+
+def test_of_large_objects_without_them_twenty_keys_are_shown() -> None:
+    (one,) = shown({f"k{n}": "z" * 100 for n in range(40)}, chars=100_000)
+
+    assert list(one["json"]) == [f"k{n}" for n in range(20)]
+
+
+def test_of_large_lists_the_count_and_two_entries_are_shown() -> None:
+    (one,) = shown([{"n": n, "t": "z" * 100} for n in range(50)])
+
+    assert (one["json"]["rowCount"], len(one["json"]["rowsPreview"])) == (50, 2)
+
+
+def test_the_newest_are_shown_each_once() -> None:
+    assert [one["json"] for one in shown(1, 2, 3, 3, count=3)] == [2, 3]
+
+
+def test_what_is_shown_has_a_length() -> None:
+    results = shown({"a": "x" * 1500}, {"b": "x" * 1500}, chars=2000)
+
+    assert results[0]["json"] == "omitted"
+    assert results[1]["json"] == {"b": "x" * 1500}
+    assert len(dumps(shown("y" * 5000, chars=1000))) <= 1000
+
+
+@pytest.mark.parametrize(
+    ("result", "content"),
+    [
+        ({"content": [{"type": "text", "text": "hi"}], "structuredContent": {"n": 1}}, {"n": 1}),
+        ({"content": [{"type": "text", "text": '{"n":2}'}]}, {"n": 2}),
+        ({"content": [{"type": "text", "text": "hi"}, {"type": "image", "data": "…"}]}, "hi\n"),
+    ],
+)
+def test_of_an_mcp_result_its_content_is_shown(result: Any, content: Any) -> None:
+    assert shown(result)[0]["json"] == content
+
+
+def test_the_latest_summary_counts() -> None:
+    results = [
+        build_observation("a", value, 1000) for value in ({"summary": "one"}, {"summary": " "}, [1], {"summary": 5})
+    ]
+
+    assert find_latest_summary(results) == "one"
+    assert find_latest_summary([]) is None

@@ -1,0 +1,96 @@
+import pytest
+from jsonschema import Draft202012Validator
+
+from convengine.engine.steps.tools.planner import GROUP_SCHEMAS, choose_prompts, find_shown_schema
+from convengine.engine.steps.tools.scripted import Stub
+from convengine.engine.turn import rows
+from convengine.engine.turn.codec import loads
+from tests.builders import make_config, make_intent, make_session, make_snapshot, make_tool, make_turn, payload
+from tests.convengine.engine.steps.tools.planning import answer, call, run
+
+
+def planner(planner_id: int, intent: str, state: str, user: str = "{{ mcp_tools }}") -> rows.Planner:
+    return rows.Planner(
+        planner_id=planner_id, intent_code=intent, state_code=state, system_prompt=f"P{planner_id}", user_prompt=user
+    )
+
+
+def test_the_most_specific_row_is_the_planner_and_of_these_the_newest() -> None:
+    found = [
+        planner(1, "ANY", "ANY"),
+        planner(2, "LOAN", "ANY"),
+        planner(3, "LOAN", "READY"),
+        planner(4, "LOAN", "READY"),
+        planner(9, "OTHER", "READY"),
+    ]
+    turn = make_turn(make_snapshot(make_intent("LOAN"), make_intent("OTHER"), *found))
+
+    assert choose_prompts(make_session(intent="LOAN", state="READY"), turn).system == "P4"
+    assert choose_prompts(make_session(intent="LOAN", state="X"), turn).system == "P2"
+    assert choose_prompts(make_session(intent="UNKNOWN", state="X"), turn).system == "P1"
+
+
+def test_without_a_row_the_settings_are_the_prompts_and_below_them_built_in_texts() -> None:
+    own = make_turn(make_snapshot(make_config("McpPlanner/SYSTEM_PROMPT", "Mine.")))
+
+    assert choose_prompts(make_session(), own).system == "Mine."
+    assert "{{ mcp_tools }}" in choose_prompts(make_session(), make_turn()).system
+
+
+def test_the_planner_is_told_what_each_tool_takes() -> None:
+    schema = {"type": "object", "properties": {"id": {"type": "string"}}}
+    tools = [make_tool("b.two", tool_group="DB"), make_tool("a.one", description="First.", input_schema=schema)]
+    done = run([answer("x")], [], planner(1, "ANY", "ANY"), tools=tools)
+
+    assert loads(payload(done.turn, "MCP_PLAN_LLM_INPUT")["user_prompt"]) == [
+        {"tool_code": "b.two", "tool_group": "DB", "description": None, "input_schema": None},
+        {"tool_code": "a.one", "tool_group": "HTTP_API", "description": "First.", "input_schema": schema},
+    ]
+
+
+def test_codes_in_back_ticks_narrow_the_list_unless_none_is_there() -> None:
+    tools = [make_tool("a.one"), make_tool("b.two")]
+    narrow = run([answer("x")], [], planner(1, "ANY", "ANY", "Use `a.one`. {{ mcp_tools }}"), tools=tools)
+    none = run([answer("x")], [], planner(1, "ANY", "ANY", "Use `c.three`. {{ mcp_tools }}"), tools=tools)
+
+    assert "b.two" not in payload(narrow.turn, "MCP_PLAN_LLM_INPUT")["user_prompt"]
+    assert "b.two" in payload(none.turn, "MCP_PLAN_LLM_INPUT")["user_prompt"]
+
+
+def test_the_trail_has_what_the_planner_saw_and_said() -> None:
+    done = run([call("a"), answer("x")], [Stub("a", result={"n": 1})])
+
+    told = payload(done.turn, "MCP_PLAN_LLM_INPUT", 1)
+    assert told["mcp_observations_compacted"] == [{"toolCode": "a", "json": {"n": 1}}]
+    assert told["mcp_observations_raw_chars"] > 0
+    assert told["mcp_observations_final_chars"] > 0
+    assert told["schema"]["additionalProperties"] is False
+    assert "{{ mcp_tools }}" in told["templateFromCeConfig (McpPlanner)"]
+    assert payload(done.turn, "MCP_PLAN_LLM_OUTPUT", 1)["json"]["answer"] == "x"
+
+
+def test_so_many_results_are_shown_as_there_may_be_rounds_unless_set() -> None:
+    calls = [*(call("a", page=page) for page in range(3)), answer("x")]
+    stub = [Stub("a", when_args={"page": page}, result=page) for page in range(3)]
+    every = run(calls, stub)
+    two = run(calls, stub, make_config("McpPlanner/MCP_PLANNER_MAX_OBSERVATIONS_COUNT", "2"))
+
+    assert len(payload(every.turn, "MCP_PLAN_LLM_INPUT", 3)["mcp_observations_compacted"]) == 3
+    assert len(payload(two.turn, "MCP_PLAN_LLM_INPUT", 3)["mcp_observations_compacted"]) == 2
+
+
+@pytest.mark.parametrize("group", GROUP_SCHEMAS)
+def test_each_group_is_described_by_a_schema(group: str) -> None:
+    Draft202012Validator.check_schema(GROUP_SCHEMAS[group])
+
+
+def test_what_a_tool_says_itself_is_shown_before_what_its_group_takes() -> None:
+    own, plain = make_tool("a", tool_group="FILE", input_schema={"type": "object"}), make_tool("b", tool_group="FILE")
+    task = make_tool("c", tool_group="WORKFLOW_ACTION")
+    snapshot = make_snapshot(own, plain, task)
+
+    assert [find_shown_schema(snapshot, tool) for tool in (own, plain, task)] == [
+        {"type": "object"},
+        GROUP_SCHEMAS["FILES"],
+        None,
+    ]

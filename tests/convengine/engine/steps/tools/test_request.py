@@ -1,0 +1,134 @@
+from typing import Any
+
+import pytest
+
+from convengine.engine.steps.tools.request import (
+    InvalidToolRequest,
+    ToolRequest,
+    build_row_request,
+    choose_direct_row,
+    read_request,
+    resolve_group,
+)
+from convengine.engine.steps.tools.scope import find_tool_in_scope
+from convengine.engine.turn.enums import ToolGroup
+from convengine.engine.turn.turn import DecidingRow
+from tests.builders import (
+    make_direct_tool,
+    make_intent,
+    make_session,
+    make_snapshot,
+    make_tool,
+    make_turn,
+    payload,
+    stages,
+)
+
+ORDER = make_intent("ORDER")
+SESSION = make_session(intent="ORDER", state="LOOKUP", context={"orderNumber": "A-7"}, user_text="where is it")
+
+
+@pytest.mark.parametrize("value", [None, "", "  "])
+def test_nothing_is_no_request(value: Any) -> None:
+    assert read_request(value) is None
+
+
+def test_P2_3_4_V6_a_json_text_is_read_like_an_object() -> None:
+    assert read_request('{"tool_code":"a"}') == read_request({"tool_code": "a"}) == ToolRequest("a")
+
+
+def test_blank_names_are_no_names_and_arguments_must_be_an_object() -> None:
+    assert read_request({"tool_code": " a ", "tool_group": " ", "args": [1]}) == ToolRequest("a", None, {})
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("{", "no JSON"),
+        ("[1]", "must be an object"),
+        (7, "must be an object"),
+        ({}, "neither a tool_code nor a tool_group"),
+        ({"args": {"id": 1}}, "neither"),
+        ({"tool_code": 5}, "tool_code of tool_request must be a text"),
+    ],
+)
+def test_what_names_no_tool_is_refused_with_the_reason(value: Any, message: str) -> None:
+    with pytest.raises(InvalidToolRequest, match=message):
+        read_request(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "group"),
+    [
+        (None, "DB"), ("", "DB"), ("sql", "DB"), ("mcp_db", "DB"), ("database", "DB"), ("api", "HTTP_API"),
+        (" http ", "HTTP_API"), ("action", "WORKFLOW_ACTION"), ("workflow", "WORKFLOW_ACTION"),
+        ("rag", "DOCUMENT_RETRIEVAL"), ("doc", "DOCUMENT_RETRIEVAL"), ("calc", "CALCULATOR_TRANSFORM"),
+        ("transform", "CALCULATOR_TRANSFORM"), ("notify", "NOTIFICATION"), ("file", "FILES"), ("own", "OWN"),
+        *((str(group).lower(), str(group)) for group in ToolGroup),
+    ],
+)  # fmt: skip
+def test_a_group_has_one_name_however_it_is_written(name: str | None, group: str) -> None:
+    assert resolve_group(name) == group
+
+
+def test_a_tool_is_found_where_it_may_be_used_in_any_case() -> None:
+    turn = make_turn(
+        make_snapshot(ORDER, make_tool("order.status", tool_id=4), make_tool("other", intent_code="BILLING"))
+    )
+
+    found = find_tool_in_scope(SESSION, turn, " Order.STATUS ")
+    assert found is not None
+    assert found.tool_id == 4
+    assert find_tool_in_scope(SESSION, turn, "other") is None
+    assert find_tool_in_scope(SESSION, turn, "gone") is None
+
+
+def test_without_rows_nothing_is_decided() -> None:
+    turn = make_turn(make_snapshot(ORDER))
+
+    assert choose_direct_row(SESSION, turn) is None
+    assert stages(turn) == []
+
+
+def test_the_most_specific_row_wins_and_the_decision_tells_the_others() -> None:
+    rows = (
+        make_direct_tool("a", ce_tool_id=1, priority=1),
+        make_direct_tool("b", ce_tool_id=2, intent_code="ORDER", priority=9),
+        make_direct_tool("c", ce_tool_id=3, intent_code="ORDER", priority=5),
+        make_direct_tool("d", ce_tool_id=4, enabled=False),
+    )
+    turn = make_turn(make_snapshot(ORDER, *rows))
+
+    found = choose_direct_row(SESSION, turn)
+
+    assert found is not None
+    assert found.ce_tool_id == 3
+    told = payload(turn, "DECISION")
+    assert [(one["id"], one.get("reason")) for one in told["candidates"]] == [
+        (3, None),
+        (2, "LOWER_PRIORITY"),
+        (1, "LESS_SPECIFIC"),
+    ]
+    assert told["cut"] == {"DISABLED": 1}
+    assert DecidingRow("ce_tool", "3", "TOOL") in turn.decided_rows
+
+
+def test_arguments_are_templates_at_any_depth() -> None:
+    args = {"orderId": "{{ context.orderNumber }}", "deep": [{"say": "{{ user_input }}!"}], "limit": 5, "kind": "all"}
+
+    request = build_row_request(make_direct_tool("order.status", args_template=args), SESSION, make_turn())
+
+    assert request == ToolRequest(
+        "order.status", None, {"orderId": "A-7", "deep": [{"say": "where is it!"}], "limit": 5, "kind": "all"}
+    )
+
+
+def test_a_row_without_a_tool_asks_for_its_group() -> None:
+    assert build_row_request(make_direct_tool(None, tool_group="rag"), SESSION, make_turn()) == ToolRequest(
+        None, "DOCUMENT_RETRIEVAL"
+    )
+
+
+def test_an_argument_that_cannot_be_filled_in_is_refused() -> None:
+    with pytest.raises(InvalidToolRequest, match="cannot be filled in"):
+        build_row_request(make_direct_tool("a", args_template={"x": "{{ 'a' * }}"}), SESSION, make_turn())

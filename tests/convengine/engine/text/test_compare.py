@@ -1,0 +1,45 @@
+import pytest
+
+from convengine.engine.text.compare import blank, match_text, norm, storable, truthy
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        (None, ""),
+        ("  A\n\tb  ", "a b"),
+        ("don’t", "don't"),
+        ("b\u200bomb", "bomb"),
+        ("ｂｏｍｂ", "bomb"),
+        ("É", "é"),
+    ],
+)
+def test_norm(text: str | None, normal: str) -> None:
+    assert norm(text) == normal
+
+
+def test_a_match_text_loses_its_closing_marks_but_not_a_question() -> None:
+    assert match_text("Yes!!! …") == "yes"
+    assert match_text("Yes?") == "yes?"
+
+
+@pytest.mark.parametrize("value", [True, 1, 1.0, "true", " YES ", "y", "On", "1"])
+def test_truthy(value: object) -> None:
+    assert truthy(value)
+
+
+@pytest.mark.parametrize("value", [False, 0, 2, None, "", "maybe", "false", [], {}, [1]])
+def test_not_truthy(value: object) -> None:
+    assert not truthy(value)
+
+
+def test_what_no_database_takes_is_replaced() -> None:
+    assert storable("a\x00b") == "a\ufffdb"
+    assert storable("a\ud800b") == "a\ufffdb"
+    assert storable("plain") == "plain"
+
+
+def test_blank() -> None:
+    assert blank(None)
+    assert blank("  ")
+    assert not blank(0)

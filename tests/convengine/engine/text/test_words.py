@@ -1,0 +1,40 @@
+import pytest
+
+from convengine.engine.text.words import fold, has_no_content, occurs_in, split_name, split_words
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [("  Zürich ", "zurich"), ("São\tPaulo", "sao paulo"), ("don’t", "don't"), ("ＡＢ１２", "ab12"), (None, "")],
+)
+def test_two_spellings_of_one_word_fold_to_the_same(text: str | None, folded: str) -> None:
+    assert fold(text) == folded
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("dueDate", ("due", "date")),
+        ("due_date", ("due", "date")),
+        ("Due-Date", ("due", "date")),
+        ("line2", ("line", "2")),
+        ("HTTPServer", ("http", "server")),
+        ("größe", ("große",)),
+        ("_", ()),
+    ],
+)
+def test_a_name_is_cut_into_words(name: str, expected: tuple[str, ...]) -> None:
+    assert split_name(name) == expected
+
+
+def test_words_and_runs_of_them() -> None:
+    assert split_words("Date of birth!") == ("date", "of", "birth")
+    assert occurs_in(("of", "birth"), ("date", "of", "birth"))
+    assert not occurs_in(("date", "birth"), ("date", "of", "birth"))
+    assert not occurs_in((), ("date",))
+
+
+def test_fillers_say_nothing() -> None:
+    assert has_no_content(("it", "is"))
+    assert has_no_content(())
+    assert not has_no_content(("the", "city"))

@@ -1,0 +1,141 @@
+"""Where a turn leaves its session, and what is said at that edge (R39, R41, R42)."""
+
+from typing import Any
+
+import pytest
+
+from convengine.engine.threads import ending, resume
+from convengine.engine.turn import rows
+from convengine.engine.turn.session import Clarification, ReplyOverride, Session, Transition
+from convengine.engine.turn.turn import Turn
+from tests.builders import make_config, make_intent, make_session, make_snapshot, make_turn, payload, stages
+
+ON_A_THREAD = "within_timeout"
+MOVED = Transition("TRIP", "IDLE", "TRIP", "DONE", "RULE")
+
+
+def begin(
+    meaning: str | None = None, *all_rows: rows.Row, resolved: str | None = ON_A_THREAD, **fields: Any
+) -> tuple[Session, Turn]:
+    params = {**fields.pop("params", {}), **({"message_intent": meaning} if meaning else {})}
+    values = {"intent": "TRIP", "state": "IDLE", "last_assistant": {"type": "TEXT", "value": "Here."}, **fields}
+    turn = make_turn(make_snapshot(make_intent("TRIP"), *all_rows), resolved=resolved, turn_no=4)
+    return make_session(input_params=params, **values), turn
+
+
+def template(mode: str) -> rows.PromptTemplate:
+    return rows.PromptTemplate(
+        template_id=1, intent_code="TRIP", state_code="ANY", response_type="TEXT", system_prompt="-", user_prompt="-",
+        interaction_mode=mode,
+    )  # fmt: skip
+
+
+def moves(turn: Turn) -> list[str]:
+    found = [event.payload for event in turn.trail.events if event.stage == "SESSION_LIFECYCLE"]
+    return [f"{one['from']}>{one['to']} {one['reason']}" for one in found]
+
+
+@pytest.mark.parametrize(
+    ("meaning", "words"),
+    [("CONFIRMATION", "Great, all done."), ("ABANDON", "All right, I have dropped it."), ("UNCLEAR", "Would you like")],
+)
+def test_three_meanings_have_an_answer_of_their_own(meaning: str, words: str) -> None:
+    answer = ending.choose_edge_reply(*begin(meaning))
+
+    assert answer
+    assert (answer.text[: len(words)], answer.source) == (words, "SESSION")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"resolved": None},
+        {"reply_override": ReplyOverride("No.", "RULE")},
+        {"params": {"pending_action_result": "EXECUTED"}},
+        {"params": {"pending_action_result": "FAILED"}},
+        {"transitions": (MOVED,)},
+    ],
+    ids=["plain turn API", "somebody answers", "an action ran", "an action failed", "a rule moved the state"],
+)
+def test_the_row_answers_where_it_has_something_to_tell(fields: dict[str, Any]) -> None:
+    assert ending.choose_edge_reply(*begin("CONFIRMATION", **fields)) is None
+
+
+@pytest.mark.parametrize("meaning", ["RESPONSE", "MODIFICATION", "NEW_TASK", "CONTINUATION", None])
+def test_other_meanings_have_none(meaning: str | None) -> None:
+    assert ending.choose_edge_reply(*begin(meaning)) is None
+
+
+def test_the_texts_are_templates_of_the_configuration() -> None:
+    text = make_config("Session/CLOSING_TEXT", "Bye from {{ intent }}.")
+
+    answer = ending.choose_edge_reply(*begin("CONFIRMATION", text))
+
+    assert answer
+    assert answer.text == "Bye from TRIP."
+
+
+@pytest.mark.parametrize(
+    ("meaning", "start", "told"),
+    [
+        ("CONFIRMATION", "PENDING_COMPLETE", "PENDING_COMPLETE>COMPLETE confirmed"),
+        ("ABANDON", "AWAITING_USER", "AWAITING_USER>ABORTED abandoned"),
+    ],
+)
+def test_what_ends_the_session_says_why_and_when(meaning: str, start: str, told: str) -> None:
+    session, turn = begin(meaning, lifecycle=start)
+
+    after = ending.apply_end_of_turn(session, turn)
+
+    assert moves(turn) == [told]
+    assert after.lifecycle_detail == {"reason": told.split()[1], "at": turn.ports.clock.now().isoformat()}
+
+
+@pytest.mark.parametrize(
+    ("mode", "fields", "told"),
+    [
+        (None, {}, []),
+        ("COLLECT", {}, ["RUNNING>AWAITING_USER question"]),
+        ("FINAL", {}, ["RUNNING>PENDING_COMPLETE mode_final"]),
+        ("REVIEW", {"lifecycle": "AWAITING_USER"},
+         ["AWAITING_USER>RUNNING response", "RUNNING>PENDING_COMPLETE mode_review"]),
+        ("FINAL", {"missing_required_fields": ("city",)}, ["RUNNING>AWAITING_USER question"]),
+        ("COLLECT", {"params": {"session_complete_proposed": "true"}}, ["RUNNING>PENDING_COMPLETE proposed_by_rule"]),
+        (None, {"clarification": Clarification("Which?", "AGENT")}, ["RUNNING>AWAITING_USER question"]),
+        (None, {"lifecycle": "INTERRUPTED"}, ["INTERRUPTED>RUNNING response"]),
+        (None, {"lifecycle": "PENDING_COMPLETE", "reset_reason": "USER_TEXT_COMMAND"},
+         ["PENDING_COMPLETE>RUNNING reset"]),
+    ],
+)  # fmt: skip
+def test_moves_are_made_one_after_the_other(mode: str | None, fields: dict[str, Any], told: list[str]) -> None:
+    session, turn = begin("RESPONSE", *([template(mode)] if mode else []), **fields)
+
+    ending.apply_end_of_turn(session, turn)
+
+    assert moves(turn) == told
+
+
+def test_an_unclear_message_leaves_its_question() -> None:
+    asked = {"type": "TEXT", "value": "Go on?"}
+    session, turn = begin("UNCLEAR", lifecycle="PENDING_COMPLETE", last_assistant=asked)
+    session = session.evolve(reply_override=ReplyOverride("Go on?", ending.SOURCE))
+
+    after = ending.apply_end_of_turn(session, turn)
+
+    assert moves(turn) == ["PENDING_COMPLETE>RUNNING unclear", "RUNNING>AWAITING_USER unclear"]
+    assert after.lifecycle_detail["question"] == "Go on?"
+
+
+@pytest.mark.parametrize("resolved", [resume.OFFERED, ON_A_THREAD])
+def test_what_is_said_on_return_moves_the_session_only_where_it_is_an_offer(resolved: str) -> None:
+    session, turn = begin(resolved=resolved, reply_override=ReplyOverride("Welcome back.", resume.SOURCE))
+
+    after = ending.apply_end_of_turn(session, turn)
+
+    offered = resolved == resume.OFFERED
+    assert (after.lifecycle, "resume" in after.lifecycle_detail) == (
+        ("AWAITING_USER", True) if offered else ("RUNNING", False)
+    )
+    assert ("SESSION_LIFECYCLE" in stages(turn)) is offered
+    if offered:
+        assert payload(turn, "SESSION_LIFECYCLE")["reason"] == resume.OFFERED

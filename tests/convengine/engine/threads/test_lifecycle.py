@@ -1,0 +1,122 @@
+"""The moves of a session as values, and those of a turn; for the tables of sessions 2 see sessions/rows."""
+
+from typing import Any
+
+import pytest
+
+from convengine.engine.errors import SessionTransitionInvalid
+from convengine.engine.threads.lifecycle import MOVES, check_move, find_moves, move_lifecycle
+from convengine.engine.turn.enums import Lifecycle
+from tests.builders import make_session, make_turn, payload
+from tests.threads import Participant, row_of, set_rule, setting, travel_desk
+
+#: The table as the page has it.
+ALLOWED = {
+    "RUNNING": {"AWAITING_USER", "INTERRUPTED", "PENDING_COMPLETE", "COMPLETE", "ABORTED"},
+    "AWAITING_USER": {"RUNNING", "COMPLETE", "ABORTED"},
+    "INTERRUPTED": {"RUNNING", "ABORTED"},
+    "PENDING_COMPLETE": {"RUNNING", "COMPLETE", "ABORTED"},
+    "COMPLETE": set(),
+    "ABORTED": set(),
+}
+
+
+@pytest.mark.parametrize("end", list(Lifecycle))
+@pytest.mark.parametrize("start", list(Lifecycle))
+def test_a_move_is_allowed_as_the_table_says(start: Lifecycle, end: Lifecycle) -> None:
+    assert {one.value for one in MOVES[start]} == ALLOWED[start]
+    if end in ALLOWED[start]:
+        check_move(start, end)
+    else:
+        with pytest.raises(SessionTransitionInvalid, match=end.value):
+            check_move(start, end)
+
+
+def test_a_refused_move_changes_nothing_and_leaves_no_event() -> None:
+    session, turn = make_session(lifecycle="COMPLETE"), make_turn()
+
+    with pytest.raises(SessionTransitionInvalid):
+        move_lifecycle(session, turn, Lifecycle.RUNNING, "any")
+
+    assert session.lifecycle == "COMPLETE"
+    assert turn.trail.events == []
+
+
+def test_a_move_tells_from_to_reason_and_turn() -> None:
+    turn = make_turn(turn_no=7)
+
+    after = move_lifecycle(make_session(), turn, Lifecycle.AWAITING_USER, "question", {"question": "Which?"})
+
+    assert (after.lifecycle, after.lifecycle_detail) == ("AWAITING_USER", {"question": "Which?"})
+    told = {"from": "RUNNING", "to": "AWAITING_USER", "reason": "question", "turn_no": 7}
+    assert payload(turn, "SESSION_LIFECYCLE") == told
+
+
+def test_the_way_to_a_state_goes_by_running_where_it_has_to() -> None:
+    assert find_moves("AWAITING_USER", "PENDING_COMPLETE") == ("RUNNING", "PENDING_COMPLETE")
+    assert find_moves("INTERRUPTED", "COMPLETE") == ("RUNNING", "COMPLETE")
+    assert find_moves("RUNNING", "RUNNING") == ()
+    with pytest.raises(SessionTransitionInvalid):
+        find_moves("ABORTED", "RUNNING")
+
+
+@pytest.fixture
+def guest(db: Any) -> Participant:
+    travel_desk()
+    return Participant()
+
+
+def test_PENDING_COMPLETE_proposed_by_a_rule_wins_over_an_open_question(guest: Participant) -> None:
+    set_rule("VISA", "SET_INPUT_PARAM", "session_complete_proposed:true")
+
+    assert row_of(guest.say("a visa")).lifecycle == "PENDING_COMPLETE"
+
+
+def test_an_open_question_wins_over_a_template_that_says_final(guest: Participant) -> None:
+    from config_admin.models import CePromptTemplate
+
+    CePromptTemplate.objects.create(
+        intent_code="REFUND",
+        state_code="ANY",
+        response_type="TEXT",
+        system_prompt="-",
+        user_prompt="-",
+        interaction_mode="FINAL",
+    )
+
+    assert row_of(guest.say("a refund")).lifecycle == "AWAITING_USER"
+
+
+def test_moves_of_a_turn_follow_one_another(guest: Participant) -> None:
+    guest.say("a visa")
+
+    answer = guest.say("what about a trip?")
+
+    assert guest.moves(answer) == ["AWAITING_USER>RUNNING", "RUNNING>PENDING_COMPLETE"]
+
+
+def test_on_the_plain_turn_api_a_finished_conversation_is_opened_again(guest: Participant) -> None:
+    from tests.api import Caller
+
+    setting("TIMEOUT_MINUTES", "1")
+    caller = Caller(guest.secret)
+    caller.say("a trip")
+    assert caller.say("looks good")["stateReport"]["lifecycle"] == "COMPLETE"
+
+    answer = caller.say("hours")
+
+    assert (answer["stateReport"]["lifecycle"], answer["turnNo"]) == ("RUNNING", 3)
+    assert answer["payload"]["value"] == "Nine to five."
+    reopened = caller.get(turn=3, stage="SESSION_LIFECYCLE").json()["results"][0]["payload"]
+    assert (reopened["from"], reopened["to"], reopened["reason"]) == ("COMPLETE", "RUNNING", "reopened")
+
+
+def test_the_summary_tells_the_question_that_the_answer_asks_and_forgets_it_when_it_is_answered(
+    guest: Participant,
+) -> None:
+    asked = guest.say("a visa please")
+    answered = guest.say("hours")
+
+    assert "PENDING: Which country?\n" in row_of(asked).context_summary
+    assert asked["session"]["context_summary"] == row_of(asked).context_summary
+    assert "PENDING: none\n" in row_of(answered).context_summary

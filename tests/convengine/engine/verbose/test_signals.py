@@ -1,0 +1,163 @@
+from typing import Any
+
+import pytest
+
+from config_admin.validation.world import DETERMINANTS, STEPS
+from convengine.engine.clarification.stages import (
+    RESOLVE_RESPONSE_LLM_ERROR,
+    RESOLVE_RESPONSE_LLM_INPUT,
+    RESOLVE_RESPONSE_LLM_OUTPUT,
+)
+from convengine.engine.pipeline.stages import STEP_ENTER, STEP_ERROR, STEP_EXIT
+from convengine.engine.rules.stages import RULE_APPLIED, RULE_MATCH, RULE_NO_MATCH
+from convengine.engine.stages import STAGES
+from convengine.engine.steps.conversation.stages import USER_INPUT
+from convengine.engine.steps.intents.stages import INTENT_AGENT_LLM_INPUT
+from convengine.engine.steps.responses.stages import RESOLVE_RESPONSE
+from convengine.engine.steps.tools.stages import (
+    MCP_FINAL_ANSWER,
+    MCP_TOOL_ERROR,
+    TOOL_ORCHESTRATION_ERROR,
+    TOOL_ORCHESTRATION_RESULT,
+)
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.stage import Stage
+from convengine.engine.turn.stages import DECISION
+from convengine.engine.turn.trail import Trail
+from convengine.engine.verbose import signals as module
+from convengine.engine.verbose.select import Signal
+from convengine.engine.verbose.signals import list_signals
+from tests.builders import make_response, make_session, make_snapshot
+
+
+def heard(stage: Stage, source: str | None = None, session: Session | None = None, **payload: Any) -> list[Signal]:
+    return heard_in(make_snapshot(), stage, source, session, **payload)
+
+
+def heard_in(
+    snapshot: Snapshot, stage: Stage, source: str | None = None, session: Session | None = None, **payload: Any
+) -> list[Signal]:
+    event = Trail(lambda: 0.0).add(session or make_session(), stage, payload, source)
+    return list(list_signals(event, snapshot))
+
+
+def names(found: list[Signal]) -> list[tuple[str, str, bool]]:
+    return [(signal.step, signal.determinant, signal.error) for signal in found]
+
+
+@pytest.mark.parametrize("stage", [STEP_ENTER, STEP_EXIT, STEP_ERROR])
+def test_every_step_tells_under_its_own_name(stage: Stage) -> None:
+    session = make_session(input_params={"rule_id": 3, "tool_code": "b", "mcp_tool_code": "a"})
+
+    (signal,) = heard(stage, session=session, step="OwnStep")
+
+    assert names([signal]) == [("OwnStep", stage, stage == STEP_ERROR)]
+    assert (signal.rule_id, signal.tool_code) == (3, "a")
+
+
+def test_a_rule_that_matched_tells_its_action_too() -> None:
+    assert names(heard(RULE_MATCH, "McpToolStep PreMcp", ruleId=7, action="SET_STATE")) == [
+        ("RulesStep", "RULE_MATCH", False),
+        ("RuleActionResolverFactory", "RULE_ACTION_RESOLVER_SELECTED", False),
+    ]
+    assert names(heard(RULE_MATCH, "RulesStep", ruleId=7, action="SET_STAT"))[1] == (
+        "RuleActionResolverFactory",
+        "RULE_ACTION_RESOLVER_NOT_FOUND",
+        True,
+    )
+    assert heard(RULE_APPLIED, "RulesStep", ruleId=7)[0].rule_id == 7
+
+
+@pytest.mark.parametrize(
+    ("payload", "told"),
+    [
+        ({"candidates": [], "cut": {"SCOPE_INTENT": 5, "PHASE": 2}}, True),
+        ({"candidates": []}, True),
+        ({"candidates": [{"id": 1}], "cut": {}}, False),
+        ({"candidates": [], "cut": {"PATTERN": 1}}, False),
+        ({"ruleId": 3, "reason": "TYPE_CONDITION_NOT_MET"}, False),
+    ],
+)
+def test_that_no_rule_matched_is_told_only_where_none_was_eligible(payload: dict[str, Any], told: bool) -> None:
+    assert bool(heard(RULE_NO_MATCH, "RulesStep", **payload)) is told
+
+
+def test_a_tool_of_another_place_is_told_as_an_error() -> None:
+    assert names(heard(TOOL_ORCHESTRATION_RESULT, status="SUCCESS", tool_code="a")) == [
+        ("ToolOrchestrationStep", "TOOL_ORCHESTRATION_RESULT", False)
+    ]
+    assert names(heard(TOOL_ORCHESTRATION_RESULT, status="SKIPPED_SCOPE_MISMATCH")) == [
+        ("ToolOrchestrationStep", "TOOL_ORCHESTRATION_ERROR", True)
+    ]
+    assert names(heard(TOOL_ORCHESTRATION_ERROR, tool_code="a")) == [
+        ("ToolOrchestrationStep", "TOOL_ORCHESTRATION_ERROR", True)
+    ]
+
+
+def test_a_planned_call_that_failed_is_told_by_its_call_as_well() -> None:
+    found = heard(MCP_TOOL_ERROR, tool_code="a")
+
+    assert names(found) == [("McpToolStep", "MCP_TOOL_CALL", True), ("McpToolStep", "MCP_TOOL_ERROR", True)]
+    assert [signal.generic for signal in found] == [False, True]
+
+
+def test_a_fallback_is_a_final_answer_with_the_error_mark() -> None:
+    assert names(heard(MCP_FINAL_ANSWER, answer="x")) == [("McpToolStep", "MCP_FINAL_ANSWER", False)]
+    assert names(heard(MCP_FINAL_ANSWER, answer="x", reason="LOOPS"))[0][2] is True
+
+
+def test_a_chosen_response_tells_who_makes_it() -> None:
+    fine = make_response(response_id=1)
+    odd = make_response(response_id=2, response_type="LATER", output_format="XML")
+
+    assert names(heard_in(make_snapshot(fine), RESOLVE_RESPONSE, responseId=1)) == [
+        ("ResponseResolutionStep", "RESOLVE_RESPONSE", False),
+        ("ResponseTypeResolverFactory", "RESPONSE_TYPE_RESOLVER_SELECTED", False),
+        ("OutputFormatResolverFactory", "OUTPUT_FORMAT_RESOLVER_SELECTED", False),
+    ]
+    assert [name for _, name, _ in names(heard_in(make_snapshot(odd), RESOLVE_RESPONSE, responseId=2))][1:] == [
+        "RESPONSE_TYPE_RESOLVER_NOT_FOUND",
+        "OUTPUT_FORMAT_RESOLVER_NOT_FOUND",
+    ]
+
+
+def test_a_written_answer_is_told_by_its_format() -> None:
+    assert names(heard(RESOLVE_RESPONSE_LLM_INPUT, schema={}))[0][0] == "JsonOutputFormatResolver"
+    assert names(heard(RESOLVE_RESPONSE_LLM_OUTPUT, outputFormat="JSON"))[0][0] == "JsonOutputFormatResolver"
+    assert names(heard(RESOLVE_RESPONSE_LLM_ERROR)) == [
+        ("TextOutputFormatResolver", "RESOLVE_RESPONSE_LLM_ERROR", True)
+    ]
+
+
+def test_the_agent_starts_with_its_first_call() -> None:
+    assert [name for _, name, _ in names(heard(INTENT_AGENT_LLM_INPUT))] == [
+        "AGENT_INTENT_START",
+        "INTENT_AGENT_LLM_INPUT",
+    ]
+
+
+def test_most_events_are_nothing_to_tell() -> None:
+    assert heard(DECISION) == heard(USER_INPUT) == []
+
+
+def test_rows_are_offered_exactly_the_names_that_are_told() -> None:
+    """What the form knows, and what the engine says: one list."""
+    told = {(signal.step, signal.determinant) for stage in STAGES.values() for signal in _any(stage)}
+
+    assert {determinant for _, determinant in told} == DETERMINANTS
+    assert {step for step, _ in told} - {"AnyStep"} <= STEPS
+
+
+def _any(stage: Stage) -> list[Signal]:
+    """What a stage tells, whatever its payload says."""
+    rows = (make_response(response_id=1), make_response(response_id=2, response_type="LATER", output_format="XML"))
+    snapshot = make_snapshot(*rows)
+    found: list[Signal] = []
+    for payload in ({"step": "AnyStep", "responseId": 1, "action": "SET_STATE"}, {"step": "AnyStep", "responseId": 2}):
+        found += heard_in(snapshot, stage, **payload)
+    return found
+
+
+def test_no_stage_is_told_twice_in_the_tables() -> None:
+    assert not module._PLAIN.keys() & module._SPECIAL.keys()

@@ -1,0 +1,129 @@
+"""The sidebar shows the places of the admin with their pages, and nothing that somebody may not see."""
+
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.contrib.auth.models import Group, User
+from django.test import Client, RequestFactory
+
+from convengine.server.admin_site import layout
+
+pytestmark = pytest.mark.django_db
+ENTRIES = [entry for place in layout.SECTIONS for entry in place.entries]
+
+
+def sidebar(*names: str, path: str = "/admin/", **values: Any) -> list[dict[str, Any]]:
+    request = RequestFactory().get(path)
+    request.user = User.objects.create_user("ada", is_staff=True, **values)
+    request.user.groups.set(Group.objects.filter(name__in=names))
+    return [item for group in layout.sidebar(request) for item in group["items"]]
+
+
+def places_of(*names: str, **values: Any) -> dict[str, list[str]]:
+    return {place["title"]: [page["title"] for page in place["items"]] for place in sidebar(*names, **values)}
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.model}-{entry.page}")
+def test_every_entry_has_a_page(entry: layout.Entry) -> None:
+    assert admin.site.is_registered(apps.get_model(entry.model))
+
+
+def test_every_page_has_an_entry() -> None:
+    listed = {apps.get_model(entry.model) for entry in ENTRIES}
+
+    assert set(admin.site._registry) == listed
+
+
+def test_an_administrator_sees_everything_where_an_analyst_looks_for_it() -> None:
+    assert list(places_of(is_superuser=True)) == [
+        *("Home", "Intents", "Rules", "Answers", "Forms", "Actions & tools", "Policies", "Settings"),
+        *("Health", "Releases", "Conversations", "Jobs", "Access"),
+    ]
+
+
+def test_whoever_may_see_nothing_has_no_places() -> None:
+    assert places_of() == {}
+
+
+def test_an_analyst_sees_configuration_and_no_access() -> None:
+    places = places_of("analyst")
+
+    assert places["Answers"] == ["Answers", "Prompt templates", "Progress texts"]
+    assert "MCP servers" in places["Actions & tools"]
+    assert "Access" not in places
+
+
+@pytest.mark.parametrize("group", ["qa", "analyst", "config_admin"])
+def test_the_record_is_read_by_whoever_works_on_conversations(group: str) -> None:
+    places = places_of(group)
+
+    assert {"Conversations", "Turns", "Audit events", "Used rows", "Model calls"} <= set(places["Conversations"])
+    assert "Access" not in places
+
+
+def test_operators_see_what_waits_and_the_link_of_the_place_leads_there() -> None:
+    place = next(place for place in sidebar("operator") if place["title"] == "Conversations")
+
+    assert [page["title"] for page in place["items"]] == [
+        *("Action runs", "Sent messages", "Waiting turns", "Stored answers"),
+    ]
+    assert place["link"] == place["items"][0]["link"]
+
+
+@pytest.mark.parametrize(
+    ("path", "place", "entry"),
+    [
+        ("/admin/", "Home", None),
+        ("/admin/config_admin/cerule/", "Rules", "Rules"),
+        ("/admin/config_admin/cerule/7/history/", "Rules", "Rules"),
+        ("/admin/config_admin/ceprompttemplate/add/", "Answers", "Prompt templates"),
+        ("/admin/config_admin/cemcptool/3/change/", "Actions & tools", "Tools"),
+    ],
+)
+def test_the_place_and_the_page_where_somebody_is_are_marked(path: str, place: str, entry: str | None) -> None:
+    places = sidebar(path=path, is_superuser=True)
+
+    assert [found["title"] for found in places if found["active"]] == [place]
+    assert [found["title"] for one in places for found in one["items"] if found["active"]] == ([entry] if entry else [])
+
+
+def test_nothing_to_do_is_said_in_words(client: Client) -> None:
+    client.force_login(User.objects.create_user("ada", is_staff=True))
+
+    assert "you have no permissions yet" in client.get("/admin/").content.decode()
+
+
+def test_the_first_page_tells_the_latest_changes(client: Client) -> None:
+    client.force_login(User.objects.create_superuser("ada"))
+
+    page = client.get("/admin/").content.decode()
+
+    assert "Latest changes" in page
+    assert "There are no changes yet." in page
+
+
+def test_signing_in_leads_to_the_first_page(client: Client) -> None:
+    User.objects.create_superuser("ada", password="a-long-password")
+
+    response = client.post("/admin/login/", {"username": "ada", "password": "a-long-password"})
+
+    assert response["Location"] == "/admin/"
+
+
+def test_no_page_asks_another_host_for_anything(client: Client) -> None:
+    client.force_login(User.objects.create_superuser("ada"))
+
+    page = client.get("/admin/").content.decode()
+
+    assert 'src="http' not in page
+    assert 'href="http' not in page
+
+
+@pytest.mark.parametrize("model", sorted(admin.site._registry, key=str), ids=lambda model: model.__name__)
+def test_the_first_column_of_a_list_leads_to_the_row(model: Any) -> None:
+    """On a narrow screen the theme takes any other first column for the box that selects, and calls it so."""
+    shown = admin.site.get_model_admin(model)
+
+    assert not shown.list_display_links or shown.list_display_links[0] == shown.list_display[0]

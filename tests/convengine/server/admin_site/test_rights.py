@@ -1,0 +1,275 @@
+"""Permissions: each group, at each address of the admin, by GET and by POST, against the one table of rights."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Group, Permission, User
+from django.db import models
+from django.test import Client
+from django.urls import Resolver404, URLPattern, resolve, reverse
+from django.utils import timezone
+
+from audit.models import CeAudit
+from config_admin import models as m
+from convengine.server.admin_site.rights import GROUPS, INTEGRATOR, TASKS, rights_of
+from convengine.server.api.models import CeApiKey
+from convengine.server.jobs.models import CeJob
+from convengine.server.sessions.models import CeConversationHistory
+from tests.config_admin.builders import MODELS, made
+from tests.records import stored
+
+pytestmark = pytest.mark.django_db
+NAMES = [group.name for group in GROUPS]
+#: What an address of a model takes, by the end of its name: one of these rights to the model.
+TAKES = {
+    **dict.fromkeys(
+        (
+            *("changelist", "change", "history", "workspace", "effective", "compare", "map", "map_of", "health"),
+            *("transfer", "transfer_export", "grid", "grid_rows", "timeline", "turn", "row", "between"),
+            *("replay", "replays", "scenario", "rated", "trust", "export", "print"),
+        ),
+        ("view", "change"),
+    ),
+    **dict.fromkeys(("judge_of_form", "try_it_of_form", "turns_of_form"), ("add", "change")),
+    **dict.fromkeys(("put_back", "password_change", "try", "tools", "grid_save"), ("change",)),
+    "add": ("add",),
+    "delete": ("delete",),
+}
+#: The same where something is sent.
+TAKES_TO_SEND = TAKES | dict.fromkeys(("change", "effective", "health"), ("change",))
+#: Pages that answer by showing themselves where nothing is sent that they know.
+SHOWN_AGAIN = ("ce_sessions_ceconversation_change", "ce_sessions_cethread_change", "config_admin_ceconfig_effective")
+#: Addresses whose right is one of its own.
+OWN = {
+    "config_admin_cerelease_roll_back": "config_admin.roll_back_release",
+    "config_admin_cerelease_take_back": "config_admin.roll_back_release",
+    "ce_jobs_run": "ce_jobs.run_job",
+    "ce_sessions_execution_settle": "ce_sessions.settle_execution",
+    "audit_ceaudit_talk": "ce_sessions.try_conversation",
+    "audit_ceaudit_erase": "audit.erase_person",
+    "audit_ceaudit_find": "ce_sessions.view_ceconversationhistory",
+    "audit_cemcpuserfeedback_give": "audit.add_cemcpuserfeedback",
+    "config_admin_ceintent_start": "config_admin.add_ceintent",
+}
+#: The same where something is sent.
+OWN_TO_SEND = OWN | {"config_admin_cerelease_transfer": "config_admin.import_configuration"}
+#: Of the tables of the configuration, those whose pages are opened; the others' are refused in the same way, and open
+#: as `test_lists` says.
+LOOKED_AT = (m.CeRule, m.CeConfig, m.CeMcpServer)
+#: There is nothing to be had: it may not be, it is sought in the wrong way, or what is sought is not there.
+REFUSED = (403, 404, 405)
+ANSWERED = (200, 302, 400, 404, 405)
+
+
+def rows(user: User) -> dict[type[models.Model], Any]:
+    """A row of every table that has pages; the key is the user's own."""
+    CeJob.objects.get_or_create(name="close_sessions", defaults={"due_at": timezone.now()})
+    of_tools = {
+        model: {"tool": made(m.CeMcpTool, tool_code=model.__name__)} for model in (m.CeMcpDbTool, m.CeMcpHttpTool)
+    }
+    found: dict[type[models.Model], Any] = {model: made(model, **of_tools.get(model, {})) for model in MODELS}
+    found |= {User: user, Group: Group.objects.get(name="qa"), CeJob: CeJob.objects.get(name="close_sessions")}
+    turn = stored(CeConversationHistory, turn_no=1)
+    found[CeConversationHistory] = turn
+    found[CeAudit] = stored(CeAudit, conversation_id=turn.conversation_id, turn_no=1)
+    found[CeApiKey] = CeApiKey.objects.create_key(name="mine", made_by=user)[0]
+    found[m.CeRelease] = m.CeRelease.objects.order_by("config_version")[1]
+    return found | {model: stored(model) for model in admin.site._registry if model not in found}
+
+
+def addresses(model: Any, row: Any) -> Iterator[tuple[str, str]]:
+    """The name of every address of a model's pages, and the address for the row."""
+    for one in admin.site._registry[model].urls:
+        if isinstance(one, URLPattern) and one.name:
+            values = {"config_version": m.CeRelease.objects.order_by("config_version")[1].pk}
+            named = {name: values.get(name) or getattr(row, name, row.pk) for name in one.pattern.converters}
+            yield one.name, reverse(f"admin:{one.name}", kwargs=named)
+
+
+def right_for(name: str, model: Any, takes: dict[str, tuple[str, ...]]) -> set[str]:
+    """The rights of which one is enough; KeyError for an address that the table of this test does not know."""
+    own = OWN_TO_SEND if takes is TAKES_TO_SEND else OWN
+    if name in own:
+        return {own[name]}
+    opts = model._meta
+    page = name.removeprefix(f"{opts.app_label}_{opts.model_name}_")
+    taken = takes[page]
+    if not admin.site._registry[model].has_add_permission.__qualname__.startswith(("BaseModelAdmin", "ModelAdmin")):
+        taken = tuple(action for action in taken if action == "view")  # Nobody edits what the engine writes.
+    return {f"{opts.app_label}.{action}_{opts.model_name}" for action in taken}
+
+
+@pytest.fixture(params=NAMES)
+def member(request: pytest.FixtureRequest, db: None) -> User:
+    user = User.objects.create_user("member", is_staff=True)
+    user.groups.set(Group.objects.filter(name=request.param))
+    return user
+
+
+@pytest.fixture
+def at_work(member: User) -> Client:
+    client = Client()
+    client.force_login(member)
+    return client
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_groups_have_the_rights_of_the_table(name: str) -> None:
+    found = Permission.objects.filter(group__name=name).select_related("content_type")
+
+    assert {f"{right.content_type.app_label}.{right.codename}" for right in found} == rights_of(name)
+
+
+def test_the_manual_prints_the_table() -> None:
+    page = (Path(__file__).resolve().parents[4] / "docs/groups.md").read_text()
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ")]
+
+    assert [cell.strip("` |") for cell in rows[0][1:]] == NAMES
+    for (title, *ticks), task in zip(rows[1:], TASKS, strict=True):
+        assert title == f"| {task.title}"
+        assert [bool(cell.strip(" |")) for cell in ticks] == [name in task.groups for name in NAMES], task.title
+
+
+def test_every_right_of_the_table_is_there() -> None:
+    there = {
+        f"{one.content_type.app_label}.{one.codename}" for one in Permission.objects.select_related("content_type")
+    }
+
+    assert {right for task in TASKS for right in task.rights} - there == set()
+
+
+def test_every_address_is_open_to_whom_it_should_be_and_refused_to_all_others(member: User, at_work: Client) -> None:
+    has = rights_of(member.groups.get().name)
+    wrong = []
+    for model, row in rows(member).items():
+        for name, address in addresses(model, row):
+            for send, takes in ((at_work.get, TAKES), (at_work.post, TAKES_TO_SEND)):
+                may = bool(right_for(name, model, TAKES if name in SHOWN_AGAIN else takes) & has)
+                if may and model in MODELS and model not in LOOKED_AT:
+                    continue
+                status = send(address).status_code
+                if status not in (REFUSED if not may else ANSWERED):
+                    wrong.append(f"{send.__name__} {address}: {status}, {'may' if may else 'may not'}")
+
+    assert not wrong, "\n".join(wrong)
+
+
+def test_nothing_that_is_shown_leads_to_a_refusal(member: User, at_work: Client) -> None:
+    rows(member)
+    wrong, seen, ahead = [], {"admin:logout"}, ["/admin/"]
+    while ahead:
+        address = ahead.pop(0)
+        page = at_work.get(address)
+        if page.status_code >= 400:
+            wrong.append(f"{address}: {page.status_code}")
+        elif page.status_code == 200 and "html" in page["Content-Type"]:
+            text = page.content.decode()
+            wrong += [f"{address}: {one}" for one in _refused_actions(at_work, address, text)]
+            for link in re.findall(r'<a[^>]*href="(/[^"#]*)', text):
+                if (kind := _kind(link)) not in seen:
+                    seen.add(kind)
+                    ahead.append(link.replace("&amp;", "&"))
+
+    assert not wrong, "\n".join(wrong)
+
+
+def _kind(address: str) -> str:
+    try:
+        name = resolve(address.partition("?")[0]).view_name
+    except Resolver404:
+        return "admin:logout"
+    skipped = {f"{model._meta.app_label}_{model._meta.model_name}_" for model in MODELS if model not in LOOKED_AT}
+    return "admin:logout" if any(name.startswith(f"admin:{one}") for one in skipped) else name
+
+
+def _refused_actions(client: Client, address: str, text: str) -> Iterator[str]:
+    """The bulk actions that a list offers, and that are refused when they are asked for."""
+    offered = re.search(r'<select[^>]*name="action".*?</select>', text, re.DOTALL)
+    row = re.search(r'name="_selected_action" value="([^"]+)"', text)
+    for action in re.findall(r'value="(\w+)"', offered[0]) if offered and row else ():
+        if client.post(address, {"action": action, "_selected_action": row[1]}).status_code >= 400:
+            yield action
+
+
+def test_actions_that_one_may_not_do_are_not_offered_and_not_done(at_work: Client, member: User) -> None:
+    rule = made(m.CeRule)
+    may = "config_admin.change_cerule" in rights_of(member.groups.get().name)
+    at_work.post(
+        "/admin/config_admin/cerule/", {"action": "disable_selected", "_selected_action": rule.pk, "_answer": "1"}
+    )
+    page = at_work.get("/admin/config_admin/cerule/").content.decode()
+    rule.refresh_from_db()
+
+    assert rule.enabled
+    assert ('value="disable_selected"' in page) is may
+
+
+def test_integrators_see_no_keys_but_their_own() -> None:
+    user = User.objects.create_user("ida", is_staff=True)
+    user.groups.set(Group.objects.filter(name=INTEGRATOR))
+    ida = Client()
+    ida.force_login(user)
+    strange = CeApiKey.objects.create_key(name="somebody else's")[0]
+    page = ida.post("/admin/ce_api/ceapikey/add/", {"name": "mine", "workspace_id": "default", "scopes": ["turns"]})
+    mine = CeApiKey.objects.get(name="mine")
+
+    assert mine.is_valid(page.context["secret"])
+    shown = ida.get("/admin/ce_api/ceapikey/").content.decode()
+    assert "mine" in shown
+    assert "somebody else" not in shown
+    assert ida.get(reverse("admin:ce_api_ceapikey_change", args=[strange.pk])).status_code == 302
+    ida.post("/admin/ce_api/ceapikey/", {"action": "revoke_selected", "_selected_action": [strange.pk, mine.pk]})
+    assert list(CeApiKey.objects.filter(revoked=True)) == [mine]
+
+
+def test_the_scope_of_all_configuration_is_given_by_configuration_administrators_only() -> None:
+    user = User.objects.create_user("ida", is_staff=True)
+    user.groups.set(Group.objects.filter(name=INTEGRATOR))
+    ida = Client()
+    ida.force_login(user)
+
+    assert 'value="config"' not in ida.get("/admin/ce_api/ceapikey/add/").content.decode()
+    ida.post("/admin/ce_api/ceapikey/add/", {"name": "all", "workspace_id": "default", "scopes": ["turns", "config"]})
+    assert not CeApiKey.objects.filter(name="all").exists()
+
+    user.groups.add(Group.objects.get(name="config_admin"))
+    ida.post("/admin/ce_api/ceapikey/add/", {"name": "all", "workspace_id": "default", "scopes": ["turns", "config"]})
+    assert CeApiKey.objects.filter(name="all").exists()
+
+
+def test_keys_that_read_every_conversation_are_given_by_people_who_do() -> None:
+    user = User.objects.create_user("ida", is_staff=True)
+    user.groups.set(Group.objects.filter(name=INTEGRATOR))
+    ida, add = Client(), "/admin/ce_api/ceapikey/add/"
+    ida.force_login(user)
+
+    form = ida.get(add).context["adminform"].form
+    assert form["scopes"].value() == ["turns", "sessions", "own_audit"]
+    ida.post(add, {"name": "all", "workspace_id": "default", "scopes": ["turns", "audit"]})
+    assert not CeApiKey.objects.exists()
+    ida.post(add, {"name": "own", "workspace_id": "default", "scopes": ["turns", "own_audit"]})
+    assert CeApiKey.objects.get().scopes == ["turns", "own_audit"]
+
+    user.groups.add(Group.objects.get(name="qa"))
+    ida.post(add, {"name": "all", "workspace_id": "default", "scopes": ["turns", "audit"]})
+    assert CeApiKey.objects.filter(name="all").exists()
+
+
+def test_a_key_keeps_a_scope_that_its_keeper_may_not_give() -> None:
+    user = User.objects.create_user("ida", is_staff=True)
+    user.groups.set(Group.objects.filter(name=INTEGRATOR))
+    key, _ = CeApiKey.objects.create_key(name="shop", scopes=["turns", "audit"], made_by=user)
+    ida = Client()
+    ida.force_login(user)
+
+    ida.post(
+        f"/admin/ce_api/ceapikey/{key.pk}/change/",
+        {"name": "store", "workspace_id": "default", "scopes": ["turns", "audit"]},
+    )
+
+    key.refresh_from_db()
+    assert (key.name, key.scopes) == ("store", ["turns", "audit"])

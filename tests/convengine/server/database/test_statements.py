@@ -1,0 +1,25 @@
+"""What every write has in common."""
+
+import uuid
+
+import pytest
+
+from config_admin.models import CeResponse
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
+from tests.api import Caller
+from tests.worlds import desk
+
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+
+
+def test_a_text_that_no_database_takes_is_stored_without_it() -> None:
+    desk()
+    CeResponse.objects.filter(intent_code="HOURS").update(exact_text='{{ inputParams.z }} {{ "\\ud83d" }}!')
+    caller = Caller(conversation_id=str(uuid.uuid4()))
+
+    first = caller.say("hours", inputParams={"z": "q\x00"})
+    second = caller.say("hours")
+
+    assert (first["payload"]["value"], first["success"], second["turnNo"]) == ("q\ufffd \ufffd!", True, 2)
+    assert "\x00" not in CeConversation.objects.get().context_summary
+    assert set(CeConversationHistory.objects.values_list("status", flat=True)) == {"OK"}

@@ -1,0 +1,145 @@
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from convengine.server.deployment import environment
+
+
+def test_a_postgresql_address_is_read_whole() -> None:
+    found = environment.database("postgresql://me:p%40ss@db.example:5433/desk?sslmode=require", "x")
+
+    assert (found["NAME"], found["USER"], found["PASSWORD"]) == ("desk", "me", "p@ss")
+    assert (found["HOST"], found["PORT"], found["OPTIONS"]["sslmode"]) == ("db.example", "5433", "require")
+
+
+def test_statements_are_prepared_unless_a_pooler_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = environment.database("postgresql://db.example/desk", "x")["OPTIONS"]
+    monkeypatch.setenv("CE_DATABASE_PREPARE", "false")
+    pooled = environment.database("postgresql://db.example/desk", "x")["OPTIONS"]
+
+    assert (usual["server_side_binding"], usual["prepare_threshold"]) == (True, 5)
+    assert pooled["prepare_threshold"] is None
+
+
+def test_a_socket_folder_can_be_the_host() -> None:
+    assert environment.database("postgresql://postgres@/desk?host=/tmp/s", "x")["HOST"] == "/tmp/s"
+
+
+def test_without_an_address_it_is_sqlite_with_immediate_transactions() -> None:
+    found = environment.database("", "/data/ce.sqlite3")
+
+    assert (found["NAME"], found["OPTIONS"]["transaction_mode"]) == ("/data/ce.sqlite3", "IMMEDIATE")
+    assert "WAL" in found["OPTIONS"]["init_command"]
+
+
+def test_another_database_is_refused() -> None:
+    with pytest.raises(ImproperlyConfigured, match="postgresql:// or sqlite:///"):
+        environment.database("mysql://x", "y")
+
+
+def test_deployment_defaults_of_settings_are_found_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CE_CFG__Session__LEASE_SECONDS", "7")
+    monkeypatch.setenv("SESSION_TIMEOUT_MINUTES", "45")
+
+    found = environment.live_setting_defaults()
+
+    assert found["SESSION", "LEASE_SECONDS"] == "7"
+    assert found["SESSION", "TIMEOUT_MINUTES"] == "45"
+
+
+@pytest.mark.parametrize(
+    ("call", "value", "says"),
+    [
+        (lambda: environment.boolean("CE_X"), "maybe", "CE_X must be true or false"),
+        (lambda: environment.integer("CE_X", 1, 1), "0", "CE_X must be a whole number of at least 1"),
+        (lambda: environment.integer("CE_X", 1), "many", "CE_X must be a whole number"),
+        (lambda: environment.one_of("CE_X", "a", "a", "b"), "c", "CE_X must be one of a, b"),
+        (lambda: environment.document("CE_X"), "[]", "CE_X must be a JSON object"),
+        (lambda: environment.document("CE_X"), "{", "CE_X must be a JSON object"),
+    ],
+)
+def test_a_value_that_is_wrong_names_the_variable(
+    monkeypatch: pytest.MonkeyPatch, call: Any, value: str, says: str
+) -> None:
+    monkeypatch.setenv("CE_X", value)
+
+    with pytest.raises(ImproperlyConfigured, match=says):
+        call()
+
+
+def models(monkeypatch: pytest.MonkeyPatch, **variables: str) -> Any:
+    for name in ("PROVIDER", "BASE_URL", "API_KEY", "MODEL", "ALLOWED_MODELS", "PRICES", "ANSWERS", "CONNECTIONS"):
+        monkeypatch.delenv(f"CE_LLM_{name}", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    return environment.models()
+
+
+def test_two_variables_are_enough_for_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = models(monkeypatch, CE_LLM_BASE_URL="http://127.0.0.1:8080/v1", CE_LLM_MODEL="small")
+
+    assert list(found) == ["default"]
+    assert (found["default"]["base_url"], found["default"]["models"]) == ("http://127.0.0.1:8080/v1", ["small"])
+    assert (found["default"]["api_key"], found["default"]["answers"]) == ("", "schema")
+
+
+def test_a_key_and_a_model_are_the_service_that_the_protocol_is_named_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = models(monkeypatch, CE_LLM_API_KEY="k", CE_LLM_MODEL="a", CE_LLM_ALLOWED_MODELS="b, a")
+
+    assert found["openai"]["base_url"] == "https://api.openai.com/v1"
+    assert found["openai"]["models"] == ["a", "b"]
+
+
+def test_without_variables_or_with_none_there_is_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert models(monkeypatch) == {}
+    assert models(monkeypatch, CE_LLM_PROVIDER="none", CE_LLM_BASE_URL="http://x/v1", CE_LLM_MODEL="a") == {}
+    assert models(monkeypatch, CE_LLM_PROVIDER="stub") == {"stub": {"provider": "stub"}}
+
+
+def test_named_connections_take_their_keys_from_variables_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = '{"lab": {"base_url": "http://lab/v1", "models": ["big"], "api_key_env": "LAB_KEY"}}'
+    found = models(monkeypatch, CE_LLM_CONNECTIONS=lab, LAB_KEY="k")
+
+    assert found == {"lab": {"base_url": "http://lab/v1", "models": ["big"], "api_key": "k"}}
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ({"CE_LLM_BASE_URL": "http://x/v1"}, "CE_LLM_MODEL must name the model"),
+        ({"CE_LLM_MODEL": "a"}, "CE_LLM_BASE_URL must be the address"),
+        ({"CE_LLM_PROVIDER": "openai_compatible", "CE_LLM_MODEL": "a", "CE_LLM_API_KEY": "k"}, "CE_LLM_BASE_URL must"),
+        ({"CE_LLM_PROVIDER": "other"}, "CE_LLM_PROVIDER must be one of auto, none"),
+        ({"CE_LLM_CONNECTIONS": "[]"}, "CE_LLM_CONNECTIONS must be a JSON object"),
+        ({"CE_LLM_CONNECTIONS": '{"lab": {"api_key_env": "NO_KEY"}}'}, "NO_KEY must be the key of the model conn"),
+        ({"CE_LLM_BASE_URL": "http://x/v1", "CE_LLM_MODEL": "a", "CE_LLM_ANSWERS": "xml"}, "CE_LLM_ANSWERS must be"),
+    ],
+)
+def test_an_impossible_description_of_a_model_names_the_variable(
+    variables: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ImproperlyConfigured, match=told):
+        models(monkeypatch, **variables)
+
+
+def test_a_connection_takes_its_secret_from_the_variable_that_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ORDERS_TOKEN", "s3cret")
+    monkeypatch.setenv(
+        "CE_HTTP_CONNECTIONS", '{"orders": {"base_url": "https://o.example", "secret": "ORDERS_TOKEN"}, "open": {}}'
+    )
+
+    found = environment.http_connections()
+
+    assert found["orders"]["secret_value"] == "s3cret"
+    assert "secret_value" not in found["open"]
+
+
+@pytest.mark.parametrize(
+    "declared", ['{"a": "https://x"}', '{"a": {"secret": "NOT_SET_AT_ALL"}}', '{"a": {"secret_value": "x"}}', "[1]"]
+)
+def test_a_connection_that_cannot_be_read_stops_the_start(monkeypatch: pytest.MonkeyPatch, declared: str) -> None:
+    monkeypatch.setenv("CE_HTTP_CONNECTIONS", declared)
+
+    with pytest.raises(ImproperlyConfigured, match="CE_HTTP_CONNECTIONS"):
+        environment.http_connections()

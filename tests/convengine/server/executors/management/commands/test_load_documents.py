@@ -1,0 +1,66 @@
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from convengine.server.executors.document_store import search
+from convengine.server.executors.management.commands.load_documents import sections
+from convengine.server.executors.models import CeDocument
+
+pytestmark = pytest.mark.django_db
+
+
+def load(*args: str) -> str:
+    out = StringIO()
+    call_command("load_documents", *args, stdout=out)
+    return out.getvalue()
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Path:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "orders.md").write_text(
+        "Before.\n\n# Delivery\n\nThree days.\n\n## Returns\n\nThirty days.\n\n# Empty\n"
+    )
+    (tmp_path / "sub/plain.txt").write_text("Nothing special.")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+    return tmp_path
+
+
+def test_a_page_is_loaded_by_its_sections_and_found(pages: Path) -> None:
+    said = load("handbook", str(pages))
+
+    assert said.strip() == "handbook: 4 documents, 4 new or changed, 0 removed."
+    assert sorted(CeDocument.objects.values_list("title", flat=True)) == [
+        "orders", "orders — Delivery", "orders — Returns", "plain",
+    ]  # fmt: skip
+    found = search("returns", "default")[0].document
+    assert (found.body, found.metadata) == ("Thirty days.", {"source": "orders.md"})
+
+
+def test_loading_again_changes_what_changed_and_takes_out_what_is_gone(pages: Path) -> None:
+    load("handbook", str(pages))
+    (pages / "orders.md").write_text("# Delivery\n\nFour days.")
+
+    assert load("handbook", str(pages)).strip() == "handbook: 2 documents, 1 new or changed, 0 removed."
+    assert load("handbook", str(pages), "--replace").strip() == "handbook: 2 documents, 0 new or changed, 2 removed."
+
+
+def test_a_long_section_is_cut_between_paragraphs(tmp_path: Path) -> None:
+    page = tmp_path / "long.md"
+    page.write_text("# One\n\n" + "\n\n".join("x" * 1500 for _ in range(5)) + "\n\n# One\n\nAgain.")
+
+    found = list(sections(page))
+
+    assert [title for title, _ in found] == ["long — One", "long — One (2)", "long — One (3)", "long — One ·"]
+    assert max(len(body) for _, body in found) <= 4000
+
+
+def test_what_cannot_be_loaded_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\xff\xfe")
+
+    for path in (str(tmp_path / "missing"), str(tmp_path)):
+        with pytest.raises(CommandError):
+            load("handbook", path)
+    assert CeDocument.objects.count() == 0

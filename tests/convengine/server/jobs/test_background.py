@@ -1,0 +1,54 @@
+import threading
+
+import pytest
+from structlog.testing import capture_logs
+
+from convengine.server.jobs.background import Background
+
+
+def test_jobs_run_elsewhere_and_can_be_waited_for() -> None:
+    names: list[str] = []
+    work = Background(threads=2)
+    for _ in range(5):
+        assert work.submit(lambda: names.append(threading.current_thread().name))
+    work.finish()
+
+    assert len(names) == 5
+    assert set(names) <= {"background-0", "background-1"}
+
+
+def test_a_job_that_fails_stops_no_other() -> None:
+    done: list[int] = []
+
+    def broken() -> None:
+        raise ValueError("oh")
+
+    work = Background(threads=1)
+    with capture_logs() as logged:
+        work.submit(broken)
+        work.submit(lambda: done.append(1))
+        work.finish()
+
+    assert done == [1]
+    assert [(one["event"], one["error"]) for one in logged] == [("job in the background failed", "oh")]
+
+
+def test_too_many_jobs_are_dropped_and_said_so() -> None:
+    gate = threading.Event()
+    work = Background(threads=1, waiting=1)
+    with capture_logs() as logged:
+        taken = [work.submit(lambda: gate.wait(10) and None) for _ in range(5)]
+        gate.set()
+        work.finish()
+
+    assert taken[0]
+    assert not all(taken)
+    assert logged[0]["event"] == "too much work in the background, job dropped"
+
+
+@pytest.mark.parametrize("submitted", [0, 1])
+def test_without_work_there_is_nothing_to_wait_for(submitted: int) -> None:
+    work = Background(threads=1)
+    for _ in range(submitted):
+        work.submit(lambda: None)
+    work.finish()

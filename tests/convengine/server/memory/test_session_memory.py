@@ -1,0 +1,178 @@
+import uuid
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from audit.replay.replay import find_replay_difference
+from config_admin.models import CeConfig, CeResponse
+from convengine.engine.turn.conversation import Conversation
+from convengine.engine.turn.turn import TurnRequest
+from convengine.server.extensions.registry import Registry
+from convengine.server.memory.session_memory import recall_previous_session
+from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeMemory
+from convengine.server.turns.take_turn import TurnAnswer, take_turn
+from convengine.server.wiring import OutsideWorld, replace_outside_world
+from tests.threads import Participant, row_of, travel_desk
+from tests.worlds import desk
+
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+
+
+@pytest.fixture
+def conversation_id() -> str:
+    desk()
+    return str(uuid.uuid4())
+
+
+def say(conversation_id: str, text: str = "hours", **values: Any) -> TurnAnswer:
+    answer = take_turn(TurnRequest(conversation_id, text, **values))
+    assert isinstance(answer, TurnAnswer)
+    return answer
+
+
+def test_P2_10_2_V7_the_summary_is_in_the_row_after_the_turn(conversation_id: str) -> None:
+    say(conversation_id)
+
+    row = CeConversation.objects.get()
+    assert (
+        row.context_json["memory"]["session_summary"] == "intent=HOURS, state=IDLE, user=hours, response=Nine to five."
+    )
+    assert row.context_summary.split("\n")[0] == "GOAL: Hours: hours"
+    assert row.context_summary.endswith("TURNS: 1")
+
+
+def test_a_conversation_has_one_rolling_summary(conversation_id: str) -> None:
+    say(conversation_id)
+    say(conversation_id, "fees")
+
+    kept = CeMemory.objects.get()
+    assert (kept.memory_type, kept.source, kept.from_turn, kept.to_turn) == ("SESSION_SUMMARY", "TEMPLATE", 1, 2)
+    assert kept.summary_text == CeConversation.objects.get().context_json["memory"]["session_summary"]
+    assert (kept.workspace_id, kept.channel, kept.remote_jid) == ("default", "api", conversation_id)
+
+
+def test_a_reset_begins_a_new_summary_that_knows_nothing_of_before(conversation_id: str) -> None:
+    say(conversation_id)
+    say(conversation_id, "fees", input_params={"reset": True})
+
+    kept = CeMemory.objects.get()
+    assert (kept.from_turn, kept.to_turn) == (2, 2)
+    assert "hours" not in kept.summary_text
+    assert "hours" not in CeConversation.objects.get().context_summary.lower()
+
+
+def test_a_turn_that_is_blocked_or_fails_keeps_nothing(conversation_id: str) -> None:
+    say(conversation_id, "my cvv")
+
+    assert not CeMemory.objects.exists()
+
+
+def test_switched_off_nothing_is_kept(conversation_id: str) -> None:
+    CeConfig.objects.create(config_type="MemoryStep", config_key="ENABLED", config_value="false")
+
+    assert "memory" not in say(conversation_id).session.context
+    assert not CeMemory.objects.exists()
+    assert CeConversation.objects.get().context_summary.endswith("TURNS: 1")
+
+
+def test_the_next_turn_remembers_the_last(conversation_id: str) -> None:
+    first = say(conversation_id)
+
+    second = say(conversation_id, "fees")
+
+    assert second.session.input_params["memory_recall"] == first.session.context["memory"]["session_summary"]
+    assert second.session.input_params["previousTurn"].keys().isdisjoint({"memory_recall", "memory_session_summary"})
+
+
+def ended(remote_jid: str, summary: str) -> None:
+    """An earlier session of the thread, ended and compacted."""
+    row = CeConversation.objects.create(
+        conversation_id=uuid.uuid4(), channel="sms", remote_jid=remote_jid, lifecycle="COMPLETE", compacted_version=0
+    )
+    CeMemory.objects.create(
+        conversation=row, memory_type="COMPACTED", workspace_id="default", channel="sms", remote_jid=remote_jid,
+        summary_text=summary, from_turn=1, to_turn=5,
+    )  # fmt: skip
+
+
+def test_what_an_earlier_session_of_the_thread_left_is_recalled(conversation_id: str) -> None:
+    ended("+49", "first")
+    ended("+49", "second")
+    ended("+50", "foreign")
+    row = Conversation(conversation_id, channel="sms", remote_jid="+49")
+
+    assert recall_previous_session(row) == "second"
+    assert recall_previous_session(Conversation(conversation_id, channel="sms", remote_jid="+51")) is None
+
+
+def test_what_was_left_is_recalled_although_the_first_turn_failed() -> None:
+    travel_desk()
+    guest = Participant(channel="sms")
+    ended(guest.remote_jid, "the trip")
+    CeResponse.objects.filter(intent_code="HOURS").delete()
+    assert not guest.say("hours")["ok"]
+
+    row = row_of(guest.say("a visa"))
+
+    assert (row.turn_count, row.context_json["memory"]["recalled_summary"]) == (1, "the trip")
+
+
+def test_what_was_left_is_recalled_although_the_first_turn_was_handled_elsewhere() -> None:
+    travel_desk()
+    guest = Participant(channel="sms")
+    ended(guest.remote_jid, "the trip")
+    answer = guest.resolve()
+    guest.call("patch", f"/{answer['session_id']}", {"user_message": "a", "assistant_response": "b"})
+
+    row = row_of(guest.say("a visa"))
+
+    assert (row.turn_count, row.context_json["memory"]["recalled_summary"]) == (2, "the trip")
+
+
+def test_a_session_that_cannot_be_compacted_keeps_nobody_from_the_next() -> None:
+    travel_desk()
+    guest = Participant()
+    first = guest.say("a trip")
+    guest.say("looks good")
+    CeConversation.objects.filter(pk=first["session_id"]).update(lifecycle_detail=["unreadable"])
+
+    answers = [guest.say("hours"), guest.say("hours?")]
+
+    assert [one["ok"] for one in answers] == [True, True]
+
+
+def test_a_thread_of_one_conversation_is_not_searched(conversation_id: str) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        assert recall_previous_session(Conversation(conversation_id, remote_jid=conversation_id)) is None
+        say(conversation_id)
+        say(conversation_id)
+
+    assert not any("COMPACTED" in query["sql"] for query in captured)
+
+
+class Notes:
+    """A store in memory."""
+
+    def __init__(self) -> None:
+        self.text = "likes tea"
+
+    def read(self, session: Any) -> str | None:
+        return self.text
+
+    def write(self, session: Any, summary: str) -> None:
+        self.text = summary
+
+
+def test_a_registered_store_is_heard_and_a_replay_asks_it_nothing(conversation_id: str) -> None:
+    notes = Notes()
+    with replace_outside_world(OutsideWorld(registry=Registry(memory_stores={"notes": notes}))):
+        first = say(conversation_id)
+    written = notes.text
+    notes.text = "changed since"
+
+    assert first.session.input_params["memory_recall"] == "likes tea"
+    assert first.session.context["memory"] == {"session_summary": written, "recalled_summary": "likes tea"}
+    assert find_replay_difference(CeConversationHistory.objects.get()) is None
+    assert notes.text == "changed since"

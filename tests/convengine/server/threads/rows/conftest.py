@@ -1,0 +1,41 @@
+"""What the tests of the specification's rows begin with."""
+
+import pytest
+
+from config_admin.models import CeIntent, CeIntentClassifier, CeOutputSchema
+from tests.api import Caller
+from tests.convengine.server.threads.rows.stories import BEGINNING, Story
+from tests.threads import Participant, setting, travel_desk
+
+
+@pytest.fixture
+def guest(db: None) -> Participant:
+    """Somebody at the travel desk."""
+    travel_desk()
+    return Participant()
+
+
+@pytest.fixture
+def story(guest: Participant, monkeypatch: pytest.MonkeyPatch) -> Story:
+    """What they do, told in words."""
+    return Story(guest, monkeypatch)
+
+
+@pytest.fixture
+def caller(guest: Participant) -> Caller:
+    """A caller of the plain turn API, at a desk whose VISA has a form and whose BEGINNING starts over."""
+    schema = {
+        "type": "object",
+        "properties": {
+            "email": {"type": "string", "format": "email"},
+            "country": {"type": "string", "enum": ["Japan", "Chile"]},
+        },
+        "required": ["email", "country"],
+    }
+    CeOutputSchema.objects.create(intent_code="VISA", state_code="ANY", json_schema=schema)
+    CeIntent.objects.create(intent_code="BEGINNING", description="start over")
+    CeIntentClassifier.objects.create(
+        intent_code="BEGINNING", state_code="IDLE", rule_type="CONTAINS", pattern=BEGINNING
+    )
+    setting("ResetResolvedIntentStep/RESET_INTENT_CODES", "RESET_SESSION, BEGINNING")
+    return Caller(guest.secret)

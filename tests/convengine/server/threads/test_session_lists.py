@@ -1,0 +1,179 @@
+"""Reading sessions: bounded lists, newest first, by keyset."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from config_admin.models import CeResponse
+from convengine.engine.errors import RequestInvalid
+from convengine.server.database.clock import database_time
+from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeSessionUnit
+from convengine.server.threads import session_lists
+from convengine.server.turns.dead_turns import recover_expired_lease
+from tests.convengine.server.threads.sessions import session
+from tests.convengine.server.turns.test_take_turn import hold_lease
+from tests.threads import Participant, row_of, setting, travel_desk
+
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+HERE = {"workspace_id": "default"}
+
+
+def test_pages_follow_one_another_also_where_times_are_the_same() -> None:
+    at = database_time()
+    rows = [session(now=at, created_at=at - timedelta(seconds=n // 3)) for n in range(8)]
+    session(workspace_id="other")
+    seen, cursor = list[Any](), None
+    for _ in range(4):
+        found, cursor = session_lists.list_sessions(HERE, cursor, 3)
+        seen += [row.pk for row in found]
+        if cursor is None:
+            break
+
+    assert len(seen) == 8
+    assert set(seen) == {row.pk for row in rows}
+    times = [CeConversation.objects.get(pk=key).created_at for key in seen]
+    assert times == sorted(times, reverse=True)
+
+
+def test_a_page_that_is_just_full_is_the_last() -> None:
+    for _ in range(3):
+        session()
+
+    assert session_lists.list_sessions(HERE, None, 3)[1] is None
+    assert session_lists.list_sessions(HERE, None, 2)[1] is not None
+
+
+def test_a_page_is_one_statement_and_filters() -> None:
+    session(lifecycle="ABORTED")
+    wanted = session(remote_jid="+1555")
+
+    with CaptureQueriesContext(connection) as captured:
+        found, _ = session_lists.list_sessions({**HERE, "channel": "whatsapp", "remote_jid": "+1555"}, None, 50)
+
+    assert ([row.pk for row in found], len(captured)) == ([wanted.pk], 1)
+
+
+def test_a_cursor_that_no_page_gave_is_refused() -> None:
+    elsewhere = session(workspace_id="other")
+    session()
+
+    with pytest.raises(RequestInvalid) as refused:
+        session_lists.list_sessions(HERE, "seven", 50)
+    assert "take it from `next`" in str(refused.value.fields)
+    for cursor in (uuid.uuid4(), elsewhere.pk):
+        with pytest.raises(RequestInvalid, match="not valid"):
+            session_lists.list_sessions(HERE, str(cursor), 50)
+
+
+def test_a_page_behind_a_session_that_was_removed_is_not_the_end_of_the_list() -> None:
+    for _ in range(3):
+        session()
+    _, cursor = session_lists.list_sessions(HERE, None, 1)
+    CeConversation.objects.get(pk=cursor).delete()
+
+    with pytest.raises(RequestInvalid) as refused:
+        session_lists.list_sessions(HERE, cursor, 1)
+
+    assert "begin without a cursor" in str(refused.value.fields)
+
+
+@pytest.fixture
+def guest() -> Participant:
+    travel_desk()
+    return Participant()
+
+
+def test_messages_are_the_newest_fifty_as_words(guest: Participant) -> None:
+    row = row_of(guest.say("hours"))
+    later = [
+        CeConversationHistory(conversation=row, turn_no=n, user_input=f"q{n}", config_version=1) for n in range(2, 53)
+    ]
+    CeConversationHistory.objects.bulk_create(later)
+
+    found = session_lists.list_messages(row)
+
+    assert [one["turn_no"] for one in found] == list(range(52, 2, -1))
+    assert (found[0]["user"], found[0]["assistant"], found[0]["source"]) == ("q52", "", "TURN")
+    CeConversationHistory.objects.filter(turn_no__gt=1).delete()
+    (first,) = session_lists.list_messages(row)
+    assert (first["user"], first["assistant"], first["status"]) == ("hours", "Nine to five.", "OK")
+
+
+def test_units_come_oldest_first_also_the_newest_of_them() -> None:
+    row = session()
+    for n in range(4):
+        CeSessionUnit.objects.create(
+            conversation=row, kind="FACT", topic=f"t{n}", claim="c", source_turn=n, content_hash=str(n)
+        )
+
+    assert [unit["topic"] for unit in session_lists.list_units(row)] == ["t0", "t1", "t2", "t3"]
+    assert [unit["topic"] for unit in session_lists.list_units(row, 2)] == ["t2", "t3"]
+
+
+def test_the_log_tells_what_came_and_what_became_of_it(guest: Participant) -> None:
+    row = row_of(guest.say("hours", input_params={"tier": "gold", "lang": "en"}))
+
+    (turn,) = session_lists.explain_turns(row)
+
+    assert turn["request"] == {
+        "message": "hours", "input_param_names": ["lang", "tier"], "channel": "whatsapp", "resolved": "first_message",
+        "source": "TURN",
+    }  # fmt: skip
+    assert (turn["status"], turn["error"], turn["response_preview"]) == ("OK", None, "Nine to five.")
+    assert turn["response"] == {"type": "TEXT", "value": "Nine to five."}
+    assert "ResponseResolutionStep" in [node["id"] for node in turn["trace"]["nodes"]]
+
+
+def test_the_log_tells_what_was_preferred_in_the_turn_that_it_came_with(guest: Participant) -> None:
+    guest.say("hours")
+    guest.say("hours", preferences={"planner": "built-in"})
+    row = row_of(guest.say("hours", preferences={"preferredToolSet": "built-in"}))
+
+    told = [turn["preferences"] for turn in session_lists.explain_turns(row)]
+
+    assert told == [{"planner": "built-in", "tool_set": "built-in"}, {"planner": "built-in"}, {}]
+
+
+def test_the_preview_has_two_hundred_characters(guest: Participant) -> None:
+    row = row_of(guest.say("hours"))
+    CeConversationHistory.objects.update(assistant_output={"type": "TEXT", "value": "x" * 500})
+
+    (turn,) = session_lists.explain_turns(row)
+
+    assert len(turn["response_preview"]) == 200
+    assert len(turn["response"]["value"]) == 500
+
+
+def test_failed_and_dead_turns_are_in_it(guest: Participant) -> None:
+    answer = guest.say("hours")
+    CeResponse.objects.filter(intent_code="HOURS").delete()
+    guest.say("hours?")
+    hold_lease(answer["session_id"], -1, turn_no=3)
+    assert recover_expired_lease(answer["session_id"])
+
+    dead, failed, _ = session_lists.explain_turns(row_of(answer))
+
+    assert (failed["status"], failed["error"]["code"]) == ("FAILED", "RESPONSE_MAPPING_NOT_FOUND")
+    assert (dead["error"]["code"], dead["request"]["message"]) == ("LEASE_EXPIRED", "lost words")
+    assert (dead["request"]["input_param_names"], dead["preferences"]) == (["tier"], {})
+
+
+@pytest.mark.parametrize(
+    ("kept", "most", "told"), [("2", None, [3, 2]), ("2", 1, [3]), ("0", 50, []), ("50", 2, [3, 2])]
+)
+def test_as_many_turns_are_told_as_the_setting_keeps(
+    guest: Participant, kept: str, most: int | None, told: list[int]
+) -> None:
+    setting("EXPLAINABILITY_TURNS", kept)
+    for text in ("hours", "hours?", "and on sunday?"):
+        row = row_of(guest.say(text))
+
+    assert [turn["turn_no"] for turn in session_lists.explain_turns(row, most)] == told
+
+
+def test_links_lead_to_what_was_asked_for() -> None:
+    assert session_lists.list_links("/s/1", ["messages", "units"]) == {"units": "/s/1/units"}

@@ -1,0 +1,109 @@
+"""A message of a thread, found its session and taken there, in one call."""
+
+from typing import Any
+
+import pytest
+
+from convengine.engine.errors import ConversationClosed, TurnConflict, TurnInProgress
+from convengine.engine.turn.turn import TurnRequest
+from convengine.server.sessions.models import CeConversation
+from convengine.server.threads.find_session import Thread
+from convengine.server.threads.take_message import ThreadAnswer, take_message
+from convengine.server.turns.idempotency import IdempotencyKey
+from convengine.server.turns.take_turn import Replayed, take_turn
+from tests.threads import travel_desk
+
+pytestmark = pytest.mark.django_db
+THREAD = Thread("default", "whatsapp", "+1555")
+KEY = IdempotencyKey("key", "once", "hash")
+
+
+@pytest.fixture(autouse=True)
+def desk() -> None:
+    travel_desk()
+
+
+def request(text: str | None = "hours") -> TurnRequest:
+    return TurnRequest("", text, channel=THREAD.channel, workspace_id=THREAD.workspace_id)
+
+
+def answered(text: str | None = "hours") -> ThreadAnswer:
+    answer = take_message(THREAD, request(text))
+    assert isinstance(answer, ThreadAnswer)
+    return answer
+
+
+def test_the_turn_is_taken_in_the_session_that_was_found() -> None:
+    first, second = answered(), answered("hours?")
+
+    assert [one.resolved.reason.value for one in (first, second)] == ["first_message", "within_timeout"]
+    assert {one.turn.conversation_id for one in (first, second)} == {first.resolved.session_id}
+    assert [one.turn.turn_no for one in (first, second)] == [1, 2]
+
+
+def test_the_turn_knows_why_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Any] = []
+
+    def take(here: TurnRequest, *more: Any) -> Any:
+        told.append((here.resolved, here.conversation_id))
+        return take_turn(here, *more)
+
+    monkeypatch.setattr("convengine.server.threads.take_message.take_turn", take)
+    found = answered("start over").resolved
+
+    assert told == [("explicit_reset", found.session_id)]
+
+
+def test_a_session_that_ends_meanwhile_is_followed_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = answered()
+    calls: list[str] = []
+
+    def take(here: TurnRequest, *more: Any) -> Any:
+        calls.append(here.conversation_id)
+        if len(calls) == 1:
+            CeConversation.objects.update(lifecycle="COMPLETE")
+            raise ConversationClosed()
+        return take_turn(here, *more)
+
+    monkeypatch.setattr("convengine.server.threads.take_message.take_turn", take)
+    answer = answered()
+
+    assert calls == [first.resolved.session_id, answer.resolved.session_id]
+    assert (answer.resolved.reason.value, answer.resolved.previous_id) == ("session_closed", calls[0])
+
+
+def test_it_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def never(*_: Any) -> Any:
+        calls.append(1)
+        raise ConversationClosed()
+
+    monkeypatch.setattr("convengine.server.threads.take_message.take_turn", never)
+
+    with pytest.raises(TurnConflict, match="Send the message again"):
+        take_message(THREAD, request())
+    assert len(calls) == 20
+
+
+def test_what_else_goes_wrong_is_the_callers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(*_: Any) -> Any:
+        raise TurnInProgress()
+
+    monkeypatch.setattr("convengine.server.threads.take_message.take_turn", busy)
+
+    with pytest.raises(TurnInProgress):
+        take_message(THREAD, request())
+
+
+def test_a_call_that_was_answered_is_answered_the_same_and_looks_for_no_session() -> None:
+    def wire(found: ThreadAnswer) -> Any:
+        return {"session": found.resolved.session_id, "turn": found.turn.turn_no}
+
+    first = take_message(THREAD, request("start over"), KEY, wire)
+    again = take_message(THREAD, request("start over"), KEY, wire)
+
+    assert isinstance(first, ThreadAnswer)
+    assert isinstance(again, Replayed)
+    assert again.body == {"session": first.resolved.session_id, "turn": 1}
+    assert CeConversation.objects.count() == 1

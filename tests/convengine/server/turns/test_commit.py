@@ -1,0 +1,199 @@
+"""A turn's one commit, and the record of one that failed: all or nothing (sessions 7)."""
+
+import uuid
+from typing import Any
+
+import pytest
+from django.db import transaction
+
+from audit.models import CeAudit, CeTurnRow
+from config_admin.models import CeResponse
+from convengine.engine.errors import TurnConflict, TurnInterrupted
+from convengine.engine.pipeline.engine import EngineOutcome
+from convengine.server.database.statements import Statement
+from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeIdempotency, CeMemory
+from convengine.server.turns import commit as commits
+from convengine.server.turns.commit import StepFlush, commit_turn, record_failure
+from convengine.server.turns.interruption import interrupt_running_turn
+from tests.convengine.server.turns.shells import Ran, ran
+
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
+TABLES = (CeConversation, CeConversationHistory, CeAudit, CeTurnRow, CeMemory)
+
+
+def everything() -> list[list[dict[str, Any]]]:
+    return [list(table.objects.order_by("pk").values()) for table in TABLES]
+
+
+def lost(ran: Ran) -> None:
+    """Somebody else has the lease."""
+    CeConversation.objects.update(lease_token=uuid.uuid4())
+
+
+def test_everything_of_a_turn_is_stored_at_once_and_the_lease_given_back(conversation_id: str) -> None:
+    one = ran(conversation_id, "fees")
+    assert not CeAudit.objects.filter(turn_no=2).exists()
+
+    commit_turn(*one.parts, [])
+
+    row = CeConversation.objects.get()
+    assert (row.intent_code, row.turn_count, row.version, row.lease_token, row.lease_info) == ("FEES", 2, 2, None, None)
+    record = row.turns.get(turn_no=2)
+    assert (record.status, record.user_input, record.assistant_output["value"]) == ("OK", "fees", "No fees.")
+    stages = list(CeAudit.objects.filter(turn_no=2).values_list("stage", flat=True))
+    assert {"USER_INPUT", "ENGINE_RETURN"} <= set(stages)
+    assert CeTurnRow.objects.filter(turn_id=record.turn_id).exists()
+    assert CeMemory.objects.get().to_turn == 2
+
+
+def test_a_turn_that_lost_its_lease_stores_nothing(conversation_id: str) -> None:
+    one = ran(conversation_id, "fees")
+    lost(one)
+    before = everything()
+
+    with pytest.raises(TurnConflict):
+        commit_turn(*one.parts, [])
+
+    assert everything() == before
+
+
+def test_a_turn_that_was_interrupted_stores_nothing(conversation_id: str) -> None:
+    one = ran(conversation_id, "fees")
+    assert interrupt_running_turn(conversation_id, str(uuid.uuid4()), "hours")
+    before = everything()
+
+    with pytest.raises(TurnInterrupted):
+        commit_turn(*one.parts, [])
+
+    assert everything() == before
+
+
+def test_a_turn_in_which_an_action_ran_is_stored_whatever_came(conversation_id: str) -> None:
+    one = ran(conversation_id, "fees")
+    assert interrupt_running_turn(conversation_id, str(uuid.uuid4()), "hours")
+    one.turn.uninterruptible = True
+
+    commit_turn(*one.parts, [])
+
+    row = CeConversation.objects.get()
+    assert (row.turn_count, row.lifecycle, row.lease_interrupted_by) == (2, "RUNNING", None)
+
+
+def test_a_stored_answer_that_another_call_kept_meanwhile_undoes_all(conversation_id: str) -> None:
+    one = ran(conversation_id, "fees")
+    before = everything()
+    never = Statement("UPDATE ce_idempotency SET key = key WHERE id = -1", [], must_match=True)
+
+    with pytest.raises(TurnConflict):
+        commit_turn(*one.parts, [never])
+
+    assert everything() == before
+    assert not CeIdempotency.objects.exists()
+
+
+def test_a_deleted_conversation_is_made_anew_and_the_record_says_so(conversation_id: str) -> None:
+    one = ran(conversation_id, "fees")
+    CeConversation.objects.all().delete()
+
+    commit_turn(*one.parts, [])
+
+    record = CeConversationHistory.objects.get()
+    assert (record.turn_no, record.replayable) == (2, False)
+    assert "deleted while the turn ran" in str(record.replay_note)
+    assert CeConversation.objects.get().intent_code == "FEES"
+
+
+def failed(conversation_id: str) -> Ran:
+    CeResponse.objects.filter(intent_code="FEES").delete()
+    one = ran(conversation_id, "fees")
+    assert one.outcome.error
+    return one
+
+
+def test_a_failed_turn_leaves_its_record_and_trail_and_the_conversation_as_it_was(conversation_id: str) -> None:
+    one = failed(conversation_id)
+    (before,) = CeConversation.objects.values()
+
+    record_failure(*one.parts)
+
+    (after,) = CeConversation.objects.values()
+    sealed = {"chain_head": after["chain_head"]}
+    freed = {"lease_token": None, "lease_expires_at": None, "lease_info": None, **sealed}
+    assert after == before | freed
+    record = CeConversationHistory.objects.get(turn_no=2)
+    assert (record.status, record.error_code) == ("FAILED", "RESPONSE_MAPPING_NOT_FOUND")
+    assert record.assistant_output is None
+    assert CeAudit.objects.filter(turn_no=2, stage="RESPONSE_MAPPING_NOT_FOUND").exists()
+
+
+def test_a_failed_turn_that_lost_its_lease_leaves_nothing(conversation_id: str) -> None:
+    one = failed(conversation_id)
+    lost(one)
+    before = everything()
+
+    with pytest.raises(TurnConflict):
+        record_failure(*one.parts)
+
+    assert everything() == before
+
+
+def test_an_interrupted_turn_is_told_as_such(conversation_id: str) -> None:
+    one = ran(conversation_id, "fees")
+    outcome = EngineOutcome(one.outcome.session, error=TurnInterrupted())
+
+    record_failure(one.turn, one.lease, outcome, one.tape)
+
+    record = CeConversationHistory.objects.get(turn_no=2)
+    assert (record.status, record.error_code, record.replayable) == ("INTERRUPTED", "TURN_INTERRUPTED", False)
+    event = CeAudit.objects.get(turn_no=2, stage="SESSION_LIFECYCLE").payload_json
+    assert (event["from"], event["to"], event["reason"]) == ("RUNNING", "INTERRUPTED", "interrupted")
+
+
+class TestStepFlush:
+    def test_it_stores_what_is_new_and_holds_the_lease_for_longer(self, conversation_id: str) -> None:
+        one = ran(conversation_id, "fees")
+        flush = one.turn.flush_step = StepFlush(one.turn, one.lease)
+        CeConversation.objects.update(lease_expires_at=None)
+
+        flush()
+        once = CeAudit.objects.filter(turn_no=2).count()
+        flush()
+
+        assert once == len(one.turn.trail.events) == CeAudit.objects.filter(turn_no=2).count() == flush.stored
+        assert CeConversation.objects.get().lease_expires_at is not None
+
+    def test_it_stores_nothing_of_a_turn_that_lost_its_lease(self, conversation_id: str) -> None:
+        one = ran(conversation_id, "fees")
+        lost(one)
+
+        with pytest.raises(TurnConflict), transaction.atomic():
+            StepFlush(one.turn, one.lease)()
+
+        assert not CeAudit.objects.filter(turn_no=2).exists()
+
+    def test_the_commit_adds_the_rest(self, conversation_id: str) -> None:
+        one = ran(conversation_id, "fees")
+        one.turn.flush_step = StepFlush(one.turn, one.lease)
+        one.turn.flush_step()
+
+        commit_turn(*one.parts, [])
+
+        seqs = CeAudit.objects.filter(turn_no=2).order_by("seq").values_list("seq", flat=True)
+        assert list(seqs) == list(range(1, len(seqs) + 1))
+
+
+def test_a_refused_event_is_marked_and_the_turn_stored(conversation_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = ran(conversation_id, "fees")
+    whole = commits.execute_all
+
+    def refuses(writes: Any) -> None:
+        monkeypatch.setattr(commits, "execute_all", whole)
+        raise commits.StatementRefused
+
+    monkeypatch.setattr(commits, "execute_all", refuses)
+
+    commit_turn(*one.parts, [])
+
+    record = CeConversationHistory.objects.get(turn_no=2)
+    assert (record.status, record.audit_incomplete) == ("OK", False)
+    assert CeAudit.objects.filter(turn_no=2).count() == len(one.turn.trail.events)
