@@ -283,20 +283,20 @@ HARD_TO_READ = {
 
 @pytest.mark.parametrize("template", HARD_TO_READ.values(), ids=HARD_TO_READ)
 def test_no_template_is_read_for_ever(template: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     rendered = render_lenient(template, VARIABLES)
 
     assert rendered.failed
-    assert time.perf_counter() - began < 3
+    assert time.process_time() - began < 3
 
 
 def test_a_broken_template_is_read_once() -> None:
     template = "{{ [" + ",".join(["1"] * 29_000) + "] }}"
     render_lenient(template, VARIABLES)
-    began = time.perf_counter()
+    began = time.process_time()
     render_lenient(template, VARIABLES)
 
-    assert time.perf_counter() - began < 0.05
+    assert time.process_time() - began < 0.05
 
 
 def test_the_limit_is_the_same_every_time() -> None:

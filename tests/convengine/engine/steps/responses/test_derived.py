@@ -207,6 +207,6 @@ def test_without_a_model_nothing_is_chosen() -> None:
     session = make_session(intent="LOAN", state="CONFIRM")
 
     assert derive_payload(row(exact_text="Call us."), session, turn) is None
-    with pytest.raises(LlmNotConfigured, match="Response 8 is written by a model"):
+    with pytest.raises(LlmNotConfigured, match="Answer 8 should be written by a model"):
         derive_payload(row(), session, turn)
     assert stages(turn) == []

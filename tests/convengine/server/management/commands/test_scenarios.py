@@ -75,7 +75,7 @@ def test_json_is_one_document_with_every_failure(worlds: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "only", "problem"),
     [
-        (["nowhere"], [], "There is no nowhere"),
+        (["nowhere"], [], "nowhere does not exist"),
         (["."], ["nobody"], "There is no scenario nobody in"),
         (["empty"], [], "There is no scenario in"),
     ],
