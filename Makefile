@@ -9,7 +9,7 @@ PATHS ?= tests/scenarios
 ROWS ?= 10000000
 export PYTHONDONTWRITEBYTECODE ?= 1
 
-.PHONY: help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo talk serve scenarios check test quick test-browser mutation bench bench-audit lock assets
+.PHONY: help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo talk serve scenarios check test quick test-long mutation bench bench-audit lock assets
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -67,8 +67,8 @@ test: $(VENV)/develop setup-browser  ## Everything that must hold: the checks an
 quick: $(VENV)/develop  ## The checks, the engine, the scenarios and a few tests through everything, in two minutes.
 	@CE_DEBUG=true $(BIN)/python -m tests.run --quick
 
-test-browser: $(VENV)/develop setup-browser  ## The longest walks through the pages, which `make test` leaves out.
-	@CE_DEBUG=true $(BIN)/python -m tests.run --browser
+test-long: $(VENV)/develop setup-browser  ## What `make test` leaves out: killed servers, all walks through the pages.
+	@CE_DEBUG=true $(BIN)/python -m tests.run --long
 
 mutation: $(VENV)/develop  ## Do the tests notice faults? 20 of them, in the background of an hour (tests/mutation.py).
 	@$(BIN)/python -m tests.mutation

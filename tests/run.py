@@ -1,7 +1,8 @@
 """All that must hold, in two lanes beside each other: the checks, and all tests.
 
 Tests with browsers and servers wait much of their time; meanwhile the other lane has the processor. `--quick` runs what
-a change of the engine breaks first, `--browser` the longest walks through the pages.
+a change of the engine breaks first, `--long` what takes too long for every change: servers that are killed, the longest
+walks through the pages, tables of 10,000 rows.
 """
 
 import os
@@ -60,13 +61,14 @@ def _tests(name: str, marked: str, paths: Sequence[str], database: str = "sqlite
 def list_lanes(arguments: Sequence[str] = ()) -> Lanes:
     """The parts, each lane in its order."""
     if "--quick" in arguments:
-        return (CHECKS,), (_tests("quick", "not slow", QUICK),)
-    if "--browser" in arguments:
-        return ((_tests("browser", "browser and slow", list_files("browser")),),)
-    tests = _tests("tests", "not browser and not transactional", ["tests"], "postgres")
-    transactional = _tests("transactional", "transactional", list_files("transactional"), "postgres")
-    dialects = _tests("dialects", "dialects", list_files("dialects"))
-    browser = _tests("browser", "browser and not slow", list_files("browser"))
+        return (CHECKS,), (_tests("quick", "not slow and not long", QUICK),)
+    if "--long" in arguments:
+        servers = _tests("servers", "long and not browser", ["tests"], "postgres")
+        return ((servers, _tests("browser", "long and browser", list_files("browser"))),)
+    tests = _tests("tests", "not browser and not transactional and not long", ["tests"], "postgres")
+    transactional = _tests("transactional", "transactional and not long", list_files("transactional"), "postgres")
+    dialects = _tests("dialects", "dialects and not long", list_files("dialects"))
+    browser = _tests("browser", "browser and not long", list_files("browser"))
     return (CHECKS, tests, dialects), (transactional, browser)
 
 

@@ -19,16 +19,17 @@ def test_everything_is_run_and_each_test_by_one_part_of_postgres() -> None:
     marked = {name: part.command[part.command.index("-m") + 1] for name, part in parts.items() if name != "checks"}
 
     assert marked == {
-        "tests": "not browser and not transactional",
-        "dialects": "dialects",
-        "transactional": "transactional",
-        "browser": "browser and not slow",
+        "tests": "not browser and not transactional and not long",
+        "dialects": "dialects and not long",
+        "transactional": "transactional and not long",
+        "browser": "browser and not long",
     }
     databases = {name: part.environment.get("CE_TEST_DATABASE") for name, part in parts.items()}
     assert databases["tests"] == databases["transactional"] == "postgres"
     assert databases["dialects"] == "sqlite"
-    ((rest,),) = list_lanes(["--browser"])
-    assert "browser and slow" in rest.command
+    ((servers, browser),) = list_lanes(["--long"])
+    assert "long and not browser" in servers.command
+    assert "long and browser" in browser.command
 
 
 def test_each_kind_of_test_is_looked_for_in_some_files_only() -> None:

@@ -23,9 +23,9 @@ FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
-#: Each of the screens on which people work; the second one in `make test-browser`.
+#: Each of the screens on which people work; the second one in `make test-long`.
 SCREENS = pytest.mark.parametrize(
-    ("width", "scheme"), [(1440, "light"), pytest.param(768, "dark", marks=pytest.mark.slow)]
+    ("width", "scheme"), [(1440, "light"), pytest.param(768, "dark", marks=pytest.mark.long)]
 )
 #: Seconds until the server must answer: it migrates and loads the demonstration first.
 PATIENCE = 90

@@ -100,7 +100,7 @@ def add(visitor: Visitor, table: str, values: dict[str, str]) -> None:
     assert "was added successfully" in visitor.text, visitor.text
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_page_can_be_used_by_everybody(ada: Visitor, server: Server) -> None:
     for message in ("I want to cancel my order", "10021", "yes"):
         server.say(message, "0b7b8c9a-5f0e-4a57-9d2a-0c6f6b1f5a10")

@@ -31,7 +31,7 @@ def taken(page: Page, name: str, chapter: str, shows: Locator | None = None) -> 
     assert f"](../static/docs/pages/{name}.jpg)" in (ROOT / "docs" / f"{chapter}.md").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_page_of_a_chapter_has_its_picture(somebody: Callable[[], Visitor]) -> None:
     ada = somebody().log_in()
     page = ada.page

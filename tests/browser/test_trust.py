@@ -96,7 +96,7 @@ def test_damage_is_told_by_turn_and_event(ada: Visitor, server: Server, width: i
         expect(tab.get_by_role("heading", name="Turn 2", level=1)).to_be_visible()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_nightly_look_and_an_anchor_find_it_too(ada: Visitor, server: Server, tmp_path: Path) -> None:
     conversation, anchor = talked(server, "+491607770001"), str(tmp_path / "heads.anchor")
     code, said = manage(server, "audit_anchor", anchor)
@@ -131,7 +131,7 @@ def newest_run(visitor: Visitor) -> str:
     return visitor.text
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @SCREENS
 def test_a_person_is_erased_with_a_reason_and_never_by_a_slip(
     ada: Visitor, server: Server, tmp_path: Path, width: int, scheme: str

@@ -79,6 +79,7 @@ def kill(process: Server) -> None:
     process.process.wait(10)
 
 
+@pytest.mark.long
 def test_what_a_killed_worker_left_the_next_one_does_and_nothing_twice(installation: Processes, tmp_path: Path) -> None:
     rows = [session(lifecycle="COMPLETE") for _ in range(12)]
     beat, first = installation.start(processes.beat()), installation.start(processes.worker())
@@ -107,6 +108,7 @@ def test_what_a_killed_worker_left_the_next_one_does_and_nothing_twice(installat
     assert all(row.compacted_version == row.version for row in CeConversation.objects.all())
 
 
+@pytest.mark.long
 def test_a_beat_that_is_killed_is_followed_by_another_and_two_beats_are_one(
     installation: Processes,
 ) -> None:
@@ -122,6 +124,7 @@ def test_a_beat_that_is_killed_is_followed_by_another_and_two_beats_are_one(
     assert CeJobRun.objects.filter(job_name="close_sessions").count() == 2
 
 
+@pytest.mark.long
 def test_idle_sessions_are_closed_and_compacted_by_worker_and_beat(
     installation: Processes,
 ) -> None:
@@ -167,6 +170,7 @@ def children(process: Server, word: str) -> list[int]:
     return [pid for pid, line in lines.items() if not word or word.encode() in line]
 
 
+@pytest.mark.long
 def test_without_a_broker_the_server_runs_the_jobs_itself_and_says_so(transactional_db: None) -> None:
     port = free_port()
     command = [sys.executable, "manage.py", "serve", "--port", str(port), "--workers", "2"]

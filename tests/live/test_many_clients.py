@@ -35,7 +35,7 @@ def at_once(count: int, call: Callable[[int], Reply | None]) -> list[Reply]:
     return answered
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("threads", [4, 32], ids=["queue_at_the_server", "queue_at_the_lease"])
 def test_64_clients_on_one_conversation_lose_no_update_and_get_consecutive_numbers(
     servers: Servers, threads: int

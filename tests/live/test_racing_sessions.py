@@ -167,6 +167,7 @@ def test_a_message_during_a_model_call_interrupts_its_turn_which_commits_nothing
     ]
 
 
+@pytest.mark.long
 def test_a_killed_worker_frees_its_conversation_within_the_lease_time(model_desk: Any) -> None:
     with model_server(Says("No fees.", seconds=60)) as model, ThreadPoolExecutor(1) as pool:
         (one, other), talk = model_desk(model), Talk(make_key(), str(uuid.uuid4()))

@@ -74,7 +74,7 @@ def test_a_process_that_wakes_up_after_its_lease_stores_nothing(
     assert ledger.check([talk]) == {"OK": 2, "LEASE_EXPIRED": 1}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_turn_that_lasts_longer_than_its_lease_keeps_it(
     doomed: Callable[..., Server], talk: Talk, tmp_path: Path, background: ThreadPoolExecutor
 ) -> None:
@@ -93,7 +93,7 @@ def test_a_turn_that_lasts_longer_than_its_lease_keeps_it(
     assert ledger.check([talk]) == {"OK": 2}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one lock for the whole database, which a frozen commit keeps")
 def test_a_commit_that_stands_still_is_neither_waited_for_nor_taken_for_dead(
     servers: Callable[..., list[Server]], talk: Talk, background: ThreadPoolExecutor

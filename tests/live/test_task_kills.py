@@ -183,7 +183,7 @@ def server(doomed: Callable[..., Server], effects: Path) -> Server:
     return doomed(CE_EXTENSIONS="tests.live.doom,tests.live.refund", CE_TEST_EFFECTS=str(effects))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_task_whose_server_is_killed_runs_once_at_most_and_is_never_lost_in_silence(
     server: Server, effects: Path, tmp_path: Path, admin_client: Client
 ) -> None:

@@ -46,7 +46,7 @@ def in_use() -> tuple[int, int]:
         return found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_32_conversations_wait_for_a_model_and_hold_no_connection_and_no_transaction(
     servers: Servers, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -203,7 +203,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "bin/mcp-server-time"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_published_server_is_called_through_a_conversation(shop: Callable[..., CeMcpServer], published: Path) -> None:
     shop(name="clock", transport="STDIO", command=str(published), args_json=["--local-timezone", "UTC"])
     caller = Caller()
