@@ -139,7 +139,7 @@ class ModelCallAdmin(ByConversation):
         "asked_for",
         "outcome",
         "model",
-        "said",
+        "answer_excerpt",
         "latency_ms",
         "tokens",
         "cost",
@@ -168,7 +168,7 @@ class ModelCallAdmin(ByConversation):
         return link("ce_sessions_ceconversation_change", beginning, row.conversation_id)
 
     @admin.display(description="response or error")
-    def said(self, row: CeLlmCallLog) -> str:
+    def answer_excerpt(self, row: CeLlmCallLog) -> str:
         """The beginning of the answer, or the error."""
         return shorten_line((row.response_text if row.success else row.error_message) or "", 60)
 

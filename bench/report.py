@@ -27,7 +27,7 @@ class Result:
         """For `--json`."""
         return {**asdict(self), "passed": self.meets(self.passing), "stretched": self.meets(self.stretch)}
 
-    def line(self) -> str:
+    def to_line(self) -> str:
         """For the table."""
         sign = "≥" if self.more else "≤"
         mark = "stretch" if self.meets(self.stretch) else "pass" if self.meets(self.passing) else "NOT MET"
@@ -71,7 +71,7 @@ def throughput_table(samples: Samples) -> str:
 def goal_table(results: Sequence[Result]) -> str:
     """One line per goal."""
     head = f"{'goal':<5} {'':<58} {'measured':>10}   pass (stretch)"
-    return "\n".join([head, *(result.line() for result in results)])
+    return "\n".join([head, *(result.to_line() for result in results)])
 
 
 def _number(value: float, unit: str) -> str:

@@ -3,10 +3,10 @@
 from typing import Any
 
 from audit.models import CeAudit
-from audit.record.left_out import completed
+from audit.record.left_out import restore_elided_events
 
 
 def events(**wanted: Any) -> list[CeAudit]:
     """The events of all turns that fit, whole turns only, in order."""
     found = CeAudit.objects.filter(turn_no__isnull=False, **wanted)
-    return list(completed(found.order_by("conversation_id", "turn_no", "seq")))
+    return list(restore_elided_events(found.order_by("conversation_id", "turn_no", "seq")))

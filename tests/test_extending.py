@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils.module_loading import import_string
 
-from config_admin.validation.installation import installed
+from config_admin.validation.installation import describe_installation
 from convengine.engine.pipeline.order import DEFAULT_PIPELINE, order_steps
 from convengine.engine.rules import conditions, vocabulary
 from convengine.engine.turn.ports import ContainerRequest
@@ -113,7 +113,7 @@ def test_a_tool_may_leave_the_call_to_the_engine(own: Registry) -> None:
 
 
 def test_rows_may_name_what_the_examples_register(own: Registry) -> None:
-    world = installed()
+    world = describe_installation()
 
     assert (world.tasks["orders"], world.tool_handlers) == (("cancel",), {"order.lookup", "parcel.track"})
     assert {"WORKFLOW_ACTION", "LEGACY"} <= world.executors

@@ -84,7 +84,8 @@ def missing() -> dict[str, list[str]]:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    if "tests" not in terminalreporter.config.args:  # Of a part of the tests, the table would only say what is missing.
+    if not any(_seen.values()) or "tests" not in terminalreporter.config.args:
+        # Of a part of the tests, the table would only say what is missing.
         return
     write = terminalreporter.write_line
     terminalreporter.section("vectors of the specification")

@@ -13,16 +13,16 @@ class AccessLogAdmin(ByConversation):
     """Accesses of users to the record, newest first."""
 
     is_of_people = False
-    list_display = ("created_at", "reader", "what", "conversation_page", "turn", "search_beginning", "address")
+    list_display = ("created_at", "reader", "action", "conversation_page", "turn", "search_beginning", "address")
     search_fields = ("reader", "conversation_id")
     search_help_text = "User name or conversation ID"
-    fields = ("reader", "what", "conversation_page", "turn", "search", "address", "path", "created_at")
-    readonly_fields = ("what", "conversation_page", "turn")
+    fields = ("reader", "action", "conversation_page", "turn", "search", "address", "path", "created_at")
+    readonly_fields = ("action", "conversation_page", "turn")
     ordering = ("-access_id",)
     search_beginning = excerpt_column("search", "search")
 
-    @admin.display(description="what")
-    def what(self, row: CeAccessLog) -> str:
+    @admin.display(description="action")
+    def action(self, row: CeAccessLog) -> str:
         return dict(CeAccessLog.Kind.choices).get(row.kind, row.kind)
 
     @admin.display(description="conversation")

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from audit.narration import Tone
 from audit.record.expand import Event
-from convengine.server.api.serializers import shown, unknown_field
+from convengine.server.api.serializers import quote_value, unknown_field
 
 
 class ClosedSerializer(serializers.Serializer[Any]):
@@ -20,7 +20,7 @@ class ClosedSerializer(serializers.Serializer[Any]):
     def refuse_unknown_fields(self, data: Any) -> None:
         """Raises ValidationError for anything but an object, and for unknown fields."""
         if not isinstance(data, dict):
-            raise serializers.ValidationError({"body": [f"Must be a JSON object, not {shown(data)}."]})
+            raise serializers.ValidationError({"body": [f"Must be a JSON object, not {quote_value(data)}."]})
         if unknown := sorted(data.keys() - self.fields.keys()):
             raise serializers.ValidationError(
                 {name: [unknown_field(name, data[name], self.fields)] for name in unknown}

@@ -247,7 +247,7 @@ def _empty_turns(key: uuid.UUID, turns: Sequence[CeConversationHistory]) -> Coun
         events = CeAudit.objects.filter(conversation_id=key, turn_no__in=numbers).purge()
         calls = CeLlmCallLog.objects.filter(conversation_id=key, turn_no__in=numbers).purge()
         for turn in turns:
-            chain = Seal.read(turn.chain).erased().packed() if turn.chain else None
+            chain = Seal.read(turn.chain).erase().to_bytes() if turn.chain else None
             CeConversationHistory.objects.filter(pk=turn.pk).update(chain=chain, **_EMPTY_TURN)
     return {"turns": len(turns), "events": events, "model calls": calls}
 
@@ -261,7 +261,7 @@ def _empty_additions(key: uuid.UUID, last: int) -> Counts:
         found = list(CeChainLink.objects.filter(conversation_id=key, number__lte=last).exclude(number__in=own))
         CeChainLink.objects.filter(pk__in=[link.pk for link in found]).purge()
         for link in found:
-            link.chain = Seal.read(link.chain).erased().packed()
+            link.chain = Seal.read(link.chain).erase().to_bytes()
         CeChainLink.objects.bulk_create(found)
     return {"events": events, "model calls": calls, "additions": len(found)}
 

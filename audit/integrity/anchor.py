@@ -46,7 +46,7 @@ class ChainEnd(NamedTuple):
     hash: str
     at: int
 
-    def line(self) -> str:
+    def to_line(self) -> str:
         """The line in the file."""
         return json.dumps([self.kind, str(self.conversation_id), self.number, self.hash, self.at]) + "\n"
 
@@ -69,7 +69,7 @@ def write_anchor(file: Path) -> int:
     with file.open("a", encoding="utf-8") as out:
         out.write(json.dumps(begin) + "\n")
         for found in chain(_turn_chain_ends(turns), _addition_chain_ends(links)):
-            out.write(found.line())
+            out.write(found.to_line())
             count += 1
     return count
 

@@ -86,7 +86,7 @@ class ChainWalk:
             self._check_end()
         self.extras[None, None] += self.facts.outside
         self._check_additions()
-        self._report_unsealed(is_there)
+        self._report_missing_seals(is_there)
 
     def _is_removed_by_rule(self) -> bool:
         """True when everything left of the conversation is old enough to have been removed by rule."""
@@ -253,7 +253,7 @@ class ChainWalk:
         self._check_group(link.turn_no, seal, CALLS, calls[:count], link.created_at)
         del calls[:count]
 
-    def _report_unsealed(self, is_there: bool) -> None:
+    def _report_missing_seals(self, is_there: bool) -> None:
         """Report data without a seal."""
         for (turn_id, turn_no), events in self.extras.items():
             if not events or (turn_id is not None and turn_id == self.facts.running):

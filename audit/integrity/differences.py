@@ -63,7 +63,7 @@ def find_differences(marks: Mapping[str, Sequence[int]], events: Sequence[Piece]
         sealed |= numbered or {}
         groups |= dict.fromkeys(numbered or (), run.group)
     for one, other in combinations(sorted(sealed.keys() & there.keys())[:_MOST_SWAPPED], 2):
-        if one in sealed and other in sealed and _were_swapped(there[one], there[other], sealed[one], sealed[other]):
+        if one in sealed and other in sealed and _are_swapped(there[one], there[other], sealed[one], sealed[other]):
             found.swapped.append((there.pop(one), there.pop(other)))
             del sealed[one], sealed[other]
     found.changed = [there[seq] for seq in sorted(sealed.keys() & there.keys())]
@@ -106,7 +106,7 @@ def _differing_runs(group: str, marks: Sequence[int], events: Sequence[Piece]) -
             yield _Run(group, marks[first:end], of_group[start:stop], before, after)
 
 
-def _were_swapped(one: Piece, other: Piece, mark: int, other_mark: int) -> bool:
+def _are_swapped(one: Piece, other: Piece, mark: int, other_mark: int) -> bool:
     return any(
         (_mark(_exchange_parts(one, other, parts)), _mark(_exchange_parts(other, one, parts))) == (mark, other_mark)
         for parts in _CONTENTS

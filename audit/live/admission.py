@@ -58,10 +58,10 @@ def admit(request: ASGIRequest, conversation_id: str) -> Admission:
     cursor = _read_cursor(request, named, str(found.pk))
     behind = read_events.read_after(str(found.pk), cursor)
 
-    def refused() -> str:
+    def find_refusal() -> str:
         return _find_refusal(request, stream_request)
 
-    return Admission(stream_request, cursor, not named, user.pk if user else None, refused, bool(behind.ended))
+    return Admission(stream_request, cursor, not named, user.pk if user else None, find_refusal, bool(behind.ended))
 
 
 def _find_refusal(request: ASGIRequest, stream_request: StreamRequest) -> str:

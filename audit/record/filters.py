@@ -53,9 +53,9 @@ class AuditFilter:
 
     def keeps(self, event: AuditEvent) -> bool:
         """True when the event is stored."""
-        return self.keeps_everything or base_name(event.stage) in ALWAYS_RECORDED or self._admitted(event)
+        return self.keeps_everything or base_name(event.stage) in ALWAYS_RECORDED or self._admits(event)
 
-    def _admitted(self, event: AuditEvent) -> bool:
+    def _admits(self, event: AuditEvent) -> bool:
         name, intent = event.stage.upper(), (event.session.intent or "").upper()
         if self.level == "NONE" or (self.level == "ERROR_ONLY" and not is_error(name)):
             return False

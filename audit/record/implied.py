@@ -23,7 +23,7 @@ _NOT_MET: Mapping[str, Json] = {"matched": False, "reason": NOT_MET}
 _FOLDED: Mapping[str, Json] = {"context": {"$folded": "context"}, "schemaJson": {"$folded": "schemaJson"}}
 
 
-def implied(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
+def derive_fields(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
     """Payload keys that can be recomputed from the stage and the other keys."""
     follows = _reader(stage)
     return follows(payload) if follows else {}
@@ -74,9 +74,9 @@ _READERS: Mapping[str, Callable[[Mapping[str, Json]], Mapping[str, Json]]] = {
 }
 
 
-def shortened(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
+def strip_implied(stage: str, payload: Mapping[str, Json]) -> Mapping[str, Json]:
     """The payload without keys that can be recomputed. A different value stays."""
-    known = implied(stage, payload)
+    known = derive_fields(stage, payload)
     if not known:
         return payload
     told = {key: value for key, value in payload.items() if key not in known or known[key] != value}
@@ -106,7 +106,7 @@ def whole(stage: str, payload: Mapping[str, Json], step: str | None = None) -> d
         payload = {**payload, "stepList": [dict(zip(STEP_KEYS, step, strict=True)) for step in steps]}
     if stage.startswith("RULE_") and "candidates" in payload:
         payload = {**payload, "candidates": [_long(candidate) for candidate in payload["candidates"]]}
-    return {**implied(stage, payload), **payload}
+    return {**derive_fields(stage, payload), **payload}
 
 
 def _short(candidate: Mapping[str, Json]) -> Mapping[str, Json]:

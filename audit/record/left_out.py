@@ -62,16 +62,16 @@ class Leaving:
         return {KEY: self._runs} if len(self._runs) > 1 else {}
 
 
-def completed(rows: Iterable[CeAudit]) -> Iterator[CeAudit]:
+def restore_elided_events(rows: Iterable[CeAudit]) -> Iterator[CeAudit]:
     """Stored events of whole turns, turn by turn, with the omitted ones, which have no `audit_id`."""
     for _, turn in groupby(rows, attrgetter("conversation_id", "turn_no")):
         stored = list(turn)
-        yield from sorted([*stored, *_made(stored)], key=attrgetter("seq"))
+        yield from sorted([*stored, *_build_elided(stored)], key=attrgetter("seq"))
 
 
 def numbers(payload: Json) -> set[int]:
     """The numbers of the events that a PIPELINE_TIMING payload lists as omitted; none for others."""
-    _, runs = _told(payload)
+    _, runs = _read_elided(payload)
     return {number for seq, _, count in runs for number in range(seq, seq + count)}
 
 
@@ -96,7 +96,7 @@ def _usual(stage: str, payload: Mapping[str, Json]) -> str | None:
     return step if whole(stage, {"step": step}) == payload else None
 
 
-def _told(payload: Json) -> tuple[int, list[tuple[int, int, int]]]:
+def _read_elided(payload: Json) -> tuple[int, list[tuple[int, int, int]]]:
     """The payload's list; nothing if it is damaged, which the chain of seals reports."""
     meta = payload.get("_meta") if isinstance(payload, dict) else None
     told = meta.get(KEY) if isinstance(meta, dict) else None
@@ -105,9 +105,9 @@ def _told(payload: Json) -> tuple[int, list[tuple[int, int, int]]]:
     return told[0], list(zip(told[1::3], told[2::3], told[3::3], strict=True))
 
 
-def _made(stored: Sequence[CeAudit]) -> Iterator[CeAudit]:
+def _build_elided(stored: Sequence[CeAudit]) -> Iterator[CeAudit]:
     timing = next((row for row in reversed(stored) if row.stage == _TIMING), None)
-    at_ms, runs = _told(timing.payload_json) if timing else (0, [])
+    at_ms, runs = _read_elided(timing.payload_json) if timing else (0, [])
     steps = whole(_TIMING, timing.payload_json).get("stepList") if timing and runs else None
     if timing is None or not isinstance(steps, list) or all(row.stage != _ENTER for row in stored):
         return

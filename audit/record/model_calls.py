@@ -73,7 +73,7 @@ def store_with_care(turn: Turn) -> list[bytes]:
     return pieces
 
 
-def spent(conversation_id: str) -> float:
+def sum_cost(conversation_id: str) -> float:
     """The cost of a conversation's logged calls."""
     calls = CeLlmCallLog.objects.filter(conversation_id=conversation_id)
     return float(sum(cost for cost in calls.values_list("cost", flat=True) if cost))
@@ -132,4 +132,4 @@ def _error_text(answer: LlmAnswer, retention: PromptRetention) -> str | None:
         return None
     # The error of an answer quotes it.
     quotes = bool(answer.text) and not retention.texts
-    return answer.error_code if quotes else retention.masked(f"{answer.error_code}: {answer.error_message}")
+    return answer.error_code if quotes else retention.mask(f"{answer.error_code}: {answer.error_message}")

@@ -41,7 +41,7 @@ def ensure_partitions() -> int:
     """Make the partitions for the next ids; returns how many. Only on PostgreSQL."""
     if connection.vendor != "postgresql":
         return 0
-    newest, there = _newest(), set(_attached())
+    newest, there = _newest(), set(_list_attached())
     missing = [number for number in range(newest, newest + AHEAD + 1) if number not in there]
     for number in missing:
         _attach(number)
@@ -58,7 +58,7 @@ def drop_before(before: datetime) -> Iterator[str]:
         return
     _finish()
     newest = _newest()
-    for number in sorted(_attached()):
+    for number in sorted(_list_attached()):
         if number >= newest or not _is_older(number, before):
             return
         _detach(number)
@@ -77,7 +77,7 @@ def _newest() -> int:
         return int(cursor.fetchone()[0]) // SIZE
 
 
-def _attached() -> list[int]:
+def _list_attached() -> list[int]:
     """The numbers of the partitions of the table."""
     return _numbers("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'ce_audit'::regclass")
 

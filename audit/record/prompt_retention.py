@@ -51,16 +51,16 @@ class PromptRetention:
     def text(self, text: str) -> str:
         """A prompt, a context or an answer in stored form."""
         if not text or self.texts:
-            return shorten(self.masked(text), MAX_TEXT)
+            return shorten(self.mask(text), MAX_TEXT)
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         return f"[not kept: {len(text)} characters, sha256 {digest}]"
 
-    def masked(self, text: str) -> str:
+    def mask(self, text: str) -> str:
         """The text with masks."""
         if may_mention(text, self.keys):
             text = "".join(_strip_keys(text, self.keys))
         for pattern in self.patterns:
-            text = pattern.replaced(text, MASK)
+            text = pattern.replace_in(text, MASK)
         return text
 
 

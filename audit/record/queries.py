@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Sum
 
 from audit.models import CeAudit, CeLlmCallLog
-from audit.record.left_out import completed, follows
+from audit.record.left_out import follows, restore_elided_events
 from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_EXIT
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
@@ -184,7 +184,11 @@ def _read_page(
 
 def read_turns(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> list[CeAudit]:
     """All events of some turns, in order."""
-    return list(completed(_select_events(conversation_id).filter(turn_no__in=set(turn_nos)).order_by("turn_no", "seq")))
+    return list(
+        restore_elided_events(
+            _select_events(conversation_id).filter(turn_no__in=set(turn_nos)).order_by("turn_no", "seq")
+        )
+    )
 
 
 def _select_events(conversation_id: uuid.UUID) -> QuerySet[CeAudit]:
@@ -208,7 +212,7 @@ def _read_marked_turns(
         _select_events(conversation_id).filter(turn_no__in=numbers).annotate(**{_WANTED: is_wanted}).order_by(*order)
     )
     for _, turn in groupby(found, attrgetter("turn_no")):
-        rows = completed(sorted(turn, key=attrgetter("seq")))
+        rows = restore_elided_events(sorted(turn, key=attrgetter("seq")))
         yield [(row, wanted.admits(row) if follows(row) else bool(getattr(row, _WANTED))) for row in rows]
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from audit.models import CeAudit
 from audit.record.filters import AuditFilter
-from audit.record.implied import repeats_text, shortened
+from audit.record.implied import repeats_text, strip_implied
 from audit.record.left_out import KEY, Leaving
 from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_ERROR, STEP_EXIT
 from convengine.engine.rules.redaction import Redaction
@@ -146,7 +146,7 @@ def _elide_payload(event: AuditEvent, payload: Mapping[str, Any], meta: dict[str
         payload = {
             key: _fold_value(event, key, value) if key in FOLDED_KEYS else value for key, value in payload.items()
         }
-    stored = shortened(event.stage, payload)
+    stored = strip_implied(event.stage, payload)
     return {**stored, "_meta": meta} if meta else stored
 
 

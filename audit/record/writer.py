@@ -54,9 +54,9 @@ def writes(turn: Turn, after_seq: int = 0) -> list[Statement]:
 
 def events(turn: Turn, after_seq: int = 0) -> list[Statement]:
     """The events of a turn after `after_seq`, and its unstored model calls."""
-    _begin_again(turn, after_seq)
+    _discard_batches(turn, after_seq)
     rows = _rows(turn, after_seq)
-    found = [_stored(turn, rows)] if rows else []
+    found = [_insert_rows_stmt(turn, rows)] if rows else []
     if model_calls.has_waiting_calls(turn):
         write, pieces = model_calls.insert_calls_stmt(turn)
         found.append(write)
@@ -70,14 +70,14 @@ def write_with_care(turn: Turn, after_seq: int = 0) -> int:
     An event that the database refuses is replaced by AUDIT_EVENT_LOST. Called only after the normal write was refused,
     so that ordinary turns pay nothing.
     """
-    _begin_again(turn, after_seq)
+    _discard_batches(turn, after_seq)
     lost = 0
     # The event that lists the omitted ones might be the refused one.
     for row in _rows(turn, after_seq, every=True):
         noted = len(turn.batches)
         try:
             with transaction.atomic():
-                execute(_stored(turn, [row]))
+                execute(_insert_rows_stmt(turn, [row]))
         except DataError as refused:
             lost += 1
             del turn.batches[noted:]
@@ -86,14 +86,14 @@ def write_with_care(turn: Turn, after_seq: int = 0) -> int:
                 "reason": str(refused).split("\n")[0],
                 "bytes": len(dumps(row.payload).encode()),
             }
-            execute(_stored(turn, [AuditRow(row.seq, AUDIT_EVENT_LOST, marker, row.at_ms)]))
+            execute(_insert_rows_stmt(turn, [AuditRow(row.seq, AUDIT_EVENT_LOST, marker, row.at_ms)]))
     for write in _deciding_rows(turn):
         execute(write)
     _note(turn, 0, {CALLS: model_calls.store_with_care(turn)})
     return lost
 
 
-def added(turn: Turn, after_seq: int) -> None:
+def insert_later_events(turn: Turn, after_seq: int) -> None:
     """Store the events after `after_seq` and the model calls of a turn that has its record already, or that never gets
     one. Needs an open transaction.
     """
@@ -118,9 +118,9 @@ def turns_leave(keys: Sequence[int]) -> None:
     cuts.turns_leave(keys)
 
 
-def spent(conversation_id: str) -> float:
+def sum_cost(conversation_id: str) -> float:
     """The cost of a conversation's logged model calls."""
-    return model_calls.spent(conversation_id)
+    return model_calls.sum_cost(conversation_id)
 
 
 def append(
@@ -171,7 +171,7 @@ def _rows(turn: Turn, after_seq: int, *, every: bool = False) -> list[AuditRow]:
     return build_audit_rows(turn, after_seq, limiter.admits if limiter.on else None, every=every)
 
 
-def _begin_again(turn: Turn, after_seq: int) -> None:
+def _discard_batches(turn: Turn, after_seq: int) -> None:
     """A repeated write gets a new seal."""
     if turn.batches:
         turn.batches = [batch for batch in turn.batches if batch.after < after_seq + turn.model_calls_stored]
@@ -182,7 +182,7 @@ def _note(turn: Turn, last_seq: int, sealed: Pieces) -> None:
     turn.batches.append(Batch(before + turn.model_calls_stored, last_seq, sealed))
 
 
-def _stored(turn: Turn, rows: Sequence[AuditRow]) -> Statement:
+def _insert_rows_stmt(turn: Turn, rows: Sequence[AuditRow]) -> Statement:
     """One statement for all rows, as a few texts; the cost of a row is its index entries."""
     here = dialect()
     same = [

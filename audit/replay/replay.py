@@ -10,7 +10,7 @@ from typing import Any
 from audit.models import CeAudit
 from audit.record import left_out
 from audit.record.implied import running, whole
-from audit.record.left_out import completed
+from audit.record.left_out import restore_elided_events
 from audit.record.queries import read_turns
 from audit.record.rows import build_audit_rows, build_unstored_event, mask_payloads
 from convengine.engine.rules.redaction import Redaction
@@ -113,7 +113,7 @@ def replay_turn(record: CeConversationHistory, config_version: int | None = None
     return Run(
         [row for row in stored_rows if row.stage not in AFTER_THE_ANSWER],
         list(
-            completed(
+            restore_elided_events(
                 build_unstored_event(turn, record.conversation_id, *one) for one in zip(rows, payloads, strict=True)
             )
         ),

@@ -8,7 +8,7 @@ from audit.api.serializers import ClosedSerializer
 from audit.models import CeReplayJob
 from audit.replay.outcome import MAX_TURNS
 from convengine.engine.errors import ReplayNotOffered
-from convengine.server.api.serializers import StrictTextField, StrictUuidField, shown
+from convengine.server.api.serializers import StrictTextField, StrictUuidField, quote_value
 
 _BIGGEST = 2**31 - 1
 _SCRIPT = (
@@ -27,7 +27,7 @@ class WholeNumberField(serializers.IntegerField):
     def to_internal_value(self, data: Any) -> int:
         """Raises ValidationError naming the value."""
         if isinstance(data, bool) or not isinstance(data, (int, float)) or data != data // 1:
-            raise serializers.ValidationError(f"Must be a whole number, not {shown(data)}.")
+            raise serializers.ValidationError(f"Must be a whole number, not {quote_value(data)}.")
         return int(data)
 
 
@@ -73,9 +73,11 @@ class ReplaySerializer(ClosedSerializer):
         if isinstance(data, dict):
             if data.get("mode") == "SCRIPT" or "messages" in data:
                 name = "mode" if data.get("mode") == "SCRIPT" else "messages"
-                raise ReplayNotOffered(fields={name: [f"{shown(data[name])} received. {_SCRIPT}"]})
+                raise ReplayNotOffered(fields={name: [f"{quote_value(data[name])} received. {_SCRIPT}"]})
             if data.get("onMiss") in ("LIVE", "STUB"):
-                raise ReplayNotOffered(fields={"onMiss": [f"{shown(data['onMiss'])} received. {_ON_MISS_REFUSED}"]})
+                raise ReplayNotOffered(
+                    fields={"onMiss": [f"{quote_value(data['onMiss'])} received. {_ON_MISS_REFUSED}"]}
+                )
         return super().to_internal_value(data)
 
 

@@ -56,7 +56,7 @@ class TraceReplayResult:
     turns: Sequence[TraceTurnResult]
     assertion_failures: Sequence[str]
 
-    def passed(self) -> bool:
+    def has_passed(self) -> bool:
         """True when all expectations are met."""
         return not self.assertion_failures
 
@@ -65,7 +65,7 @@ class TraceReplayResult:
         return {
             "turns": [turn.as_json() for turn in self.turns],
             "assertionFailures": list(self.assertion_failures),
-            "passed": self.passed(),
+            "passed": self.has_passed(),
         }
 
 

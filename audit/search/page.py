@@ -83,13 +83,13 @@ def _results_context(request: HttpRequest, form: FindForm) -> dict[str, Any]:
 def _page_links(request: HttpRequest, form: FindForm, found: TurnPage) -> Mapping[str, str]:
     """The addresses of the next and previous page, or blank."""
 
-    def there(cursor: Cursor | None) -> str:
+    def build_link(cursor: Cursor | None) -> str:
         return _address(request, {**form.asked, CURSOR: str(cursor)}) if cursor else ""
 
     return {
-        "older": there(found.older),
-        "newer": there(found.newer),
-        "look_further": there(found.further),
+        "older": build_link(found.older),
+        "newer": build_link(found.newer),
+        "look_further": build_link(found.further),
         "newest": _address(request, form.asked),
     }
 

@@ -37,7 +37,7 @@ def is_available() -> bool:
 
 def index_new_turns() -> Iterator[Counts]:
     """Index new turns."""
-    last = _highest_indexed() - OVERLAP if is_available() else None
+    last = _find_last_indexed() - OVERLAP if is_available() else None
     while last is not None:
         done, last = _index_batch(last)
         if done:
@@ -62,7 +62,7 @@ def _index_batch(last: int) -> tuple[int, int | None]:
     return len(turns), turns[-1][0] if len(turns) == BATCH else None
 
 
-def _highest_indexed() -> int:
+def _find_last_indexed() -> int:
     """The highest indexed number."""
     return CeTurnText.objects.aggregate(last=Max("history_id"))["last"] or 0
 
@@ -91,21 +91,21 @@ class TextSource:
 
     def read_batch(self, position: int | None, newer: bool, size: int) -> Batch:
         """Turns that are not indexed yet come first, one by one; towards newer turns, last."""
-        mark = _highest_indexed() - OVERLAP
+        mark = _find_last_indexed() - OVERLAP
         if newer:
             found = self._find_newer(position or 0, mark)
             return (
                 Batch(found, ended=False)
                 if found
-                else self._unindexed(max(position or 0, mark), None, size, newer=True)
+                else self._read_unindexed_batch(max(position or 0, mark), None, size, newer=True)
             )
-        fresh = self._unindexed(mark, position, size, newer=False)
+        fresh = self._read_unindexed_batch(mark, position, size, newer=False)
         if fresh.candidates:
             return Batch(fresh.candidates, ended=False)
         found = self._find_older(mark + 1 if position is None else min(position, mark + 1))
         return Batch(found, ended=not found)
 
-    def _unindexed(self, above: int, below: int | None, size: int, *, newer: bool) -> Batch:
+    def _read_unindexed_batch(self, above: int, below: int | None, size: int, *, newer: bool) -> Batch:
         rows = self.turns.filter(history_id__gt=above)
         if below is not None:
             rows = rows.filter(history_id__lt=below)

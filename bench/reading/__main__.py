@@ -90,7 +90,7 @@ def _measure(server: Postgres, options: argparse.Namespace) -> int:
     measured = []
     for case in cases(record):
         measured.append(reader.measure(case))
-        print(measured[-1].line(), flush=True)
+        print(measured[-1].to_line(), flush=True)
     told = "\n".join(f"\n== {one.case.what}\n" + "\n--\n".join(one.plans) for one in measured)
     if options.plans:
         options.plans.write_text(told + "\n")

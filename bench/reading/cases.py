@@ -76,7 +76,7 @@ def _searches(record: Record) -> Iterator[Case]:
 
 
 def _pages(middle: int) -> Iterator[Case]:
-    ordinary, busy = _one("plain"), _one("busy")
+    ordinary, busy = _find_conversation("plain"), _find_conversation("busy")
     names = {
         str(LONGEST): "the longest conversation",
         ordinary: "an ordinary conversation",
@@ -143,7 +143,7 @@ def _deep() -> Iterator[tuple[str, dict[str, str], str]]:
     yield "busiest participant, back to newer ones", {"participant": BUSIEST}, f"np{busy}"
 
 
-def _one(kind: str) -> str:
+def _find_conversation(kind: str) -> str:
     """A conversation from the middle of the record."""
     with connection.cursor() as cursor:
         return _first(

@@ -38,7 +38,7 @@ class Measurement:
         """True when it stays below its limit, both times, and shows the expected content."""
         return max(self.cold, self.warm) < self.case.limit and (self.turns is None or self.case.empty or self.turns > 0)
 
-    def line(self) -> str:
+    def to_line(self) -> str:
         """For the table."""
         shown = "" if self.turns is None else f"{self.turns:>3} turns{' …' if self.paused else ''}"
         mark = "" if self.holds else "  NOT MET"
@@ -56,14 +56,14 @@ class Reader:
     def measure(self, case: Case) -> Measurement:
         """Once with empty memory, then repeatedly, then once more with the plans."""
         self._forget()
-        cold, answer = self._timed(case.address)
-        warm = [self._timed(case.address)[0] for _ in range(ROUNDS)]
+        cold, answer = self._time_request(case.address)
+        warm = [self._time_request(case.address)[0] for _ in range(ROUNDS)]
         plans = _plans(lambda: self.client.get(case.address))
         found = answer.context.get("found") if answer.context else None
         turns = len(found.matches) if found is not None else None
         return Measurement(case, cold, median(warm), turns, bool(found and found.paused), plans)
 
-    def _timed(self, address: str) -> tuple[float, Any]:
+    def _time_request(self, address: str) -> tuple[float, Any]:
         start = time.perf_counter()
         answer = self.client.get(address)
         took = (time.perf_counter() - start) * 1000

@@ -82,11 +82,11 @@ def _write(conversation: uuid.UUID, text: str) -> int:
             [conversation, turn_no, text, orjson.dumps(ANSWER).decode(), now],
         )
         with cursor.copy("COPY audit (conversation_id, stage, payload, created_at) FROM STDIN") as copy:
-            copy.write("".join(_line(conversation, payload, now) for payload in payloads(text, turn_no)))
+            copy.write("".join(_build_line(conversation, payload, now) for payload in payloads(text, turn_no)))
     return turn_no
 
 
-def _line(conversation: uuid.UUID, payload: dict[str, Any], now: datetime) -> str:
+def _build_line(conversation: uuid.UUID, payload: dict[str, Any], now: datetime) -> str:
     document = orjson.dumps(payload).decode().replace("\\", "\\\\")
     return f"{conversation}\t{payload['step']}\t{document}\t{now.isoformat()}\n"
 

@@ -14,7 +14,7 @@ from config_admin.api.serializers import HealthSerializer, RowsSerializer, Runni
 from config_admin.health.report import report
 from config_admin.health.running import runs
 from config_admin.snapshot.active import snapshots
-from config_admin.validation.installation import installed
+from config_admin.validation.installation import describe_installation
 from convengine.engine.errors import RequestInvalid
 from convengine.engine.pipeline.engine import InternalError
 from convengine.engine.text.compare import code
@@ -63,7 +63,7 @@ class HealthView(APIView):
         if table and table not in ROW_TYPE_OF:
             raise NotFound(f"Unknown table {table}. GET /api/v1/config lists the tables.")
         snapshot = snapshots.current()
-        run = runs.of(snapshot, installed())
+        run = runs.of(snapshot, describe_installation())
         health = run.wait(WAITED)
         if run.failed:
             raise InternalError

@@ -63,10 +63,10 @@ def _below(path: str, key: str) -> str:
 def _build_segments(old: Json, new: Json) -> list[Segment]:
     if isinstance(old, str) and isinstance(new, str):
         return segments(old, new)
-    found = [] if old is _GONE else [Segment("out", _quoted(old))]
-    return found if new is _GONE else [*found, Segment("in", _quoted(new))]
+    found = [] if old is _GONE else [Segment("out", _quote(old))]
+    return found if new is _GONE else [*found, Segment("in", _quote(new))]
 
 
-def _quoted(value: Json) -> str:
+def _quote(value: Json) -> str:
     """A text beside a value of another kind keeps its quotes: "1" is not 1."""
     return json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)

@@ -36,40 +36,40 @@ def segments(old: str, new: str) -> list[Segment]:
         return list(_by_words(old, new))
     left, right = old.splitlines(keepends=True), new.splitlines(keepends=True)
     if not old or not new or len(left) + len(right) > MAX_PARTS:
-        return list(_changed(old, new))
+        return list(_list_changes(old, new))
     found: list[Segment] = []
     for tag, start, stop, new_start, new_stop in opcodes(left, right):
         was, now = "".join(left[start:stop]), "".join(right[new_start:new_stop])
         found += [Segment("same", was)] if tag == "equal" else _by_words(was, now)
-    return list(_joined(found))
+    return list(_join_equal_parts(found))
 
 
 def _by_words(old: str, new: str) -> Iterator[Segment]:
     left, right = words_of(old), words_of(new)
     if not left or not right or len(left) + len(right) > MAX_PARTS:
-        yield from _changed(old, new)
+        yield from _list_changes(old, new)
         return
     out = put = ""
     for tag, start, stop, new_start, new_stop in opcodes(left, right):
         was, now = "".join(left[start:stop]), "".join(right[new_start:new_stop])
         if tag == "equal" and was.strip():
-            yield from _changed(out, put)
-            yield Segment("same", _shown(was))
+            yield from _list_changes(out, put)
+            yield Segment("same", _shorten_equal_part(was))
             out = put = ""
         else:
             # A blank between two changed words belongs to the change.
             out, put = out + was, put + now
-    yield from _changed(out, put)
+    yield from _list_changes(out, put)
 
 
-def _changed(out: str, put: str) -> Iterator[Segment]:
+def _list_changes(out: str, put: str) -> Iterator[Segment]:
     if out:
         yield Segment("out", out)
     if put:
         yield Segment("in", put)
 
 
-def _joined(found: Iterable[Segment]) -> Iterator[Segment]:
+def _join_equal_parts(found: Iterable[Segment]) -> Iterator[Segment]:
     """Join neighbouring parts that are the same in both."""
     same = ""
     for segment in found:
@@ -77,14 +77,14 @@ def _joined(found: Iterable[Segment]) -> Iterator[Segment]:
             same += segment.text
             continue
         if same:
-            yield Segment("same", _shown(same))
+            yield Segment("same", _shorten_equal_part(same))
             same = ""
         yield segment
     if same:
-        yield Segment("same", _shown(same))
+        yield Segment("same", _shorten_equal_part(same))
 
 
-def _shown(text: str) -> str:
+def _shorten_equal_part(text: str) -> str:
     if len(text) <= MAX_SAME:
         return text
     half = MAX_SAME // 2

@@ -3,7 +3,7 @@
 from typing import Any
 
 from config_admin.editing.context import EditorContext
-from config_admin.editing.pickers import collected, params
+from config_admin.editing.pickers import list_form_fields, params
 from config_admin.validation.columns import spec_of
 from convengine.engine.prompts.variables import list_known_names
 from convengine.engine.turn.facts import RESERVED_FACTS
@@ -19,7 +19,7 @@ def language_of(column: Any) -> str:
 
 def names(editor: EditorContext) -> dict[str, list[str]]:
     """The suggested names: facts at the top, context fields, input params, template names."""
-    fields = [option.value for option in collected(editor)]
+    fields = [option.value for option in list_form_fields(editor)]
     return {
         "facts": sorted({*RESERVED_FACTS, *fields}),
         "context": fields,

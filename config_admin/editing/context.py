@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from django.http import HttpRequest
 
 from config_admin.snapshot.active import snapshots
-from config_admin.validation.installation import installed
+from config_admin.validation.installation import describe_installation
 from config_admin.validation.world import World
 from convengine.engine.turn.snapshot import Snapshot
 
@@ -21,6 +21,6 @@ def get_editor_context(request: HttpRequest) -> EditorContext:
     """The editor context of a request, made once with one query."""
     held: Any = request
     if not hasattr(held, "_editor_context"):
-        held._editor_context = EditorContext(snapshots.current(), installed())
+        held._editor_context = EditorContext(snapshots.current(), describe_installation())
     found: EditorContext = held._editor_context
     return found

@@ -125,7 +125,7 @@ def phrase(row: rows.Classifier, name: str, moment: SampleTurn) -> PreviewResult
     return PreviewResult(outcome.headline, outcome.holds, outcome.operands, notes=others[:10], failed=outcome.failed)
 
 
-def forbidden(row: rows.Policy, name: str, moment: SampleTurn) -> PreviewResult:
+def try_policy(row: rows.Policy, name: str, moment: SampleTurn) -> PreviewResult:
     """Try a policy: would it stop the message?"""
     if code(row.rule_type) == PolicyType.LLM:
         return PreviewResult("A model checks this policy during a turn. It is not called in the preview.")
@@ -169,7 +169,7 @@ def step_name(row: rows.Verbose, name: str, moment: SampleTurn) -> PreviewResult
     """Does a step match the row? The typed text is its name."""
     try:
         if code(row.step_match) == StepMatch.REGEX:
-            holds = compile_pattern(row.step_value).found(moment.session.user_text)
+            holds = compile_pattern(row.step_value).occurs_in(moment.session.user_text)
         elif code(row.step_match) == StepMatch.JSON_PATH:
             compile_path(row.step_value)
             return PreviewResult("The path is valid. It is evaluated for each event of a turn.")
@@ -206,7 +206,7 @@ FIELD_PREVIEWS: Mapping[tuple[str, str], FieldPreview] = {
     ("ce_rule", "match_pattern"): FieldPreview(condition, _phase),
     ("ce_rule", "action_value"): FieldPreview(action_value, _phase, "action:SET_JSON"),
     ("ce_intent_classifier", "pattern"): FieldPreview(phrase, _at("IntentResolutionStep")),
-    ("ce_policy", "pattern"): FieldPreview(forbidden, _at("PolicyEnforcementStep")),
+    ("ce_policy", "pattern"): FieldPreview(try_policy, _at("PolicyEnforcementStep")),
     ("ce_response", "exact_text"): FieldPreview(template, _at("ResponseResolutionStep")),
     ("ce_response", "derivation_hint"): FieldPreview(template, _at("ResponseResolutionStep")),
     ("ce_prompt_template", "system_prompt"): FieldPreview(template, _of_prompt),

@@ -92,18 +92,20 @@ class LiveChecksAdmin(ModelAdmin):
         if turn_id := request.POST.get("_turn"):
             if not request.user.has_perm(sample_turns.RIGHT):
                 raise PermissionDenied
-            return sample_turns.stored(turn_id, phase=phase, step=step)
+            return sample_turns.load_stored_turn(turn_id, phase=phase, step=step)
         where = (getattr(row, "intent_code", None), getattr(row, "state_code", None))
-        return sample_turns.typed(request.POST.get("_text", ""), get_editor_context(request).snapshot, *where)
+        return sample_turns.sample_typed_message(
+            request.POST.get("_text", ""), get_editor_context(request).snapshot, *where
+        )
 
     def _form(self, request: HttpRequest) -> Any:
         pk = request.POST.get(PK)
-        stored = self._stored(pk) if pk else None
+        stored = self._find_stored_row(pk) if pk else None
         if not self._may(request, stored):
             raise PermissionDenied
         return self.get_form(request, stored, change=stored is not None)(request.POST, instance=stored)
 
-    def _stored(self, pk: str) -> Any:
+    def _find_stored_row(self, pk: str) -> Any:
         """The row; a deleted one counts as new."""
         key = {self.opts.pk.attname: pk}
         try:

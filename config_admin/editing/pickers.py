@@ -49,10 +49,12 @@ def states(*reserved: str) -> Source:
 
 def words(vocabulary_of: type[Word]) -> Source:
     """The words of a vocabulary with their help."""
-    return lambda editor: [Option(word.value, _called(word.value, word.label), word.help) for word in vocabulary_of]
+    return lambda editor: [
+        Option(word.value, _label_option(word.value, word.label), word.help) for word in vocabulary_of
+    ]
 
 
-def _called(value: str, label: str) -> str:
+def _label_option(value: str, label: str) -> str:
     return value if label.replace(" ", "_").upper() == value else f"{value} · {label}"
 
 
@@ -60,7 +62,7 @@ def rule_actions(editor: EditorContext) -> Iterator[Option]:
     """The actions of rules, with their values."""
     for action in vocabulary.list_actions().values():
         help = f"{action.help} Value: {action.value}."
-        yield Option(action.name, _called(action.name, action.label), help, editor=action.picker)
+        yield Option(action.name, _label_option(action.name, action.label), help, editor=action.picker)
 
 
 def action_values(editor: EditorContext) -> Iterator[Option]:
@@ -74,8 +76,8 @@ def action_values(editor: EditorContext) -> Iterator[Option]:
         "path": params(editor),
         "name": params(editor),
         "names": params(editor),
-        "context": collected(editor),
-        "fields": collected(editor),
+        "context": list_form_fields(editor),
+        "fields": list_form_fields(editor),
         "preference": preferences(editor),
     }
     found = {kind: list(options) for kind, options in offered.items()}
@@ -94,14 +96,16 @@ def preferences(editor: EditorContext) -> Iterator[Option]:
 def params(editor: EditorContext) -> Iterator[Option]:
     """Input params that rules may write: those that the engine reads, then those that rules write already."""
     known = {param.key: f"read by {param.readers}" for param in PARAMS.values() if "R" in param.owner}
-    rules = editor.snapshot.enabled(rows.Rule)
+    rules = editor.snapshot.enabled_rows(rows.Rule)
     memo = editor.snapshot.table(rows.Rule).memo
-    for name in memo.get("parameters set by the engine", lambda: {key for rule in rules for key in _written(rule)}):
+    for name in memo.get(
+        "parameters set by the engine", lambda: {key for rule in rules for key in _list_written_paths(rule)}
+    ):
         known.setdefault(name, "written by rules")
     return (Option(key, help=told) for key, told in sorted(known.items()))
 
 
-def _written(rule: rows.Rule) -> Iterable[str]:
+def _list_written_paths(rule: rows.Rule) -> Iterable[str]:
     action = vocabulary.get_action(rule.action)
     if action is None or action.picker != "params":
         return ()
@@ -111,7 +115,7 @@ def _written(rule: rows.Rule) -> Iterable[str]:
         return ()
 
 
-def collected(editor: EditorContext) -> Iterator[Option]:
+def list_form_fields(editor: EditorContext) -> Iterator[Option]:
     """Fields that forms collect, which are in the context."""
     return (Option(name) for name in sorted(schema_fields(editor.snapshot, ANY)))
 

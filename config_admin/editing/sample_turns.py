@@ -57,7 +57,7 @@ class _NoConversation:
         """Nothing is written."""
 
 
-def typed(text: str, snapshot: Snapshot, intent: str | None, state: str | None) -> SampleTurn:
+def sample_typed_message(text: str, snapshot: Snapshot, intent: str | None, state: str | None) -> SampleTurn:
     """A first message, in a conversation in the row's scope."""
     params = {"dialogue_act": code(text)}
     where = (UNKNOWN if code(one) in ("", ANY) else code(one) for one in (intent, state))
@@ -67,13 +67,13 @@ def typed(text: str, snapshot: Snapshot, intent: str | None, state: str | None) 
     return SampleTurn(session, Turn("try", 1, TurnRequest("try", text), snapshot, ports, Trail(clock.elapsed_ms)))
 
 
-def stored(turn_id: str, *, phase: str | None = None, step: str | None = None) -> SampleTurn:
+def load_stored_turn(turn_id: str, *, phase: str | None = None, step: str | None = None) -> SampleTurn:
     """A stored turn at the start of a phase of rules or of a step. Raises ValueError when it cannot be computed."""
     record = CeConversationHistory.objects.filter(turn_id=uuid.UUID(turn_id)).first()
     if record is None:
         raise ValueError("This turn is no longer stored.")
     turn: Turn = conf.load("RERUN")(record)
-    found = next(_wanted(turn, phase, step), None)
+    found = next(_find_events(turn, phase, step), None)
     if found is not None:
         return SampleTurn(found.session, turn, is_stored=True)
     what = f"The rules of phase {phase} were not evaluated" if phase else f"{step} did not run"
@@ -81,7 +81,7 @@ def stored(turn_id: str, *, phase: str | None = None, step: str | None = None) -
     return SampleTurn(turn.trail.events[-1].session, turn, note, is_stored=True)
 
 
-def _wanted(turn: Turn, phase: str | None, step: str | None) -> Iterator[AuditEvent]:
+def _find_events(turn: Turn, phase: str | None, step: str | None) -> Iterator[AuditEvent]:
     for event in turn.trail.events:
         begins = event.stage == STEP_ENTER and event.step == step
         if event.payload.get("rulePhase") == phase if phase else begins:

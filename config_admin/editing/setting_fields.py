@@ -41,7 +41,7 @@ def _widget(setting: Setting[Any]) -> Any:
     return UnfoldAdminTextInputWidget()
 
 
-def as_chosen(setting: Setting[Any], text: str) -> str:
+def to_choice(setting: Setting[Any], text: str) -> str:
     """A stored text in the spelling of its input: `yes` is the choice true. Other texts stay unchanged."""
     word = text.strip().lower()
     if setting.kind.name == "bool" and word in TRUE_WORDS | FALSE_WORDS:

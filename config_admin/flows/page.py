@@ -78,7 +78,7 @@ class StartForm(forms.Form):
     def __init__(self, *args: Any, snapshot: Snapshot, **options: Any) -> None:
         super().__init__(*args, **options)
         self._snapshot = snapshot
-        self.tools = {tool.tool_code: tool for tool in snapshot.enabled(rows.Tool)}
+        self.tools = {tool.tool_code: tool for tool in snapshot.enabled_rows(rows.Tool)}
         tool: Any = self.fields["tool"]
         tool.choices = [
             ("", "Choose a tool"),

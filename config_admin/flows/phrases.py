@@ -22,7 +22,7 @@ def pattern(phrase: str) -> str:
         return re.escape(phrase)
     found = _in_order([word for word in said if word not in _COMMON] or said)
     try:
-        return found if compile_pattern(found).found(phrase) else re.escape(phrase)
+        return found if compile_pattern(found).occurs_in(phrase) else re.escape(phrase)
     except PatternError:
         # It is too long; the save checks report that.
         return found

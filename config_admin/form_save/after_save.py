@@ -13,7 +13,7 @@ from config_admin.health.diagnosis import RowKey
 from config_admin.health.page import health_url
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.codes import HEALTH_CODES
-from config_admin.validation.installation import installed
+from config_admin.validation.installation import describe_installation
 
 #: How many findings are shown at once.
 TOLD = 3
@@ -32,7 +32,7 @@ def tell_health(request: HttpRequest, saved: Any) -> None:
 def news_of(saved: Sequence[RowKey]) -> list[str]:
     """The health findings of saved rows in sentences, without accepted ones."""
     snapshot = snapshots.current()
-    found = check_touched(snapshot, installed(), saved).findings
+    found = check_touched(snapshot, describe_installation(), saved).findings
     marks = {one.fingerprint(snapshot): one for one in found if one.code in HEALTH_CODES}
     accepted = (
         set(CeHealthAcknowledgement.objects.filter(pk__in=list(marks)[:MARKED]).values_list("pk", flat=True))

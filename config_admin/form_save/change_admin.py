@@ -105,7 +105,7 @@ class ChangeAdmin(ModelAdmin):
         """What would be deleted too, and what prevents it."""
         return deletion.collect_deletions(self, objs, request)
 
-    def forbidden(self, request: HttpRequest, row: Row) -> str:
+    def find_refusal(self, request: HttpRequest, row: Row) -> str:
         """Why this user may not have or change such a row, or blank."""
         return ""
 

@@ -67,7 +67,7 @@ def ask(request: HttpRequest, question: Question, opts: Any) -> TemplateResponse
 
 def list_refusals(model_admin: Any, request: HttpRequest, rows: Iterable[Row]) -> list[Refusal]:
     """What this user may not do to the rows."""
-    messages = (model_admin.forbidden(request, row) for row in rows)
+    messages = (model_admin.find_refusal(request, row) for row in rows)
     return [Refusal(message) for message in dict.fromkeys(messages) if message]
 
 

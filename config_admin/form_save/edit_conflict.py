@@ -12,8 +12,8 @@ from django.http import QueryDict
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from config_admin.form_save.field_merge import BOTH, CHOOSE, MINE, THEIRS, FieldMerge, as_text, as_typed, merges
-from config_admin.form_save.optimistic_lock import Intruder, SeenVersion, changed_by, content_seen, intruder
+from config_admin.form_save.field_merge import BOTH, CHOOSE, MINE, THEIRS, FieldMerge, as_text, merges, to_input_value
+from config_admin.form_save.optimistic_lock import Intruder, SeenVersion, changed_by, find_seen_content, intruder
 from config_admin.releases.content import content_of
 from config_admin.releases.tree import Content
 
@@ -105,9 +105,9 @@ class Meeting:
         undecided = [name for name in waiting if form.data.get(CHOICE + name) not in (THEIRS, MINE, BOTH)]
         is_stale = self._seen.content != self.stored.content
         if undecided and not is_stale:
-            self._show(content_seen(form.instance, SeenVersion.parse(self._base)), theirs, waiting)
+            self._show(find_seen_content(form.instance, SeenVersion.parse(self._base)), theirs, waiting)
             return
-        before = content_seen(form.instance, self._seen) if is_stale else theirs
+        before = find_seen_content(form.instance, self._seen) if is_stale else theirs
         self._choose([name for name in waiting if name not in undecided], before or theirs)
         if is_stale:
             self.intruder = intruder(form.instance)
@@ -138,7 +138,7 @@ class Meeting:
             self.form.cleaned_data[name] = bool(value)
         else:
             self._send(name, as_text(field, value))
-            self.form.cleaned_data[name] = as_typed(field, value)
+            self.form.cleaned_data[name] = to_input_value(field, value)
 
     def _type(self, name: str, text: str) -> None:
         """Set a field of the form to a typed text."""

@@ -42,8 +42,8 @@ def merges(
     for name, field in form.fields.items():
         if name not in mine or name not in theirs:
             continue
-        now, here = as_typed(field, theirs[name]), mine[name]
-        was = now if base is None else as_typed(field, base[name])
+        now, here = to_input_value(field, theirs[name]), mine[name]
+        was = now if base is None else to_input_value(field, base[name])
         if _equal(was, now) and _equal(was, here):
             continue
         outcome = _outcome(was, now, here, is_open=base is None or name in undecided)
@@ -78,7 +78,7 @@ def combination(field: forms.Field, was: Any, now: Any, here: Any) -> str | None
     return None
 
 
-def as_typed(field: forms.Field, value: Any) -> Any:
+def to_input_value(field: forms.Field, value: Any) -> Any:
     """A stored value as the field reads it from its input, for comparison."""
     return field.clean(field.prepare_value(value))
 

@@ -71,7 +71,7 @@ def last_changes(model: Any, pks: Collection[Any]) -> dict[Any, Intruder]:
     return found
 
 
-def content_seen(instance: Any, seen: SeenVersion) -> Content | None:
+def find_seen_content(instance: Any, seen: SeenVersion) -> Content | None:
     """The row as an editor saw it; null when no release has it."""
     try:
         found = row_at(seen.config_version, instance._meta.db_table, instance.pk) if seen.config_version else None

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from config_admin.editing.links import release_url
 from config_admin.form_save import reasons
-from config_admin.releases.change_set import change_set, current, released
+from config_admin.releases.change_set import change_set, current, get_released_head
 from config_admin.releases.models import Origin
 
 
@@ -36,7 +36,7 @@ def describe_new_release() -> SafeString | str:
     change = current()
     if change is None:
         return ""
-    released()
+    get_released_head()
     if change.release is None:
         return "There are no differences, so no release was created."
     return format_html(

@@ -71,7 +71,7 @@ class RowForm(forms.ModelForm):
 
     request: HttpRequest
     #: Why this user may not have such a row, or blank.
-    forbidden: Callable[[Row], str]
+    find_refusal: Callable[[Row], str]
     bound_field_class = RowBoundField
     reason = forms.CharField(
         label="Reason for this change",
@@ -176,7 +176,7 @@ class RowForm(forms.ModelForm):
     def _judge(self, unread: dict[str, Any], known: list[Finding]) -> None:
         typed: dict[str, Any] = {name: str(text) for name, text in unread.items()}
         self.draft = draft = replace(row_of(self.instance), **typed)
-        if message := self.forbidden(draft):
+        if message := self.find_refusal(draft):
             self.add_error(None, ValidationError(message, "FORBIDDEN"))
         findings = self._findings(draft)
         self.warnings = [finding for finding in findings if not finding.is_error]

@@ -8,7 +8,7 @@ from config_admin.editing.fields import Unread
 from config_admin.form_save.optimistic_lock import Intruder, digest_of, last_changes
 from config_admin.grid.cells import value_of
 from config_admin.releases.blobs import canonical, hash_of
-from config_admin.releases.change_set import released
+from config_admin.releases.change_set import get_released_head
 from config_admin.releases.content import contents, control_plane, kept_columns
 from config_admin.releases.tree import Content, same
 from config_admin.restore.checks import compile_rows
@@ -17,7 +17,7 @@ from config_admin.transfer.values import invalid
 from config_admin.validation.draft import Draft, overlaid
 from config_admin.validation.fallback import find_fallbacks, report_last_fallback
 from config_admin.validation.findings import Finding, Severity
-from config_admin.validation.installation import installed
+from config_admin.validation.installation import describe_installation
 from config_admin.validation.run import check_row
 from config_admin.validation.world import World
 from convengine.engine.older_templates.rows import Change, convert_row
@@ -62,12 +62,12 @@ def key_of(finding: Finding) -> str:
     return hash_of(canonical([str(finding.row), finding.code, finding.field, finding.message]))[:12]
 
 
-def judge(table: str, edits: Mapping[Any, Edit], forbidden: Forbidden) -> Verdict:
+def judge(table: str, edits: Mapping[Any, Edit], find_refusal: Forbidden) -> Verdict:
     """The effect of the edits on the configuration in force. Changes nothing.
 
     If rows were changed meanwhile, only these are reported: the user must choose first.
     """
-    now = released()
+    now = get_released_head()
     stored = contents(table, list(edits))
     verdict = Verdict(now.content_hash)
     met = [pk for pk, edit in edits.items() if pk not in stored or digest_of(stored[pk]) != edit.seen]
@@ -75,15 +75,21 @@ def judge(table: str, edits: Mapping[Any, Edit], forbidden: Forbidden) -> Verdic
         changed = last_changes(control_plane()[table], met)
         verdict.met = {pk: (stored.get(pk), changed.get(pk, Intruder("somebody", "", None))) for pk in met}
         return verdict
-    _Judge(table, verdict, snapshots.current(), installed(), forbidden).judge(edits, stored)
+    _Judge(table, verdict, snapshots.current(), describe_installation(), find_refusal).judge(edits, stored)
     return verdict
 
 
 class _Judge:
     """The edits of one table during the check."""
 
-    def __init__(self, table: str, verdict: Verdict, snapshot: Snapshot, world: World, forbidden: Forbidden) -> None:
-        self.table, self.verdict, self.snapshot, self.world, self.forbidden = table, verdict, snapshot, world, forbidden
+    def __init__(self, table: str, verdict: Verdict, snapshot: Snapshot, world: World, find_refusal: Forbidden) -> None:
+        self.table, self.verdict, self.snapshot, self.world, self.find_refusal = (
+            table,
+            verdict,
+            snapshot,
+            world,
+            find_refusal,
+        )
         #: Unreadable typed texts, by row and column.
         self.unread: dict[Any, dict[str, Unread]] = {}
 
@@ -120,7 +126,7 @@ class _Judge:
 
     def _of_row(self, draft: Row, after: Snapshot) -> list[Finding]:
         stored = self.snapshot.row(type(draft), draft.pk)
-        if message := self.forbidden(draft) or (self.forbidden(stored) if stored else ""):
+        if message := self.find_refusal(draft) or (self.find_refusal(stored) if stored else ""):
             return [Finding("FORBIDDEN", Severity.ERROR, self.table, draft.pk, None, message)]
         found = check_row(draft, after, self.world)
         if any(not one.is_error for one in found):

@@ -102,7 +102,7 @@ class GridAdmin(ModelAdmin):
             done = save(
                 self.opts.db_table,
                 edits,
-                partial(rows.forbidden, request),
+                partial(rows.find_refusal, request),
                 author=user,
                 reason=reason,
                 confirmed=request.POST.get("confirmed", "").split(),

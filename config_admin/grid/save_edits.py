@@ -31,7 +31,7 @@ class SaveResult:
 def save(
     table: str,
     edits: Mapping[Any, Edit],
-    forbidden: Forbidden,
+    find_refusal: Forbidden,
     *,
     author: Author,
     reason: str,
@@ -41,14 +41,14 @@ def save(
 
     Raises SavingFailed; then nothing is changed.
     """
-    verdict = judge(table, edits, forbidden)
+    verdict = judge(table, edits, find_refusal)
     if verdict.is_held(confirmed) or not verdict.wanted:
         return SaveResult(verdict, verdict.is_held(confirmed))
     try:
         with change_set(Origin.ADMIN, author, reason) as change:
             # From here on nobody else can make a release. If somebody made one since the check, check again.
-            if head.locked().content_hash != verdict.content_hash:
-                verdict = judge(table, edits, forbidden)
+            if head.lock_head().content_hash != verdict.content_hash:
+                verdict = judge(table, edits, find_refusal)
                 if verdict.is_held(confirmed):
                     return SaveResult(verdict, True)
             restore_rows({table: verdict.wanted}, checked=False)

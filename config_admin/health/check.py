@@ -80,7 +80,7 @@ def check_all(
     snapshot: Snapshot, world: World, *, progress: Progress | None = None, seconds: float = IN_FULL
 ) -> Health:
     """All findings of a configuration."""
-    return _checked(Survey(snapshot, world, None, time.monotonic, time.monotonic() + seconds), progress)
+    return _run_checks(Survey(snapshot, world, None, time.monotonic, time.monotonic() + seconds), progress)
 
 
 def check_touched(
@@ -89,7 +89,7 @@ def check_touched(
     """The findings about some rows in the snapshot, alone and together with related rows."""
     keys = frozenset(one if isinstance(one, RowKey) else RowKey(one.table, one.pk) for one in touched)
     around = keys | frozenset(_around(snapshot, keys))
-    return _checked(Survey(snapshot, world, around, time.monotonic, time.monotonic() + seconds), None)
+    return _run_checks(Survey(snapshot, world, around, time.monotonic, time.monotonic() + seconds), None)
 
 
 def _around(snapshot: Snapshot, keys: Iterable[RowKey]) -> Iterator[RowKey]:
@@ -97,12 +97,12 @@ def _around(snapshot: Snapshot, keys: Iterable[RowKey]) -> Iterator[RowKey]:
     for key in keys:
         row = snapshot.tables[key.table].by_pk.get(key.pk)
         if isinstance(row, (rows.OutputSchema, rows.Intent)):
-            for rule in snapshot.enabled(rows.Rule):
+            for rule in snapshot.enabled_rows(rows.Rule):
                 if rule.intent_code == row.intent_code:
                     yield RowKey(rule.table, rule.pk)
 
 
-def _checked(survey: Survey, progress: Progress | None) -> Health:
+def _run_checks(survey: Survey, progress: Progress | None) -> Health:
     found: dict[tuple[object, ...], Diagnosis] = {}
     seconds: dict[str, float] = {}
     tables = None if survey.touched is None else {key.table for key in survey.touched}
@@ -115,12 +115,12 @@ def _checked(survey: Survey, progress: Progress | None) -> Health:
         for one in run(survey):
             found.setdefault((one.code, one.rows, one.field, one.message), one)
         seconds[name] = time.monotonic() - began
-    findings = [*found.values(), *_left_out(survey)]
+    findings = [*found.values(), *_report_skipped_checks(survey)]
     findings.sort(key=lambda one: (not one.is_error, one.code, one.table, str(one.row)))
     return Health(survey.snapshot.config_version, tuple(findings), survey.left_out, seconds)
 
 
-def _left_out(survey: Survey) -> Iterator[Diagnosis]:
+def _report_skipped_checks(survey: Survey) -> Iterator[Diagnosis]:
     """The finding about what was not checked, so that silence is not taken for health."""
     if survey.left_out and survey.touched is None:
         counted = ", ".join(f"{count} {what}" for what, count in sorted(survey.left_out.items()))

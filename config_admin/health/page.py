@@ -55,12 +55,12 @@ def health(request: HttpRequest) -> HttpResponse:
         "done": done,
         "config_version": snapshot.config_version,
         "percent": round(100 * run.done / run.parts),
-        "codes": _counted([one for one, _ in open_ones]),
+        "codes": _count_codes([one for one, _ in open_ones]),
         "code": wanted,
-        "findings": [_shown(request, snapshot, one, mark) for one, mark in chosen[:SHOWN]],
+        "findings": [_build_finding(request, snapshot, one, mark) for one, mark in chosen[:SHOWN]],
         "more": max(0, len(chosen) - SHOWN),
         "accepted": [
-            (_shown(request, snapshot, one, mark), accepted[mark]) for one, mark in marked if mark in accepted
+            (_build_finding(request, snapshot, one, mark), accepted[mark]) for one, mark in marked if mark in accepted
         ][:SHOWN],
         "may_accept": may_accept,
     }
@@ -81,14 +81,14 @@ def _answer(request: HttpRequest) -> None:
         messages.success(request, "Accepted. The finding is shown again if one of its rows changes.")
 
 
-def _counted(found: list[Diagnosis]) -> list[tuple[str, int]]:
+def _count_codes(found: list[Diagnosis]) -> list[tuple[str, int]]:
     counts: dict[str, int] = {}
     for one in found:
         counts[one.code] = counts.get(one.code, 0) + 1
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _shown(request: HttpRequest, snapshot: Snapshot, one: Diagnosis, mark: str) -> dict[str, Any]:
+def _build_finding(request: HttpRequest, snapshot: Snapshot, one: Diagnosis, mark: str) -> dict[str, Any]:
     return {
         "code": one.code,
         "is_error": one.is_error,

@@ -36,10 +36,10 @@ def _reach(snapshot: Snapshot) -> Reach:
     for intent in search.intents:
         for state in BUILT_IN_STATES:
             search.come(intent, state)
-    for row in snapshot.enabled(rows.Classifier):
+    for row in snapshot.enabled_rows(rows.Classifier):
         if snapshot.is_active(row.intent_code) and code(row.state_code) != ANY:
             search.come(code(row.intent_code), code(row.state_code) or UNKNOWN)
-    for edge in snapshot.enabled(rows.StateEdge):
+    for edge in snapshot.enabled_rows(rows.StateEdge):
         if code(edge.to_state) != ANY:
             search.come(code(edge.intent_code), code(edge.to_state))
     search.run()
@@ -50,17 +50,17 @@ class _Search:
     """Goes from one intent and state to the next."""
 
     def __init__(self, snapshot: Snapshot) -> None:
-        self.intents = sorted({code(one.intent_code) for one in snapshot.enabled(rows.Intent)} | {UNKNOWN} - {ANY})
+        self.intents = sorted({code(one.intent_code) for one in snapshot.enabled_rows(rows.Intent)} | {UNKNOWN} - {ANY})
         self.found: dict[str, set[str]] = {intent: set() for intent in self.intents}
         self._waiting: deque[tuple[str, str]] = deque()
         self._moves: dict[tuple[str, str], set[tuple[str, str]]] = {}
-        for rule in snapshot.enabled(rows.Rule):
+        for rule in snapshot.enabled_rows(rows.Rule):
             action, target = code(rule.action), code(rule.action_value)
             if action in ("SET_STATE", "SET_INTENT") and target not in ("", ANY):
                 self._moves.setdefault(relations.scope_key(rule), set()).add((action, target))
         #: Intents that a phrase sets without changing the state.
         self._keeping = {
-            code(row.intent_code) for row in snapshot.enabled(rows.Classifier) if code(row.state_code) == ANY
+            code(row.intent_code) for row in snapshot.enabled_rows(rows.Classifier) if code(row.state_code) == ANY
         }
 
     def come(self, intent: str, state: str) -> None:

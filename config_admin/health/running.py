@@ -50,11 +50,11 @@ class Runs:
             if found and not found.failed and found.snapshot is snapshot and found.world == world:
                 return found
             self._newest = run = Run(snapshot, world)
-        threading.Thread(target=_checked, args=(run,), name="health check", daemon=True).start()
+        threading.Thread(target=_run_check, args=(run,), name="health check", daemon=True).start()
         return run
 
 
-def _checked(run: Run) -> None:
+def _run_check(run: Run) -> None:
     def progress(part: str, done: int, parts: int) -> None:
         run.part, run.done, run.parts = part, done, parts
 

@@ -43,7 +43,7 @@ class Survey:
 
     def of(self, row_type: type[R]) -> Iterable[R]:
         """The enabled rows of a type to check."""
-        found = self.snapshot.enabled(row_type)
+        found = self.snapshot.enabled_rows(row_type)
         return found if self.touched is None else [row for row in found if self.is_touched(row)]
 
     def is_touched(self, *of: Row) -> bool:

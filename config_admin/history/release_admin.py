@@ -121,7 +121,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
                 more_url=compare_page.compare_url(in_force, config_version),
             )
             found = differences(in_force, config_version)
-            return self._asked(request, question, found, lambda: roll_back(config_version))
+            return self._ask(request, question, found, lambda: roll_back(config_version))
 
     def take_back_view(self, request: HttpRequest, config_version: int) -> HttpResponse:
         """Ask whether to undo only the changes of one release, or do it."""
@@ -138,7 +138,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
                 reason=f"Undo release {config_version}",
                 refusals=_in_the_way(conflicts),
             )
-            return self._asked(request, question, _beside(wanted), lambda: revert_release(config_version))
+            return self._ask(request, question, _beside(wanted), lambda: revert_release(config_version))
 
     def _check(self, request: HttpRequest, config_version: int) -> CeRelease:
         if not self.has_roll_back_permission(request):
@@ -148,7 +148,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
         except NoSuchRelease as error:
             raise Http404(str(error)) from error
 
-    def _asked(self, request: HttpRequest, question: Question, found: Differences, go_back: Any) -> HttpResponse:
+    def _ask(self, request: HttpRequest, question: Question, found: Differences, go_back: Any) -> HttpResponse:
         self._fill(request, question, found)
         if request.method != "POST" or question.refusals or question.news or not reasons.read_reason(request):
             return ask(request, question, self.opts)

@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from config_admin.manual.links import entry_url
-from config_admin.manual.reference import named
+from config_admin.manual.reference import index_unique_names
 
 #: The chapters of each part, in reading order. Every file of `docs/` belongs to one part.
 PARTS: Mapping[str, Sequence[str]] = {
@@ -72,7 +72,7 @@ def chapter(slug: str) -> Prose:
     _name_headings(tokens)
     for token in tokens:
         if token.children:
-            token.children = [made for child in token.children for made in _linked(child)]
+            token.children = [made for child in token.children for made in _add_links(child)]
     html = _READER.renderer.render(tokens, _READER.options, {})
     return Prose(
         slug, title, SafeString(html.replace("<table>", _TABLE).replace("</table>", "</table></div>")), source.lower()
@@ -101,14 +101,14 @@ def _name_headings(tokens: Sequence[Token]) -> None:
             heading.attrSet("id", re.sub(r"[^\w\- ]", "", inside.content.lower()).strip().replace(" ", "-"))
 
 
-def _linked(token: Token) -> list[Token]:
+def _add_links(token: Token) -> list[Token]:
     """Link files to their pages, identifiers to their entries, and pictures to static files."""
     if token.type == "image" and (picture := str(token.attrGet("src") or "")).startswith(_PICTURES):
         token.attrSet("src", static(picture.removeprefix(_PICTURES)))
     if token.type == "link_open" and (match := _FILE.match(str(token.attrGet("href") or ""))):
         token.attrSet("href", f"{reverse('manual_chapter', args=[match[1]])}{match[2] or ''}")
-    if token.type != "code_inline" or token.content not in named():
+    if token.type != "code_inline" or token.content not in index_unique_names():
         return [token]
-    anchor = named()[token.content]
+    anchor = index_unique_names()[token.content]
     attrs: dict[str, Any] = {"href": entry_url(anchor), "data-entry": anchor}
     return [Token("link_open", "a", 1, attrs=attrs), token, Token("link_close", "a", -1)]

@@ -8,7 +8,7 @@ from config_admin.manual import codes, rights, tables, words
 from config_admin.manual.entry import Chapter, Entry
 
 
-class Place(NamedTuple):
+class EntryLocation(NamedTuple):
     """An entry and its chapter."""
 
     chapter: Chapter
@@ -23,26 +23,26 @@ def chapters() -> Mapping[str, Chapter]:
 
 
 @cache
-def places() -> Mapping[str, Place]:
+def index_entries() -> Mapping[str, EntryLocation]:
     """All entries by anchor."""
-    return {entry.anchor: Place(chapter, entry) for chapter in chapters().values() for entry in chapter.entries}
+    return {entry.anchor: EntryLocation(chapter, entry) for chapter in chapters().values() for entry in chapter.entries}
 
 
 @cache
-def named() -> Mapping[str, str]:
+def index_unique_names() -> Mapping[str, str]:
     """The anchor of each name that only one entry has, for links in texts."""
     found: dict[str, list[str]] = {}
-    for place in places().values():
+    for place in index_entries().values():
         found.setdefault(place.entry.name, []).append(place.entry.anchor)
     return {name: anchors[0] for name, anchors in found.items() if name and len(anchors) == 1}
 
 
-def search(text: str) -> Sequence[Place]:
+def search(text: str) -> Sequence[EntryLocation]:
     """The entries with all words of a text: first those with the words in their name."""
     wanted = text.lower().split()
     if not wanted:
         return ()
-    found = [place for place in places().values() if all(word in place.entry.folded for word in wanted)]
+    found = [place for place in index_entries().values() if all(word in place.entry.folded for word in wanted)]
     return sorted(found, key=lambda place: _rank(place.entry, " ".join(wanted)))
 
 

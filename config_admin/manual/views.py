@@ -50,7 +50,7 @@ def reference_chapter(request: HttpRequest, slug: str) -> HttpResponse:
 
 def entry(request: HttpRequest, anchor: str) -> HttpResponse:
     """One entry, without a page around it."""
-    place = reference.places().get(anchor)
+    place = reference.index_entries().get(anchor)
     if place is None:
         raise Http404(f"The reference has no entry {anchor}.")
     others = place.chapter.entries[1:] if place.entry.name == place.chapter.slug else ()

@@ -65,7 +65,7 @@ class Blobs:
 
     def write(self) -> None:
         """Store added documents that are missing."""
-        stored = self._stored(self._fresh)
+        stored = self._find_stored(self._fresh)
         CeReleaseBlob.objects.bulk_create(
             [
                 CeReleaseBlob(hash=name, codec=CODEC, data=zlib.compress(text, 9))
@@ -78,7 +78,7 @@ class Blobs:
         self._fresh.clear()
 
     @staticmethod
-    def _stored(names: Iterable[str]) -> set[str]:
+    def _find_stored(names: Iterable[str]) -> set[str]:
         """The names that are stored already."""
         found: set[str] = set()
         for batch in batches(names):

@@ -37,7 +37,7 @@ def change_set(origin: Origin | str = Origin.SHELL, author: Author = None, reaso
     """
     outer = current()
     if outer is None:
-        with _opened(ChangeSet(Origin(origin), author or _request_user(), reason)) as change:
+        with _open(ChangeSet(Origin(origin), author or _request_user(), reason)) as change:
             yield change
     else:
         with transaction.atomic():
@@ -45,18 +45,18 @@ def change_set(origin: Origin | str = Origin.SHELL, author: Author = None, reaso
 
 
 @contextmanager
-def recorded() -> Iterator[ChangeSet]:
+def record_write() -> Iterator[ChangeSet]:
     """Around one write of the ORM: in the open change set, or in one of its own."""
     outer = current()
     if outer is None:
-        with _opened(ChangeSet(Origin.SHELL, _request_user(), implicit=True)) as change, change.write():
+        with _open(ChangeSet(Origin.SHELL, _request_user(), implicit=True)) as change, change.write():
             yield change
     else:
         with outer.write():
             yield outer
 
 
-def released() -> CeConfigHead:
+def get_released_head() -> CeConfigHead:
     """The head, after every earlier write has a release: by the open change set, else as an out-of-band release.
 
     Source: R56.
@@ -69,7 +69,7 @@ def released() -> CeConfigHead:
 
 
 @contextmanager
-def _opened(change: ChangeSet) -> Iterator[ChangeSet]:
+def _open(change: ChangeSet) -> Iterator[ChangeSet]:
     with transaction.atomic():
         # Earlier writes outside of the application do not belong to this change set: they get their own release.
         change.counter = settle(Origin.OUT_OF_BAND).write_counter

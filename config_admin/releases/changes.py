@@ -63,10 +63,10 @@ class ChangeSet:
         self._depth += 1
         try:
             if self._depth == 1:
-                self.account(head.written())
+                self.account(head.read_write_counter())
             yield
             if self._depth == 1:
-                self.counter = head.written()
+                self.counter = head.read_write_counter()
         finally:
             self._depth -= 1
 

@@ -72,7 +72,7 @@ def as_columns(columns: Iterable["models.Field[Any, Any]"], content: Mapping[str
     }
 
 
-def stored(table: str, pks: Collection[Any] | None = None) -> dict[Any, models.Model]:
+def load_rows(table: str, pks: Collection[Any] | None = None) -> dict[Any, models.Model]:
     """The rows of a table by primary key; only some of them if `pks` is given."""
     query = control_plane()[table]._base_manager
     if pks is None:

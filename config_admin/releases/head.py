@@ -51,24 +51,24 @@ def newest() -> int:
     return Head.parse(text).config_version if text else 0
 
 
-def written() -> int:
+def read_write_counter() -> int:
     """The write counter of the tables, as this transaction sees it."""
     return CeConfigHead.objects.values_list("write_counter", flat=True).get(pk=1)
 
 
-def locked() -> CeConfigHead:
+def lock_head() -> CeConfigHead:
     """The head, locked until the transaction ends; created when it is missing, as in an emptied database.
 
     On SQLite a transaction that may write holds the only write lock already.
     """
     head = CeConfigHead.objects.select_for_update().filter(pk=1).first()
     if head is None:
-        CeConfigHead.objects.bulk_create([_made_anew()], ignore_conflicts=True)
+        CeConfigHead.objects.bulk_create([_create_head()], ignore_conflicts=True)
         head = CeConfigHead.objects.select_for_update().get(pk=1)
     return head
 
 
-def _made_anew() -> CeConfigHead:
+def _create_head() -> CeConfigHead:
     """A head on the newest release whose counters differ, so that every row is compared next time."""
     newest = CeRelease.objects.order_by("-config_version").first()
     if newest is None:

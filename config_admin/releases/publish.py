@@ -56,7 +56,7 @@ def publish(change: ChangeSet) -> None:
     A second call for the same change set, or for the next write of a transaction without one, amends the release of
     this transaction, which nobody else has seen yet.
     """
-    locked = head.locked()
+    locked = head.lock_head()
     change.account(locked.write_counter)
     found = _compare(change, manifest_of(locked.config_version))
     if found.differences:
@@ -73,10 +73,10 @@ def settle(origin: Origin, *, everything: bool = False) -> CeConfigHead:
     compares all rows even if no write was counted.
     """
     with transaction.atomic():
-        locked = head.locked()
+        locked = head.lock_head()
         if not locked.settled or everything:
             publish(ChangeSet(origin, everything=True))
-            locked = head.locked()
+            locked = head.lock_head()
         return locked
 
 
@@ -111,14 +111,14 @@ def _release(change: ChangeSet, found: Findings, locked: CeConfigHead) -> CeRele
         "manifest": found.manifest,
         "write_counter": locked.write_counter,
     }
-    release = _amended(change, locked, values) or _made(change, found, locked, values)
+    release = _amend_release(change, locked, values) or _create_release(change, found, locked, values)
     write_history(release, change, found.differences)
     keep_ahead(table for table, rows in found.differences.items() if any(row.before is None for row in rows))
     locked.config_version, locked.content_hash = release.config_version, release.content_hash
     return release
 
 
-def _made(change: ChangeSet, found: Findings, locked: CeConfigHead, values: dict[str, Any]) -> CeRelease:
+def _create_release(change: ChangeSet, found: Findings, locked: CeConfigHead, values: dict[str, Any]) -> CeRelease:
     found_by_itself = change.origin in (Origin.OUT_OF_BAND, Origin.MIGRATION)
     release = CeRelease.objects.create(
         config_version=locked.config_version + 1,
@@ -134,16 +134,16 @@ def _made(change: ChangeSet, found: Findings, locked: CeConfigHead, values: dict
     return release
 
 
-def _amended(change: ChangeSet, locked: CeConfigHead, values: dict[str, Any]) -> CeRelease | None:
+def _amend_release(change: ChangeSet, locked: CeConfigHead, values: dict[str, Any]) -> CeRelease | None:
     for _, call, *_ in connection.run_on_commit:
         if not isinstance(call, _Made) or call.config_version != locked.config_version:
             continue
         if call.change_set == change.id or (call.implicit and change.implicit):
-            return _rewritten(locked, values)
+            return _rewrite_newest(locked, values)
     return None
 
 
-def _rewritten(locked: CeConfigHead, values: dict[str, Any]) -> CeRelease:
+def _rewrite_newest(locked: CeConfigHead, values: dict[str, Any]) -> CeRelease:
     """Change the newest release in spite of the seal of its table, which checks the head."""
     CeConfigHead.objects.filter(pk=1).update(released_counter=AMENDING)
     query: models.QuerySet[CeRelease] = models.QuerySet(CeRelease).filter(pk=locked.config_version)

@@ -26,38 +26,38 @@ def read(
     model: type[models.Model], columns: Mapping[str, "models.Field[Any, Any]"], pks: Collection[Any] | None = None
 ) -> Iterator[dict[str, Json]]:
     """The rows of a table, or those of some keys, as `{name: JSON value}`; see `convengine.engine.turn.fault`."""
-    for rows in _fetched(model, list(columns.values()), pks):
+    for rows in _fetch(model, list(columns.values()), pks):
         if rows:
             converted = [
-                _converted(column, values)
+                _convert_column(column, values)
                 for column, values in zip(columns.values(), zip(*rows, strict=True), strict=True)
             ]
             yield from (dict(zip(columns, values, strict=True)) for values in zip(*converted, strict=True))
 
 
-def _fetched(
+def _fetch(
     model: type[models.Model], columns: Sequence["models.Field[Any, Any]"], pks: Collection[Any] | None
 ) -> Iterator[list[tuple[Any, ...]]]:
     meta = model._meta
     assert meta.pk is not None
-    shown = ", ".join(_selected(column) for column in columns)
+    shown = ", ".join(_select_expression(column) for column in columns)
     query = f"SELECT {shown} FROM {connection.ops.quote_name(meta.db_table)}"  # noqa: S608
     if pks is None:
         yield _run(query, [])
         return
-    key = _quoted(meta.pk)
+    key = _quote(meta.pk)
     for batch in batches(pks):
         marks = ", ".join(["%s"] * len(batch))
         yield _run(f"{query} WHERE {key} IN ({marks})", [meta.pk.get_db_prep_value(pk, connection) for pk in batch])
 
 
-def _quoted(column: "models.Field[Any, Any]") -> str:
+def _quote(column: "models.Field[Any, Any]") -> str:
     assert column.column is not None
     return connection.ops.quote_name(column.column)
 
 
-def _selected(column: "models.Field[Any, Any]") -> str:
-    name = _quoted(column)
+def _select_expression(column: "models.Field[Any, Any]") -> str:
+    name = _quote(column)
     if connection.vendor == "sqlite":
         # As an expression: for a plain column the driver converts by the declared type, and reads `maybe` as false.
         return f"+{name}"
@@ -100,17 +100,17 @@ def _text_or_bytes(data: bytes) -> str | bytes:
 # --- from driver values to JSON ---------------------------------------------------------------------------------
 
 
-def _converted(column: "models.Field[Any, Any]", values: Sequence[Any]) -> Sequence[Json]:
+def _convert_column(column: "models.Field[Any, Any]", values: Sequence[Any]) -> Sequence[Json]:
     """The values of a column, converted together, because nearly always all of them are valid."""
     kind = getattr(column, "target_field", column)
     convert, kinds = _converter(kind)
     found = set(map(type, values))
     if convert is None and found <= kinds and not (type(None) in found and not column.null):
         return values
-    return [_one(kind, convert, kinds, value, nullable=column.null) for value in values]
+    return [_convert_value(kind, convert, kinds, value, nullable=column.null) for value in values]
 
 
-def _one(
+def _convert_value(
     kind: "models.Field[Any, Any]",
     convert: Callable[[Any, Any], Json] | None,
     kinds: Collection[type],

@@ -8,7 +8,7 @@ from config_admin.snapshot.active import snapshots
 from config_admin.snapshot.compile import Chunk, compile_chunk
 from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding
-from config_admin.validation.installation import installed
+from config_admin.validation.installation import describe_installation
 from config_admin.validation.run import check_delete, check_row
 from config_admin.validation.world import World
 from convengine.engine.turn.rows import Row
@@ -23,7 +23,7 @@ def check_restored_rows(wanted: Wanted, judged: Callable[[], None] = lambda: Non
 
     `judged` is called for each resulting row.
     """
-    now, world = snapshots.current(), installed()
+    now, world = snapshots.current(), describe_installation()
     restored = {table: compile_rows(table, rows) for table, rows in wanted.items()}
     after = _overlaid(now, wanted, restored)
     found: list[Finding] = []

@@ -7,7 +7,7 @@ from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection
 
 from config_admin.releases import content
 from config_admin.releases.blobs import batches
-from config_admin.releases.change_set import recorded
+from config_admin.releases.change_set import record_write
 from config_admin.releases.tree import Content
 from config_admin.restore.checks import Wanted, check_restored_rows
 from config_admin.validation.findings import Finding
@@ -39,8 +39,8 @@ def restore_rows(wanted: Wanted, *, checked: bool = True) -> None:
     if checked and (errors := [finding for finding in check_restored_rows(wanted) if finding.is_error]):
         raise RestoreRefused(errors)
     tables = [table for table in content.control_plane() if table in wanted]
-    with recorded() as change:
-        before = {table: content.stored(table, list(wanted[table])) for table in tables}
+    with record_write() as change:
+        before = {table: content.load_rows(table, list(wanted[table])) for table in tables}
         for table in reversed(tables):
             model = content.control_plane()[table]
             change.touch(model, wanted[table])

@@ -3,7 +3,7 @@
 from threading import Lock
 
 from config_admin.releases import head
-from config_admin.releases.change_set import released
+from config_admin.releases.change_set import get_released_head
 from config_admin.releases.head import Head
 from config_admin.releases.queries import content_hash_of, manifest_of
 from config_admin.snapshot.compile import Compiled, compile_release
@@ -36,7 +36,7 @@ class Snapshots(Configuration):
         """
         found = Head.parse(text) if text else None
         if found is None or not found.settled:
-            row = released()
+            row = get_released_head()
             return self._newest_of((row.config_version, row.content_hash))
         return self._newest_of((found.config_version, found.content_hash))
 
@@ -57,7 +57,7 @@ class Snapshots(Configuration):
             return compiled.snapshot
         with self._lock:
             compiled = self._compile(key[0])
-            self._past = _kept(self._past, key, compiled)
+            self._past = _with_entry(self._past, key, compiled)
         return compiled.snapshot
 
     def _newest_of(self, key: Key) -> Snapshot:
@@ -65,7 +65,7 @@ class Snapshots(Configuration):
             return compiled.snapshot
         with self._lock:
             compiled = self._fresh(self._newest.get(key)) or self._compile(key[0])
-            self._newest = _kept(self._newest, key, compiled)
+            self._newest = _with_entry(self._newest, key, compiled)
         return compiled.snapshot
 
     def _compile(self, config_version: int) -> Compiled:
@@ -80,7 +80,7 @@ class Snapshots(Configuration):
         return None
 
 
-def _kept(compiled: dict[Key, Compiled], key: Key, new: Compiled) -> dict[Key, Compiled]:
+def _with_entry(compiled: dict[Key, Compiled], key: Key, new: Compiled) -> dict[Key, Compiled]:
     """The mapping with one more entry at its end, and without the oldest ones."""
     rest = [(k, one) for k, one in compiled.items() if k != key]
     return dict([*rest, (key, new)][-KEEP:])

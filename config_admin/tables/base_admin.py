@@ -28,7 +28,7 @@ from config_admin.history.row_history import HistoryAdmin
 from config_admin.snapshot.active import snapshots
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter, with_activity
 from config_admin.validation.columns import spec_of
-from config_admin.workplace.favourites import opened
+from config_admin.workplace.favourites import note_opened_row
 from convengine.engine.rules.explain import find_row_fault
 from convengine.engine.turn.rows import DECIDERS, ROW_TYPE_OF
 from convengine.engine.turn.scope import ANY
@@ -93,7 +93,7 @@ class RowAdmin(
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> type[ModelForm]:
         """The form class of this request."""
         form: type[ModelForm] = super().get_form(request, obj, change, **options)
-        return type(form.__name__, (form,), {"request": request, "forbidden": partial(self.forbidden, request)})
+        return type(form.__name__, (form,), {"request": request, "find_refusal": partial(self.find_refusal, request)})
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
         """A field with options; the save checks validate it."""
@@ -123,7 +123,7 @@ class RowAdmin(
         page.context_data["names"] = names(get_editor_context(request))
         page.context_data["questions"] = self.questions(request, context.get("original"))
         if (stored := context.get("original")) is not None:
-            page.context_data["is_favourite"] = opened(request.user, self.opts.db_table, stored.pk)
+            page.context_data["is_favourite"] = note_opened_row(request.user, self.opts.db_table, stored.pk)
             if (table := self.opts.db_table) in DECIDERS:
                 page.context_data["decided_url"] = turns_url(request.user, table=table, row=stored.pk)
         page.context_data["workspace_url"] = find_return_url(request) or (workspace_url(intent) if intent else "")

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from config_admin.releases.change_set import recorded
+from config_admin.releases.change_set import record_write
 from config_admin.tables.history import RowHistory
 from config_admin.tables.model_fields import CodeField, not_blank
 from config_admin.validation.columns import Reference, column
@@ -24,7 +24,7 @@ class RowQuerySet(models.QuerySet[Any]):
         """As in Django, in a change set; sets `updated_at` and `updated_by`."""
         if self.query.is_sliced:
             return super().update(**values)
-        with recorded() as change:
+        with record_write() as change:
             change.touch(self.model, list(self.order_by().values_list("pk", flat=True)))
             if {"pk", self.model._meta.pk.name} & values.keys():
                 change.touch_table(self.model)
@@ -32,7 +32,7 @@ class RowQuerySet(models.QuerySet[Any]):
 
     def bulk_create(self, objs: Iterable[Any], *args: Any, **options: Any) -> list[Any]:
         """As in Django, in a change set."""
-        with recorded() as change:
+        with record_write() as change:
             made = list(objs)
             for row in made:
                 row.updated_by = change.author_name
@@ -46,12 +46,12 @@ class RowQuerySet(models.QuerySet[Any]):
 
     def bulk_update(self, *args: Any, **options: Any) -> int:
         """As in Django, in one change set for all batches."""
-        with recorded():
+        with record_write():
             return super().bulk_update(*args, **options)
 
     def delete(self) -> tuple[int, dict[str, int]]:
         """As in Django, in one change set together with dependent rows."""
-        with recorded():
+        with record_write():
             return super().delete()
 
 
@@ -81,7 +81,7 @@ class ControlPlaneRow(models.Model):
 
     def save_base(self, *args: Any, **options: Any) -> None:
         """Store the row in a change set. Every way of saving an instance ends here."""
-        with recorded() as change:
+        with record_write() as change:
             self.updated_by = change.author_name
             if options.get("update_fields"):
                 options["update_fields"] = frozenset({*options["update_fields"], *STAMPS})
@@ -89,7 +89,7 @@ class ControlPlaneRow(models.Model):
 
     def delete(self, *args: Any, **options: Any) -> tuple[int, dict[str, int]]:
         """Delete the row, and dependent rows, in one change set."""
-        with recorded():
+        with record_write():
             return super().delete(*args, **options)
 
     def summary(self) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 from django.db import models
 from simple_history.models import HistoricalRecords
 
-from config_admin.releases.change_set import recorded
+from config_admin.releases.change_set import record_write
 
 
 class HistoryStamp(models.Model):
@@ -47,10 +47,10 @@ class RowHistory(HistoricalRecords):
 
     def post_save(self, instance: models.Model, created: bool, using: str | None = None, **kwargs: Any) -> None:
         """Mark a saved row."""
-        with recorded() as change:
+        with record_write() as change:
             change.touch(type(instance), [instance.pk])
 
     def post_delete(self, instance: models.Model, using: str | None = None, **kwargs: Any) -> None:
         """Mark a deleted row."""
-        with recorded() as change:
+        with record_write() as change:
             change.touch(type(instance), [instance.pk])

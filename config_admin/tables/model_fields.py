@@ -125,7 +125,7 @@ def flag(default: bool, **options: Any) -> "models.BooleanField[Any, Any]":
     return models.BooleanField(default=default, db_default=default, **options)
 
 
-def enabled() -> "models.BooleanField[Any, Any]":
+def make_enabled_field() -> "models.BooleanField[Any, Any]":
     """The switch of every row."""
     return flag(True, help_text="If disabled, the engine ignores it.")
 

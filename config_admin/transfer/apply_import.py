@@ -54,7 +54,7 @@ def bring(
 def _apply_plan(found: Plan, author: Author, reason: str, rest: bool, progress: Progress) -> ImportResult:
     with change_set(Origin.IMPORT, author, reason) as change:
         # From here on nobody else can make a release. If somebody made one since the check, check again.
-        if head.locked().content_hash != found.content_hash:
+        if head.lock_head().content_hash != found.content_hash:
             found = plan(found.document, rest=rest, progress=progress)
             if found.is_refused:
                 raise ImportRefused(found)

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from config_admin.releases.change_set import released
+from config_admin.releases.change_set import get_released_head
 from config_admin.transfer import bundle, seed_sql, sheets, workbooks
 from config_admin.transfer.blank_scopes import any_for_blank
 from config_admin.transfer.document import Document, FileRefused, Mode
@@ -70,7 +70,7 @@ def bundle_of(config_version: int | None = None, *, tables: Collection[str] = ()
     """
     if form == CSV and len(tables) != 1:
         raise ValueError("A CSV file contains one table. Choose one table.")
-    contents = contents_of(released().config_version if config_version is None else config_version)
+    contents = contents_of(get_released_head().config_version if config_version is None else config_version)
     if form == CSV:
         return sheets.csv_of(contents, *tables)
     if form == XLSX:

@@ -8,7 +8,7 @@ from django.db import models
 
 from config_admin.releases import tree
 from config_admin.releases.blobs import Blobs
-from config_admin.releases.change_set import released
+from config_admin.releases.change_set import get_released_head
 from config_admin.releases.content import control_plane, kept_columns, key_of
 from config_admin.releases.queries import manifest_of
 from config_admin.releases.tree import Difference
@@ -83,7 +83,7 @@ def plan(document: Document, *, rest: bool = False, progress: Progress = silent)
 
     `rest`: rows with errors are left out, and the others are checked without them.
     """
-    now = released()
+    now = get_released_head()
     there = contents_of(now.config_version)
     progress("read", document.count, document.count)
     placed = match_rows(document, there, fresh_ids(document, there, _highest))

@@ -123,12 +123,12 @@ class _Reading:
             value = from_text(column, text)
         except ValueRefused as error:
             raise ValueRefused(f"{name}: {error}") from None
-        if _said_anew(column, literal, value):
+        if _changes_value(column, literal, value):
             self.notes.append(Note(where, f"{name}: {written!r} is {value!r} here."))
         return value
 
 
-def _said_anew(column: Any, literal: Literal, value: Json) -> bool:
+def _changes_value(column: Any, literal: Literal, value: Json) -> bool:
     """True if the value itself differs from the literal, not only its notation."""
     if isinstance(column, (models.JSONField, models.DateTimeField)):
         return False

@@ -110,7 +110,7 @@ def _read(source: str, line: int) -> Statement:
         raise _NotRead("only INSERT is supported.")
     table, columns = _target(found)
     return Statement(
-        line, table, columns, [_row(row, columns) for row in _rows(found)], unless_there=_unless_there(found)
+        line, table, columns, [_row(row, columns) for row in _rows(found)], unless_there=_skips_existing_rows(found)
     )
 
 
@@ -131,7 +131,7 @@ def _target(found: "exp.Insert") -> tuple[str, list[str]]:
     return schema.this.name.lower(), columns
 
 
-def _unless_there(found: "exp.Insert") -> bool:
+def _skips_existing_rows(found: "exp.Insert") -> bool:
     conflict = found.args.get("conflict")
     if conflict is None:
         return False

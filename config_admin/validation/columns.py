@@ -148,7 +148,7 @@ def check_references(draft: Draft[Any]) -> Iterator[Finding]:
     """Whether the intents and states that the row names take part in conversations."""
     for name, spec in specs(draft.row.table).items():
         if spec.reference is Reference.INTENT:
-            yield from common.intent_disabled(draft)
+            yield from common.check_intent_enabled(draft)
         elif spec.reference is Reference.STATE:
             yield from common.state_unknown(draft, name)
 

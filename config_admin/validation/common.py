@@ -27,7 +27,7 @@ def intent(draft: Draft[Any]) -> Iterator[Finding]:
     elif CODE.fullmatch(value) is None:
         yield code_format(draft, "intent_code")
     elif value not in (ANY, UNKNOWN):
-        yield from intent_known(draft, "intent_code", value)
+        yield from check_intent_exists(draft, "intent_code", value)
 
 
 def state(draft: Draft[Any], field: str = "state_code") -> Iterator[Finding]:
@@ -48,7 +48,7 @@ def code_format(draft: Draft[Any], field: str) -> Finding:
     )
 
 
-def intent_known(draft: Draft[Any], field: str, value: str) -> Iterator[Finding]:
+def check_intent_exists(draft: Draft[Any], field: str, value: str) -> Iterator[Finding]:
     """The intent that `value` names exists."""
     intents = draft.snapshot.table(rows.Intent).by_pk
     if value not in intents:
@@ -60,7 +60,7 @@ def intent_known(draft: Draft[Any], field: str, value: str) -> Iterator[Finding]
         )
 
 
-def intent_disabled(draft: Draft[Any]) -> Iterator[Finding]:
+def check_intent_enabled(draft: Draft[Any]) -> Iterator[Finding]:
     """A row of a disabled intent is inactive (tables 1.6)."""
     value = code(draft.row.intent_code)
     if value and not draft.snapshot.is_active(value):

@@ -15,7 +15,7 @@ from convengine.server.model_clients import vectors
 from convengine.server.threads.known_preferences import list_known_preferences
 
 
-def installed() -> World:
+def describe_installation() -> World:
     """The installation: what modules registered, and what is configured."""
     wiring.load_extensions()
     policy = mcp_server.policy()
@@ -33,7 +33,7 @@ def installed() -> World:
         models=wiring.models().names,
         preferences=cache(lambda: list_known_preferences(None)),
         model_configured=wiring.model().configured,
-        semantic_installed=vectors.installed(),
+        semantic_installed=vectors.is_installed(),
         mappers=frozenset(registry.http_mappers),
         http_connections=frozenset(conf.get("HTTP_CONNECTIONS")),
         tool_databases=frozenset(conf.get("TOOL_DATABASES")),

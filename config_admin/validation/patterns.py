@@ -23,7 +23,7 @@ def catches_all(rule_type: str, pattern: str | None) -> bool:
         compiled = compile_pattern(pattern)
     except PatternError:
         return False
-    return compiled.found("") or all(compiled.found(text) for text in ("a", "7", "?", "é"))
+    return compiled.occurs_in("") or all(compiled.occurs_in(text) for text in ("a", "7", "?", "é"))
 
 
 def too_broad(rule_type: str, pattern: str | None) -> bool:

@@ -131,7 +131,7 @@ def schema_fields(snapshot: Snapshot, intent: str) -> frozenset[str]:
 
 def _fields(snapshot: Snapshot, intent: str) -> frozenset[str]:
     everywhere = code(intent) == ANY
-    schemas = snapshot.enabled(rows.OutputSchema) if everywhere else of_intent(snapshot, rows.OutputSchema, intent)
+    schemas = snapshot.enabled_rows(rows.OutputSchema) if everywhere else of_intent(snapshot, rows.OutputSchema, intent)
     return frozenset(name for schema in schemas for name in properties(schema.json_schema))
 
 

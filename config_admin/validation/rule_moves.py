@@ -25,11 +25,11 @@ def is_move(rule: rows.Rule, action: str | None = None) -> bool:
 def demanded_values(rule: rows.Rule) -> Mapping[str, str]:
     """The values that paths must have for a rule's filter to hold; empty if unknown."""
     by_path = code(rule.rule_type) in (RuleType.JSON_PATH, RuleType.CONTEXT_JSON_PATH)
-    return _demanded(rule.match_pattern or "") if by_path else {}
+    return _list_required_values(rule.match_pattern or "") if by_path else {}
 
 
 @lru_cache(maxsize=4096)
-def _demanded(path: str) -> Mapping[str, str]:
+def _list_required_values(path: str) -> Mapping[str, str]:
     try:
         steps = parse_path(path).steps
     except PathError:

@@ -15,12 +15,12 @@ def params(rule: rows.Rule) -> tuple[str, ...]:
     """The input params that a rule sets; none for an unreadable value."""
     match code(rule.action):
         case "SET_INPUT_PARAM":
-            return tuple(_parsed(rule) or ())
+            return tuple(_parse_action_value(rule) or ())
         case "SET_JSON":
             # Not parsed, because compiling the path of every rule would take long, and its name comes before the colon.
             return ((rule.action_value or "").partition(":")[0].strip() or set_json.DEFAULT_KEY,)
         case "GET_CONTEXT" | "GET_SCHEMA_JSON" | "GET_SESSION":
-            name = _parsed(rule)
+            name = _parse_action_value(rule)
             return (name,) if name else ()
         case _:
             return ()
@@ -32,13 +32,13 @@ def names(snapshot: Snapshot) -> frozenset[str]:
 
 
 def _names(snapshot: Snapshot) -> Iterator[str]:
-    for rule in snapshot.enabled(rows.Rule):
+    for rule in snapshot.enabled_rows(rows.Rule):
         yield from params(rule)
         if code(rule.action) == "SET_CONTEXT":
-            yield from (path.split(".")[0] for path in _parsed(rule) or ())
+            yield from (path.split(".")[0] for path in _parse_action_value(rule) or ())
 
 
-def _parsed(rule: rows.Rule) -> Any:
+def _parse_action_value(rule: rows.Rule) -> Any:
     action = vocabulary.get_action(rule.action)
     try:
         return action.parse(rule.action_value) if action else None

@@ -9,7 +9,7 @@ from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
 
 
-class Said(NamedTuple):
+class RowTexts(NamedTuple):
     """A row with its texts."""
 
     row: Row
@@ -19,15 +19,15 @@ class Said(NamedTuple):
     folded: str
 
 
-def said(snapshot: Snapshot, row_type: type[Row]) -> Sequence[Said]:
+def list_row_texts(snapshot: Snapshot, row_type: type[Row]) -> Sequence[RowTexts]:
     """All rows of a type, including disabled ones, with their texts; made once per table."""
-    return snapshot.table(row_type).memo.get("said", lambda: [_said(row) for row in snapshot.rows(row_type)])
+    return snapshot.table(row_type).memo.get("said", lambda: [_read_row_texts(row) for row in snapshot.rows(row_type)])
 
 
-def _said(row: Row) -> Said:
+def _read_row_texts(row: Row) -> RowTexts:
     found = {name: text for name in rows.columns(type(row)) if (text := _text(getattr(row, name)))}
     found.setdefault(row.key, str(row.pk))
-    return Said(row, found, "\n".join(found.values()).lower())
+    return RowTexts(row, found, "\n".join(found.values()).lower())
 
 
 def _text(value: Any) -> str:

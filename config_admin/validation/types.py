@@ -13,7 +13,7 @@ _WORDS: Mapping[type, str] = {str: "a text", int: "a whole number", bool: "true 
 
 def of_columns(draft: Draft[Any]) -> Iterator[Finding]:
     """Texts, keys and switches; numbers with limits have their own checks, which also handle null."""
-    for column, wanted in _wanted(draft.row.table).items():
+    for column, wanted in _list_column_types(draft.row.table).items():
         value = getattr(draft.row, column)
         fits = isinstance(value, wanted) and not (wanted is int and isinstance(value, bool))
         if value is not None and not fits:
@@ -21,7 +21,7 @@ def of_columns(draft: Draft[Any]) -> Iterator[Finding]:
 
 
 @cache
-def _wanted(table: str) -> Mapping[str, type]:
+def _list_column_types(table: str) -> Mapping[str, type]:
     found = {}
     for column, hint in get_type_hints(ROW_TYPE_OF[table]).items():
         for wanted in _WORDS:

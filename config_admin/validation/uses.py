@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from config_admin.validation import references, relations
-from config_admin.validation.texts import said
+from config_admin.validation.texts import list_row_texts
 from convengine.engine.steps.tools.settings import ALLOWED_NEXT
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
@@ -35,11 +35,14 @@ class Use(NamedTuple):
 
 def uses(snapshot: Snapshot, row: Row) -> list[Use]:
     """What uses a stored row, without itself, each row once per kind of use."""
-    found = {(use.how, use.row.table, use.row.pk): use for use in (*_named(snapshot, row), *_leading(snapshot, row))}
+    found = {
+        (use.how, use.row.table, use.row.pk): use
+        for use in (*_find_named_rows(snapshot, row), *_leading(snapshot, row))
+    }
     return [use for (_, table, pk), use in found.items() if (table, pk) != (row.table, row.pk)]
 
 
-def _named(snapshot: Snapshot, row: Row) -> Iterator[Use]:
+def _find_named_rows(snapshot: Snapshot, row: Row) -> Iterator[Use]:
     finder = _FINDERS.get(type(row))
     return finder(snapshot, row) if finder else iter(())
 
@@ -92,11 +95,11 @@ def _of_action(snapshot: Snapshot, row: rows.PendingAction) -> Iterator[Use]:
 def _of_schema(snapshot: Snapshot, row: rows.OutputSchema) -> Iterator[Use]:
     names = relations.properties(row.json_schema)
     if names:
-        yield from _mentions("Uses its fields", snapshot, _written(names), _PROGRAMS, intent=row.intent_code)
+        yield from _mentions("Uses its fields", snapshot, _build_name_pattern(names), _PROGRAMS, intent=row.intent_code)
 
 
 def _of_container(snapshot: Snapshot, row: rows.ContainerConfig) -> Iterator[Use]:
-    pattern = _written([row.input_param_name])
+    pattern = _build_name_pattern([row.input_param_name])
     yield from _mentions("Uses its data", snapshot, pattern, _PROGRAMS, intent=row.intent_code)
 
 
@@ -128,7 +131,7 @@ def _word(name: str) -> str:
     return rf"(?<![\w.]){re.escape(name.strip())}(?![\w.])"
 
 
-def _written(names: Iterable[str]) -> str:
+def _build_name_pattern(names: Iterable[str]) -> str:
     """Names in expressions: after a dot, in quotes or brackets, or inside a template's braces."""
     some = "|".join(map(re.escape, sorted(names)))
     return rf"(?:[.'\"\[]|\{{\{{[^{{}}]*?\b|\{{%[^%]*?\b)(?:{some})\b"
@@ -139,7 +142,7 @@ def _mentions(
 ) -> Iterator[Use]:
     found = re.compile(pattern, re.IGNORECASE)
     for kind in kinds:
-        for row, texts, _ in said(snapshot, kind):
+        for row, texts, _ in list_row_texts(snapshot, kind):
             if not relations.scope_fits(code(getattr(row, "intent_code", ANY)), code(intent)):
                 continue
             if any(found.search(text) for name, text in texts.items() if name not in _PROSE):

@@ -18,7 +18,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f" Did you mean {found}?" if found else ""
 
 
-def listed(names: Iterable[Any]) -> str:
+def join_names(names: Iterable[Any]) -> str:
     """The names in order, `A, B, C`; `none` when there are none."""
     return ", ".join(sorted(str(name) for name in names)) or "none"
 

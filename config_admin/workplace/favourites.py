@@ -21,7 +21,7 @@ class SavedRows(NamedTuple):
     recent: Sequence[Link]
 
 
-def opened(user: Any, table: str, pk: Any) -> bool:
+def note_opened_row(user: Any, table: str, pk: Any) -> bool:
     """Note that a user opened a row; true when it is a favourite. Two statements, and a third when old ones are
     removed.
     """

@@ -28,7 +28,7 @@ RECENT = 12
 def find(request: HttpRequest) -> HttpResponse:
     """The search results; without words, the favourites and recently opened rows."""
     text = request.GET.get("q", "").strip()
-    found = _found(request, text) if text else _find_saved_hits(request)
+    found = _search(request, text) if text else _find_saved_hits(request)
     if request.headers.get("Accept", "").startswith("application/json"):
         return JsonResponse({"hits": [hit.as_dict() for hit in found.hits], "total": found.total})
     context = {**admin.site.each_context(request), "title": "Search", "wanted": text, "found": found}
@@ -50,7 +50,7 @@ def favourite(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(back if is_ours else row_url(table, row.pk))
 
 
-def _found(request: HttpRequest, text: str) -> Found:
+def _search(request: HttpRequest, text: str) -> Found:
     conversation = list(_conversation(request, text))
     found = search(get_editor_context(request).snapshot, text, _tables(request), list(_pages(request)))
     return Found([*conversation, *found.hits], len(conversation) + found.total)

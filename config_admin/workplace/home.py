@@ -32,10 +32,10 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if may("ce_sessions.view_ceconversation"):
         context["conversations"] = list(CeConversation.objects.order_by("-updated_at", "-conversation_id")[:NEWEST])
     if may("ce_sessions.view_ceconversationhistory"):
-        context |= {"latest_turns": LATEST_TURNS, "failed": _failed()}
+        context |= {"latest_turns": LATEST_TURNS, "failed": _list_failed_turns()}
     return context
 
 
-def _failed() -> list[CeConversationHistory]:
+def _list_failed_turns() -> list[CeConversationHistory]:
     newest = CeConversationHistory.objects.order_by("-history_id").only("status", "turn_no", "error_code", "created_at")
     return [turn for turn in newest[:LATEST_TURNS] if turn.status == "FAILED"][:NEWEST]

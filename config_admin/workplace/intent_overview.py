@@ -174,17 +174,17 @@ def _states_of(snapshot: Snapshot, intent: str) -> list[str]:
     for row_type in rows.ROW_TYPES:
         if "intent_code" in rows.columns(row_type) and row_type is not rows.Intent:
             for row in all_by(snapshot, row_type, intent_key).get(intent, ()):
-                found.update(_named(row))
+                found.update(_list_names(row))
     return sorted(found - {ANY, ""})
 
 
-def _named(row: Any) -> Iterator[str]:
+def _list_names(row: Any) -> Iterator[str]:
     yield from _where(row)
     if isinstance(row, rows.Rule) and code(row.action) == "SET_STATE":
         yield code(row.action_value)
 
 
-def unanswered(snapshot: Snapshot, intent: str, states: Iterable[str]) -> list[str]:
+def list_unanswered_states(snapshot: Snapshot, intent: str, states: Iterable[str]) -> list[str]:
     """The states without an answer for the intent: a turn that ends there fails."""
     if intent == ANY or not snapshot.is_active(intent):
         return []

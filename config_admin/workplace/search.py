@@ -11,7 +11,7 @@ from typing import Any
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.editing.links import column_label, release_url
 from config_admin.editing.usages import link_of
-from config_admin.validation.texts import Said, said
+from config_admin.validation.texts import RowTexts, list_row_texts
 from config_admin.workplace.settings_page import settings_url
 from convengine.engine.turn import rows
 from convengine.engine.turn.live_settings import CATALOGUE
@@ -65,24 +65,24 @@ def search(snapshot: Snapshot, text: str, tables: Collection[str], pages: Sequen
     named = [hit for hit in pages if _has(f"{hit.name} {hit.about}".lower(), words)]
     if rows.Config.table in tables:
         named += _settings(words)
-    ranked = sorted(_ranked(snapshot, words, tables), key=lambda each: each[0])
+    ranked = sorted(_rank_rows(snapshot, words, tables), key=lambda each: each[0])
     best = (_hit(one, words) for _, one in islice(ranked, SHOWN))
     release = _release(snapshot, text)
     return Found([*release, *named, *best][:SHOWN], len(release) + len(named) + len(ranked))
 
 
-def _ranked(
+def _rank_rows(
     snapshot: Snapshot, words: Sequence[str], tables: Collection[str]
-) -> Iterator[tuple[tuple[int, int], Said]]:
+) -> Iterator[tuple[tuple[int, int], RowTexts]]:
     whole = " ".join(words)
     for place, row_type in enumerate(rows.ROW_TYPES):
         if row_type.table in tables:
-            for one in said(snapshot, row_type):
+            for one in list_row_texts(snapshot, row_type):
                 if _has(one.folded, words):
                     yield (_rank(one, whole), place), one
 
 
-def _rank(one: Said, whole: str) -> int:
+def _rank(one: RowTexts, whole: str) -> int:
     names = [text.lower() for name, text in one.texts.items() if name in _NAMES or name == one.row.key]
     if whole == str(one.row.pk).lower():
         return _IS
@@ -97,7 +97,7 @@ def _has(folded: str, words: Sequence[str]) -> bool:
     return all(word in folded for word in words)
 
 
-def _hit(one: Said, words: Sequence[str]) -> Hit:
+def _hit(one: RowTexts, words: Sequence[str]) -> Hit:
     link = link_of(one.row)
     for wanted in (" ".join(words), *words):
         for name, text in one.texts.items():

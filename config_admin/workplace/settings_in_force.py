@@ -85,12 +85,14 @@ class Line:
 
 def lines(snapshot: Snapshot) -> list[Line]:
     """Every setting of the catalogue by family. One query: who changed the rows."""
-    stored = _stored(snapshot)
-    return [_line(snapshot, setting, stored.get(setting, ())) for setting in sorted(CATALOGUE.values(), key=_sort_key)]
+    stored = _group_stored_values(snapshot)
+    return [
+        _build_line(snapshot, setting, stored.get(setting, ())) for setting in sorted(CATALOGUE.values(), key=_sort_key)
+    ]
 
 
 def line_of(snapshot: Snapshot, setting: Setting[Any]) -> Line:
-    return _line(snapshot, setting, _stored(snapshot, [setting]).get(setting, ()))
+    return _build_line(snapshot, setting, _group_stored_values(snapshot, [setting]).get(setting, ()))
 
 
 def strangers(snapshot: Snapshot) -> list[rows.Config]:
@@ -103,15 +105,17 @@ def _sort_key(setting: Setting[Any]) -> tuple[int, str]:
     return (order.index(setting.type), "") if setting.type in TITLES else (len(order), setting.type)
 
 
-def _line(snapshot: Snapshot, setting: Setting[Any], found: Iterable[Stored]) -> Line:
+def _build_line(snapshot: Snapshot, setting: Setting[Any], found: Iterable[Stored]) -> Line:
     by_qualifier = {stored.qualifier: stored for stored in found}
     plain = by_qualifier.pop("", None)
     qualified = tuple(by_qualifier[qualifier] for qualifier in sorted(by_qualifier))
     return Line(setting, live_settings.read(snapshot, setting), plain, qualified)
 
 
-def _stored(snapshot: Snapshot, wanted: Collection[Setting[Any]] | None = None) -> dict[Setting[Any], list[Stored]]:
-    named = [(row, setting) for row, setting in _named(snapshot) if wanted is None or setting in wanted]
+def _group_stored_values(
+    snapshot: Snapshot, wanted: Collection[Setting[Any]] | None = None
+) -> dict[Setting[Any], list[Stored]]:
+    named = [(row, setting) for row, setting in _list_read_rows(snapshot) if wanted is None or setting in wanted]
     told = control_plane()["ce_config"]._default_manager.values_list("pk", "updated_by", "updated_at")
     who = {pk: (by, at) for pk, by, at in told.filter(pk__in=[row.pk for row, _ in named])}
     found: dict[Setting[Any], list[Stored]] = {}
@@ -121,7 +125,7 @@ def _stored(snapshot: Snapshot, wanted: Collection[Setting[Any]] | None = None) 
     return found
 
 
-def _named(snapshot: Snapshot) -> Iterator[tuple[rows.Config, Setting[Any]]]:
+def _list_read_rows(snapshot: Snapshot) -> Iterator[tuple[rows.Config, Setting[Any]]]:
     return ((row, setting) for row in snapshot.rows(rows.Config) if (setting := _read_by(row)))
 
 

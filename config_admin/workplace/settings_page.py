@@ -11,7 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.setting_fields import as_chosen, value_field
+from config_admin.editing.setting_fields import to_choice, value_field
 from config_admin.form_save.request_change_set import record_request
 from config_admin.releases.content import control_plane
 from config_admin.validation.settings import format_value
@@ -58,7 +58,7 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponse:
     if not model_admin.has_view_or_change_permission(request):
         raise PermissionDenied
     with record_request(request):
-        edited = _edited(request)
+        edited = _read_edited_setting(request)
         form = _form(model_admin, request, edited) if edited else None
         if edited and form is not None and request.method == "POST" and form.is_valid():
             row = form.save(commit=False)
@@ -71,7 +71,7 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponse:
         ).render()
 
 
-def _edited(request: HttpRequest) -> Edited | None:
+def _read_edited_setting(request: HttpRequest) -> Edited | None:
     name = request.GET.get("edit", "")
     if not name:
         return None
@@ -84,7 +84,7 @@ def _edited(request: HttpRequest) -> Edited | None:
 
 
 def _form(model_admin: Any, request: HttpRequest, edited: Edited) -> Any:
-    stored = _stored(get_editor_context(request).snapshot, edited)
+    stored = _get_stored_value(get_editor_context(request).snapshot, edited)
     model: Any = control_plane()["ce_config"]
     row = model.objects.get(pk=stored.pk) if stored else None
     adding = row is None
@@ -102,7 +102,7 @@ def _form(model_admin: Any, request: HttpRequest, edited: Edited) -> Any:
     return form
 
 
-def _stored(snapshot: Snapshot, edited: Edited) -> Any:
+def _get_stored_value(snapshot: Snapshot, edited: Edited) -> Any:
     line = line_of(snapshot, edited.setting)
     found = [line.stored, *line.qualified] if line.stored else line.qualified
     wanted = edited.qualifier.upper()
@@ -113,7 +113,7 @@ def _begin(snapshot: Snapshot, edited: Edited, row: Any) -> str:
     """The initial text of the input: the row's own, else the value in force."""
     reading = live_settings.read(snapshot, edited.setting, edited.qualifier or None)
     text = row.config_value if row.pk else format_value(edited.setting.kind, reading.value)
-    return as_chosen(edited.setting, text)
+    return to_choice(edited.setting, text)
 
 
 def _context(model_admin: Any, request: HttpRequest, edited: Edited | None, form: Any) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def _context(model_admin: Any, request: HttpRequest, edited: Edited | None, form
         "strangers": [] if wanted or changed else strangers(snapshot),
         "wanted": wanted,
         "changed": changed,
-        "kept": _kept(request),
+        "kept": _get_search_query(request),
         "edited": edited,
         "form": form,
         "may": {line.setting.name for line in shown if may and not model_admin.is_reserved(request, line.setting)},
@@ -153,7 +153,7 @@ def _is_edited(line: Line, edited: Edited | None) -> bool:
     return edited is not None and line.setting is edited.setting
 
 
-def _kept(request: HttpRequest) -> str:
+def _get_search_query(request: HttpRequest) -> str:
     """The search, for links that keep it."""
     kept = QueryDict(mutable=True)
     for name in ("q", "changed"):

@@ -23,9 +23,9 @@ from config_admin.workplace.intent_overview import (
     Group,
     Section,
     describe_row,
+    list_unanswered_states,
     sections,
     states_of,
-    unanswered,
 )
 from config_admin.workplace.map.page import chart_url, may_see_charts
 from convengine.engine.text.compare import code
@@ -105,7 +105,7 @@ def workspace(request: HttpRequest, intent: str) -> HttpResponse:
     states = states_of(snapshot, intent)
     state = code(request.GET.get("state"))
     found = sections(snapshot, intent, state)
-    counts = _fired(found)
+    counts = _count_firings(found)
     parts = [part for section in found if (part := _part(request, snapshot, section, intent, counts))]
     context = {
         **admin.site.each_context(request),
@@ -119,7 +119,7 @@ def workspace(request: HttpRequest, intent: str) -> HttpResponse:
         "everywhere_url": "" if intent == ANY else workspace_url(ANY),
         "state": state,
         "states": [("", "All states"), *((each, each) for each in states)],
-        "unanswered": _answers_to_add(request, intent, unanswered(snapshot, intent, states)),
+        "unanswered": _answers_to_add(request, intent, list_unanswered_states(snapshot, intent, states)),
         "parts": [part for part in parts if part.groups or part.nothing],
         "unused": [part for part in parts if not part.groups and not part.nothing],
         "days": DAYS,
@@ -127,7 +127,7 @@ def workspace(request: HttpRequest, intent: str) -> HttpResponse:
     return TemplateResponse(request, "config_admin/workspace.html", context)
 
 
-def _fired(found: list[Section]) -> Mapping[tuple[str, str], Any]:
+def _count_firings(found: list[Section]) -> Mapping[tuple[str, str], Any]:
     shown = [row for section in found for group in section.groups for row in group.shown]
     counted = [(row.table, str(row.pk)) for row in shown if row.table not in UNCOUNTED]
     counts: Mapping[tuple[str, str], Any] = conf.load("FIRED")(counted, timezone.now() - timedelta(days=DAYS))
@@ -163,7 +163,7 @@ def _lines(
     model = control_plane()[group.row_type.table]
     query = urlencode({WORKSPACE: intent})
     may_edit = admin.site.get_model_admin(model).has_change_permission(request)
-    lines = [_line(snapshot, row, intent, query, counts, may_edit=may_edit) for row in group.shown]
+    lines = [_build_line(snapshot, row, intent, query, counts, may_edit=may_edit) for row in group.shown]
     more = len(group.own) + len(group.shared) - len(lines)
     of = intent if len(group.own) > OWN or len(group.shared) <= SHARED else ANY
     wanted = {"intent_code": of, **({"phase__exact": group.initial["phase"]} if "phase" in group.initial else {})}
@@ -180,7 +180,7 @@ def _add_url(request: HttpRequest, group: Group, intent: str, **initial: str) ->
     return f"{reverse(f'admin:{model._meta.app_label}_{model._meta.model_name}_add')}?{urlencode(values)}"
 
 
-def _line(
+def _build_line(
     snapshot: Snapshot, row: Any, intent: str, query: str, counts: Mapping[tuple[str, str], Any], *, may_edit: bool
 ) -> Line:
     text, note = describe_row(row)

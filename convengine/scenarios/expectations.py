@@ -133,19 +133,19 @@ def _stages_in_order(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
 
 def _stages_absent(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
     for name in wanted:
-        found = [row.stage for row in observed.rows if row.named(name)]
+        found = [row.stage for row in observed.rows if row.has_name(name)]
         yield from _unless(not found, "", f"no {name}", found)
 
 
 def _any_of(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
     for number, names in enumerate(wanted):
-        fits = any(row.named(name) for row in observed.rows for name in names)
+        fits = any(row.has_name(name) for row in observed.rows for name in names)
         yield from _unless(fits, f"[{number}]", names, list_stage_names(observed.rows))
 
 
 def _counts(wanted: Json, observed: ObservedTurn) -> Iterator[Miss]:
     for name, matcher in wanted.items():
-        got = sum(row.named(name) for row in observed.rows)
+        got = sum(row.has_name(name) for row in observed.rows)
         yield from _unless(holds(matcher, got), f".{name}", matcher, got)
 
 
@@ -204,7 +204,7 @@ def find_first_miss(items: Sequence[Json], rows: Sequence[Row]) -> tuple[str, Js
     start = 0
     for number, item in enumerate(items):
         stage, payload = (item, {}) if isinstance(item, str) else (item["stage"], item.get("payload", {}))
-        named = [index for index in range(start, len(rows)) if rows[index].named(stage)]
+        named = [index for index in range(start, len(rows)) if rows[index].has_name(stage)]
         fitting = next((index for index in named if _first_mismatch(payload, rows[index]) is None), None)
         if fitting is not None:
             start = fitting + 1

@@ -55,7 +55,7 @@ def load(file: Path) -> Scenario:
         ),
         start=_start(given["conversation"]) if "conversation" in given else None,
         model=given.get("model", True),
-        llm=tuple(_line(**line) for line in given.get("llm", ())),
+        llm=tuple(_build_script_line(**line) for line in given.get("llm", ())),
         tasks=tuple(TaskStub(**task) for task in given.get("tasks", ())),
         tools=tuple(Stub(**tool) for tool in given.get("tools", ())),
         containers=tuple(ContainerStub(**container) for container in given.get("containers", ())),
@@ -69,7 +69,7 @@ def _start(given: Json) -> Start:
     return Start(row, tuple((exchange["user"], exchange["assistant"]) for exchange in given.get("history", ())))
 
 
-def _line(when: Json, reply: Json = "", error: str | None = None, times: int | None = None) -> ScriptLine:
+def _build_script_line(when: Json, reply: Json = "", error: str | None = None, times: int | None = None) -> ScriptLine:
     return ScriptLine(
         PURPOSES[when["purpose"]],
         reply if isinstance(reply, str) else dumps(reply),

@@ -42,7 +42,7 @@ def _length(value: Json) -> int:
 
 
 def _matches(pattern: str, value: Json) -> bool:
-    return isinstance(value, str) and compile_pattern_case_sensitive(pattern).found(value)
+    return isinstance(value, str) and compile_pattern_case_sensitive(pattern).occurs_in(value)
 
 
 def compile_pattern_case_sensitive(pattern: str) -> Pattern:

@@ -16,7 +16,7 @@ class Row:
     stage: str
     payload: Mapping[str, Json]
 
-    def named(self, name: str) -> bool:
+    def has_name(self, name: str) -> bool:
         """True when a stage of a scenario means this event: itself, or with its source in brackets."""
         return self.stage == name or self.stage.startswith(f"{name} (")
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from convengine.engine.turn.payload import TextPayload, to_stored
+from convengine.engine.turn.payload import TextPayload, to_document
 from convengine.scenarios import tables
 from convengine.scenarios.scenario import MAIN, Edge, Edit, Scenario, Start
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -50,7 +50,7 @@ def _begin(key: uuid.UUID, start: Start) -> None:
             conversation=row,
             turn_no=number,
             user_input=user,
-            assistant_output=to_stored(TextPayload(assistant)),
+            assistant_output=to_document(TextPayload(assistant)),
             config_version=0,
             intent_code=row.intent_code,
             state_code=row.state_code,

@@ -49,7 +49,7 @@ class TurnLog(Protocol):
     def write_with_care(self, turn: Turn, after_seq: int = 0, /) -> int:
         """Store the same, event by event, and return how many were lost. Needs an open transaction."""
 
-    def added(self, turn: Turn, after_seq: int, /) -> None:
+    def insert_later_events(self, turn: Turn, after_seq: int, /) -> None:
         """Store the later events of a turn whose record is stored. Needs an open transaction."""
 
     def append(
@@ -78,7 +78,7 @@ class TurnLog(Protocol):
     def asked_for(self, turn_id: str, conversation_id: str, purposes: Sequence[str], /) -> bool:
         """True when a model was asked for one of these purposes in a turn, or after it."""
 
-    def spent(self, conversation_id: str, /) -> float:
+    def sum_cost(self, conversation_id: str, /) -> float:
         """The cost of the logged model calls of a conversation."""
 
     def turns_removed_before(self, before: datetime, /) -> None:

@@ -61,7 +61,7 @@ def model() -> ModelPort:
 
 def make_model_client(found: Connections) -> OpenAiModel:
     """The models behind these connections. A waiting turn holds no database connection."""
-    return OpenAiModel(found, _release_connections, lambda conversation: turn_log().spent(conversation))
+    return OpenAiModel(found, _release_connections, lambda conversation: turn_log().sum_cost(conversation))
 
 
 def _release_connections() -> None:

@@ -1,5 +1,5 @@
 from config_admin.snapshot.active import snapshots
-from config_admin.validation.installation import installed
+from config_admin.validation.installation import describe_installation
 from config_admin.validation.run import check_row
 from convengine.engine.turn.rows import ROW_TYPES
 from convengine.server.extensions.registry import Registry
@@ -16,7 +16,7 @@ UNDERSTOOD = {
 
 
 def test_the_rows_of_the_demonstration_have_no_finding_but_those_that_are_meant(helpdesk: Registry) -> None:
-    snapshot, world = snapshots.current(), installed()
+    snapshot, world = snapshots.current(), describe_installation()
     found = [
         finding for kind in ROW_TYPES for row in snapshot.rows(kind) for finding in check_row(row, snapshot, world)
     ]

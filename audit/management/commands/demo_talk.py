@@ -71,7 +71,7 @@ class Command(BaseCommand):
         self._say(answer)
         events = list(expand_events(read_turns(uuid.UUID(conversation_id), [answer.turn_no])))
         for reason in list_reasons(events):
-            self.stdout.write(f"        · {_line(reason)}")
+            self.stdout.write(f"        · {_format_reason(reason)}")
         self.stdout.write("")
 
     def _say(self, answer: TurnAnswer) -> None:
@@ -87,13 +87,13 @@ class Command(BaseCommand):
         )
 
 
-def _line(reason: Reason) -> str:
+def _format_reason(reason: Reason) -> str:
     """The winner, and the tested rows that did not win."""
-    lost = "; ".join(f"{_named(row)} ({row.reason})" for row in reason.lost)
-    return f"{reason.subject}: {', '.join(map(_named, reason.won)) or 'no match'}" + (
+    lost = "; ".join(f"{_name_row(row)} ({row.reason})" for row in reason.lost)
+    return f"{reason.subject}: {', '.join(map(_name_row, reason.won)) or 'no match'}" + (
         f"; did not match: {lost}" if lost else ""
     )
 
 
-def _named(row: ReasonRow) -> str:
+def _name_row(row: ReasonRow) -> str:
     return row_name(row.table, row.pk) + (f" “{row.about}”" if row.about else "")

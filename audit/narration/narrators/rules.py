@@ -68,7 +68,7 @@ def narrate_applied_rule(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
 def narrate_allowed_move(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     """A move that the state graph allows; nothing for an intent without edges."""
     event = turn.events[index]
-    intents = {code(edge.intent_code) for edge in turn.snapshot.enabled(rows.StateEdge)}
+    intents = {code(edge.intent_code) for edge in turn.snapshot.enabled_rows(rows.StateEdge)}
     if intents & {code(str(event.payload.get("intent"))), ANY} and (
         parts := fill_template(event, "The state graph allows the move from {fromState} to {toState}.")
     ):

@@ -16,7 +16,7 @@ from audit.models import CeAudit, CeChainLink
 from audit.record.seal.pieces import microseconds
 from audit.record.seal.stored_pieces import event_pieces, group_pieces
 from convengine.engine.turn.codec import dumps, loads
-from convengine.engine.turn.seal import GENESIS, SALT, Pieces, Seal, collected
+from convengine.engine.turn.seal import GENESIS, SALT, Pieces, Seal, collect_pieces
 from convengine.engine.turn.turn import Turn
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
@@ -81,7 +81,7 @@ def add_events(
 
 def seal_late_events(turn: Turn, after_seq: int) -> None:
     """Seal the stored events of a turn after `after_seq`. Needs an open transaction."""
-    last_seq, pieces = collected(turn.batches)
+    last_seq, pieces = collect_pieces(turn.batches)
     if any(pieces.values()):
         owner = uuid.UUID(turn.request.conversation_id), uuid.UUID(turn.turn_id), turn.turn_no
         _lock_conversations([owner[0]])
@@ -123,7 +123,7 @@ def _add_links(additions: Iterable[Addition]) -> None:
             first_seq=one.first_seq,
         )
         seal = Seal.over(previous, one.last_seq, one.pieces, os.urandom(SALT))
-        link.chain = seal.packed()
+        link.chain = seal.to_bytes()
         last[conversation_id] = link.number, seal.hash(link_frame(link))
         made.append(link)
     CeChainLink.objects.bulk_create(made)

@@ -137,7 +137,7 @@ class _Search:
 def _by_word(snapshot: Snapshot) -> Mapping[str, list[rows.Classifier]]:
     """The rows by the words of their texts, rarest first; the empty word has the rows without words."""
     found: dict[str, list[rows.Classifier]] = {}
-    for row in snapshot.enabled(rows.Classifier):
+    for row in snapshot.enabled_rows(rows.Classifier):
         if not row.is_semantic:
             for word in _predicate(row).words or ("",):
                 found.setdefault(word, []).append(row)

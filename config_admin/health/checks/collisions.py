@@ -97,7 +97,7 @@ _Groups = Mapping[_Group, Mapping[tuple[str, str], Sequence[rows.Rule]]]
 def _groups(snapshot: Snapshot) -> _Groups:
     """The rules by phase and by what they set, then by scope."""
     found: dict[_Group, dict[tuple[str, str], list[rows.Rule]]] = {}
-    for rule in snapshot.enabled(rows.Rule):
+    for rule in snapshot.enabled_rows(rows.Rule):
         for group in _groups_of(rule):
             found.setdefault(group, {}).setdefault(relations.scope_key(rule), []).append(rule)
     return found

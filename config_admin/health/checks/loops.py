@@ -78,12 +78,12 @@ def _movers(survey: Survey, played: dry.Played, passes: int) -> Sequence[rows.Ru
     moved = (
         survey.snapshot.row(rows.Rule, step.rule_id)
         for step in played.steps
-        if step.number > last - passes and _place(step.before) != _place(step.after)
+        if step.number > last - passes and _get_intent_and_state(step.before) != _get_intent_and_state(step.after)
     )
     return tuple(dict.fromkeys(rule for rule in moved if rule is not None and code(rule.action) in _MOVING))
 
 
-def _place(session: Session) -> tuple[str | None, str | None]:
+def _get_intent_and_state(session: Session) -> tuple[str | None, str | None]:
     return session.intent, session.state
 
 
@@ -97,7 +97,7 @@ def _is_before(first: rows.Rule, last: rows.Rule, place: tuple[str, str]) -> boo
 
 def _circles(survey: Survey) -> Iterator[tuple[RulePhase, tuple[rows.Rule, ...]]]:
     movers: dict[RulePhase, list[rows.Rule]] = {}
-    for rule in survey.snapshot.enabled(rows.Rule):
+    for rule in survey.snapshot.enabled_rows(rows.Rule):
         phase = read_phase(rule.phase)
         if phase is not None and code(rule.action) in _MOVING and survey.active(rule):
             movers.setdefault(phase, []).append(rule)

@@ -39,7 +39,7 @@ def _looked_at(rule: rows.Rule) -> str:
 
 def _check_pattern(row: rows.Row, field: str, pattern: str | None, what: str) -> Iterator[Diagnosis]:
     try:
-        if not pattern or not pattern.strip() or not compile_pattern(pattern).found(""):
+        if not pattern or not pattern.strip() or not compile_pattern(pattern).occurs_in(""):
             return
     except PatternError:
         return

@@ -40,7 +40,7 @@ def find_unreachable_states(survey: Survey) -> Iterator[Diagnosis]:
     """Every state that has rows but that nothing leads to."""
     waiting: dict[tuple[str, str], list[Row]] = {}
     for row_type in _SCOPED:
-        for row in survey.snapshot.enabled(row_type):
+        for row in survey.snapshot.enabled_rows(row_type):
             scope = relations.scope_key(row)
             if (
                 survey.is_near(scope[0])
@@ -77,10 +77,10 @@ def find_unanswered_states(survey: Survey) -> Iterator[Diagnosis]:
             continue
         for state in sorted(states - BUILT_IN_STATES):
             if choose_response(snapshot, intent, state).winner is None and not survey.late("states"):
-                yield from _unanswered(survey, intent, state)
+                yield from _report_unanswered(survey, intent, state)
 
 
-def _unanswered(survey: Survey, intent: str, state: str) -> Iterator[Diagnosis]:
+def _report_unanswered(survey: Survey, intent: str, state: str) -> Iterator[Diagnosis]:
     for row in _leading(survey, intent, state):
         by_rule = isinstance(row, rows.Rule)
         shown = _come_to(survey, row, intent, state) if isinstance(row, rows.Rule) else None

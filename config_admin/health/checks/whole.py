@@ -118,8 +118,8 @@ def _speaks_of_yes(claim: Claim) -> bool:
 
 def find_unused_tools(survey: Survey) -> Iterator[Diagnosis]:
     """A tool that no planner can choose, no row calls and no rule requests."""
-    named = {relations.tool_code_key(row) for row in survey.snapshot.enabled(rows.DirectTool)}
-    asked = [_asks(rule) for rule in survey.snapshot.enabled(rows.Rule) if "tool" in (rule.action_value or "")]
+    named = {relations.tool_code_key(row) for row in survey.snapshot.enabled_rows(rows.DirectTool)}
+    asked = [_asks(rule) for rule in survey.snapshot.enabled_rows(rows.Rule) if "tool" in (rule.action_value or "")]
     for tool in survey.of(rows.Tool):
         name = relations.tool_code_key(tool)
         if name in named or any(name in said for said in asked) or not survey.snapshot.is_active(tool.intent_code):

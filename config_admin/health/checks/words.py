@@ -22,14 +22,14 @@ def scope_name(intent: str, state: str) -> str:
 
 def describe_effect(rule: rows.Rule, place: Place) -> str:
     """What a rule does to one thing, in words."""
-    thing = _thing(place)
+    thing = _name_value(place)
     for effect in effects(rule):
         shorter = min(len(effect.place), len(place))
         if effect.place[:shorter] == place[:shorter]:
             if effect.value is NOTHING:
-                return f"removes {_thing(effect.place)}"
+                return f"removes {_name_value(effect.place)}"
             value = "what it finds" if effect.value is COMPUTED else _value(effect.value)
-            return f"sets {_thing(effect.place)} to {value}"
+            return f"sets {_name_value(effect.place)} to {value}"
     return f"writes {thing}"
 
 
@@ -37,7 +37,7 @@ def _value(value: object) -> str:
     return shorten(str(value), _SHOWN) if isinstance(value, str) else shorten(repr(value), _SHOWN)
 
 
-def _thing(place: Place) -> str:
+def _name_value(place: Place) -> str:
     match place[0]:
         case "state" | "intent":
             return f"the {place[0]}"

@@ -39,7 +39,7 @@ def arrives(snapshot: Snapshot, world: World, phase: RulePhase, session: Session
         return False
     if session.resolved_schema is not None and not _is_sound(snapshot, session, session.resolved_schema):
         return False
-    return phase != RulePhase.POST_CLASSIFIER_INTENT or _classified(snapshot, session)
+    return phase != RulePhase.POST_CLASSIFIER_INTENT or _leads_to_intent(snapshot, session)
 
 
 def _starts_over(snapshot: Snapshot, session: Session, act: DialogueAct) -> bool:
@@ -71,7 +71,7 @@ def _is_sound(snapshot: Snapshot, session: Session, schema: rows.OutputSchema) -
     return not seeds and not form.status(session.context).invalid
 
 
-def _classified(snapshot: Snapshot, session: Session) -> bool:
+def _leads_to_intent(snapshot: Snapshot, session: Session) -> bool:
     """Whether the text matches phrases of this intent and of no other."""
     by_pk = snapshot.table(rows.Classifier).by_pk
     hits = {relations.intent_key(by_pk[pk]) for pk in get_classifier_bank(snapshot).hits(session.user_text)}

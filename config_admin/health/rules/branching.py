@@ -69,7 +69,7 @@ class _Claims:
 
     def leading(self, path: Path, null_leaf: bool) -> Iterator[Branch]:
         """How a path holds as a condition."""
-        for claims, keys in self._walked(path.steps, ()):
+        for claims, keys in self._walk(path.steps, ()):
             if path.steps and isinstance(path.steps[-1], Where):
                 yield claims
             else:
@@ -97,7 +97,7 @@ class _Claims:
         else:
             yield (FactClaim(Exists(Path(path.steps, from_root=False)), False, (), self._in_context),)
 
-    def _walked(self, steps: Sequence[Step], keys: Keys) -> Iterator[tuple[Branch, Keys]]:
+    def _walk(self, steps: Sequence[Step], keys: Keys) -> Iterator[tuple[Branch, Keys]]:
         """Where a path may lead, with the claims on the way."""
         if not steps:
             yield (), keys
@@ -107,11 +107,11 @@ class _Claims:
             # An object is tested itself, of a list the elements; two rules may mean two of them.
             elements = ((*keys, 0), (*keys, 1)) if keys and keys[-1] not in (0, 1) else ()
             for base in (keys, *elements):
-                for claims, (more, end) in product(self.of(step.condition, True, base), self._walked(rest, base)):
+                for claims, (more, end) in product(self.of(step.condition, True, base), self._walk(rest, base)):
                     yield (*claims, *more), end
             return
         for key in _first_keys(step):
-            yield from self._walked(rest, (*keys, key) if key != "" else keys)
+            yield from self._walk(rest, (*keys, key) if key != "" else keys)
 
     def of(self, condition: Condition, holds: bool, base: Keys) -> Iterator[Branch]:
         """Alternatives of a condition on the node at `base`."""
@@ -128,7 +128,7 @@ class _Claims:
                     yield from (branch for part in parts for branch in part)
             case Exists(path) if holds and path.filtered:
                 start: Keys = () if path.from_root else base
-                for claims, keys in self._walked(path.steps, start):
+                for claims, keys in self._walk(path.steps, start):
                     yield (*claims, FactClaim(Exists(Path(from_root=False)), True, keys, self._in_context))
             case _:
                 yield (FactClaim(condition, holds, base, self._in_context),)

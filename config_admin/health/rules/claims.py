@@ -53,14 +53,14 @@ class FactClaim:
     @property
     def places(self) -> tuple[Place, ...]:
         """The paths of its values; for a path that branches, the path before the branch."""
-        return tuple(dict.fromkeys(self._place(path) for path in _paths(self.condition)))
+        return tuple(dict.fromkeys(self._get_value_key(path) for path in _paths(self.condition)))
 
     @property
     def base_place(self) -> Place:
         """The path of the node that it tests."""
-        return place(self.base, self.in_context)
+        return get_value_key(self.base, self.in_context)
 
-    def asked(self, node: Any, root: Any) -> bool:
+    def holds_for(self, node: Any, root: Any) -> bool:
         """The engine's result for the condition on a node; no node fulfils nothing."""
         try:
             return node is not NOTHING and self._test(node, root, Meter())
@@ -71,15 +71,15 @@ class FactClaim:
     def _test(self) -> Test:
         return compile_test(self.condition)
 
-    def _place(self, path: Path) -> Place:
-        return place((() if path.from_root else self.base) + _certain(path), self.in_context)
+    def _get_value_key(self, path: Path) -> Place:
+        return get_value_key((() if path.from_root else self.base) + _certain(path), self.in_context)
 
 
 Claim = TextClaim | FactClaim
 Branch = tuple[Claim, ...]
 
 
-def place(keys: Keys, in_context: bool) -> Place:
+def get_value_key(keys: Keys, in_context: bool) -> Place:
     """The only path of a value."""
     if in_context:
         return ("context", *keys)

@@ -28,7 +28,7 @@ def _set_value(made: dict[str, Json], place: Place, value: Json) -> None:
     here: Any = made
     for key, following in zip(place, (*place[1:], None), strict=True):
         last = following is None
-        fresh: Json = _copied(value) if last else [] if isinstance(following, int) else {}
+        fresh: Json = _copy(value) if last else [] if isinstance(following, int) else {}
         if isinstance(key, int):
             if not isinstance(here, list):
                 raise Conflict(f"{place}: not a list")
@@ -41,10 +41,10 @@ def _set_value(made: dict[str, Json], place: Place, value: Json) -> None:
         here = here[key]
 
 
-def _copied(value: Json) -> Json:
+def _copy(value: Json) -> Json:
     if isinstance(value, dict):
-        return {key: _copied(inner) for key, inner in value.items()}
-    return [_copied(inner) for inner in value] if isinstance(value, list) else value
+        return {key: _copy(inner) for key, inner in value.items()}
+    return [_copy(inner) for inner in value] if isinstance(value, list) else value
 
 
 def at(made: Json, keys: Keys) -> Json:
@@ -66,7 +66,7 @@ def says(claim: FactClaim, values: Mapping[Place, Json]) -> bool:
     node = at(made, claim.base_place)
     context = made.get("context")
     root = context if claim.in_context else _as_facts(made, context if isinstance(context, dict) else {})
-    return claim.asked(root if not claim.base_place else node, root) is claim.holds
+    return claim.holds_for(root if not claim.base_place else node, root) is claim.holds
 
 
 def _as_facts(made: Mapping[str, Json], context: Mapping[str, Json]) -> dict[str, Json]:

@@ -110,7 +110,7 @@ def params_of(phase: RulePhase) -> dict[str, Json]:
     return params
 
 
-def settled(phase: RulePhase) -> dict[str, Json]:
+def list_fixed_params(phase: RulePhase) -> dict[str, Json]:
     """Those that are the same in every run; a tool may have failed."""
     return {key: value for key, value in params_of(phase).items() if key != "tool_status"}
 
@@ -124,7 +124,7 @@ def may_stand(key: str, value: Json, phase: RulePhase, written: Mapping[str, Seq
     known = PARAMS.get(key)
     if known is None or "C" in known.owner:
         return True
-    fixed = settled(phase)
+    fixed = list_fixed_params(phase)
     if key in fixed:
         return bool(value == fixed[key]) and type(value) is type(fixed[key])
     if "R" in known.owner and any(value == one and type(value) is type(one) for one in written.get(key, ())):

@@ -45,9 +45,9 @@ def _intents(simulator: TurnSimulator, phase: RulePhase, rules: Iterable[rows.Ru
     named = [name for name in _compared_codes("intent", rules) if snapshot.is_active(name)]
     of_rows: list[str] = []
     if phase == RulePhase.POST_CLASSIFIER_INTENT:
-        of_rows = [code(row.intent_code) for row in snapshot.enabled(rows.Classifier)]
+        of_rows = [code(row.intent_code) for row in snapshot.enabled_rows(rows.Classifier)]
     elif phase == RulePhase.POST_SCHEMA_EXTRACTION:
-        of_rows = [code(row.intent_code) for row in snapshot.enabled(rows.OutputSchema)]
+        of_rows = [code(row.intent_code) for row in snapshot.enabled_rows(rows.OutputSchema)]
     usual = [code(intent.intent_code) for intent in islice(snapshot.allowed_intents, _MOST_EACH)]
     found = dict.fromkeys((*named, *of_rows, *usual, UNKNOWN))
     yield from islice((name for name in found if snapshot.is_active(name) and name != ANY), _MOST_EACH)

@@ -135,7 +135,7 @@ _BY_DEFAULT = (DialogueAct.ANSWER, DialogueAct.NEW_REQUEST, DialogueAct.QUESTION
 
 def _written_values(snapshot: Snapshot) -> dict[str, list[Json]]:
     found: dict[str, list[Json]] = {}
-    for rule in snapshot.enabled(rows.Rule):
+    for rule in snapshot.enabled_rows(rows.Rule):
         name = code(rule.action)
         if name not in ("SET_INPUT_PARAM", "SET_DIALOGUE_ACT") or read_phase(rule.phase) is None:
             continue

@@ -120,14 +120,14 @@ class _Puzzle:
         self._acts: list[TextClaim] = []
         self._claims: dict[Place, list[FactClaim]] = {}
         self._joint: list[FactClaim] = []
-        self._fixed = _fixed(phase, intent, state)
+        self._fixed = _list_fixed_values(phase, intent, state)
 
     def add(self, claim: TextClaim | FactClaim, written: Mapping[Place, Json]) -> bool:
         """Add a claim; false when it cannot hold in this scope."""
         if isinstance(claim, TextClaim):
             return self._add_text(claim, written)
         known = {**self._fixed, **written}
-        free = [place for place in claim.places if not _known(place, known)]
+        free = [place for place in claim.places if not _is_known(place, known)]
         if not free and claim.places:
             return says(claim, _about(claim, known))
         if claim.base_place and claim.base_place not in claim.places:
@@ -223,7 +223,7 @@ _FORM_FACTS = frozenset(
 )
 
 
-def _fixed(phase: RulePhase, intent: str, state: str) -> dict[Place, Json]:
+def _list_fixed_values(phase: RulePhase, intent: str, state: str) -> dict[Place, Json]:
     """Values that are fixed whatever is chosen."""
     told = phases.params_of(phase)
     return {
@@ -232,11 +232,11 @@ def _fixed(phase: RulePhase, intent: str, state: str) -> dict[Place, Json]:
         ("postIntentRule",): told["rule_agent_post_intent"],
         ("ruleExecutionSource",): told["rule_execution_source"],
         ("ruleExecutionOrigin",): told["rule_execution_origin"],
-        **{("inputParams", key): value for key, value in phases.settled(phase).items()},
+        **{("inputParams", key): value for key, value in phases.list_fixed_params(phase).items()},
     }
 
 
-def _known(place: Place, known: Mapping[Place, Json]) -> bool:
+def _is_known(place: Place, known: Mapping[Place, Json]) -> bool:
     return any(place[: len(other)] == other for other in known)
 
 

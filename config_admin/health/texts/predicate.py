@@ -103,7 +103,7 @@ def _holds(kind: str, pattern: str, text: str) -> bool:
             compiled = compile_pattern(pattern, ignore_case=kind != FITS_CASE)
         except PatternError:
             return False
-        return compiled.found(text) if kind == bank.REGEX else compiled.fits(text)
+        return compiled.occurs_in(text) if kind == bank.REGEX else compiled.fits(text)
     if kind == bank.RULE_EXACT:
         # A rule's text may be blank, too.
         return bank.fold_case(pattern) != "" and bank.fold_case(pattern) in (

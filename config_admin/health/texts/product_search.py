@@ -82,7 +82,7 @@ class Automaton:
                     to = self._build(part, to)
                 return to
 
-    def taken(self, char: str) -> frozenset[str]:
+    def find_atoms(self, char: str) -> frozenset[str]:
         """Which of its atoms take the character."""
         if char not in self._taken:
             self._taken[char] = frozenset(a for a in self.atoms if characters.takes(a, self.ignore_case, char))
@@ -99,7 +99,7 @@ class Automaton:
         return known
 
     def _next(self, state: _State, before: str, char: str) -> _State:
-        taken, reached = self.taken(char), self._close(state, before, characters.kind_of(char))
+        taken, reached = self.find_atoms(char), self._close(state, before, characters.kind_of(char))
         if not self._whole and self._end in reached:
             return _FOUND
         after = set() if self._whole else {self._entry}
@@ -187,5 +187,5 @@ def _alphabet(automata: Sequence[Automaton], complete: bool) -> list[str]:
         candidates += sorted({char for atom in atoms for char in characters.edges(*atom)})
     kinds: dict[object, str] = {}
     for char in candidates:
-        kinds.setdefault((characters.kind_of(char), *(each.taken(char) for each in automata)), char)
+        kinds.setdefault((characters.kind_of(char), *(each.find_atoms(char) for each in automata)), char)
     return list(kinds.values())

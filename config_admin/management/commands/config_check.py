@@ -11,7 +11,7 @@ from config_admin.health.check import IN_FULL, Health, check_all
 from config_admin.health.diagnosis import Diagnosis
 from config_admin.health.report import report
 from config_admin.snapshot.active import snapshots
-from config_admin.validation.installation import installed
+from config_admin.validation.installation import describe_installation
 from convengine.engine.turn.rows import ROW_TYPE_OF
 
 
@@ -34,8 +34,8 @@ class Command(BaseCommand):
             raise CommandError(f"Unknown table {unknown[0]}. Tables: {', '.join(ROW_TYPE_OF)}.", returncode=2)
         progress = None if options["json"] or not options["verbosity"] > 1 else self._progress
         snapshot = snapshots.current()
-        health = check_all(snapshot, installed(), progress=progress, seconds=seconds)
-        chosen = [one for one in health.findings if _wanted(one, table, code)]
+        health = check_all(snapshot, describe_installation(), progress=progress, seconds=seconds)
+        chosen = [one for one in health.findings if _is_wanted(one, table, code)]
         if options["json"]:
             self.stdout.write(json.dumps(report(health, chosen, snapshot), indent=2, ensure_ascii=False, default=str))
         else:
@@ -56,13 +56,13 @@ class Command(BaseCommand):
                 self.stdout.write(f"        For example: {json.dumps(shown, ensure_ascii=False, default=str)}")
             self.stdout.write("")
         errors = sum(one.is_error for one in chosen)
-        counted = f"{_counted(errors, 'error')}, {_counted(len(chosen) - errors, 'warning')}"
+        counted = f"{_count_phrase(errors, 'error')}, {_count_phrase(len(chosen) - errors, 'warning')}"
         self.stdout.write(f"Version {health.config_version}: {counted}.")
 
 
-def _wanted(one: Diagnosis, tables: list[str] | None, codes: list[str] | None) -> bool:
+def _is_wanted(one: Diagnosis, tables: list[str] | None, codes: list[str] | None) -> bool:
     return (not tables or one.table in tables) and (not codes or one.code in {code.upper() for code in codes})
 
 
-def _counted(count: int, what: str) -> str:
+def _count_phrase(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"

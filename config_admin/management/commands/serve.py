@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from convengine.server.deployment import conf, environment
-from convengine.server.jobs.processes import EMBEDDED, CannotStart, Child, Group, beat, broker, shown, worker
+from convengine.server.jobs.processes import EMBEDDED, CannotStart, Child, Group, beat, broker, mask_password, worker
 
 
 class Command(BaseCommand):
@@ -70,7 +70,7 @@ class Command(BaseCommand):
             own, address = broker() if url == EMBEDDED else (None, url)
         except CannotStart as problem:
             raise CommandError(str(problem)) from problem
-        where = "an own broker" if own else shown(address)
+        where = "an own broker" if own else mask_password(address)
         self.stdout.write(f"Background jobs: a worker and a beat, on {where}")
         self.stdout.flush()
         told = {**os.environ, "CE_BROKER_URL": address, "CE_JOBS_IN_PROCESS": "false"}

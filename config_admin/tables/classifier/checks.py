@@ -69,7 +69,7 @@ def overlap(draft: Classifier) -> Iterator[Finding]:
 
 
 def _overlapping(snapshot: Snapshot, row: rows.Classifier) -> Iterator[rows.Classifier]:
-    active = [other for other in snapshot.enabled(rows.Classifier) if snapshot.is_active(other.intent_code)]
+    active = [other for other in snapshot.enabled_rows(rows.Classifier) if snapshot.is_active(other.intent_code)]
     bank = get_bank(tuple((other.pk, other.rule_type, other.pattern) for other in active))
     own = [text for text in samples(row) if patterns.hits(row.rule_type, row.pattern, text)]
     hit = frozenset().union(*(bank.hits(text) for text in own))

@@ -4,7 +4,7 @@ from django.db import models
 
 from config_admin.tables.base_model import ControlPlaneRow, index, shortened
 from config_admin.tables.classifier.checks import SAVE_CHECKS
-from config_admin.tables.model_fields import CodeField, enabled, not_blank, note, priority, word
+from config_admin.tables.model_fields import CodeField, make_enabled_field, not_blank, note, priority, word
 from config_admin.validation.columns import REGEX, LanguageByWord, Problem, Reference, column
 from convengine.engine.turn.enums import ClassifierType
 from convengine.engine.turn.scope import ANY, UNKNOWN
@@ -42,7 +42,7 @@ class CeIntentClassifier(ControlPlaneRow):
         language=LanguageByWord("rule_type", {"REGEX": REGEX}),
     )
     priority = priority(help_text="If several phrases of the intent match, the lowest number sets the state.")
-    enabled = enabled()
+    enabled = make_enabled_field()
     description = note()
 
     class Meta(ControlPlaneRow.Meta):

@@ -23,7 +23,7 @@ from convengine.server.admin_site.record_columns import badge_column, excerpt_co
 ADMINISTRATOR = "config_admin.roll_back_release"
 
 
-def declared(row: CeConfig) -> Setting[Any] | None:
+def get_declared_setting(row: CeConfig) -> Setting[Any] | None:
     """The setting of a row, or null when nothing reads it."""
     return find_setting(cast(rows.Config, row_of(row)))
 
@@ -36,7 +36,7 @@ class ConfigAdmin(RowAdmin):
         ("Setting", ("config_type", "config_key", "config_value")),
         ("Availability", ("enabled",)),
     )
-    list_display = ("name", "in_use", "value", "default", "reserved", "meaning")
+    list_display = ("name", "in_use", "value", "default", "reserved_badge", "meaning")
     search_fields = ("config_type", "config_key", "config_value")
     ordering = (Lower("config_type").asc(), Lower("config_key").asc())
     value = excerpt_column("config_value", "value", 40)
@@ -44,7 +44,7 @@ class ConfigAdmin(RowAdmin):
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> type[ModelForm]:
         """The form; the value of a known setting has a matching input."""
         form = super().get_form(request, obj, change, **options)
-        setting = declared(obj) if obj else None
+        setting = get_declared_setting(obj) if obj else None
         if setting and "config_value" in form.base_fields:
             if "config_key" in form.base_fields:
                 form.base_fields["config_key"].widget.attrs["data-quiet"] = ""
@@ -62,10 +62,10 @@ class ConfigAdmin(RowAdmin):
 
     def response_post_save_add(self, request: HttpRequest, obj: CeConfig) -> HttpResponse:
         """Back to the page of all settings."""
-        return HttpResponseRedirect(settings_page.settings_url(declared(obj)))
+        return HttpResponseRedirect(settings_page.settings_url(get_declared_setting(obj)))
 
     def response_post_save_change(self, request: HttpRequest, obj: CeConfig) -> HttpResponse:
-        return HttpResponseRedirect(settings_page.settings_url(declared(obj)))
+        return HttpResponseRedirect(settings_page.settings_url(get_declared_setting(obj)))
 
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
         super().response_delete(request, obj_display, obj_id)
@@ -89,7 +89,7 @@ class ConfigAdmin(RowAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: CeConfig | None = None) -> bool:
         return super().has_delete_permission(request, obj) and self._is_free(request, obj)
 
-    def forbidden(self, request: HttpRequest, row: Row) -> str:
+    def find_refusal(self, request: HttpRequest, row: Row) -> str:
         """Nobody else may make, switch or restore such a row."""
         setting = find_setting(row) if isinstance(row, rows.Config) else None
         if setting is None or not self.is_reserved(request, setting):
@@ -97,7 +97,7 @@ class ConfigAdmin(RowAdmin):
         return f"{setting.name} can only be changed by configuration administrators."
 
     def _is_free(self, request: HttpRequest, obj: CeConfig | None) -> bool:
-        return obj is None or not self.forbidden(request, row_of(obj))
+        return obj is None or not self.find_refusal(request, row_of(obj))
 
     @admin.display(description="setting", ordering=Lower("config_key"))
     def name(self, row: CeConfig) -> str:
@@ -107,17 +107,17 @@ class ConfigAdmin(RowAdmin):
     @admin.display(description="default")
     def default(self, row: CeConfig) -> str:
         """The value without the row."""
-        setting = declared(row)
+        setting = get_declared_setting(row)
         return describe_default(setting)[:40] if setting else "-"
 
     @badge_column({"reserved": "warning"}, "reserved")
-    def reserved(self, row: CeConfig) -> tuple[str, str] | None:
+    def reserved_badge(self, row: CeConfig) -> tuple[str, str] | None:
         """Whether the setting is reserved."""
-        setting = declared(row)
+        setting = get_declared_setting(row)
         return ("reserved", "reserved") if setting and setting.mark == "LR" else None
 
     @admin.display(description="meaning")
     def meaning(self, row: CeConfig) -> str:
         """The help of the setting."""
-        setting = declared(row)
+        setting = get_declared_setting(row)
         return setting.help if setting else "unknown setting"

@@ -10,7 +10,7 @@ from config_admin.validation import programs, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.settings import canonical_key, find_setting, upper_key
-from config_admin.validation.wording import did_you_mean, listed
+from config_admin.validation.wording import did_you_mean, join_names
 from convengine.engine.llm import settings as llm
 from convengine.engine.steps.intents import settings as intents
 from convengine.engine.steps.interaction import settings
@@ -159,7 +159,7 @@ def _model(draft: Config, name: str) -> Iterator[Finding]:
         yield draft.error(
             "NOT_REGISTERED",
             "config_value",
-            f"There is no model {name}.{did_you_mean(name, known)} Allowed: {listed(known)}.",
+            f"There is no model {name}.{did_you_mean(name, known)} Allowed: {join_names(known)}.",
         )
 
 
@@ -171,7 +171,7 @@ _BY_NAME: Mapping[str, Judge] = {
 }
 
 
-def _known(draft: Config) -> Iterator[Finding]:
+def _check_known(draft: Config) -> Iterator[Finding]:
     setting, (family, key) = find_setting(draft.row), _plain_key(draft.row)
     written = f"{draft.row.config_type} / {draft.row.config_key}"
     if setting is None:
@@ -203,4 +203,4 @@ def _qualifier(draft: Config) -> Iterator[Finding]:
         )
 
 
-SAVE_CHECKS = SaveChecks(form=(_duplicate, _secret, _value), fit=(_known, _qualifier))
+SAVE_CHECKS = SaveChecks(form=(_duplicate, _secret, _value), fit=(_check_known, _qualifier))

@@ -5,7 +5,7 @@ from django.db.models.functions import Lower
 
 from config_admin.tables.base_model import ControlPlaneRow, shortened
 from config_admin.tables.config.checks import SAVE_CHECKS
-from config_admin.tables.model_fields import enabled
+from config_admin.tables.model_fields import make_enabled_field
 from config_admin.validation.columns import Problem, Reference, column
 
 
@@ -35,7 +35,7 @@ class CeConfig(ControlPlaneRow):
         is_code=True,
         help="The value of the setting. An empty value counts as not set.",
     )
-    enabled = enabled()
+    enabled = make_enabled_field()
 
     class Meta(ControlPlaneRow.Meta):
         db_table = "ce_config"

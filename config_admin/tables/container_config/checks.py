@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from config_admin.validation import common, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
-from config_admin.validation.wording import listed
+from config_admin.validation.wording import join_names
 from convengine.engine.turn import rows
 from convengine.engine.turn.params import KEY_SHAPE
 
@@ -22,7 +22,7 @@ def _provider(draft: Container) -> Iterator[Finding]:
     address = (row.page_id, row.section_id, row.container_id)
     providers = draft.world.providers
     if not any(all(part in (None, wanted) for part, wanted in zip(each, address, strict=True)) for each in providers):
-        known = listed("/".join("*" if part is None else str(part) for part in each) for each in providers)
+        known = join_names("/".join("*" if part is None else str(part) for part in each) for each in providers)
         yield draft.error(
             "PROVIDER_UNKNOWN",
             "container_id",

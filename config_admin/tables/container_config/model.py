@@ -4,7 +4,7 @@ from django.db import models
 
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.container_config.checks import SAVE_CHECKS
-from config_admin.tables.model_fields import NAME_FORMAT, enabled, priority
+from config_admin.tables.model_fields import NAME_FORMAT, make_enabled_field, priority
 from config_admin.validation.columns import column
 
 
@@ -26,7 +26,7 @@ class CeContainerConfig(ScopedRow):
         is_code=True,
     )
     priority = priority(1)
-    enabled = enabled()
+    enabled = make_enabled_field()
 
     class Meta(ScopedRow.Meta):
         db_table = "ce_container_config"

@@ -12,7 +12,7 @@ from config_admin.editing.links import workspace_url
 from config_admin.flows.page import start
 from config_admin.tables.base_admin import RowAdmin
 from config_admin.tables.intent.model import CeIntent
-from config_admin.workplace.favourites import opened
+from config_admin.workplace.favourites import note_opened_row
 from config_admin.workplace.map.page import chart
 from config_admin.workplace.workspace import workspace
 from convengine.server.admin_site.record_columns import excerpt_column
@@ -60,7 +60,7 @@ class IntentAdmin(RowAdmin):
     def workspace_view(self, request: HttpRequest, intent: str) -> HttpResponse:
         """The workspace of an intent."""
         response = workspace(request, intent)
-        opened(request.user, self.opts.db_table, intent)
+        note_opened_row(request.user, self.opts.db_table, intent)
         return response
 
     def response_post_save_add(self, request: HttpRequest, obj: CeIntent) -> HttpResponse:

@@ -21,7 +21,7 @@ def _code(draft: Intent) -> Iterator[Finding]:
         yield common.code_format(draft, "intent_code")
 
 
-def _renamed(draft: Intent) -> Iterator[Finding]:
+def _check_renaming(draft: Intent) -> Iterator[Finding]:
     old = draft.replaces
     if old and code(str(old.pk)) != code(draft.row.intent_code) and references.referring(draft.snapshot, old):
         yield draft.error(
@@ -35,7 +35,7 @@ def _resets(draft: Intent) -> bool:
     return code(draft.row.intent_code) in live_settings.read(draft.snapshot, RESET_INTENT_CODES).value
 
 
-def _reset_mixed(draft: Intent) -> Iterator[Finding]:
+def _check_mixed_reset(draft: Intent) -> Iterator[Finding]:
     if not _resets(draft):
         return
     for row_type in (rows.Rule, rows.OutputSchema, rows.Response):
@@ -48,11 +48,11 @@ def _reset_mixed(draft: Intent) -> Iterator[Finding]:
             return
 
 
-def _answered(draft: Intent) -> Iterator[Finding]:
+def _check_answers(draft: Intent) -> Iterator[Finding]:
     if not draft.row.enabled or _resets(draft):
         return
     if not any(relations.sharing_scope(draft.snapshot, rows.Response, draft.row.intent_code, ANY)):
         yield draft.warning("NO_RESPONSE_FOR_INTENT", None, "This intent has no answer yet. Add one.")
 
 
-SAVE_CHECKS = SaveChecks(form=(_code, _renamed), fit=(_reset_mixed, _answered))
+SAVE_CHECKS = SaveChecks(form=(_code, _check_renaming), fit=(_check_mixed_reset, _check_answers))

@@ -4,7 +4,7 @@ from django.db import models
 
 from config_admin.tables.base_model import ControlPlaneRow, index, shortened
 from config_admin.tables.intent.checks import SAVE_CHECKS
-from config_admin.tables.model_fields import CodeField, enabled, optional_name, optional_text, priority
+from config_admin.tables.model_fields import CodeField, make_enabled_field, optional_name, optional_text, priority
 from config_admin.validation.columns import Problem, column
 
 
@@ -31,7 +31,7 @@ class CeIntent(ControlPlaneRow):
         help_text="Extra guidance for the model, for example what does not belong to this intent.",
     )
     priority = priority(help_text="Order in the list that the model receives. Lower numbers come first.")
-    enabled = enabled()
+    enabled = make_enabled_field()
 
     class Meta(ControlPlaneRow.Meta):
         db_table = "ce_intent"

@@ -74,12 +74,14 @@ def _lists_of_names(value: Any) -> bool:
 def _read_only(draft: DbTool) -> Iterator[Finding]:
     row = draft.row
     try:
-        sql_guard.readable(_filled(row), row.dialect, sql_guard.allowed(draft.snapshot, row), bool(row.safe_mode))
+        sql_guard.readable(
+            _fill_template(row), row.dialect, sql_guard.list_allowed_names(draft.snapshot, row), bool(row.safe_mode)
+        )
     except sql_guard.SqlRefused as refused:
         yield draft.error(sql_guard.NOT_READONLY, "sql_template", str(refused))
 
 
-def _filled(row: rows.DbTool) -> str:
+def _fill_template(row: rows.DbTool) -> str:
     """The template with each `${name}` replaced by the first of its list, so that it can be checked."""
     template, lists = row.sql_template or "", as_json(row.allowed_identifiers)
     for name in sql_guard.identifiers(template):
@@ -89,7 +91,7 @@ def _filled(row: rows.DbTool) -> str:
     return template
 
 
-def _identifiers_listed(draft: DbTool) -> Iterator[Finding]:
+def _check_identifier_lists(draft: DbTool) -> Iterator[Finding]:
     lists = as_json(draft.row.allowed_identifiers)
     for listed in lists.values() if isinstance(lists, dict) else ():
         for value in listed if isinstance(listed, list) else ():
@@ -102,7 +104,7 @@ def _identifiers_listed(draft: DbTool) -> Iterator[Finding]:
 
 
 def _names(draft: DbTool) -> Iterator[Finding]:
-    params = sql_guard.parameters(_filled(draft.row), draft.row.dialect)
+    params = sql_guard.parameters(_fill_template(draft.row), draft.row.dialect)
     declared = relations.properties(draft.row.param_schema)
     for name in sorted(params - declared.keys() - {"limit"}):
         yield draft.error("SQL_PARAM_UNDECLARED", "sql_template", f":{name} is not in the parameter schema.")
@@ -113,8 +115,8 @@ def _names(draft: DbTool) -> Iterator[Finding]:
         yield draft.error("IDENTIFIER_UNLISTED", "allowed_identifiers", f"${name} needs a list in allowed identifiers.")
 
 
-def _unused(draft: DbTool) -> Iterator[Finding]:
-    params = sql_guard.parameters(_filled(draft.row), draft.row.dialect)
+def _check_unused_parameters(draft: DbTool) -> Iterator[Finding]:
+    params = sql_guard.parameters(_fill_template(draft.row), draft.row.dialect)
     for name in relations.properties(draft.row.param_schema):
         if name not in params | sql_guard.identifiers(draft.row.sql_template) | {"limit"}:
             yield draft.warning(
@@ -129,5 +131,6 @@ def _unused(draft: DbTool) -> Iterator[Finding]:
 
 
 SAVE_CHECKS = SaveChecks(
-    form=(_tool, _settings, argument_schema, _lists, _identifiers_listed, _read_only, _names), fit=(_unused, _database)
+    form=(_tool, _settings, argument_schema, _lists, _check_identifier_lists, _read_only, _names),
+    fit=(_check_unused_parameters, _database),
 )

@@ -10,7 +10,7 @@ from config_admin.validation import common, programs, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import as_json
-from config_admin.validation.wording import did_you_mean, listed
+from config_admin.validation.wording import did_you_mean, join_names
 from convengine.engine.older_templates.convert import to_jinja
 from convengine.engine.prompts import render
 from convengine.engine.text.compare import blank, code, truthy
@@ -42,7 +42,7 @@ def _connection(draft: HttpTool) -> Iterator[Finding]:
         yield draft.error(
             "CONNECTION_UNKNOWN",
             "connection_name",
-            f"There is no connection {name}.{hint} Known: {listed(known)}.",
+            f"There is no connection {name}.{hint} Known: {join_names(known)}.",
         )
 
 
@@ -107,7 +107,7 @@ def _mapping(draft: HttpTool) -> Iterator[Finding]:
         yield draft.error(
             "NOT_REGISTERED",
             "mapping_json",
-            f"There is no registered mapper {mapping.get('mapper')}. Registered: {listed(draft.world.mappers)}.",
+            f"There is no registered mapper {mapping.get('mapper')}. Registered: {join_names(draft.world.mappers)}.",
         )
 
 

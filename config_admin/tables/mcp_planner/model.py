@@ -4,7 +4,7 @@ from django.db import models
 
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.mcp_planner.checks import SAVE_CHECKS
-from config_admin.tables.model_fields import enabled
+from config_admin.tables.model_fields import make_enabled_field
 from config_admin.validation.columns import TEMPLATE, Problem, column
 
 
@@ -27,7 +27,7 @@ class CeMcpPlanner(ScopedRow):
         language=TEMPLATE,
         is_strict=True,
     )
-    enabled = enabled()
+    enabled = make_enabled_field()
 
     class Meta(ScopedRow.Meta):
         db_table = "ce_mcp_planner"

@@ -8,7 +8,7 @@ from config_admin.validation import common, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import as_json
-from config_admin.validation.wording import listed
+from config_admin.validation.wording import join_names
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import McpTransport
@@ -43,19 +43,21 @@ def _url(draft: Server) -> Iterator[Finding]:
     url, hosts = draft.row.url or "", draft.world.server_hosts
     if not re.match(r"https?://[^\s/]+", url):
         yield draft.error("FIELD_REQUIRED", "url", "Enter the server's address, starting with https:// or http://.")
-    elif not Policy(hosts=hosts).host_allowed(url):
+    elif not Policy(hosts=hosts).allows_host(url):
         yield draft.error(
-            "NOT_REGISTERED", "url", f"This installation does not allow this host. Allowed: {listed(hosts)}."
+            "NOT_REGISTERED", "url", f"This installation does not allow this host. Allowed: {join_names(hosts)}."
         )
 
 
 def _command(draft: Server) -> Iterator[Finding]:
     allowed = draft.world.stdio_commands
     if blank(draft.row.command):
-        yield draft.error("FIELD_REQUIRED", "command", f"Choose the command to start. Allowed: {listed(allowed)}.")
+        yield draft.error("FIELD_REQUIRED", "command", f"Choose the command to start. Allowed: {join_names(allowed)}.")
     if draft.row.command and draft.row.command not in allowed:
         yield draft.error(
-            "NOT_REGISTERED", "command", f"This installation does not allow this command. Allowed: {listed(allowed)}."
+            "NOT_REGISTERED",
+            "command",
+            f"This installation does not allow this command. Allowed: {join_names(allowed)}.",
         )
 
 

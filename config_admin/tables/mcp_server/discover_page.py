@@ -61,13 +61,13 @@ class DiscoverToolsAdmin(ScopedAdmin):
             "title": f"Tools of {server.name}",
             "opts": self.opts,
             "asked": asked,
-            "tools": _shown(server, asked) if asked else [],
+            "tools": _list_tools(server, asked) if asked else [],
             "back_url": reverse("admin:config_admin_cemcpserver_change", args=[pk]),
         }
         return TemplateResponse(request, "config_admin/server_tools.html", context)
 
 
-def _shown(server: rows.McpServer, asked: ServerTools) -> list[Json]:
+def _list_tools(server: rows.McpServer, asked: ServerTools) -> list[Json]:
     allowed = {tool.tool_code: tool for tool in list_offered_tools(server, asked)}
     return [
         {

@@ -5,7 +5,7 @@ from django.db import models
 
 from config_admin.tables.base_model import ControlPlaneRow
 from config_admin.tables.mcp_server.checks import SAVE_CHECKS
-from config_admin.tables.model_fields import CodeField, document, enabled, not_blank, optional_name, word
+from config_admin.tables.model_fields import CodeField, document, make_enabled_field, not_blank, optional_name, word
 from config_admin.validation.columns import Bounds, Problem, Reference, column
 from convengine.engine.turn.enums import McpTransport
 from convengine.engine.turn.scope import ANY, UNKNOWN
@@ -82,7 +82,7 @@ class CeMcpServer(ControlPlaneRow):
         ),
         help="How long a call may take, in milliseconds.",
     )
-    enabled = enabled()
+    enabled = make_enabled_field()
     last_status = optional_name(editable=False)
     tool_cache_json = document(null=True, blank=True, editable=False)
     cached_at = models.DateTimeField(null=True, blank=True, editable=False)

@@ -4,7 +4,7 @@ from django.db import models
 
 from config_admin.tables.base_model import ControlPlaneRow
 from config_admin.tables.mcp_sql_guardrail.checks import SAVE_CHECKS
-from config_admin.tables.model_fields import LowerField, enabled, note, word
+from config_admin.tables.model_fields import LowerField, make_enabled_field, note, word
 from config_admin.validation.columns import column
 from convengine.engine.turn.enums import GuardrailType
 
@@ -19,7 +19,7 @@ class CeMcpSqlGuardrail(ControlPlaneRow):
     match_value = column(
         LowerField("name", help_text="One function or keyword: letters, digits and underscores."), is_code=True
     )
-    enabled = enabled()
+    enabled = make_enabled_field()
     description = note()
 
     class Meta(ControlPlaneRow.Meta):

@@ -8,7 +8,7 @@ from config_admin.validation import relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
-from config_admin.validation.wording import listed
+from config_admin.validation.wording import join_names
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ToolGroup
@@ -60,7 +60,7 @@ def _input_schema(draft: Tool) -> Iterator[Finding]:
         yield from valid_schema(draft, "input_schema", schema)
 
 
-def _described(draft: Tool) -> Iterator[Finding]:
+def _check_description(draft: Tool) -> Iterator[Finding]:
     if blank(draft.row.description):
         yield draft.warning(
             "TOOL_NO_DESCRIPTION",
@@ -78,7 +78,7 @@ def _everywhere(draft: Tool) -> Iterator[Finding]:
         )
 
 
-def _backed(draft: Tool) -> Iterator[Finding]:
+def _check_implementation(draft: Tool) -> Iterator[Finding]:
     """A tool of these groups needs a row of its own, or a handler in code."""
     row = draft.row
     if row.tool_code in draft.world.tool_handlers:
@@ -92,7 +92,7 @@ def _backed(draft: Tool) -> Iterator[Finding]:
     if code(row.tool_group) == ToolGroup.HTTP_API and draft.snapshot.row(rows.HttpTool, row.pk) is None:
         yield draft.warning("HTTP_TOOL_WITHOUT_HANDLER", None, f"No handler is registered for {row.tool_code}.")
     if code(row.tool_group) == ToolGroup.WORKFLOW_ACTION and not _task_of(draft):
-        tasks = listed(f"{name}.{method}" for name, methods in draft.world.tasks.items() for method in methods)
+        tasks = join_names(f"{name}.{method}" for name, methods in draft.world.tasks.items() for method in methods)
         yield draft.warning(
             "NOT_REGISTERED", "tool_code", f"No handler and no task is registered for {row.tool_code}. Tasks: {tasks}."
         )
@@ -106,5 +106,5 @@ def _task_of(draft: Tool) -> bool:
 
 SAVE_CHECKS = SaveChecks(
     form=(_code, group, _input_schema),
-    fit=(_described, _everywhere, _backed, no_executor),
+    fit=(_check_description, _everywhere, _check_implementation, no_executor),
 )

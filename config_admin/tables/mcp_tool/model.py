@@ -5,7 +5,7 @@ from django.db.models.functions import Lower
 
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.mcp_tool.checks import SAVE_CHECKS
-from config_admin.tables.model_fields import NAME_FORMAT, document, enabled, flag, note, word
+from config_admin.tables.model_fields import NAME_FORMAT, document, flag, make_enabled_field, note, word
 from config_admin.validation.columns import Problem, column
 from convengine.engine.turn.enums import ToolGroup
 
@@ -32,7 +32,7 @@ class CeMcpTool(ScopedRow):
         shape=dict,
         misshapen=Problem("SHAPE_INVALID", "The schema of the arguments must be a JSON object."),
     )
-    enabled = enabled()
+    enabled = make_enabled_field()
     description = note("The planner chooses the tool by this text.")
 
     class Meta(ScopedRow.Meta):

@@ -82,13 +82,13 @@ def try_tool(snapshot: Snapshot, tool: rows.Tool, args: dict[str, Json]) -> Trie
     call = snapshot.row(rows.HttpTool, tool.tool_id)
     if call is not None and call.method.upper() not in _HARMLESS:
         try:
-            return Tried(ToolAnswer(_as_sent(call, fitted)), only_shown=True)
+            return Tried(ToolAnswer(_build_request_document(call, fitted)), only_shown=True)
         except ToolFault as fault:
             return Tried(ToolAnswer(error_type=fault.code, error_message=fault.message))
     return Tried(BuiltInTools(snapshot, registry).run(tool.tool_code, tool.tool_group, fitted, Session("dry-run")))
 
 
-def _as_sent(call: rows.HttpTool, args: dict[str, Json]) -> Json:
+def _build_request_document(call: rows.HttpTool, args: dict[str, Json]) -> Json:
     request = request_of(call, args)
     target = connection(request.connection).target(request.path)
     address = f"{target.scheme}://{target.authority}{target.path}"

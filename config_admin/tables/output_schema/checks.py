@@ -36,7 +36,7 @@ def _shape(draft: Schema) -> Iterator[Finding]:
         return
     yield from valid_schema(draft, "json_schema", schema)
     for part in subschemas(schema):
-        yield from _required_declared(draft, part)
+        yield from _check_required_fields(draft, part)
         yield from _patterns(draft, part)
 
 
@@ -59,7 +59,7 @@ def subschemas(schema: Any) -> Iterator[Mapping[str, Any]]:
         yield from subschemas(child)
 
 
-def _required_declared(draft: Schema, part: Mapping[str, Any]) -> Iterator[Finding]:
+def _check_required_fields(draft: Schema, part: Mapping[str, Any]) -> Iterator[Finding]:
     listed = part.get("required")
     for name in listed if isinstance(listed, list) else ():
         if name not in relations.properties(part):
@@ -75,7 +75,7 @@ def _patterns(draft: Schema, part: Mapping[str, Any]) -> Iterator[Finding]:
             yield from programs.regex(draft, "json_schema", text)
 
 
-def _reserved(draft: Schema) -> Iterator[Finding]:
+def _check_reserved_names(draft: Schema) -> Iterator[Finding]:
     for name in relations.properties(draft.row.json_schema):
         if name in RESERVED:
             yield draft.error(
@@ -149,18 +149,18 @@ def _resets(draft: Schema) -> Iterator[Finding]:
         )
 
 
-def _shadowed(draft: Schema) -> Iterator[Finding]:
+def _check_shadowing(draft: Schema) -> Iterator[Finding]:
     yield from common.shadowed_row(draft, "schema_type", finding_code="SCHEMA_OPTION_SHADOWED")
 
 
 SAVE_CHECKS = SaveChecks(
-    form=(_shape, _reserved),
+    form=(_shape, _check_reserved_names),
     fit=(
         _prompt,
         _requires,
         _confirm_states,
         _resets,
         common.duplicate_row,
-        _shadowed,
+        _check_shadowing,
     ),
 )

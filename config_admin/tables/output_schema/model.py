@@ -3,7 +3,7 @@
 from django.db import models
 
 from config_admin.tables.base_model import ScopedRow, index, shortened
-from config_admin.tables.model_fields import document, enabled, note, priority, word
+from config_admin.tables.model_fields import document, make_enabled_field, note, priority, word
 from config_admin.tables.output_schema.checks import SAVE_CHECKS
 from config_admin.validation.columns import Problem, Reference, column
 from convengine.engine.turn.enums import SchemaType
@@ -21,7 +21,7 @@ class CeOutputSchema(ScopedRow):
         verbose_name="JSON Schema", help_text='An object with "type": "object", "properties" and "required".'
     )
     description = note("Available to prompts as schema_description.")
-    enabled = enabled()
+    enabled = make_enabled_field()
     priority = priority()
 
     class Meta(ScopedRow.Meta):

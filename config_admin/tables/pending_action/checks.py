@@ -14,7 +14,7 @@ from convengine.engine.turn.scope import ANY
 Action = Draft[rows.PendingAction]
 
 
-def _filled(draft: Action) -> Iterator[Finding]:
+def _check_methods_present(draft: Action) -> Iterator[Finding]:
     if not _methods(draft.row):
         yield draft.error("FIELD_REQUIRED", "method_names", "Enter at least one method of the task.")
 
@@ -59,7 +59,7 @@ def _everywhere(draft: Action) -> Iterator[Finding]:
         )
 
 
-def _described(draft: Action) -> Iterator[Finding]:
+def _check_description(draft: Action) -> Iterator[Finding]:
     if blank(draft.row.description):
         yield draft.warning(
             "ACTION_NO_DESCRIPTION",
@@ -68,17 +68,17 @@ def _described(draft: Action) -> Iterator[Finding]:
         )
 
 
-def _shadowed(draft: Action) -> Iterator[Finding]:
+def _check_shadowing(draft: Action) -> Iterator[Finding]:
     yield from common.shadowed_row(draft, "action_key")
 
 
 SAVE_CHECKS = SaveChecks(
-    form=(_filled, _task),
+    form=(_check_methods_present, _task),
     fit=(
         _ambiguous,
         _everywhere,
-        _described,
+        _check_description,
         common.duplicate_row,
-        _shadowed,
+        _check_shadowing,
     ),
 )

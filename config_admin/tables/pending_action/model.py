@@ -3,7 +3,7 @@
 from django.db import models
 
 from config_admin.tables.base_model import ScopedRow, index
-from config_admin.tables.model_fields import enabled, note, priority
+from config_admin.tables.model_fields import make_enabled_field, note, priority
 from config_admin.tables.pending_action.checks import SAVE_CHECKS
 from config_admin.validation.columns import Problem, Reference, column
 
@@ -32,7 +32,7 @@ class CePendingAction(ScopedRow):
     priority = priority(
         help_text="Lower numbers come first. If two are equal, the user is asked which action is meant."
     )
-    enabled = enabled()
+    enabled = make_enabled_field()
     description = note("Shown to the user when several actions are possible.")
 
     class Meta(ScopedRow.Meta):

@@ -3,7 +3,7 @@
 from django.db import models
 
 from config_admin.tables.base_model import ControlPlaneRow, index, shortened
-from config_admin.tables.model_fields import enabled, note, priority, word
+from config_admin.tables.model_fields import make_enabled_field, note, priority, word
 from config_admin.tables.policy.checks import SAVE_CHECKS
 from config_admin.validation.columns import REGEX, LanguageByWord, Problem, column
 from convengine.engine.turn.enums import PolicyType
@@ -32,7 +32,7 @@ class CePolicy(ControlPlaneRow):
         required=Problem("FIELD_REQUIRED", "Enter the answer for messages that match."),
     )
     priority = priority(10, "Lower numbers come first. The first match stops the turn.")
-    enabled = enabled()
+    enabled = make_enabled_field()
     description = note()
 
     class Meta(ControlPlaneRow.Meta):

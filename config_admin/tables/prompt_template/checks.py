@@ -83,7 +83,7 @@ def _two(draft: Template) -> Iterator[Finding]:
             return
 
 
-def _used(draft: Template) -> Iterator[Finding]:
+def _check_use(draft: Template) -> Iterator[Finding]:
     row = draft.row
     if not row.enabled or code(row.response_type) == PromptUse.SCHEMA_JSON:
         return
@@ -110,6 +110,6 @@ SAVE_CHECKS = SaveChecks(
         _confirms_a_schema,
         common.duplicate_row,
         _two,
-        _used,
+        _check_use,
     ),
 )

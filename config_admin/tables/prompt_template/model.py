@@ -6,7 +6,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from config_admin.tables.base_model import ScopedRow, index
-from config_admin.tables.model_fields import Decimals, document, enabled, word
+from config_admin.tables.model_fields import Decimals, document, make_enabled_field, word
 from config_admin.tables.prompt_template.checks import SAVE_CHECKS
 from config_admin.validation.columns import TEMPLATE, Bounds, Problem, column
 from convengine.engine.turn.enums import InteractionMode, PromptUse
@@ -71,7 +71,7 @@ class CePromptTemplate(ScopedRow):
         blank=True,
         help_text='Decides over the mode, for example {"allows": ["affirm", "edit"], "expects": ["structured_input"]}.',
     )
-    enabled = enabled()
+    enabled = make_enabled_field()
 
     class Meta(ScopedRow.Meta):
         db_table = "ce_prompt_template"

@@ -54,7 +54,7 @@ class ResponseAdmin(ScopedAdmin):
 
     def check_together(self, snapshot: Snapshot, leaving: Collection[Any]) -> Sequence[Finding]:
         """The last answers for UNKNOWN / UNKNOWN may not be removed together either."""
-        fallbacks = [row for row in snapshot.enabled(rows.Response) if scope_key(row) == (UNKNOWN, UNKNOWN)]
+        fallbacks = [row for row in snapshot.enabled_rows(rows.Response) if scope_key(row) == (UNKNOWN, UNKNOWN)]
         if len(fallbacks) < 2 or not {row.pk for row in fallbacks} <= set(leaving):
             return ()
         return [report_last_fallback(Draft(fallbacks[0], snapshot, World()))]

@@ -20,7 +20,7 @@ Response = Draft[rows.Response]
 _EXPRESSION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 
 
-def _derived(row: rows.Response) -> bool:
+def _is_derived(row: rows.Response) -> bool:
     return code(row.response_type) == ResponseType.DERIVED
 
 
@@ -32,9 +32,9 @@ def _exact_text(draft: Response) -> Iterator[Finding]:
 
 def _json_text(draft: Response) -> Iterator[Finding]:
     row = draft.row
-    if _derived(row) or code(row.output_format) != OutputFormat.JSON or blank(row.exact_text):
+    if _is_derived(row) or code(row.output_format) != OutputFormat.JSON or blank(row.exact_text):
         return
-    if not json_shaped(row.exact_text or ""):
+    if not is_json_template(row.exact_text or ""):
         yield draft.error(
             "SHAPE_INVALID",
             "exact_text",
@@ -42,7 +42,7 @@ def _json_text(draft: Response) -> Iterator[Finding]:
         )
 
 
-def json_shaped(text: str) -> bool:
+def is_json_template(text: str) -> bool:
     """True when the text is JSON with a value instead of each expression.
 
     Blocks may build anything, and an invalid template is reported elsewhere.
@@ -63,7 +63,7 @@ def _schema(draft: Response) -> Iterator[Finding]:
     schema = as_json(row.json_schema)
     if schema is None or schema is UNREADABLE:
         return
-    if not _derived(row) or code(row.output_format) != OutputFormat.JSON:
+    if not _is_derived(row) or code(row.output_format) != OutputFormat.JSON:
         yield draft.error(
             "JSON_SCHEMA_FOR_TEXT",
             "json_schema",
@@ -82,9 +82,9 @@ def _keeps_a_fallback(draft: Response) -> Iterator[Finding]:
         yield report_last_fallback(draft)
 
 
-def _prompted(draft: Response) -> Iterator[Finding]:
+def _check_prompt(draft: Response) -> Iterator[Finding]:
     row = draft.row
-    if not row.enabled or not _derived(row):
+    if not row.enabled or not _is_derived(row):
         return
     wanted = code(row.output_format)
     fitting = relations.sharing_scope(draft.snapshot, rows.PromptTemplate, row.intent_code, row.state_code)
@@ -99,15 +99,15 @@ def _prompted(draft: Response) -> Iterator[Finding]:
         )
 
 
-def _hinted(draft: Response) -> Iterator[Finding]:
-    if _derived(draft.row) and blank(draft.row.derivation_hint):
+def _check_hint(draft: Response) -> Iterator[Finding]:
+    if _is_derived(draft.row) and blank(draft.row.derivation_hint):
         yield draft.warning(
             "DERIVED_NO_HINT", "derivation_hint", "Without a hint, the model only gets the prompt template."
         )
 
 
-def _modelled(draft: Response) -> Iterator[Finding]:
-    if not _derived(draft.row) or draft.world.model_configured:
+def _check_model(draft: Response) -> Iterator[Finding]:
+    if not _is_derived(draft.row) or draft.world.model_configured:
         return
     outcome = (
         "the turn fails. Enter a text as fallback"
@@ -117,7 +117,7 @@ def _modelled(draft: Response) -> Iterator[Finding]:
     yield draft.warning("DERIVED_WITHOUT_MODEL", "response_type", f"No model is configured, so {outcome}.")
 
 
-def _shadowed(draft: Response) -> Iterator[Finding]:
+def _check_shadowing(draft: Response) -> Iterator[Finding]:
     yield from common.shadowed_row(draft)
 
 
@@ -128,5 +128,5 @@ SAVE_CHECKS = SaveChecks(
         _schema,
         _keeps_a_fallback,
     ),
-    fit=(_prompted, _hinted, _modelled, common.duplicate_row, _shadowed),
+    fit=(_check_prompt, _check_hint, _check_model, common.duplicate_row, _check_shadowing),
 )

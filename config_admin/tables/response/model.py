@@ -3,7 +3,7 @@
 from django.db import models
 
 from config_admin.tables.base_model import ScopedRow, index, shortened
-from config_admin.tables.model_fields import document, enabled, note, optional_text, priority, word
+from config_admin.tables.model_fields import document, make_enabled_field, note, optional_text, priority, word
 from config_admin.tables.response.checks import SAVE_CHECKS
 from config_admin.validation.columns import TEMPLATE, column
 from convengine.engine.turn.enums import OutputFormat, ResponseType
@@ -32,7 +32,7 @@ class CeResponse(ScopedRow):
         help_text="The JSON Schema of an answer that a model writes as JSON.",
     )
     priority = priority()
-    enabled = enabled()
+    enabled = make_enabled_field()
     description = note()
 
     class Meta(ScopedRow.Meta):

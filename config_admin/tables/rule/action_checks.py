@@ -6,7 +6,7 @@ from typing import Any
 from config_admin.validation import common, rule_writes
 from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding
-from config_admin.validation.wording import did_you_mean, listed
+from config_admin.validation.wording import did_you_mean, join_names
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions import set_task
 from convengine.engine.rules.actions.contract import ActionValueError
@@ -50,7 +50,7 @@ def action(draft: Rule) -> Iterator[Finding]:
 def _intent(draft: Rule, intent: str) -> Iterator[Finding]:
     yield from _code(draft, intent)
     if intent != UNKNOWN and common.CODE.fullmatch(intent):
-        yield from common.intent_known(draft, "action_value", intent)
+        yield from common.check_intent_exists(draft, "action_value", intent)
 
 
 def _code(draft: Rule, value: str) -> Iterator[Finding]:
@@ -71,7 +71,8 @@ def _preference(draft: Rule, preference: tuple[str, str]) -> Iterator[Finding]:
         yield draft.error(
             "NOT_REGISTERED",
             "action_value",
-            f"There is no {kind.replace('_', ' ')} {wanted}.{did_you_mean(wanted, known)} Installed: {listed(known)}.",
+            f"There is no {kind.replace('_', ' ')} {wanted}.{did_you_mean(wanted, known)}"
+            f" Installed: {join_names(known)}.",
         )
 
 

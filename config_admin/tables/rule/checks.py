@@ -24,7 +24,7 @@ _ALWAYS_THERE = frozenset(SESSION_KEYS) - {
 }
 
 
-def _always_there(draft: Rule) -> Iterator[Finding]:
+def _check_constant_path(draft: Rule) -> Iterator[Finding]:
     """A plain path to a fact that every turn has always holds (pipeline-2 0.8)."""
     row = draft.row
     if code(row.rule_type) != RuleType.JSON_PATH or not row.null_leaf_matches:
@@ -44,7 +44,7 @@ def _always_there(draft: Rule) -> Iterator[Finding]:
 SAVE_CHECKS = SaveChecks(
     form=(action_checks.action,),
     fit=(
-        _always_there,
+        _check_constant_path,
         action_checks.engine_key,
         action_checks.pointless,
         move_checks.always_true,

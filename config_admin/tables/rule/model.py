@@ -3,7 +3,7 @@
 from django.db import models
 
 from config_admin.tables.base_model import ScopedRow, index, shortened
-from config_admin.tables.model_fields import enabled, flag, note, optional_text, priority, word
+from config_admin.tables.model_fields import flag, make_enabled_field, note, optional_text, priority, word
 from config_admin.tables.rule.checks import SAVE_CHECKS
 from config_admin.validation.columns import PATH, REGEX, LanguageByWord, Problem, Reference, column
 from convengine.engine.turn.enums import MatchTarget, RuleAction, RulePhase, RuleType
@@ -58,7 +58,7 @@ class CeRule(ScopedRow):
         verbose_name="also match an empty value",
         help_text="Only for JSON_PATH: a path to an existing but empty value also matches.",
     )
-    enabled = enabled()
+    enabled = make_enabled_field()
     description = note("Shown in timelines instead of the number.")
 
     class Meta(ScopedRow.Meta):

@@ -45,7 +45,7 @@ def _unreachable(draft: Edge) -> Iterator[Finding]:
     if draft.row.enabled and state != ANY and state not in BUILT_IN_STATES:
         # An edge of every intent may follow an edge of any.
         everywhere = code(draft.row.intent_code) == ANY
-        edges = draft.snapshot.enabled(rows.StateEdge) if everywhere else _with_draft(draft)
+        edges = draft.snapshot.enabled_rows(rows.StateEdge) if everywhere else _with_draft(draft)
         if not graph.leads_to(edges, state):
             yield draft.warning("STATE_UNREACHABLE", "from_state", f"No edge of this graph leads to {state}.")
 

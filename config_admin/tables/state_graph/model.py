@@ -3,7 +3,7 @@
 from django.db import models
 
 from config_admin.tables.base_model import ControlPlaneRow, index
-from config_admin.tables.model_fields import CodeField, enabled, not_blank, note, priority
+from config_admin.tables.model_fields import CodeField, make_enabled_field, not_blank, note, priority
 from config_admin.tables.state_graph.checks import SAVE_CHECKS
 from config_admin.validation.columns import Reference, column
 from convengine.engine.turn.scope import ANY
@@ -36,7 +36,7 @@ class CeStateGraph(ControlPlaneRow):
         reserved=(ANY,),
     )
     priority = priority(help_text="Only the order of display.")
-    enabled = enabled()
+    enabled = make_enabled_field()
     description = note()
 
     class Meta(ControlPlaneRow.Meta):

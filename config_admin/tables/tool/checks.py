@@ -107,11 +107,11 @@ def _tool_scope(draft: DirectTool) -> Iterator[Finding]:
         )
 
 
-def _shadowed(draft: DirectTool) -> Iterator[Finding]:
+def _check_shadowing(draft: DirectTool) -> Iterator[Finding]:
     yield from common.shadowed_row(draft)
 
 
 SAVE_CHECKS = SaveChecks(
     form=(group, _tool, _args),
-    fit=(_tool_scope, no_executor, common.duplicate_row, _shadowed),
+    fit=(_tool_scope, no_executor, common.duplicate_row, _check_shadowing),
 )

@@ -3,7 +3,7 @@
 from django.db import models
 
 from config_admin.tables.base_model import ScopedRow, index
-from config_admin.tables.model_fields import document, enabled, flag, note, optional_name, priority, word
+from config_admin.tables.model_fields import document, flag, make_enabled_field, note, optional_name, priority, word
 from config_admin.tables.tool.checks import SAVE_CHECKS
 from config_admin.validation.columns import Reference, column
 from convengine.engine.turn.enums import ToolGroup
@@ -28,7 +28,7 @@ class CeTool(ScopedRow):
     )
     run_once = flag(True, help_text="After a successful call, do not repeat it with the same arguments.")
     priority = priority()
-    enabled = enabled()
+    enabled = make_enabled_field()
     description = note()
 
     class Meta(ScopedRow.Meta):

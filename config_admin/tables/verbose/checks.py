@@ -48,11 +48,11 @@ def _names(draft: Verbose) -> Iterator[Finding]:
         )
 
 
-def _shadowed(draft: Verbose) -> Iterator[Finding]:
+def _check_shadowing(draft: Verbose) -> Iterator[Finding]:
     yield from common.shadowed_row(draft, "step_match", "step_value", "determinant", "rule_id", "tool_code")
 
 
 SAVE_CHECKS = SaveChecks(
     form=(_texts, _references),
-    fit=(_names, common.duplicate_row, _shadowed),
+    fit=(_names, common.duplicate_row, _check_shadowing),
 )

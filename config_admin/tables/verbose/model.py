@@ -3,7 +3,7 @@
 from django.db import models
 
 from config_admin.tables.base_model import ScopedRow, index, shortened
-from config_admin.tables.model_fields import enabled, not_blank, optional_name, optional_text, priority, word
+from config_admin.tables.model_fields import make_enabled_field, not_blank, optional_name, optional_text, priority, word
 from config_admin.tables.verbose.checks import SAVE_CHECKS
 from config_admin.validation.columns import PATH, REGEX, TEMPLATE, LanguageByWord, Problem, Reference, column
 from convengine.engine.turn.enums import StepMatch
@@ -43,7 +43,7 @@ class CeVerbose(ScopedRow):
         is_strict=False,
     )
     priority = priority(help_text="If several texts match equally well, the lowest number is shown.")
-    enabled = enabled()
+    enabled = make_enabled_field()
 
     class Meta(ScopedRow.Meta):
         db_table = "ce_verbose"

@@ -9,7 +9,7 @@ from config_admin.health.reach import reaches
 from config_admin.validation import graph
 from config_admin.validation.relations import of_intent
 from config_admin.validation.rule_moves import demanded_values, is_move
-from config_admin.workplace.intent_overview import states_of, unanswered
+from config_admin.workplace.intent_overview import list_unanswered_states, states_of
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RuleAction
@@ -51,7 +51,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Place:
+class Node:
     """A node of the graph. `rows` apply there, by table."""
 
     key: str
@@ -78,7 +78,7 @@ class Move:
 class Chart:
     """The graph."""
 
-    places: tuple[Place, ...]
+    places: tuple[Node, ...]
     moves: tuple[Move, ...]
 
 
@@ -97,24 +97,27 @@ def chart_of(snapshot: Snapshot, intent: str) -> Chart:
 def chart_of_all(snapshot: Snapshot) -> Chart:
     """Each intent as one node, with the phrases that lead to it and the rules between intents."""
     drawing = _Drawing(snapshot, ANY)
-    intents = [row for row in snapshot.enabled(rows.Intent) if code(row.intent_code) not in (ANY, UNKNOWN)]
-    for row in snapshot.enabled(rows.Classifier):
+    intents = [row for row in snapshot.enabled_rows(rows.Intent) if code(row.intent_code) not in (ANY, UNKNOWN)]
+    for row in snapshot.enabled_rows(rows.Classifier):
         if snapshot.is_active(row.intent_code):
             drawing.move(START, _intent_key(row.intent_code), row)
-    for rule in snapshot.enabled(rows.Rule):
+    for rule in snapshot.enabled_rows(rows.Rule):
         if is_move(rule, RuleAction.SET_INTENT):
             start = demanded_values(rule).get("@.intent", code(rule.intent_code))
             drawing.move(ANYWHERE if code(start) == ANY else _intent_key(start), _intent_key(rule.action_value), rule)
     known = {_intent_key(row.intent_code): (row,) for row in intents}
     reached = {move.end for move in drawing.moves.values()}
     places = [
-        Place(
+        Node(
             key, Kind.INTENT, key.removeprefix("intent:"), rows=own, marks=() if key in reached else (Mark.UNREACHABLE,)
         )
         for key, own in known.items()
     ]
-    others = [Place(key, Kind.INTENT, key.removeprefix("intent:")) for key in sorted(drawing.named() - known.keys())]
-    return Chart((*drawing.special(), *places, *others), drawing.marked())
+    others = [
+        Node(key, Kind.INTENT, key.removeprefix("intent:"))
+        for key in sorted(drawing.list_named_states() - known.keys())
+    ]
+    return Chart((*drawing.special(), *places, *others), drawing.mark_moves())
 
 
 class _Drawing:
@@ -139,31 +142,31 @@ class _Drawing:
         for rule in self._rules(states):
             self._rule(rule, states)
         found = dict.fromkeys(
-            (*states, *(key.removeprefix("state:") for key in self.named() if key.startswith("state:")))
+            (*states, *(key.removeprefix("state:") for key in self.list_named_states() if key.startswith("state:")))
         )
         # As in the health check: a state without resting conversations needs no answer.
         resting = [state for state in found if state not in BUILT_IN_STATES and self._reaches(state)]
-        silent = set(unanswered(self._snapshot, self._intent, resting))
-        places = [self._place(state, silent) for state in found]
+        silent = set(list_unanswered_states(self._snapshot, self._intent, resting))
+        places = [self._build_node(state, silent) for state in found]
         turned = [
-            Place(key, Kind.INTENT, key.removeprefix("intent:"))
-            for key in sorted(self.named())
+            Node(key, Kind.INTENT, key.removeprefix("intent:"))
+            for key in sorted(self.list_named_states())
             if key.startswith("intent:")
         ]
-        return Chart((*self.special(), *places, *turned), self.marked())
+        return Chart((*self.special(), *places, *turned), self.mark_moves())
 
-    def special(self) -> Iterator[Place]:
+    def special(self) -> Iterator[Node]:
         """The nodes that are no states, if edges begin there."""
         if any(start == START for start, _ in self.moves):
-            yield Place(START, Kind.START, self._intent)
+            yield Node(START, Kind.START, self._intent)
         if any(start == ANYWHERE for start, _ in self.moves):
-            yield Place(ANYWHERE, Kind.ANYWHERE, self._intent)
+            yield Node(ANYWHERE, Kind.ANYWHERE, self._intent)
 
-    def named(self) -> set[str]:
+    def list_named_states(self) -> set[str]:
         """The keys at either end of an edge that are states and intents."""
         return {key for ends in self.moves for key in ends} - {START, ANYWHERE}
 
-    def marked(self) -> tuple[Move, ...]:
+    def mark_moves(self) -> tuple[Move, ...]:
         """The edges, with marks for circles and for moves that the state graph forbids."""
         allowed = graph.edges(self._snapshot, self._intent)
         round_trips = _round_trips(self.moves)
@@ -194,7 +197,7 @@ class _Drawing:
     def _reaches(self, state: str) -> bool:
         return reaches(self._snapshot, self._intent, state)
 
-    def _place(self, state: str, silent: set[str]) -> Place:
+    def _build_node(self, state: str, silent: set[str]) -> Node:
         key = _state_key(state)
         marks = []
         if not self._reaches(state):
@@ -203,9 +206,9 @@ class _Drawing:
             marks.append(Mark.NO_ANSWER)
         if not any(start == key and end != key for start, end in self.moves):
             marks.append(Mark.ENDS)
-        return Place(key, Kind.STATE, self._intent, state, tuple(self._there(state)), tuple(marks))
+        return Node(key, Kind.STATE, self._intent, state, tuple(self._list_state_rows(state)), tuple(marks))
 
-    def _there(self, state: str) -> Iterator[Row]:
+    def _list_state_rows(self, state: str) -> Iterator[Row]:
         """The rows for exactly this state of the intent: answers, actions, prompts, forms, tools."""
         for row_type in _THERE:
             yield from (

@@ -15,7 +15,7 @@ from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import row_name, row_url, workspace_url
 from config_admin.releases.content import control_plane
 from config_admin.workplace.intent_overview import UNCOUNTED, describe_row
-from config_admin.workplace.map.graph import WORDS, Chart, Kind, Mark, Move, Place, chart_of, chart_of_all
+from config_admin.workplace.map.graph import WORDS, Chart, Kind, Mark, Move, Node, chart_of, chart_of_all
 from config_admin.workplace.map.overview import chart_of_states
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
@@ -51,7 +51,7 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
         found, rest = chart_of_states(snapshot, request.GET.get("from", ""))
     else:
         found = chart_of(snapshot, intent) if intent else chart_of_all(snapshot)
-    fired = _fired(found)
+    fired = _count_firings(found)
     places = [_serialize_node(request, place, snapshot, is_grouped=by_state) for place in found.places]
     names = {place["key"]: place["called"] for place in places}
     moves = [_move(request, move, names, fired) for move in found.moves]
@@ -68,7 +68,7 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
         "places": places,
         "moves": moves,
         "drawing": {"places": places, "moves": moves, "words": {mark.value: told for mark, told in WORDS.items()}},
-        "found": _found(found),
+        "found": _count_marks(found),
         "days": DAYS,
     }
     return TemplateResponse(request, "config_admin/map.html", context)
@@ -80,7 +80,7 @@ def may_see_charts(request: HttpRequest) -> bool:
     return all(one.has_view_or_change_permission(request) for one in admins)
 
 
-def _fired(found: Chart) -> Mapping[tuple[str, str], Any]:
+def _count_firings(found: Chart) -> Mapping[tuple[str, str], Any]:
     counted = {(row.table, str(row.pk)) for move in found.moves for row in move.rows if row.table not in UNCOUNTED}
     fired: Mapping[tuple[str, str], Any] = conf.load("FIRED")(sorted(counted), timezone.now() - timedelta(days=DAYS))
     return fired
@@ -91,7 +91,7 @@ def _is_there(snapshot: Snapshot, intent: str) -> bool:
     return intent in (ANY, UNKNOWN) or snapshot.row(rows.Intent, intent) is not None
 
 
-def _serialize_node(request: HttpRequest, place: Place, snapshot: Snapshot, *, is_grouped: bool) -> dict[str, Any]:
+def _serialize_node(request: HttpRequest, place: Node, snapshot: Snapshot, *, is_grouped: bool) -> dict[str, Any]:
     has_map = place.kind is Kind.INTENT and _is_there(snapshot, place.intent)
     url = chart_url(place.intent) if has_map else ""
     name = _NAMES.get(place.kind) or place.state or place.intent
@@ -144,7 +144,7 @@ def _may_see(request: HttpRequest, table: str) -> bool:
     return admin.site.get_model_admin(control_plane()[table]).has_view_or_change_permission(request)
 
 
-def _found(found: Chart) -> list[tuple[str, int]]:
+def _count_marks(found: Chart) -> list[tuple[str, int]]:
     """How often each mark occurs, without harmless ones."""
     marks = [mark for place in found.places for mark in place.marks]
     marks += [mark for move in found.moves for mark in move.marks]

@@ -38,7 +38,7 @@ def ask_user(session: Session, snapshot: Snapshot, hits: Sequence[rows.Classifie
         for intent, row in first_of.items()
     ]
     clarification = Clarification(build_question([option["label"] for option in found]), CLASSIFIER, tuple(found))
-    return session.moved(state=INTENT_COLLISION, cause="INTENT_RESOLUTION").evolve(clarification=clarification)
+    return session.move_to(state=INTENT_COLLISION, cause="INTENT_RESOLUTION").evolve(clarification=clarification)
 
 
 def list_options(snapshot: Snapshot, close: Sequence[Score]) -> tuple[dict[str, Any], ...]:

@@ -168,7 +168,7 @@ def _compile_pattern(validator: Any, pattern: str, instance: Any, schema: Any) -
     if not isinstance(instance, str):
         return
     try:
-        fits = compile_pattern(pattern, ignore_case=False).found(instance)
+        fits = compile_pattern(pattern, ignore_case=False).occurs_in(instance)
     except PatternError:
         return  # The editor reports it on save; a pattern that RE2 rejects has no effect.
     if not fits:

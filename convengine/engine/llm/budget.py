@@ -47,7 +47,7 @@ def _find_money_fault(session: Session, turn: Turn) -> ModelFault | None:
     if not limit:
         return None
     # Only with a limit, because it costs a database query.
-    earlier = turn.ports.model.spent(session.conversation_id)
+    earlier = turn.ports.model.sum_cost(session.conversation_id)
     used = earlier + sum(call.answer.cost or 0.0 for call in turn.model_calls)
     return _build_fault(catalogue.MAX_COST_PER_CONVERSATION.name, limit, used) if used >= limit else None
 

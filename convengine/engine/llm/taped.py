@@ -32,9 +32,9 @@ class TapedModel:
         """True if a model of this name exists; recorded, because the deployment of a replay may have others."""
         return bool(self._tape.ask("model.allows", name, lambda: self._model.allows(name)))
 
-    def spent(self, conversation_id: str) -> float:
+    def sum_cost(self, conversation_id: str) -> float:
         """The cost of earlier calls."""
-        return float(self._tape.ask("model.spent", conversation_id, lambda: self._model.spent(conversation_id)))
+        return float(self._tape.ask("model.spent", conversation_id, lambda: self._model.sum_cost(conversation_id)))
 
 
 def _read_answer(stored: Mapping[str, Any]) -> LlmAnswer:

@@ -9,7 +9,7 @@ from convengine.engine.memory.stages import SESSION_UNITS_LLM_ERROR, SESSION_UNI
 from convengine.engine.memory.units import EXTRACTED, KINDS, Unit
 from convengine.engine.prompts.fill import fill_prompts_or_audit
 from convengine.engine.text.compare import blank, shorten
-from convengine.engine.turn.payload import to_spoken_text, to_stored
+from convengine.engine.turn.payload import to_document, to_spoken_text
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 
@@ -65,7 +65,7 @@ def extract_units(session: Session, turn: Turn) -> Session:
         system=_SYSTEM,
         user=prompt,
         selected={"configType": UNITS_PROMPT.type},
-        answer=to_spoken_text(to_stored(session.payload)) if session.payload else "",
+        answer=to_spoken_text(to_document(session.payload)) if session.payload else "",
     )
     if prompts is None:
         return session
@@ -74,7 +74,7 @@ def extract_units(session: Session, turn: Turn) -> Session:
     if reply.error:
         return session
     found = list(_read_units(reply.value, turn.turn_no))
-    return session.with_params({EXTRACTED: [unit.to_staged() for unit in found]}) if found else session
+    return session.with_params({EXTRACTED: [unit.as_staged_unit() for unit in found]}) if found else session
 
 
 def _read_units(value: Json, turn_no: int) -> Iterator[Unit]:

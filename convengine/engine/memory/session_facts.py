@@ -72,7 +72,7 @@ def _collect_values(session: Session, snapshot: Snapshot) -> Mapping[str, Json]:
 
 def _index_fields(snapshot: Snapshot) -> Mapping[str, Iterable[str]]:
     found: dict[str, dict[str, None]] = {}
-    for schema in snapshot.enabled(rows.OutputSchema):
+    for schema in snapshot.enabled_rows(rows.OutputSchema):
         properties = schema.json_schema.get("properties") if isinstance(schema.json_schema, Mapping) else None
         found.setdefault(code(schema.intent_code), {}).update(dict.fromkeys(properties or ()))
     return found

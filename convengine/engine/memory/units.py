@@ -39,7 +39,7 @@ class Unit:
         """A hash of the normalised kind, topic and claim, equal for equal units."""
         return hashlib.sha256("\n".join((self.kind, norm(self.topic), norm(self.claim))).encode()).hexdigest()
 
-    def to_staged(self) -> dict[str, Json]:
+    def as_staged_unit(self) -> dict[str, Json]:
         """The unit as a turn stages it."""
         return {**self.to_prompt(), "utility": list(self.utility), "phases": list(self.phases)}
 

@@ -123,20 +123,20 @@ class _Parser:
         return _Said(f"not {said.operand}", False) if negations % 2 else said
 
     def _comparison(self) -> _Said:
-        said = self._joined()
+        said = self._concatenation()
         while True:
             if operator := self._take(*COMPARISONS):
-                said = _Said(f"{said.operand} {operator} {self._joined().operand}", False)
+                said = _Said(f"{said.operand} {operator} {self._concatenation().operand}", False)
             elif self._peek() == "not" and self._peek(1) == "in":
                 self._at += 2
-                said = _Said(f"{said.operand} not in {self._joined().operand}", False)
+                said = _Said(f"{said.operand} not in {self._concatenation().operand}", False)
             elif self._take("is"):
                 negated = "not " if self._take("not") else ""
                 said = _Said(f"{said.operand} is {negated}{self._postfix().text}", False)
             else:
                 return said
 
-    def _joined(self) -> _Said:
+    def _concatenation(self) -> _Said:
         return self._chain(self._sum, "~")
 
     def _sum(self) -> _Said:

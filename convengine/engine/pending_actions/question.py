@@ -61,7 +61,7 @@ def is_open(session: Session) -> bool:
     return clarification is not None and clarification.reason == REASON and clarification.from_previous_turn
 
 
-def close_when_key_given(session: Session) -> Session:
+def close_question_for_named_action(session: Session) -> Session:
     """Drop the question if the request names the action itself (R37)."""
     named = not blank(session.user_input_params.get("pending_action_key"))
     return session.evolve(clarification=None) if named and is_open(session) else session

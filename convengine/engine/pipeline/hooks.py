@@ -44,24 +44,24 @@ class Hooks:
         """Run `before_step` of all hooks that support the step."""
         for hook in self.registered:
             call = partial(hook.before_step, name, session, turn)
-            session = self._run_guarded(hook, "beforeStep", name, session, turn, call)
+            session = self._run_hook(hook, "beforeStep", name, session, turn, call)
         return session
 
     def after(self, name: str, session: Session, turn: Turn, outcome: Outcome) -> Session:
         """Run `after_step` of all hooks that support the step."""
         for hook in self.registered:
             call = partial(hook.after_step, name, session, turn, outcome)
-            session = self._run_guarded(hook, "afterStep", name, session, turn, call)
+            session = self._run_hook(hook, "afterStep", name, session, turn, call)
         return session
 
     def error(self, name: str, session: Session, turn: Turn, error: BaseException) -> None:
         """Run `on_step_error` of all hooks that support the step."""
         for hook in self.registered:
             call = partial(hook.on_step_error, name, session, turn, error)
-            self._run_guarded(hook, "onStepError", name, session, turn, call)
+            self._run_hook(hook, "onStepError", name, session, turn, call)
 
     @staticmethod
-    def _run_guarded(
+    def _run_hook(
         hook: StepHook, phase: str, name: str, session: Session, turn: Turn, call: Callable[[], Session | None]
     ) -> Session:
         try:

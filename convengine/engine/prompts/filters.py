@@ -48,14 +48,14 @@ def _length(value: Json) -> int:
     return 0 if value is None or isinstance(value, Missing) else len(value)
 
 
-def _joined(value: Iterable[Json], separator: str = "") -> str:
+def _join(value: Iterable[Json], separator: str = "") -> str:
     texts = [to_text(item) for item in value]
     if sum(map(len, texts)) + len(texts) * len(separator) > MAX_OUTPUT:
         raise RenderLimit(f"A text grew longer than {MAX_OUTPUT} characters.")
     return to_text(separator).join(texts)
 
 
-def _replaced(value: Json, old: str, new: str, count: int = -1) -> str:
+def _replace(value: Json, old: str, new: str, count: int = -1) -> str:
     text = to_text(value)
     if len(text) + text.count(str(old)) * len(str(new)) > MAX_OUTPUT:
         raise RenderLimit(f"A text grew longer than {MAX_OUTPUT} characters.")
@@ -66,7 +66,7 @@ def _sum(value: Iterable[Json]) -> float:
     return sum(item for item in value if isinstance(item, (int, float)))
 
 
-def _rounded(value: Json, digits: int = 0) -> float:
+def _round(value: Json, digits: int = 0) -> float:
     # Beyond these, Python would compute arbitrarily large powers.
     return round(float(value), max(-15, min(15, int(digits))))
 
@@ -79,10 +79,10 @@ def _if_blank(value: Json, other: Json) -> Json:
 _OWN: Mapping[str, Filter] = {
     "length": _length,
     "count": _length,
-    "join": _joined,
-    "replace": _replaced,
+    "join": _join,
+    "replace": _replace,
     "sum": _sum,
-    "round": _rounded,
+    "round": _round,
     "if_blank": _if_blank,
     "string": to_text,
     "tojson": to_json,
@@ -93,7 +93,7 @@ _OWN: Mapping[str, Filter] = {
 _DEEP = frozenset(jinja_filters.FILTERS[name] for name in _COMPARING)
 
 
-def _paid(function: Filter, read: Callable[[Json], Json] = lambda value: value) -> Filter:
+def _charge(function: Filter, read: Callable[[Json], Json] = lambda value: value) -> Filter:
     """The filter with work counted for its input and output; a lazy result becomes a list."""
     # Jinja2's own filters declare that they need the context, the environment, or its settings first.
     wants = getattr(getattr(function, "jinja_pass_arg", None), "name", "")
@@ -147,13 +147,13 @@ def each(context: Context, value: Json, weight: int) -> Iterator[Json]:
 @pass_context
 def together(context: Context, value: Json, *others: Json) -> str:
     """`a ~ b ~ …`: the joined texts of the values."""
-    result: str = limit_value(_joined((value, *others)))
+    result: str = limit_value(_join((value, *others)))
     get_work(context).spend(measure_cost(result))
     return result
 
 
 @pass_context
-def called(context: Context, value: Json, method: str, *args: Json) -> Json:
+def call_method(context: Context, value: Json, method: str, *args: Json) -> Json:
     """`value.method(…)`: one of the listed methods of the value's type. Raises TypeError for any other."""
     work = get_work(context)
     work.spend(measure_deep_cost(value) if method in _COMPARING_METHODS else measure_cost(value))
@@ -172,21 +172,21 @@ def called(context: Context, value: Json, method: str, *args: Json) -> Json:
 
 
 @pass_context
-def sized(context: Context, value: Json) -> Json:
+def charge_operand(context: Context, value: Json) -> Json:
     """An operand of a comparison, with its size counted."""
     get_work(context).spend(measure_deep_cost(value))
     return value
 
 
 @pass_context
-def made(context: Context, value: Json) -> Json:
+def charge_literal(context: Context, value: Json) -> Json:
     """A list or object literal, with its whole content counted."""
     get_work(context).spend(measure_deep_cost(value))
     return value
 
 
 @pass_context
-def named(context: Context, value: Json, path: str) -> Json:
+def record_if_missing(context: Context, value: Json, path: str) -> Json:
     """The value of a printed name or dotted path; a missing one is recorded."""
     if isinstance(value, Missing):
         get_work(context).missing[path] = None
@@ -206,18 +206,18 @@ def _paid_test(function: Any) -> Any:
 
 
 FILTERS: Mapping[str, Filter] = {
-    **{name: _paid(jinja_filters.FILTERS[name]) for name in _JINJA_FILTERS},
-    **{name: _paid(jinja_filters.FILTERS[name], to_text) for name in _JINJA_TEXT_FILTERS},
-    **{name: _paid(function) for name, function in _OWN.items()},
+    **{name: _charge(jinja_filters.FILTERS[name]) for name in _JINJA_FILTERS},
+    **{name: _charge(jinja_filters.FILTERS[name], to_text) for name in _JINJA_TEXT_FILTERS},
+    **{name: _charge(function) for name, function in _OWN.items()},
 }
 #: Filters under names that a template cannot write.
 INTERNAL: Mapping[str, Filter] = {
     " each": each,
     " together": together,
-    " called": called,
-    " sized": sized,
-    " made": made,
-    " named": named,
+    " called": call_method,
+    " sized": charge_operand,
+    " made": charge_literal,
+    " named": record_if_missing,
 }
 TESTS: Mapping[str, Any] = {
     **{name: _paid_test(jinja_tests.TESTS[name]) for name in _JINJA_TESTS},

@@ -60,7 +60,7 @@ GLOBALS: Mapping[str, Any] = {**FUNCTIONS, "null": None}
 
 
 @pass_context
-def _printed(context: Context, value: Json) -> str:
+def _print_value(context: Context, value: Json) -> str:
     work = get_work(context)
     work.spend(measure_cost(value))
     text: str = limit_value(to_text(value))
@@ -77,7 +77,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         super().__init__(
             undefined=Missing,
             autoescape=False,
-            finalize=_printed,
+            finalize=_print_value,
             keep_trailing_newline=True,
             cache_size=0,
         )
@@ -107,7 +107,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """Arithmetic on numbers of limited size; `+` joins texts and lists, null is empty."""
         if _is_number(left) and _is_number(right):
-            return _calculated(operator, left, right)
+            return _calculate(operator, left, right)
         if operator != "+":
             raise TypeError(f"{operator} is for numbers.")
         work = get_work(context)
@@ -123,7 +123,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _calculated(sign: str, left: Any, right: Any) -> Any:
+def _calculate(sign: str, left: Any, right: Any) -> Any:
     if sign == "**" and (abs(right) > 64 or abs(left) > 1_000_000):
         raise RenderLimit("A power grew too large.")
     result = _NUMERIC[sign](left, right)

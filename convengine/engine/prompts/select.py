@@ -22,13 +22,13 @@ def choose_template(snapshot: Snapshot, use: str, intent: str | None, state: str
     count.
     """
 
-    def refused(row: PromptTemplate) -> str | None:
+    def find_refusal(row: PromptTemplate) -> str | None:
         if code(row.response_type) != code(use):
             return OTHER_USE
         any_intent = code(use) == PromptUse.SCHEMA_JSON and code(row.intent_code) == ANY
         return SCOPE_INTENT if any_intent else None
 
-    return choose_row(snapshot, PromptTemplate, intent, state, refused, order=order_newest_first)
+    return choose_row(snapshot, PromptTemplate, intent, state, find_refusal, order=order_newest_first)
 
 
 def decide_template(session: Session, turn: Turn, use: str) -> PromptTemplate:

@@ -37,7 +37,7 @@ def run_phase(phase: RulePhase, source: str, session: Session, turn: Turn) -> Se
         session, changed = run.run_pass(session, number)
         if not changed:
             return session
-    run.tell.audit_cap_reached(session, limit)
+    run.tell.audit_pass_limit(session, limit)
     return session
 
 
@@ -105,7 +105,7 @@ class _Run:
             session = error.session or session
             self.tell.error(session, rule, error)
         else:
-            self.tell.audit_applied(session, rule)
+            self.tell.audit_rule_applied(session, rule)
             self._turn.record_deciding_row(rule, DecisionKind.RULE)
         return session
 

@@ -170,7 +170,7 @@ def matches_single(kind: str, pattern: str | None, text: str | None) -> bool:
     match kind.strip().upper():
         case "REGEX":
             try:
-                return compile_pattern(pattern).found(text)
+                return compile_pattern(pattern).occurs_in(text)
             except PatternError:
                 return False
         case "RULE_EXACT":

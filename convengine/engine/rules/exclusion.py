@@ -58,7 +58,7 @@ def count_excluded_rules(snapshot: Snapshot, phase: str, intent: str | None, sta
     active, of_phase = by_phase.total(), by_phase[phase]
     of_intent = sum(by_intent[phase, one] for one in dict.fromkeys((code(intent), ANY)))
     in_scope = sum(len(rules) for rules in snapshot.rule_buckets(phase, intent, state).values())
-    enabled = len(snapshot.enabled(Rule))
+    enabled = len(snapshot.enabled_rows(Rule))
     return {
         **count_switched_off(snapshot, Rule),
         INTENT_DISABLED: enabled - active,
@@ -71,7 +71,7 @@ def count_excluded_rules(snapshot: Snapshot, phase: str, intent: str | None, sta
 def count_out_of_scope(snapshot: Snapshot, row_type: type[Row], intent: str | None, in_scope: int) -> dict[str, int]:
     """How many rows of a scoped table each reason excludes, given that `in_scope` are in; without visiting rows."""
     counts = snapshot.memo.get(("scope counts", row_type), lambda: _count_by_scope(snapshot, row_type))
-    enabled = len(snapshot.enabled(row_type))
+    enabled = len(snapshot.enabled_rows(row_type))
     of_intent = sum(counts[one] for one in dict.fromkeys((code(intent), ANY)))
     return {
         **count_switched_off(snapshot, row_type),
@@ -84,14 +84,14 @@ def count_out_of_scope(snapshot: Snapshot, row_type: type[Row], intent: str | No
 def count_switched_off(snapshot: Snapshot, row_type: type[Row]) -> dict[str, int]:
     """How many rows of a table are off: disabled, or with a value that their column cannot hold."""
     unreadable = len(snapshot.table(row_type).unreadable)
-    off = len(snapshot.rows(row_type)) - len(snapshot.enabled(row_type))
+    off = len(snapshot.rows(row_type)) - len(snapshot.enabled_rows(row_type))
     return {DISABLED: off - unreadable, ROW_INVALID: unreadable}
 
 
 def _count_by_scope(snapshot: Snapshot, row_type: type[Row]) -> Counter[str | None]:
     """Active rows by intent code, and all of them under null."""
     counts: Counter[str | None] = Counter()
-    for row in snapshot.enabled(row_type):
+    for row in snapshot.enabled_rows(row_type):
         intent = getattr(row, "intent_code", ANY)
         if snapshot.is_active(intent):
             counts.update((code(intent), None))
@@ -100,7 +100,7 @@ def _count_by_scope(snapshot: Snapshot, row_type: type[Row]) -> Counter[str | No
 
 def _count_by_phase(snapshot: Snapshot) -> tuple[Counter[str], Counter[tuple[str, str]]]:
     """Number of active rules by phase, and by phase and intent code."""
-    active = [rule for rule in snapshot.enabled(Rule) if snapshot.is_active(rule.intent_code)]
+    active = [rule for rule in snapshot.enabled_rows(Rule) if snapshot.is_active(rule.intent_code)]
     phases = [read_phase(rule.phase) or "" for rule in active]
     intents = [code(rule.intent_code) for rule in active]
     return Counter(phases), Counter(zip(phases, intents, strict=True))

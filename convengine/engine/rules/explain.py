@@ -89,11 +89,11 @@ def list_faults(snapshot: Snapshot) -> Iterator[tuple[rows.Row, Fault]]:
     """Every enabled row that is unusable, with the reason."""
     yield from unreadable_faults(snapshot)
     yield from snapshot.table(rows.Rule).memo.get(
-        "faults", lambda: [(rule, fault) for rule in snapshot.enabled(rows.Rule) if (fault := find_fault(rule))]
+        "faults", lambda: [(rule, fault) for rule in snapshot.enabled_rows(rows.Rule) if (fault := find_fault(rule))]
     )
     for row_type in (rows.Classifier, rows.Policy):
         table = snapshot.table(row_type)
-        invalid = table.memo.get("faults", partial(_index_faults, snapshot.enabled(row_type)))
+        invalid = table.memo.get("faults", partial(_index_faults, snapshot.enabled_rows(row_type)))
         yield from ((table.by_pk[pk], fault) for pk, fault in invalid.items())
 
 
@@ -166,7 +166,7 @@ def _explain_by_text(
 ) -> str:
     table = snapshot.table(type(row))
     bank = table.memo.get(
-        "explained", lambda: TextBank(_list_triples(snapshot.enabled(type(row))), normalised=normalised)
+        "explained", lambda: TextBank(_list_triples(snapshot.enabled_rows(type(row))), normalised=normalised)
     )
     if row.pk in bank.invalid:
         return ROW_INVALID

@@ -213,7 +213,7 @@ def _compare(asked: Compare, root: str) -> str:
 
 def _presence(path: Path, root: str, *, there: bool) -> str:
     name = _noun(path, root)
-    claims = _PRESENCE.get(_dotted(path, root) or "") or _CLAIMS.get(name)
+    claims = _PRESENCE.get(_write_dotted(path, root) or "") or _CLAIMS.get(name)
     return claims[0 if there else 1] if claims else f"{name} is set" if there else f"{name} is not set"
 
 
@@ -239,14 +239,14 @@ def _operand(operand: Operand, root: str) -> str:
             return _noun(operand, root)
 
 
-def _dotted(path: Path, root: str) -> str | None:
+def _write_dotted(path: Path, root: str) -> str | None:
     """A simple path in dotted form, or null."""
     names = [step.names[0] for step in path.steps if isinstance(step, Members) and len(step.names) == 1]
     return ".".join([*([root] if root else []), *names]) if names and len(names) == len(path.steps) else None
 
 
 def _noun(path: Path, root: str) -> str:
-    dotted = _dotted(path, root)
+    dotted = _write_dotted(path, root)
     if dotted is None:
         return format_path(path)
     if dotted in _NOUNS:

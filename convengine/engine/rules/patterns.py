@@ -118,7 +118,7 @@ class Pattern:
         """The number of RE2's instructions, which is the cost of a match per character."""
         return int(self._compiled_test.programsize)
 
-    def found(self, text: str | None) -> bool:
+    def occurs_in(self, text: str | None) -> bool:
         """True when the pattern occurs anywhere in the text."""
         return text is not None and self._compiled_test.search(prepare_subject(text)) is not None
 
@@ -137,7 +137,7 @@ class Pattern:
         """Every match with its groups, in order, without overlap."""
         yield from self._compiled_capture.finditer(prepare_subject(text).decode())
 
-    def replaced(self, text: str, by: str) -> str:
+    def replace_in(self, text: str, by: str) -> str:
         """The whole text with each match replaced by a plain text."""
         return str(self._compiled_test.sub(by.replace("\\", "\\\\"), text.encode("utf-8", "replace").decode()))
 

@@ -105,7 +105,7 @@ class PhaseEvents:
         }
         self._audit(session, RULE_MATCH, payload)
 
-    def audit_applied(self, session: Session, rule: Rule) -> None:
+    def audit_rule_applied(self, session: Session, rule: Rule) -> None:
         """Record that its action is done."""
         payload = {
             "ruleId": rule.rule_id,
@@ -135,7 +135,7 @@ class PhaseEvents:
             payload |= Fault(error.message, "action", rule.action, error.remedy).to_details()
         self._audit(session, RULE_ERROR, payload)
 
-    def audit_cap_reached(self, session: Session, passes: int) -> None:
+    def audit_pass_limit(self, session: Session, passes: int) -> None:
         """Record that the rules would change intent or state again."""
         payload = {"intent": session.intent, "state": session.state, "passes": passes}
         self._audit(session, RULE_PASS_CAP_REACHED, payload)

@@ -66,7 +66,7 @@ class Redaction:
     def text(self, text: str) -> str:
         """A text with masked pattern matches."""
         for pattern in self.patterns:
-            text = pattern.replaced(text, MASK)
+            text = pattern.replace_in(text, MASK)
         return text
 
     def session(self, session: Session) -> Session:

@@ -31,7 +31,7 @@ def apply_override(session: Session, turn: Turn, document: Json) -> Session:
     if (intent, state) == (code(session.intent), code(session.state)):
         return session
     reason = _find_refusal(session, turn, intent, state)
-    after = session if reason else session.moved(intent=intent, state=state, cause="MODEL")
+    after = session if reason else session.move_to(intent=intent, state=state, cause="MODEL")
     turn.audit(
         after,
         RESPONSE_STATE_OVERRIDE,

@@ -24,7 +24,7 @@ _IN_ORDER = _OPTIONS | orjson.OPT_SORT_KEYS
 _MAYBE_ODD = {b"-0.0": re.compile(rb"-0\.0[,\]}]"), b"e+1": re.compile(rb"e\+1[6-9][,\]}]")}
 
 
-def _convert_known(value: Any) -> Any:
+def _convert_to_json(value: Any) -> Any:
     """Convert values that JSON can represent but orjson does not know. Raises TypeError for the rest."""
     if isinstance(value, dict):
         return {str(key): item for key, item in value.items()}
@@ -41,7 +41,7 @@ def _convert_known(value: Any) -> Any:
 
 def _convert_any(value: Any) -> Any:
     try:
-        return _convert_known(value)
+        return _convert_to_json(value)
     except TypeError:
         return f"<unserializable {type(value).__name__}>"
 
@@ -129,7 +129,7 @@ def to_plain(value: Any) -> Any:
 def to_strict(value: Any) -> Any:
     """The same as `plain`. Raises TypeError for values that JSON cannot represent, or that are too deep."""
     try:
-        json.dumps(value, default=_convert_known)
+        json.dumps(value, default=_convert_to_json)
         found = to_plain(value)
     except RecursionError:
         raise TypeError(TOO_DEEP) from None

@@ -218,7 +218,7 @@ def _by_name(snapshot: Snapshot) -> Mapping[tuple[str, str], rows.Config]:
         "by_name",
         lambda: {
             (row.config_type.strip().upper(), row.config_key.strip().upper()): row
-            for row in reversed(snapshot.enabled(rows.Config))
+            for row in reversed(snapshot.enabled_rows(rows.Config))
         },
     )
 

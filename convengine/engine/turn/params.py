@@ -173,7 +173,7 @@ def drop_keys(params: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
     return left
 
 
-def split_reserved(params: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def remove_reserved(params: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """A caller's params without the engine's keys, and the removed names."""
     kept = {key: value for key, value in params.items() if not is_engine_owned(key)}
     return kept, sorted(params.keys() - kept.keys())

@@ -23,7 +23,7 @@ class JsonPayload:
 Payload = TextPayload | JsonPayload
 
 
-def to_stored(payload: Payload) -> Any:
+def to_document(payload: Payload) -> Any:
     """The payload for `last_assistant_json` (pipeline-2 9.4)."""
     if isinstance(payload, TextPayload):
         return {"type": "TEXT", "value": payload.value}

@@ -226,7 +226,7 @@ class ModelPort(Protocol):
     def allows(self, name: str) -> bool:
         """True when the deployment still has a model of this name."""
 
-    def spent(self, conversation_id: str) -> float:
+    def sum_cost(self, conversation_id: str) -> float:
         """The cost of a conversation's earlier turns, in the currency of the prices."""
 
 

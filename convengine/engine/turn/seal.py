@@ -67,11 +67,11 @@ class Seal:
             known += [_TAGS[group], found]
         return sha256(_PURPOSE + b"".join(known)).digest()
 
-    def erased(self) -> "Seal":
+    def erase(self) -> "Seal":
         """The seal without anything that could reveal the sealed data. Its hash stays."""
         return replace(self, salt=None, marks={})
 
-    def packed(self) -> bytes:
+    def to_bytes(self) -> bytes:
         """The bytes that are stored."""
         flags = sum(_BITS[group] for group in self.digests) | (0 if self.salt else _ERASED)
         parts = [_HEAD.pack(_VERSION, flags, self.previous, self.last_seq), *self.digests.values()]
@@ -79,7 +79,7 @@ class Seal:
             parts.append(self.salt)
             for group in self.digests:
                 found = self.marks[group]
-                parts += [_COUNT.pack(min(len(found), _MOST)), _packed(found[:_MOST])]
+                parts += [_COUNT.pack(min(len(found), _MOST)), _pack_marks(found[:_MOST])]
         return b"".join(parts)
 
     @classmethod
@@ -103,7 +103,7 @@ class Seal:
             for group in groups:
                 (count,) = _COUNT.unpack_from(data, place)
                 place += _COUNT.size
-                marks[group] = _unpacked(data[place : place + 2 * count])
+                marks[group] = _unpack_marks(data[place : place + 2 * count])
                 place += 2 * count
             return cls._whole(data, place, cls(previous, last_seq, digests, salt, marks))
         except struct.error as short:
@@ -127,14 +127,14 @@ def marks_of(pieces: Sequence[bytes]) -> Sequence[int]:
     return [crc32(piece) & 0xFFFF for piece in pieces]
 
 
-def _packed(marks: Sequence[int]) -> bytes:
+def _pack_marks(marks: Sequence[int]) -> bytes:
     numbers = array("H", marks)
     if _SWAPPED:
         numbers.byteswap()
     return numbers.tobytes()
 
 
-def _unpacked(data: bytes) -> Sequence[int]:
+def _unpack_marks(data: bytes) -> Sequence[int]:
     numbers = array("H", data)
     if _SWAPPED:
         numbers.byteswap()
@@ -154,7 +154,7 @@ class Batch(NamedTuple):
     pieces: Pieces
 
 
-def collected(batches: Iterable[Batch]) -> tuple[int, Pieces]:
+def collect_pieces(batches: Iterable[Batch]) -> tuple[int, Pieces]:
     """The number of the last event, and the pieces of all batches."""
     last_seq, found = 0, dict[str, list[bytes]]()
     for batch in batches:

@@ -218,7 +218,7 @@ class Session:
             },
         )
 
-    def moved(
+    def move_to(
         self,
         *,
         intent: str | None = None,

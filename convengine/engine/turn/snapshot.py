@@ -88,7 +88,7 @@ class Snapshot:
         """All rows of a type, including disabled ones."""
         return self.tables[row_type.table].rows  # type: ignore[return-value]
 
-    def enabled(self, row_type: type[R]) -> tuple[R, ...]:
+    def enabled_rows(self, row_type: type[R]) -> tuple[R, ...]:
         return self.tables[row_type.table].enabled  # type: ignore[return-value]
 
     def row(self, row_type: type[R], pk: Any) -> R | None:
@@ -102,7 +102,7 @@ class Snapshot:
         """Codes whose rows take part: every enabled intent, ANY and UNKNOWN (tables 1.6)."""
         return self.table(rows.Intent).memo.get(
             "active",
-            lambda: frozenset({ANY, UNKNOWN, *(code(i.intent_code) for i in self.enabled(rows.Intent))}),
+            lambda: frozenset({ANY, UNKNOWN, *(code(i.intent_code) for i in self.enabled_rows(rows.Intent))}),
         )
 
     def is_active(self, intent: str | None) -> bool:
@@ -115,7 +115,7 @@ class Snapshot:
             "allowed",
             lambda: tuple(
                 sorted(
-                    (i for i in self.enabled(rows.Intent) if code(i.intent_code) != UNKNOWN),
+                    (i for i in self.enabled_rows(rows.Intent) if code(i.intent_code) != UNKNOWN),
                     key=lambda i: (i.priority, i.intent_code),
                 )
             ),
@@ -130,7 +130,7 @@ class Snapshot:
 
         def build() -> dict[Hashable, tuple[R, ...]]:
             groups: dict[Hashable, list[R]] = {}
-            for row in self.enabled(row_type):
+            for row in self.enabled_rows(row_type):
                 groups.setdefault(key(row), []).append(row)
             return {group: tuple(sorted(members, key=order)) for group, members in groups.items()}
 
@@ -175,9 +175,9 @@ class Snapshot:
         return self.memo.get("known_states", lambda: frozenset(self._named_states() | BUILT_IN_STATES) - {ANY, ""})
 
     def _named_states(self) -> set[str]:
-        found = {code(edge.from_state) for edge in self.enabled(rows.StateEdge)}
-        found |= {code(edge.to_state) for edge in self.enabled(rows.StateEdge)}
-        found |= {code(rule.action_value) for rule in self.enabled(rows.Rule) if rule.action == "SET_STATE"}
+        found = {code(edge.from_state) for edge in self.enabled_rows(rows.StateEdge)}
+        found |= {code(edge.to_state) for edge in self.enabled_rows(rows.StateEdge)}
+        found |= {code(rule.action_value) for rule in self.enabled_rows(rows.Rule) if rule.action == "SET_STATE"}
         for row_type in (
             rows.Rule,
             rows.Classifier,
@@ -186,7 +186,7 @@ class Snapshot:
             rows.OutputSchema,
             rows.PendingAction,
         ):
-            found |= {code(getattr(row, "state_code", "")) for row in self.enabled(row_type)}
+            found |= {code(getattr(row, "state_code", "")) for row in self.enabled_rows(row_type)}
         return found
 
 

@@ -19,9 +19,9 @@ def listen(turn: Turn, on_fault: Callable[[Exception], None]) -> None:
     """Publish the progress of the turn, unless that is disabled. A fault here never affects the turn."""
     if not live_settings.read(turn.snapshot, ENABLED).value:
         return
-    silent = not turn.snapshot.enabled(rows.Verbose)
+    silent = not turn.snapshot.enabled_rows(rows.Verbose)
 
-    def heard(event: AuditEvent) -> None:
+    def publish_signals(event: AuditEvent) -> None:
         try:
             for signal in list_signals(event, turn.snapshot):
                 if signal.error or not silent:
@@ -31,9 +31,9 @@ def listen(turn: Turn, on_fault: Callable[[Exception], None]) -> None:
 
     if silent:
         # Without rows, only errors are published.
-        turn.trail.watchers = dict.fromkeys(MAY_BE_ERRORS, heard)
+        turn.trail.watchers = dict.fromkeys(MAY_BE_ERRORS, publish_signals)
     else:
-        turn.trail.listeners = (*turn.trail.listeners, heard)
+        turn.trail.listeners = (*turn.trail.listeners, publish_signals)
 
 
 def collect_details(event: AuditEvent) -> Mapping[str, Json]:

@@ -181,7 +181,7 @@ def _response(event: AuditEvent, snapshot: Snapshot) -> Iterator[Signal]:
         yield _build_resolver_signal(event, "OutputFormatResolverFactory", "OUTPUT_FORMAT_RESOLVER", known)
 
 
-def _written(event: AuditEvent, snapshot: Snapshot) -> Iterator[Signal]:
+def _list_answer_signals(event: AuditEvent, snapshot: Snapshot) -> Iterator[Signal]:
     """A model writes the answer: a text, or a document if the call has a schema or says so."""
     as_json = event.payload.get("outputFormat") == OutputFormat.JSON or event.payload.get("schema") is not None
     step = "JsonOutputFormatResolver" if as_json else "TextOutputFormatResolver"
@@ -205,9 +205,9 @@ _SPECIAL: Mapping[str, Callable[[AuditEvent, Snapshot], Iterator[Signal]]] = {
     MCP_TOOL_ERROR: _mcp_error,
     MCP_FINAL_ANSWER: _mcp_answer,
     RESOLVE_RESPONSE: _response,
-    RESOLVE_RESPONSE_LLM_INPUT: _written,
-    RESOLVE_RESPONSE_LLM_OUTPUT: _written,
-    RESOLVE_RESPONSE_LLM_ERROR: _written,
+    RESOLVE_RESPONSE_LLM_INPUT: _list_answer_signals,
+    RESOLVE_RESPONSE_LLM_OUTPUT: _list_answer_signals,
+    RESOLVE_RESPONSE_LLM_ERROR: _list_answer_signals,
 }
 #: Stages whose signals may be errors.
 MAY_BE_ERRORS = frozenset(

@@ -68,7 +68,7 @@ class ConversationAdmin(ByConversation):
     def _page(self, request: HttpRequest, row: CeConversation) -> HttpResponse:
         set_conversation_breadcrumbs(request, row, page="Session")
         turns = turns_of(row, request.GET.get(BEFORE))
-        line = _line(row, turns)
+        line = _list_lifecycle_states(row, turns)
         units = session_memory.list_units(row)
         context = {
             **self.admin_site.each_context(request),
@@ -92,7 +92,7 @@ class ConversationAdmin(ByConversation):
         return TemplateResponse(request, "convengine/session.html", context)
 
 
-def _line(row: CeConversation, turns: Turns) -> list[State]:
+def _list_lifecycle_states(row: CeConversation, turns: Turns) -> list[State]:
     """The lifecycle states during the shown turns, in order."""
     moves = conf.load("SESSION_TRAIL").list_moves(row.pk, turns.first, turns.last)
     # A turn that goes on in a new session takes its events along; only those of the old session count.

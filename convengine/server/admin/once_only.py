@@ -95,7 +95,7 @@ class SettlingAdmin(ByConversation):
         back = reverse("admin:ce_sessions_cependingactionexecution_change", args=[pk])
         may_read = request.user.has_perm(CONVERSATIONS)
         form = SettleForm(request.POST or None)
-        if request.method == "POST" and form.is_valid() and self._settled(request, execution, form):
+        if request.method == "POST" and form.is_valid() and self._settle_execution(request, execution, form):
             self.message_user(
                 request, "The outcome is saved. The conversation uses it with the next “yes”.", messages.SUCCESS
             )
@@ -111,7 +111,7 @@ class SettlingAdmin(ByConversation):
         }
         return TemplateResponse(request, "convengine/settle.html", context)
 
-    def _settled(self, request: HttpRequest, execution: CePendingActionExecution, form: SettleForm) -> bool:
+    def _settle_execution(self, request: HttpRequest, execution: CePendingActionExecution, form: SettleForm) -> bool:
         user: Any = request.user
         given = form.cleaned_data
         settlement = Settlement(given["ran"] == "yes", user, given["reason"], given["result"])

@@ -73,14 +73,14 @@ class ThreadAdmin(ReadOnlyAdmin):
             "title": f"Thread of {thread.remote_jid}",
             "opts": self.opts,
             "thread": thread,
-            "sessions": [_line(row) for row in rows],
+            "sessions": [_describe_session(row) for row in rows],
             "older": older,
             "is_older": bool(before),
         }
         return TemplateResponse(request, "convengine/thread.html", context)
 
 
-def _line(row: CeConversation) -> dict[str, Any]:
+def _describe_session(row: CeConversation) -> dict[str, Any]:
     goal = next((line.value for line in session_memory.list_summary(row) if line.name == "Goal"), "")
     return {
         "row": row,

@@ -27,7 +27,16 @@ from convengine.server.sessions.models import CeConversationHistory
 class TurnAdmin(ByConversation):
     """Turns of all conversations, newest first."""
 
-    list_display = ("turn", "ended", "said", "answered", "intent_code", "state_code", "conversation_page", "created_at")
+    list_display = (
+        "turn",
+        "ended",
+        "said",
+        "answer_excerpt",
+        "intent_code",
+        "state_code",
+        "conversation_page",
+        "created_at",
+    )
     ordering = ("-history_id",)
     search_fields = ("turn_id", "conversation_id")
     search_help_text = "Turn id or conversation id"
@@ -64,7 +73,7 @@ class TurnAdmin(ByConversation):
         return f"Turn {row.turn_no}"
 
     @admin.display(description="answer")
-    def answered(self, row: CeConversationHistory) -> str:
+    def answer_excerpt(self, row: CeConversationHistory) -> str:
         """The beginning of the answer."""
         return shorten_line(answer_text(row.assistant_output), 60)
 

@@ -60,11 +60,11 @@ def turns_of(row: CeConversation, before: str | None) -> Turns:
     found = list(wanted.defer(*_LARGE).annotate(meant=meant)[: SIZE + 1])
     shown = found[:SIZE]
     deciders = conf.load("SESSION_TRAIL").list_deciding_rows([turn.turn_id for turn in shown])
-    lines = [_line(turn, deciders.get(turn.turn_id, [])) for turn in shown]
+    lines = [_build_line(turn, deciders.get(turn.turn_id, [])) for turn in shown]
     return Turns(lines, shown[-1].turn_no if len(found) > SIZE else None, is_older)
 
 
-def _line(turn: Any, deciders: list[Any]) -> Line:
+def _build_line(turn: Any, deciders: list[Any]) -> Line:
     links = [row_link(one.table, one.pk, f"{one.role.replace('_', ' ').lower()} {one.pk}") for one in deciders]
     meant = MessageIntent.read(turn.meant)
     return Line(

@@ -52,11 +52,15 @@ def breadcrumbs(context: Context) -> list[Crumb]:
     places = [place for group in context.get("sidebar_navigation") or () for place in group["items"]]
     place = next((place for place in places if place["active"] and place["items"]), None)
     said = getattr(request, "ce_crumbs", None)
-    found = [home, *(_place(place, request, bool(said)) if place else ()), *(said or _page(context, place))]
+    found = [
+        home,
+        *(_list_section_crumbs(place, request, bool(said)) if place else ()),
+        *(said or _page(context, place)),
+    ]
     return [*found[:-1], found[-1]._replace(url="")]
 
 
-def _place(place: dict[str, Any], request: HttpRequest, goes_on: bool) -> Iterator[Crumb]:
+def _list_section_crumbs(place: dict[str, Any], request: HttpRequest, goes_on: bool) -> Iterator[Crumb]:
     """The sidebar entry, and its page above this one, unless both have the same name."""
     alike = next((page for page in place["items"] if page["title"] == place["title"]), place)
     yield Crumb(place["title"], alike["link"])

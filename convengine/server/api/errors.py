@@ -52,9 +52,9 @@ def error_body(error: ConvEngineError, conversation_id: str | None = None) -> di
 def handle(exc: Exception, context: dict[str, Any]) -> Response:
     """The exception handler of the API: no details of an unexpected exception reach the caller."""
     request, view = context.get("request"), context.get("view")
-    response = _known(exc, request) or _unexpected(exc)
+    response = _build_known_error(exc, request) or _build_incident(exc)
     if response.data["conversationId"] is None:
-        response.data["conversationId"] = _named(request, context.get("kwargs") or {})
+        response.data["conversationId"] = _find_conversation_id(request, context.get("kwargs") or {})
     if getattr(view, "scope", "") == "turns" and request and request.headers.get("X-ConvEngine-Compat") == "1":
         # As in the original, only the body says what went wrong (R4).
         response.status_code = 200
@@ -63,7 +63,7 @@ def handle(exc: Exception, context: dict[str, Any]) -> Response:
     return response
 
 
-def _named(request: Any, kwargs: dict[str, Any]) -> str | None:
+def _find_conversation_id(request: Any, kwargs: dict[str, Any]) -> str | None:
     """The conversation that the caller named, in path or body, if that is one UUID. Does not read the body again."""
     body = getattr(request, "_full_data", None)
     sent = [kwargs.get("conversation_id")]
@@ -91,7 +91,7 @@ def _by_header(exc: exceptions.APIException, request: Any) -> dict[str, Any]:
     return {}
 
 
-def _known(exc: Exception, request: Any) -> Response | None:
+def _build_known_error(exc: Exception, request: Any) -> Response | None:
     if isinstance(exc, ConvEngineError):
         headers = {"Retry-After": "1"} if exc.status == 409 and exc.recoverable else {}
         return Response(error_body(exc), status=exc.status, headers=headers)
@@ -112,11 +112,11 @@ def _known(exc: Exception, request: Any) -> Response | None:
     if isinstance(exc, (OperationalError, InterfaceError)):
         # Also before there is a turn, as when the key is read: the same call may succeed a moment later.
         log.error("the database failed", exc_info=exc)
-        return _known(ConversationPersistFailed(), request)
+        return _build_known_error(ConversationPersistFailed(), request)
     return None
 
 
-def _unexpected(exc: Exception) -> Response:
+def _build_incident(exc: Exception) -> Response:
     """A neutral text and an id; the log has the details under that id."""
     incident = str(uuid.uuid4())
     log.error("request failed", incident_id=incident, exc_info=exc)

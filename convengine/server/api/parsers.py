@@ -31,7 +31,7 @@ class OrjsonParser(BaseParser):
         limit = self.limit
         body = stream.read(limit + 1)
         if len(body) > limit:
-            raise RequestTooLarge.of("body", _announced(parser_context, limit), limit, "JSON")
+            raise RequestTooLarge.of("body", _read_content_length(parser_context, limit), limit, "JSON")
         try:
             value = orjson.loads(body) if body else {}
         except orjson.JSONDecodeError as error:
@@ -41,7 +41,7 @@ class OrjsonParser(BaseParser):
         return value
 
 
-def _announced(parser_context: Any, limit: int) -> int | None:
+def _read_content_length(parser_context: Any, limit: int) -> int | None:
     """The announced size of the body, if plausible; the rest is not read to count it."""
     request = (parser_context or {}).get("request")
     text = request.META.get("CONTENT_LENGTH", "") if request is not None else ""

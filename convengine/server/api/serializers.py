@@ -32,7 +32,7 @@ class StrictTextField(serializers.CharField):
     def run_validation(self, data: Any = serializers.empty) -> Any:
         """Raises ValidationError for anything but a string."""
         if data not in (serializers.empty, None) and not isinstance(data, str):
-            raise serializers.ValidationError(f"Must be a text or null, not {shown(data)}.")
+            raise serializers.ValidationError(f"Must be a text or null, not {quote_value(data)}.")
         return super().run_validation(storable(data) if isinstance(data, str) else data)
 
 
@@ -45,7 +45,7 @@ class StrictBooleanField(serializers.BooleanField):
     def run_validation(self, data: Any = serializers.empty) -> Any:
         """Raises ValidationError for anything but a boolean."""
         if data not in (serializers.empty, None) and not isinstance(data, bool):
-            raise serializers.ValidationError(f"Must be true, false or null, not {shown(data)}.")
+            raise serializers.ValidationError(f"Must be true, false or null, not {quote_value(data)}.")
         return super().run_validation(data)
 
 
@@ -55,12 +55,12 @@ class StrictUuidField(serializers.UUIDField):
     def to_internal_value(self, data: Any) -> Any:
         """Raises ValidationError for anything but the text of a UUID."""
         if not isinstance(data, str):
-            raise serializers.ValidationError(f"Must be a UUID as text, not {shown(data)}.")
+            raise serializers.ValidationError(f"Must be a UUID as text, not {quote_value(data)}.")
         try:
             return uuid.UUID(data)
         except ValueError:
             remedy = "Send the ID of an earlier answer, or omit the field to start a conversation."
-            raise serializers.ValidationError(f"{shown(data)} is no UUID. {remedy}") from None
+            raise serializers.ValidationError(f"{quote_value(data)} is no UUID. {remedy}") from None
 
 
 class StrictObjectField(serializers.DictField):
@@ -72,7 +72,7 @@ class StrictObjectField(serializers.DictField):
     def run_validation(self, data: Any = serializers.empty) -> Any:
         """Raises ValidationError for anything but an object."""
         if data not in (serializers.empty, None) and not isinstance(data, dict):
-            raise serializers.ValidationError(f"Must be a JSON object or null, not {shown(data)}.")
+            raise serializers.ValidationError(f"Must be a JSON object or null, not {quote_value(data)}.")
         return super().run_validation(data)
 
 
@@ -95,7 +95,7 @@ class TurnRequestSerializer(serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """Raises ValidationError naming every field that is wrong or unknown."""
         if not isinstance(data, dict):
-            raise serializers.ValidationError({"body": [f"Must be a JSON object, not {shown(data)}."]})
+            raise serializers.ValidationError({"body": [f"Must be a JSON object, not {quote_value(data)}."]})
         known = {ALIASES.get(str(name), str(name)): value for name, value in data.items()}
         if len(known) < len(data):
             _refuse_both(data)
@@ -120,7 +120,7 @@ class TurnRequestSerializer(serializers.Serializer[Any]):
         if wrong:
             raise serializers.ValidationError(
                 [
-                    f"{shown(key)} is no parameter name: use letters, digits, _ . - and at most 120 of them."
+                    f"{quote_value(key)} is no parameter name: use letters, digits, _ . - and at most 120 of them."
                     for key in wrong
                 ]
             )
@@ -130,7 +130,7 @@ class TurnRequestSerializer(serializers.Serializer[Any]):
         return value
 
 
-def shown(value: Any) -> str:
+def quote_value(value: Any) -> str:
     """The sent value as JSON for an error; long values are cut."""
     return shorten(dumps(value), _SHOWN)
 
@@ -139,7 +139,7 @@ def _refuse_both(data: Mapping[str, Any]) -> None:
     """Raises ValidationError if a field came under two names with different values."""
     for alias, name in ALIASES.items():
         if alias in data and name in data and not _same(data[alias], data[name]):
-            sent = f"{name} is {shown(data[name])}, {alias} is {shown(data[alias])}"
+            sent = f"{name} is {quote_value(data[name])}, {alias} is {quote_value(data[alias])}"
             text = f"{name} and {alias} are the same field but have different values: {sent}. Send one of them."
             raise serializers.ValidationError({name: [text], alias: [text]})
 
@@ -155,7 +155,7 @@ def unknown_field(name: str, value: Any, fields: Iterable[str], aliases: Iterabl
     known = [*fields, *aliases]
     near = get_close_matches(name, known, n=1)
     meant = f" Did you mean {near[0]}?" if near else ""
-    return f"Unknown field (sent: {shown(value)}).{meant} Known: {', '.join(fields)}."
+    return f"Unknown field (sent: {quote_value(value)}).{meant} Known: {', '.join(fields)}."
 
 
 class PayloadSerializer(serializers.Serializer[Any]):

@@ -12,7 +12,7 @@ from convengine.server.api.serializers import (
     StrictTextField,
     TurnRequestSerializer,
     TurnResponseSerializer,
-    shown,
+    quote_value,
     unknown_field,
 )
 from convengine.server.deployment import conf
@@ -29,7 +29,7 @@ class Strict(serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """Raises ValidationError naming every field that is wrong or unknown."""
         if not isinstance(data, dict):
-            raise serializers.ValidationError({"body": [f"Must be a JSON object, not {shown(data)}."]})
+            raise serializers.ValidationError({"body": [f"Must be a JSON object, not {quote_value(data)}."]})
         if unknown := sorted(str(name) for name in data if name not in self.fields):
             raise serializers.ValidationError(
                 {name: [unknown_field(name, data[name], self.fields)] for name in unknown}
@@ -47,7 +47,7 @@ class NameField(serializers.RegexField):
         """Raises ValidationError for anything else."""
         missing = data is serializers.empty or (data is None and self.allow_null)
         if not missing and not isinstance(data, str):
-            raise serializers.ValidationError(f"Must be a text, not {shown(data)}.")
+            raise serializers.ValidationError(f"Must be a text, not {quote_value(data)}.")
         return super().run_validation(storable(data) if isinstance(data, str) else data)
 
 

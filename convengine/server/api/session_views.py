@@ -11,7 +11,7 @@ from convengine.engine.errors import RequestInvalid
 from convengine.engine.text.compare import storable
 from convengine.engine.turn.enums import Lifecycle
 from convengine.server.api import session_serializers as wanted
-from convengine.server.api.serializers import shown
+from convengine.server.api.serializers import quote_value
 from convengine.server.api.session_wire import session_json
 from convengine.server.api.workspace_view import FAILURES, WorkspaceView
 from convengine.server.threads import external_changes, session_lists
@@ -77,7 +77,7 @@ class SessionView(WorkspaceView):
     )
     def get(self, request: Request, session_id: str) -> Response:
         """One session."""
-        row, parts = self.session(request, session_id), _included(request)
+        row, parts = self.session(request, session_id), _read_included_parts(request)
         found: dict[str, Any] = {"ok": True, "session": session_json(row)}
         if "messages" in parts:
             found["messages"] = session_lists.list_messages(row)
@@ -149,7 +149,7 @@ class ExplainabilityView(WorkspaceView):
         return Response({"ok": True, "turns": session_lists.explain_turns(self.session(request, session_id))})
 
 
-def _included(request: Request) -> list[str]:
+def _read_included_parts(request: Request) -> list[str]:
     """The requested lists. Raises RequestInvalid for an unknown one."""
     parts = [part for text in request.query_params.getlist("include") for part in text.split(",") if part]
     if unknown := [part for part in parts if part not in _INCLUDED]:
@@ -165,6 +165,6 @@ def _limit(text: str | None) -> int:
     # Python would not read a number of very many digits.
     if re.fullmatch(r"[0-9]{1,9}", text) is None or not 1 <= int(text) <= session_lists.MOST:
         raise RequestInvalid(
-            fields={"limit": [f"{shown(text)} received; send a whole number from 1 to {session_lists.MOST}."]}
+            fields={"limit": [f"{quote_value(text)} received; send a whole number from 1 to {session_lists.MOST}."]}
         )
     return int(text)

@@ -23,7 +23,7 @@ _COLUMNS = (
 
 def session_json(row: CeConversation) -> dict[str, Json]:
     """A stored session."""
-    return _shown(
+    return _build_session(
         {name: getattr(row, name) for name in _COLUMNS}
         | {"session_id": str(row.pk), "engine_status": row.status, "intent": row.intent_code, "state": row.state_code},
         row.created_at,
@@ -65,7 +65,7 @@ def _after(thread: Thread, answer: ThreadAnswer) -> dict[str, Json]:
     assert at is not None
     if turn.error is not None:
         return session_json(CeConversation.objects.get(pk=turn.conversation_id))
-    return _shown(
+    return _build_session(
         {
             "workspace_id": thread.workspace_id,
             "channel": thread.channel,
@@ -87,7 +87,7 @@ def _after(thread: Thread, answer: ThreadAnswer) -> dict[str, Json]:
     )
 
 
-def _shown(
+def _build_session(
     values: Mapping[str, Json], created_at: datetime, last_message_at: datetime, previous: str | None
 ) -> dict[str, Json]:
     closed = values["lifecycle"] in CLOSED

@@ -6,7 +6,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from convengine.engine.turn.params import split_reserved
+from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.api import session_serializers as wanted
 from convengine.server.api.models import CeApiKey
@@ -67,7 +67,7 @@ class MessageView(ResolveView):
         given = self.read(wanted.MessageSerializer, request)
         thread = self._thread(request, given)
         assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
-        params, ignored = split_reserved(given.get("input_params") or {})
+        params, ignored = remove_reserved(given.get("input_params") or {})
         turn = TurnRequest(
             "",
             given["user_message"],

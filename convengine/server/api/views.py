@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from convengine.engine.errors import ConvEngineError, RequestInvalid
 from convengine.engine.turn.codec import dumps
-from convengine.engine.turn.params import split_reserved
+from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.api import wire
 from convengine.server.api.authentication import KeyThrottle, need_scope
@@ -87,7 +87,7 @@ class TurnView(APIView):
         turn = _turn_request(given, key_owner, key)
         parts = _parts(request)
         written = partial(wire.body, parts=parts)
-        shown = wire.traced if "trace" in parts else _as_it_is
+        shown = wire.add_trace if "trace" in parts else _as_it_is
         try:
             answer = take_turn(turn, key, written, opened_by=key_owner.prefix)
         except ConvEngineError as error:
@@ -135,7 +135,7 @@ def idempotency_key(request: Request, owner: CeApiKey) -> IdempotencyKey | None:
 
 
 def _turn_request(given: Mapping[str, Any], owner: CeApiKey, key: IdempotencyKey | None) -> TurnRequest:
-    params, ignored = split_reserved(given.get("inputParams") or {})
+    params, ignored = remove_reserved(given.get("inputParams") or {})
     if given.get("reset"):
         params["reset"] = True
     named = given.get("conversationId")

@@ -54,7 +54,7 @@ def body(answer: TurnAnswer, parts: Collection[str] = ()) -> dict[str, Any]:
     }
 
 
-def traced(answer: dict[str, Any]) -> dict[str, Any]:
+def add_trace(answer: dict[str, Any]) -> dict[str, Any]:
     """A body with the stored trace of its turn, which may have run for an earlier call."""
     return {**answer, "trace": conf.load("TURN_TRACE")(uuid.UUID(answer["conversationId"]), answer["turnNo"])}
 

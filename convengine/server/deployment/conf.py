@@ -131,7 +131,7 @@ def unknown_keys() -> list[str]:
 
 
 @cache
-def imported(path: str) -> Any:
+def import_dotted(path: str) -> Any:
     """The module or the name of a dotted path. Raises ImportError naming the path."""
     try:
         return import_string(path)
@@ -141,9 +141,9 @@ def imported(path: str) -> Any:
 
 def load(key: str) -> Any:
     """The object of a dotted path. Raises ImportError naming the path."""
-    return imported(get(key))
+    return import_dotted(get(key))
 
 
 def load_all(key: str) -> list[Any]:
     """The objects of a list of dotted paths."""
-    return [imported(path) for path in get(key)]
+    return [import_dotted(path) for path in get(key)]

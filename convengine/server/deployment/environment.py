@@ -57,7 +57,7 @@ def document(name: str) -> dict[str, Any]:
     return value
 
 
-def prefixed(prefix: str) -> dict[str, str]:
+def read_prefixed_variables(prefix: str) -> dict[str, str]:
     """The variables with a prefix, by the rest of their names."""
     return {name.removeprefix(prefix): value for name, value in os.environ.items() if name.startswith(prefix)}
 

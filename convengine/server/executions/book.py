@@ -30,14 +30,14 @@ class Executions:
 
     def claim(self, claim: ExecutionClaim) -> Execution:
         """Make or find the claim. Raises ConversationPersistFailed: without a claim nothing may run."""
-        return Execution(**self._asked("execution.claim", asdict(claim), lambda: _insert_claim(claim)))
+        return Execution(**self._ask("execution.claim", asdict(claim), lambda: _insert_claim(claim)))
 
     def finish(self, claim: ExecutionClaim, status: str, result: Json) -> None:
         """Store the outcome. Raises ConversationPersistFailed; the claim then stays open."""
         request = {"nonce": claim.nonce, "status": status}
-        self._asked("execution.finish", request, lambda: _store_end(claim, status, result))
+        self._ask("execution.finish", request, lambda: _store_end(claim, status, result))
 
-    def _asked(self, port: str, request: Json, call: Callable[[], dict[str, Json]]) -> dict[str, Json]:
+    def _ask(self, port: str, request: Json, call: Callable[[], dict[str, Json]]) -> dict[str, Json]:
         """The answer, or the database's fault, so that the turn that failed for it can be replayed."""
 
         def answer() -> dict[str, Json]:

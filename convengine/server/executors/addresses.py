@@ -12,7 +12,7 @@ _NAT64 = ip_network("64:ff9b::/96")
 _NOT_GLOBAL = tuple(ip_network(text) for text in ("192.0.0.0/24", "fec0::/10", "3fff::/20", "5f00::/16"))
 
 
-def resolved(host: str, port: int, private_allowed: bool) -> str:
+def resolve_host(host: str, port: int, private_allowed: bool) -> str:
     """The address to connect to. Raises ToolFault HOST_REFUSED and HOST_UNKNOWN.
 
     Every address of the name must be public, unless private ones are allowed; a name with both is a trick.

@@ -80,7 +80,7 @@ def _binary(node: Any, names: Mapping[str, Json]) -> Any:
     if act is None or not (isinstance(left, Decimal) and isinstance(right, Decimal)):
         if isinstance(node.op, ast.Add) and isinstance(left, str) and isinstance(right, str):
             return _short(left + right)
-        raise ToolFault(INVALID, f"{type(node.op).__name__} takes two numbers, not {_told(left)} and {_told(right)}.")
+        raise ToolFault(INVALID, f"{type(node.op).__name__} takes two numbers, not {_quote(left)} and {_quote(right)}.")
     if isinstance(node.op, ast.Pow) and abs(right) > _LARGEST_EXPONENT:
         raise ToolFault(INVALID, f"An exponent is at most {_LARGEST_EXPONENT}.")
     return act(left, right)
@@ -92,7 +92,7 @@ def _unary(node: Any, names: Mapping[str, Json]) -> Any:
         return not value
     if isinstance(node.op, (ast.USub, ast.UAdd)) and isinstance(value, Decimal):
         return -value if isinstance(node.op, ast.USub) else value
-    raise ToolFault(INVALID, f"{type(node.op).__name__} takes a number, not {_told(value)}.")
+    raise ToolFault(INVALID, f"{type(node.op).__name__} takes a number, not {_quote(value)}.")
 
 
 def _both(node: Any, names: Mapping[str, Json]) -> Any:
@@ -105,7 +105,7 @@ def _both(node: Any, names: Mapping[str, Json]) -> Any:
     return value
 
 
-def _compared(node: Any, names: Mapping[str, Json]) -> bool:
+def _compare(node: Any, names: Mapping[str, Json]) -> bool:
     left = _value(node.left, names)
     for how, part in zip(node.ops, node.comparators, strict=True):
         right = _value(part, names)
@@ -118,18 +118,18 @@ def _compared(node: Any, names: Mapping[str, Json]) -> bool:
     return True
 
 
-def _chosen(node: Any, names: Mapping[str, Json]) -> Any:
+def _choose(node: Any, names: Mapping[str, Json]) -> Any:
     return _value(node.body if _value(node.test, names) else node.orelse, names)
 
 
-def _listed(node: Any, names: Mapping[str, Json]) -> list[Any]:
+def _build_list(node: Any, names: Mapping[str, Json]) -> list[Any]:
     return [_value(part, names) for part in node.elts]
 
 
 def _member(node: Any, names: Mapping[str, Json]) -> Any:
     holder = _value(node.value, names)
     if not isinstance(holder, Mapping) or node.attr not in holder:
-        raise ToolFault(INVALID, f"There is no {node.attr} in {_told(holder)}.")
+        raise ToolFault(INVALID, f"There is no {node.attr} in {_quote(holder)}.")
     return number(holder[node.attr])
 
 
@@ -139,10 +139,10 @@ def _item(node: Any, names: Mapping[str, Json]) -> Any:
         return number(holder[int(place)])
     if isinstance(holder, Mapping) and isinstance(place, str):
         return number(holder[place])
-    raise ToolFault(INVALID, f"{_told(holder)} has no part {_told(place)}.")
+    raise ToolFault(INVALID, f"{_quote(holder)} has no part {_quote(place)}.")
 
 
-def _called(node: Any, names: Mapping[str, Json]) -> Any:
+def _call(node: Any, names: Mapping[str, Json]) -> Any:
     name = node.func.id if isinstance(node.func, ast.Name) else None
     function = FUNCTIONS.get(name or "")
     if function is None or node.keywords:
@@ -156,7 +156,7 @@ def _short(value: Any) -> Any:
     return value
 
 
-def _told(value: Any) -> str:
+def _quote(value: Any) -> str:
     return str(value)[:40] if value is not None else "nothing"
 
 
@@ -185,10 +185,10 @@ _KINDS: Mapping[type, Callable[[Any, Mapping[str, Json]], Any]] = {
     ast.BinOp: _binary,
     ast.UnaryOp: _unary,
     ast.BoolOp: _both,
-    ast.Compare: _compared,
-    ast.IfExp: _chosen,
-    ast.List: _listed,
+    ast.Compare: _compare,
+    ast.IfExp: _choose,
+    ast.List: _build_list,
     ast.Attribute: _member,
     ast.Subscript: _item,
-    ast.Call: _called,
+    ast.Call: _call,
 }

@@ -31,7 +31,7 @@ def as_json(value: Any) -> Json:
     return [as_json(part) for part in value] if isinstance(value, list) else value
 
 
-def _rounded(value: Decimal, digits: Decimal = Decimal(0)) -> Decimal:
+def _round(value: Decimal, digits: Decimal = Decimal(0)) -> Decimal:
     return value.quantize(Decimal(1).scaleb(-int(digits)), ROUND_HALF_UP)
 
 
@@ -43,8 +43,8 @@ def _numbers(values: tuple[Any, ...]) -> list[Decimal]:
     return found
 
 
-def _formatted(value: Decimal, digits: Decimal = Decimal(2)) -> str:
-    return f"{_rounded(value, digits):,.{min(int(digits), 20)}f}"
+def _format(value: Decimal, digits: Decimal = Decimal(2)) -> str:
+    return f"{_round(value, digits):,.{min(int(digits), 20)}f}"
 
 
 def _text(value: Any) -> str:
@@ -53,7 +53,7 @@ def _text(value: Any) -> str:
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "abs": abs,
-    "round": _rounded,
+    "round": _round,
     "floor": lambda value: value.to_integral_value(ROUND_FLOOR),
     "ceil": lambda value: value.to_integral_value(ROUND_CEILING),
     "sqrt": lambda value: value.sqrt(),
@@ -64,7 +64,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "count": lambda values: Decimal(len(values)),
     "number": lambda value: Decimal(str(value).strip().replace(",", "").replace("_", "x")),
     "text": _text,
-    "format": _formatted,
+    "format": _format,
     "upper": lambda value: _text(value).upper(),
     "lower": lambda value: _text(value).lower(),
     "trim": lambda value: _text(value).strip(),

@@ -80,7 +80,7 @@ class Sqlite:
                     statement.sql, {name: _bindable(values.get(name)) for name in statement.params}
                 )
                 names = [column[0] for column in cursor.description or ()]
-                return collected(names, cursor, rows)
+                return collect_rows(names, cursor, rows)
             except (sqlite3.Error, OverflowError) as error:
                 if time.monotonic() > end:
                     raise _timeout(milliseconds) from error
@@ -160,18 +160,18 @@ def _read(connection: Any, statement: Readable, values: Mapping[str, Json], rows
         connection.execute("SET LOCAL standard_conforming_strings = on")
         with RawServerCursor(connection, "tool") as cursor:
             # A cursor fetches only the needed rows, and accepts only a query.
-            cursor.execute(statement.sql, [_adapted(values.get(name)) for name in statement.params])
+            cursor.execute(statement.sql, [_adapt(values.get(name)) for name in statement.params])
             names = [column.name for column in cursor.description or ()]
-            return collected(names, cursor.fetchmany(rows + 1), rows)
+            return collect_rows(names, cursor.fetchmany(rows + 1), rows)
 
 
-def _adapted(value: Json) -> Json:
+def _adapt(value: Json) -> Json:
     from psycopg.types.json import Jsonb
 
     return Jsonb(value) if isinstance(value, Mapping) else value
 
 
-def collected(names: Sequence[str], found: Iterable[Sequence[Any]], limit: int) -> Fetched:
+def collect_rows(names: Sequence[str], found: Iterable[Sequence[Any]], limit: int) -> Fetched:
     """The rows as objects of JSON values, within the limits."""
     kept: list[dict[str, Json]] = []
     size = 0

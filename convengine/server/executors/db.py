@@ -14,7 +14,14 @@ from convengine.server.deployment import conf
 from convengine.server.executors.databases import Database, Fetched, database
 from convengine.server.executors.job import Job
 from convengine.server.executors.settings import DB_CONNECTION, STATEMENT_TIMEOUT_MS
-from convengine.server.executors.sql_guard import NOT_READONLY, Readable, SqlRefused, allowed, named, readable
+from convengine.server.executors.sql_guard import (
+    NOT_READONLY,
+    Readable,
+    SqlRefused,
+    fill_identifiers,
+    list_allowed_names,
+    readable,
+)
 
 Json = Any
 _STAGE = "MCP_DB_SQL_EXECUTION"
@@ -30,9 +37,9 @@ def run(job: Job) -> ToolAnswer:
         raise ToolFault(
             "NO_SQL", f"The tool {job.tool_code or job.group} has no statement; add one to its database tool."
         )
-    statement = checked(job, row)
+    statement = check_statement(job, row)
     source = _source(job, row)
-    limit, values = _limited(row, job.args)
+    limit, values = _limit_rows(row, job.args)
     timeout = live_settings.read(job.snapshot, STATEMENT_TIMEOUT_MS).value
     sent = {name: values.get(name) for name in statement.params}
     about = {"tool_code": job.tool_code, "tool_group": job.group, "sql": statement.sql, "params": to_strict(sent)}
@@ -44,18 +51,18 @@ def run(job: Job) -> ToolAnswer:
     return ToolAnswer(result, told={_STAGE: {**about, **_success(job, fetched, result["rows"])}})
 
 
-def checked(job: Job, row: rows.DbTool) -> Readable:
+def check_statement(job: Job, row: rows.DbTool) -> Readable:
     """The statement to run. Raises ToolFault IDENTIFIER_REFUSED or SQL_NOT_READONLY."""
     if not row.safe_mode and not conf.get("UNSAFE_SQL_TOOLS"):
         raise ToolFault(
             "SAFE_MODE_REQUIRED", ("This installation only allows statements that read. Turn safe mode on.")
         )
     try:
-        sql = named(row.sql_template, job.args, row.allowed_identifiers)
+        sql = fill_identifiers(row.sql_template, job.args, row.allowed_identifiers)
     except SqlRefused as refused:
         raise ToolFault("IDENTIFIER_REFUSED", str(refused)) from refused
     try:
-        return readable(sql, row.dialect, allowed(job.snapshot, row), row.safe_mode)
+        return readable(sql, row.dialect, list_allowed_names(job.snapshot, row), row.safe_mode)
     except SqlRefused as refused:
         raise ToolFault(NOT_READONLY, str(refused)) from refused
 
@@ -75,7 +82,7 @@ def _source(job: Job, row: rows.DbTool) -> Database:
     return source
 
 
-def _limited(row: rows.DbTool, args: Mapping[str, Json]) -> tuple[int, dict[str, Json]]:
+def _limit_rows(row: rows.DbTool, args: Mapping[str, Json]) -> tuple[int, dict[str, Json]]:
     """The row limit, and the arguments with the bound `limit`.
 
     Unless the caller set the limit, one row more is fetched to see whether there are more.

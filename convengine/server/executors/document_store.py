@@ -13,7 +13,7 @@ from django.utils import timezone
 from convengine.engine.turn.codec import dumps
 from convengine.server.executors.models import CeDocument, CeDocumentCollection
 from convengine.server.executors.search_index import LANGUAGE, POSTGRES_TEXT
-from convengine.server.model_clients.vectors import closeness, embedded, installed
+from convengine.server.model_clients.vectors import closeness, embed, is_installed
 
 Json = Any
 _WORD = re.compile(r"\w+")
@@ -48,7 +48,7 @@ def put(
     made = CeDocument(collection=collection, title=title, body=body, metadata=dict(metadata or {}))
     with transaction.atomic():
         old = CeDocument.objects.filter(collection=collection, title=title).first()
-        complete = old is not None and (bool(old.vector) or not installed())
+        complete = old is not None and (bool(old.vector) or not is_installed())
         if old is not None and complete and old.hash == digest(made):
             return old, False
         made.pk = old.pk if old else None
@@ -61,7 +61,7 @@ def put(
 def finish(document: CeDocument) -> None:
     """Set the derived fields of a document: digest, vector, time."""
     document.hash = digest(document)
-    vectors = embedded([f"{document.title}\n{document.body[:2000]}"])
+    vectors = embed([f"{document.title}\n{document.body[:2000]}"])
     document.vector = vectors[0] if vectors else b""
     document.updated_at = timezone.now()
 
@@ -74,7 +74,7 @@ def digest(document: CeDocument) -> str:
 def search(query: str, workspace: str, collections: Sequence[str] = (), limit: int = 5) -> list[Found]:
     """The best documents of these collections of a workspace, or of all its collections."""
     words = list(dict.fromkeys(word for word in _WORD.findall(query.lower()) if word not in _COMMON))[:_MOST_WORDS]
-    among = _admitted(workspace, collections)
+    among = _find_collection_ids(workspace, collections)
     by_words = _by_words(among, words, limit * 4) if words and among else []
     by_meaning = _by_meaning(among, query, limit * 4) if among else []
     ranks: dict[int, float] = {}
@@ -89,10 +89,10 @@ def search(query: str, workspace: str, collections: Sequence[str] = (), limit: i
 
 def is_there(workspace: str, collection: str) -> bool:
     """True when a workspace has that collection, and it is not out of date."""
-    return bool(_admitted(workspace, [collection]))
+    return bool(_find_collection_ids(workspace, [collection]))
 
 
-def _admitted(workspace: str, collections: Sequence[str]) -> list[int]:
+def _find_collection_ids(workspace: str, collections: Sequence[str]) -> list[int]:
     """The keys of the searched collections."""
     alive = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
     found = CeDocumentCollection.objects.filter(alive, workspace_id=workspace)
@@ -124,7 +124,7 @@ def _by_words(collections: Sequence[int], words: Sequence[str], limit: int) -> l
 
 def _by_meaning(collections: Sequence[int], query: str, limit: int) -> list[int]:
     """The keys of documents with a similar meaning, best first; none without the extra."""
-    sought = embedded([query])
+    sought = embed([query])
     if not sought:
         return []
     documents = CeDocument.objects.filter(collection_id__in=collections).exclude(vector=b"")

@@ -25,7 +25,7 @@ def run(job: Job) -> ToolAnswer:
         raise ToolFault("INVALID_ARGS", "query must be a text (the search terms).")
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _MOST:
         raise ToolFault("INVALID_ARGS", f"limit must be a whole number from 1 to {_MOST}.")
-    collections, told = _mounted(job, _collections(job))
+    collections, told = _find_collections(job, _collections(job))
     found = document_store.search(query, job.workspace, collections, limit)
     documents = [
         {
@@ -41,7 +41,9 @@ def run(job: Job) -> ToolAnswer:
     return ToolAnswer({"documents": documents, "count": len(documents)}, told=told)
 
 
-def _mounted(job: Job, collections: tuple[str, ...]) -> tuple[tuple[str, ...], Mapping[str, Mapping[str, Json]]]:
+def _find_collections(
+    job: Job, collections: tuple[str, ...]
+) -> tuple[tuple[str, ...], Mapping[str, Mapping[str, Json]]]:
     """The session's own collection, if the call names none and the tool may use it."""
     mounted = job.session.mounted_kb_id
     if mounted is None or job.args.get("collection"):

@@ -24,7 +24,7 @@ def run(job: Job) -> ToolAnswer:
         raise ToolFault("INVALID_ARGS", "path must be a text.")
     base = Path(root).resolve()
     place = _below(base, path)
-    return ToolAnswer(_listed(base, place) if place.is_dir() else _read(base, place))
+    return ToolAnswer(_list_folder(base, place) if place.is_dir() else _read(base, place))
 
 
 def _below(base: Path, path: str) -> Path:
@@ -44,23 +44,23 @@ def _below(base: Path, path: str) -> Path:
     return place
 
 
-def _listed(base: Path, folder: Path) -> dict[str, Json]:
+def _list_folder(base: Path, folder: Path) -> dict[str, Json]:
     found = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
     entries = [
         {"name": entry.name, "kind": "folder" if entry.is_dir() else "file", "size": entry.lstat().st_size}
         for entry in found[:_MOST_ENTRIES]
         if not entry.is_symlink()
     ]
-    return {"path": _named(base, folder), "entries": entries, "truncated": len(found) > _MOST_ENTRIES}
+    return {"path": _name_relative(base, folder), "entries": entries, "truncated": len(found) > _MOST_ENTRIES}
 
 
 def _read(base: Path, file: Path) -> dict[str, Json]:
     if not file.is_file():
-        raise ToolFault("FILE_REFUSED", f"{_named(base, file)} is neither a file nor a folder.")
+        raise ToolFault("FILE_REFUSED", f"{_name_relative(base, file)} is neither a file nor a folder.")
     try:
         handle = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
     except OSError as error:
-        raise ToolFault("FILE_REFUSED", f"{_named(base, file)} cannot be read: {error.strerror}.") from error
+        raise ToolFault("FILE_REFUSED", f"{_name_relative(base, file)} cannot be read: {error.strerror}.") from error
     with os.fdopen(handle, "rb") as opened:
         data, size = opened.read(_LONGEST_TEXT + 1), os.fstat(opened.fileno()).st_size
     cut = len(data) > _LONGEST_TEXT
@@ -68,9 +68,9 @@ def _read(base: Path, file: Path) -> dict[str, Json]:
         # A cut may split a character.
         text = data[:_LONGEST_TEXT].decode("utf-8", "ignore" if cut else "strict")
     except UnicodeDecodeError as error:
-        raise ToolFault("FILE_NOT_TEXT", f"{_named(base, file)} is not UTF-8 text.") from error
-    return {"path": _named(base, file), "size": size, "text": text, "truncated": cut}
+        raise ToolFault("FILE_NOT_TEXT", f"{_name_relative(base, file)} is not UTF-8 text.") from error
+    return {"path": _name_relative(base, file), "size": size, "text": text, "truncated": cut}
 
 
-def _named(base: Path, place: Path) -> str:
+def _name_relative(base: Path, place: Path) -> str:
     return place.relative_to(base).as_posix()

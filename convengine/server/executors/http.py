@@ -13,7 +13,7 @@ from convengine.engine.turn.ports import ToolAnswer
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.executors.http_client import BODILESS, Call, idempotency_key, send
 from convengine.server.executors.http_connections import connection
-from convengine.server.executors.http_mapping import Mappers, mapped
+from convengine.server.executors.http_mapping import Mappers, map_response
 from convengine.server.executors.http_policy import policy_of
 from convengine.server.executors.job import Job
 from convengine.server.extensions.bounded import call_within
@@ -32,10 +32,10 @@ def run(job: Job) -> ToolAnswer:
             "NO_CALL", f"The tool {job.tool_code or job.group} has no HTTP call; add its row, or a handler."
         )
     key = idempotency_key(job.session.conversation_id, job.session.turn_no, job.tool_code, job.args)
-    return ToolAnswer(called(job.snapshot, job.tool_code, request_of(row, job.args), job.registry.http_mappers, key))
+    return ToolAnswer(call_tool(job.snapshot, job.tool_code, request_of(row, job.args), job.registry.http_mappers, key))
 
 
-def called(snapshot: Snapshot, tool_code: str, request: HttpRequest, mappers: Mappers, key: str) -> dict[str, Json]:
+def call_tool(snapshot: Snapshot, tool_code: str, request: HttpRequest, mappers: Mappers, key: str) -> dict[str, Json]:
     """The response of a request. Raises ToolFault, at the latest when the time of all attempts is over."""
     method = (request.method or "GET").strip().upper() or "GET"
     policy = policy_of(snapshot, tool_code, request.policy)
@@ -53,7 +53,7 @@ def called(snapshot: Snapshot, tool_code: str, request: HttpRequest, mappers: Ma
         answer = call_within(policy.longest_ms, lambda: send(call))
     except TimeoutError as error:
         raise ToolFault("HTTP_TIMEOUT", f"{call.target.authority} took longer than {policy.longest_ms} ms.") from error
-    result = mapped(answer.body, request.mapping_mode, request.mapping, mappers)
+    result = map_response(answer.body, request.mapping_mode, request.mapping, mappers)
     return {"status": answer.status, "attempt": answer.attempt, "latencyMs": answer.latency_ms, "mapped": result}
 
 
@@ -64,9 +64,9 @@ def request_of(row: rows.HttpTool, args: Mapping[str, Json]) -> HttpRequest:
     """
     return HttpRequest(
         row.connection_name,
-        _filled(row.url_template, {name: _part_of_path(value) for name, value in args.items()}),
+        _fill_template(row.url_template, {name: _part_of_path(value) for name, value in args.items()}),
         row.method,
-        {str(name): _filled(str(text), args) for name, text in row.headers_json.items()},
+        {str(name): _fill_template(str(text), args) for name, text in row.headers_json.items()},
         {str(name): _value(text, args) for name, text in row.query_json.items()},
         _body(row.body_template, args),
         row.policy_json,
@@ -75,7 +75,7 @@ def request_of(row: rows.HttpTool, args: Mapping[str, Json]) -> HttpRequest:
     )
 
 
-def _filled(template: str, values: Mapping[str, Json]) -> str:
+def _fill_template(template: str, values: Mapping[str, Json]) -> str:
     rendered = render_lenient(template, values)
     if rendered.error is not None:
         raise ToolFault("INVALID_ARGS", f"{template[:100]} cannot be filled in: {rendered.error}")
@@ -95,7 +95,7 @@ def _value(template: Json, args: Mapping[str, Json]) -> Json:
     if not isinstance(template, str):
         return template
     one = _ONE_NAME.fullmatch(template.strip())
-    return args.get(one[1]) if one else _filled(template, args)
+    return args.get(one[1]) if one else _fill_template(template, args)
 
 
 def _body(template: str | None, args: Mapping[str, Json]) -> Json:
@@ -105,7 +105,7 @@ def _body(template: str | None, args: Mapping[str, Json]) -> Json:
         document = loads(template)
     except ValueError:
         # Names outside of quotation marks are numbers, lists, objects. Texts cannot leave their quotation marks.
-        return _filled(template, {name: _json_part(value) for name, value in args.items()})
+        return _fill_template(template, {name: _json_part(value) for name, value in args.items()})
     return _leaves(document, args)
 
 

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.turn.codec import dumps
-from convengine.server.executors.addresses import resolved
+from convengine.server.executors.addresses import resolve_host
 from convengine.server.executors.circuit import Circuits
 from convengine.server.executors.http_connections import HttpConnection, Target
 from convengine.server.executors.http_policy import Policy
@@ -106,7 +106,7 @@ def _attempt(call: Call) -> tuple[int, bytes]:
 
     target, policy = call.target, call.policy
     private = target.connection.may_be_private(target.host, target.port)
-    request = _request(call, resolved(target.host, target.port, private))
+    request = _request(call, resolve_host(target.host, target.port, private))
     end = time.monotonic() + (policy.connect_timeout_ms + policy.read_timeout_ms) / 1000
     try:
         response = _transport(target.connection.name, target.host).handle_request(request)
@@ -124,10 +124,10 @@ def _attempt(call: Call) -> tuple[int, bytes]:
     except httpx2.TransportError as error:
         text = f"{target.authority} could not be reached: {type(error).__name__}: {error}"
         raise _Failed("HTTP_IO", text, again=policy.retry_on_io_exception, counts=True) from error
-    return _judged(call, response, body)
+    return _check_response(call, response, body)
 
 
-def _judged(call: Call, response: "httpx2.Response", body: bytes) -> tuple[int, bytes]:
+def _check_response(call: Call, response: "httpx2.Response", body: bytes) -> tuple[int, bytes]:
     status, place = response.status_code, call.target.authority
     if 200 <= status < 300:
         return status, body
@@ -221,11 +221,11 @@ _making = threading.Lock()
 
 def _transport(connection: str, host: str) -> "httpx2.HTTPTransport":
     with _making:
-        return _made(connection, host)
+        return _make_transport(connection, host)
 
 
 @cache
-def _made(connection: str, host: str) -> "httpx2.HTTPTransport":
+def _make_transport(connection: str, host: str) -> "httpx2.HTTPTransport":
     """One client per connection and host: connections are reused by address, and two hosts may share an address."""
     import httpx2
 

@@ -60,19 +60,21 @@ class HttpConnection:
             return self._absolute(path)
         path, _, query = path.partition("?")
         joined = f"{self.base.path.rstrip('/')}/{path.lstrip('/')}" if path.strip("/") else self.base.path or "/"
-        return Target(self, self.base.scheme, self.base.hostname or "", _port(self.base), _checked(joined), query, True)
+        return Target(
+            self, self.base.scheme, self.base.hostname or "", _port(self.base), _encode_path(joined), query, True
+        )
 
     def _absolute(self, address: str) -> "Target":
         parts = _split(address)
         host, port = (parts.hostname or "").lower(), _port(parts)
         own = (parts.scheme, host, port) == (self.base.scheme, (self.base.hostname or "").lower(), _port(self.base))
-        if not own and not _listed(host, port, self.hosts):
+        if not own and not _is_listed(host, port, self.hosts):
             raise ToolFault("HOST_REFUSED", f"{host or address} is no host of the connection {self.name}.")
-        return Target(self, parts.scheme, host, port, _checked(parts.path or "/"), parts.query, own)
+        return Target(self, parts.scheme, host, port, _encode_path(parts.path or "/"), parts.query, own)
 
     def may_be_private(self, host: str, port: int) -> bool:
         """True when the deployment allows this host a private address."""
-        return _listed(host.lower(), port, self.private_hosts)
+        return _is_listed(host.lower(), port, self.private_hosts)
 
 
 @dataclass(frozen=True)
@@ -160,14 +162,14 @@ def _port(parts: SplitResult) -> int:
     return parts.port or _PORTS[parts.scheme]
 
 
-def _listed(host: str, port: int, entries: frozenset[str]) -> bool:
+def _is_listed(host: str, port: int, entries: frozenset[str]) -> bool:
     shown = f"[{host}]" if ":" in host else host
     return bool({host, f"{shown}:{port}"} & entries) or any(
         entry.startswith("*.") and host.endswith(entry[1:]) for entry in entries
     )
 
 
-def _checked(path: str) -> str:
+def _encode_path(path: str) -> str:
     """The encoded path. Raises ToolFault for one that leaves the base path."""
     decoded = path
     for _ in range(3):

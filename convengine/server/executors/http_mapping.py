@@ -12,7 +12,7 @@ Json = Any
 Mappers = Mapping[str, Callable[[Json], Json]]
 
 
-def mapped(body: bytes, mode: str, mapping: Mapping[str, Json], mappers: Mappers) -> Json:
+def map_response(body: bytes, mode: str, mapping: Mapping[str, Json], mappers: Mappers) -> Json:
     """The result. Raises ToolFault MAPPING_FAILED; a path without a match gives null."""
     text = body.decode("utf-8", "replace")
     how = MappingMode.read(mode) or MappingMode.RAW_JSON

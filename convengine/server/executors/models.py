@@ -89,7 +89,7 @@ class CeNotification(models.Model):
     def __str__(self) -> str:
         return f"{self.channel} to {self.recipient}"
 
-    def ended(self, status: Standing, error: str = "") -> None:
+    def finish(self, status: Standing, error: str = "") -> None:
         """Store the result."""
         values: dict[str, Any] = {"status": status, "error": error[:1000]}
         if status == Standing.SENT:

@@ -13,7 +13,7 @@ from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.server.deployment import conf
-from convengine.server.executors.http import called
+from convengine.server.executors.http import call_tool
 from convengine.server.executors.http_client import idempotency_key
 from convengine.server.executors.job import Job
 from convengine.server.executors.models import CeNotification, Standing
@@ -37,10 +37,10 @@ def run(job: Job) -> ToolAnswer:
     if prepare is None:
         raise ToolFault("INVALID_ARGS", f"channel is {_EMAIL} or {_WEBHOOK}, not {channel[:50]}.")
     message, send = prepare(job)
-    return _sent(message, send)
+    return _send_once(message, send)
 
 
-def _sent(message: CeNotification, send: Callable[[], None]) -> ToolAnswer:
+def _send_once(message: CeNotification, send: Callable[[], None]) -> ToolAnswer:
     kept, new = CeNotification.objects.get_or_create(
         key=message.key,
         defaults={
@@ -55,9 +55,9 @@ def _sent(message: CeNotification, send: Callable[[], None]) -> ToolAnswer:
     try:
         send()
     except Exception as error:
-        kept.ended(Standing.FAILED, f"{type(error).__name__}: {error}")
+        kept.finish(Standing.FAILED, f"{type(error).__name__}: {error}")
         raise ToolFault("NOTIFICATION_FAILED", f"The message to {kept.recipient} was not sent: {error}") from error
-    kept.ended(Standing.SENT)
+    kept.finish(Standing.SENT)
     return ToolAnswer({"status": Standing.SENT.value, **told, "reused": False})
 
 
@@ -98,7 +98,7 @@ def _webhook(job: Job) -> tuple[CeNotification, Callable[[], None]]:
     request = HttpRequest(name, "", "POST", body=body, policy={"retry_non_idempotent": True}, mapping_mode="TEXT")
 
     def send() -> None:
-        called(job.snapshot, job.tool_code, request, {}, message.key)
+        call_tool(job.snapshot, job.tool_code, request, {}, message.key)
 
     return message, send
 

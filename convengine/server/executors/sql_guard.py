@@ -34,10 +34,10 @@ class Readable(NamedTuple):
     params: tuple[str, ...]
 
 
-def allowed(snapshot: Snapshot, tool: rows.DbTool) -> Allowed:
+def list_allowed_names(snapshot: Snapshot, tool: rows.DbTool) -> Allowed:
     """What a tool's statement may use. Blocking wins."""
     found: dict[str, set[str]] = {kind.value: set() for kind in GuardrailType}
-    for row in snapshot.enabled(rows.SqlGuardrail):
+    for row in snapshot.enabled_rows(rows.SqlGuardrail):
         found.setdefault(code(row.rule_type), set()).add(row.match_value.strip().lower())
     functions = (FUNCTIONS | found[GuardrailType.ALLOW_FUNCTION]) - found[GuardrailType.BLOCK_FUNCTION]
     listed = tool.allowed_tables
@@ -55,14 +55,14 @@ def is_name(value: str) -> bool:
     return _SHAPE.fullmatch(value) is not None
 
 
-def named(template: str, values: Mapping[str, Json], lists: Json) -> str:
+def fill_identifiers(template: str, values: Mapping[str, Json], lists: Json) -> str:
     """The template with each `${name}` replaced. Raises SqlRefused for a value of another form, or one that is not
     listed.
 
     `lists` holds the allowed values by name; a name without a list has none.
     """
 
-    def replaced(match: "re.Match[str]") -> str:
+    def replace_name(match: "re.Match[str]") -> str:
         name = match[1].strip()
         value, listed = values.get(name), lists.get(name) if isinstance(lists, Mapping) else None
         if not isinstance(value, str) or not is_name(value):
@@ -73,7 +73,7 @@ def named(template: str, values: Mapping[str, Json], lists: Json) -> str:
             )
         return value
 
-    return _IDENTIFIER.sub(replaced, template)
+    return _IDENTIFIER.sub(replace_name, template)
 
 
 @lru_cache(maxsize=512)
@@ -85,10 +85,10 @@ def readable(sql: str, dialect: str, rules: Allowed, safe: bool = True) -> Reada
     if "\x00" in sql or len(sql) > _LONGEST:
         raise SqlRefused(f"A statement has at most {_LONGEST} characters and no NUL.")
     try:
-        tree = _parsed(sql, dialect)
+        tree = _parse_sql(sql, dialect)
         if safe:
             judge(tree, dialect, rules)
-        return _written(tree, dialect)
+        return _write_sql(tree, dialect)
     except RecursionError:
         raise SqlRefused("The statement is nested too deeply; write it flatter.") from None
 
@@ -98,13 +98,13 @@ def parameters(sql: str, dialect: str) -> frozenset[str]:
     from sqlglot import exp
 
     try:
-        tree = _parsed(sql, dialect)
+        tree = _parse_sql(sql, dialect)
     except (SqlRefused, RecursionError):
         return frozenset()
     return frozenset(node.name for node in tree.find_all(exp.Placeholder))
 
 
-def _parsed(sql: str, dialect: str) -> "exp.Expr":
+def _parse_sql(sql: str, dialect: str) -> "exp.Expr":
     import logging
 
     import sqlglot
@@ -126,7 +126,7 @@ def _parsed(sql: str, dialect: str) -> "exp.Expr":
     return found[0]
 
 
-def _written(tree: "exp.Expr", dialect: str) -> Readable:
+def _write_sql(tree: "exp.Expr", dialect: str) -> Readable:
     from sqlglot import exp
 
     name = parser_name(dialect)
@@ -148,10 +148,10 @@ __all__ = [
     "Allowed",
     "Readable",
     "SqlRefused",
-    "allowed",
+    "fill_identifiers",
     "identifiers",
     "is_name",
-    "named",
+    "list_allowed_names",
     "parameters",
     "readable",
 ]

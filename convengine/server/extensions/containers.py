@@ -37,21 +37,21 @@ class Containers:
         """Call the provider of the request's address with its interceptors, and transform the result."""
 
         def call() -> dict[str, Any]:
-            answer: dict[str, Any] = to_plain(asdict(self._timed(request, session)))
+            answer: dict[str, Any] = to_plain(asdict(self._call_timed(request, session)))
             return answer
 
         return ContainerAnswer(**self._tape.ask("container", to_plain(asdict(request)), call))
 
-    def _timed(self, request: ContainerRequest, session: Session) -> ContainerAnswer:
+    def _call_timed(self, request: ContainerRequest, session: Session) -> ContainerAnswer:
         started = time.monotonic()
         sent = copy.deepcopy(request)
         value, error = self._within_limits(sent, session)
         took = int((time.monotonic() - started) * 1000)
         if error is None:
-            return ContainerAnswer(value, duration_ms=took, sent=_changed(request, sent))
+            return ContainerAnswer(value, duration_ms=took, sent=_find_changed_params(request, sent))
         code = error.code if isinstance(error, _Refused) else type(error).__name__
         # After a timeout the code may still be changing the request.
-        told = None if isinstance(error, TimeoutError) else _changed(request, sent)
+        told = None if isinstance(error, TimeoutError) else _find_changed_params(request, sent)
         return ContainerAnswer(None, code, str(error), took, told)
 
     def _within_limits(self, request: ContainerRequest, session: Session) -> tuple[Any, Exception | None]:
@@ -94,7 +94,7 @@ class _Refused(Exception):
         self.code = code
 
 
-def _changed(asked: ContainerRequest, sent: ContainerRequest) -> dict[str, Any] | None:
+def _find_changed_params(asked: ContainerRequest, sent: ContainerRequest) -> dict[str, Any] | None:
     """The input params after interceptors; null if unchanged."""
     return None if sent.input_params == asked.input_params else sent.input_params
 

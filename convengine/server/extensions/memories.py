@@ -19,13 +19,13 @@ class Memories:
 
     def read(self, session: Session) -> MemoryAnswer:
         """The text of the first store that returns one; later stores are not asked."""
-        return self._asked("memory.read", lambda: self._read(session))
+        return self._ask("memory.read", lambda: self._read(session))
 
     def write(self, session: Session, summary: str) -> MemoryAnswer:
         """Give the summary to every store."""
-        return self._asked("memory.write", lambda: self._write(session, summary))
+        return self._ask("memory.write", lambda: self._write(session, summary))
 
-    def _asked(self, port: str, call: Callable[[], MemoryAnswer]) -> MemoryAnswer:
+    def _ask(self, port: str, call: Callable[[], MemoryAnswer]) -> MemoryAnswer:
         # Recorded even without stores, so that a replay does not depend on the stores of its deployment.
         found: dict[str, Any] = self._tape.ask(port, None, lambda: to_plain(call()))
         faults = tuple(StoreFault(**fault) for fault in found["faults"])

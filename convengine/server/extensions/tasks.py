@@ -96,11 +96,11 @@ class Tasks:
     def allowed_from_context(self, task: str) -> bool:
         """True when the task was registered with `allow_from_context`."""
 
-        def known() -> bool:
+        def is_registered() -> bool:
             entry = self._registry.tasks.get(task)
             return entry is not None and entry.allow_from_context
 
-        return bool(self._tape.ask("task.allowed_from_context", task, known))
+        return bool(self._tape.ask("task.allowed_from_context", task, is_registered))
 
     def run(
         self, task: str, method: str, session: Session, rule: Rule | None = None, action: ActionRun | None = None

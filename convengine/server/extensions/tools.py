@@ -67,14 +67,14 @@ class RegisteredTools:
         try:
             value = call_within(entry.timeout_ms, call, self._afterwards)
             if isinstance(value, HttpRequest):
-                return ToolAnswer(self._called(tool_code, value, session))
+                return ToolAnswer(self._call_http(tool_code, value, session))
             return ToolAnswer(_result(to_strict(value), group))
         except ToolFault as fault:
             return ToolAnswer(error_type=fault.code, error_message=fault.message, told=fault.told)
         except Exception as error:
             return ToolAnswer(error_type=type(error).__name__, error_message=str(error))
 
-    def _called(self, tool_code: str, request: HttpRequest, session: Session) -> Json:
+    def _call_http(self, tool_code: str, request: HttpRequest, session: Session) -> Json:
         if self._make_call is None:
             raise ToolFault("NO_EXECUTOR", "Nothing is installed that makes HTTP calls.")
         return self._make_call(tool_code, request, session)

@@ -42,7 +42,7 @@ class ResponseTransformers:
                 payload, to_plain(collect_session_facts(session)), to_plain(hide_internal(session.input_params))
             )
             if changed is not None:
-                answer["payload"] = _stored(changed)
+                answer["payload"] = _to_recorded_payload(changed)
         except (Exception, SystemExit) as error:
             answer["errorType"], answer["errorMessage"] = type(error).__name__, str(error)
         return answer
@@ -51,7 +51,7 @@ class ResponseTransformers:
 _KINDS: Mapping[str, type[TextPayload | JsonPayload]] = {"TEXT": TextPayload, "JSON": JsonPayload}
 
 
-def _stored(changed: Any) -> dict[str, Any]:
+def _to_recorded_payload(changed: Any) -> dict[str, Any]:
     """A payload, or a plain text or document, for the recording. Raises TypeError for anything else."""
     if isinstance(changed, (TextPayload, JsonPayload)):
         kind, value = changed.type, changed.value

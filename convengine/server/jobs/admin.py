@@ -41,18 +41,18 @@ BRIEF = 60
 class JobAdmin(ReadOnlyAdmin):
     """The jobs of this deployment."""
 
-    list_display = ("title", "when", "last_ended", "last_result", "last_started", "next_due")
+    list_display = ("title", "when", "last_status", "last_result", "last_start", "next_due")
     list_select_related = ("last_run",)
     ordering = ("name",)
     fieldsets = (
-        (None, {"fields": ("title", "what", "when", "next_due", "runs")}),
+        (None, {"fields": ("title", "description", "when", "next_due", "runs")}),
         ("Details", {"fields": ("name", "failures", "lease_expires_at")}),
     )
-    readonly_fields = ("title", "what", "when", "next_due", "runs")
+    readonly_fields = ("title", "description", "when", "next_due", "runs")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """The existing jobs; rows of others are left from an earlier version."""
-        running.known()
+        running.create_missing_rows()
         jobs: QuerySet[Any] = super().get_queryset(request).filter(name__in=list(running.all_jobs()))
         return jobs
 
@@ -69,7 +69,7 @@ class JobAdmin(ReadOnlyAdmin):
         return _job(row).title
 
     @admin.display(description="what it does")
-    def what(self, row: CeJob) -> str:
+    def description(self, row: CeJob) -> str:
         return _job(row).help
 
     @admin.display(description="schedule")
@@ -78,7 +78,7 @@ class JobAdmin(ReadOnlyAdmin):
         return _job(row).schedule.describe()
 
     @badge_column({**STATUS_BADGES, "NEVER": "default"}, "last run")
-    def last_ended(self, row: CeJob) -> tuple[str, str]:
+    def last_status(self, row: CeJob) -> tuple[str, str]:
         return status_badge(row.last_run.status) if row.last_run else ("NEVER", "has not run yet")
 
     @admin.display(description="result")
@@ -87,7 +87,7 @@ class JobAdmin(ReadOnlyAdmin):
         return shorten_line(result(row.last_run), BRIEF) if row.last_run else "-"
 
     @admin.display(description="began")
-    def last_started(self, row: CeJob) -> Any:
+    def last_start(self, row: CeJob) -> Any:
         return row.last_run.started_at if row.last_run else None
 
     @admin.display(description="next run")

@@ -52,7 +52,7 @@ class Child:
                 preexec_fn=end_with_parent,  # noqa: PLW1509
             )
 
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         return self.process is None or self.process.poll() is not None
 
 
@@ -72,7 +72,7 @@ class Group:
         try:
             while not self._asked_to_end:
                 for child in self.children:
-                    if child.ended():
+                    if child.has_ended():
                         if child.leads and child.process:
                             return child.process.returncode
                         if child.process:
@@ -122,7 +122,7 @@ def broker() -> tuple[Child, str]:
     return Child("broker", command, serves=True), f"redis+socket://{folder}/socket"
 
 
-def shown(url: str) -> str:
+def mask_password(url: str) -> str:
     """An address without its password."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()

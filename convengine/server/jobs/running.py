@@ -48,7 +48,7 @@ def all_jobs() -> dict[str, Job]:
     return {job.name: job for job in conf.load_all("JOBS")}
 
 
-def known() -> None:
+def create_missing_rows() -> None:
     """Make a row for each job that has none."""
     missing = all_jobs().keys() - set(CeJob.objects.values_list("name", flat=True))
     if missing:
@@ -59,7 +59,7 @@ def known() -> None:
 
 def due() -> list[str]:
     """The names of the due jobs."""
-    known()
+    create_missing_rows()
     now = database_time()
     free = Q(lease_token=None, due_at__lte=now) | Q(lease_expires_at__lt=now)
     found = set(CeJob.objects.filter(free).values_list("name", flat=True))
@@ -81,9 +81,9 @@ def run(name: str, by: str = SCHEDULE) -> CeJobRun | None:
     job = all_jobs().get(name)
     if job is None:
         raise NoSuchJob(f"The job {name} does not exist. Jobs: {', '.join(all_jobs())}.")
-    known()
+    create_missing_rows()
     holder = _claim(job, by)
-    return _held(job, holder) if holder else None
+    return _run_held_job(job, holder) if holder else None
 
 
 @dataclass
@@ -109,7 +109,7 @@ class _Holder:
             if not self._row().update(**values):
                 return
             if failed:
-                self._try_again(now)
+                self._schedule_retry(now)
             record = self.record
             record.status, record.error, record.finished_at = status.value, error, now
             record.counts = dict(self.counts)
@@ -118,7 +118,7 @@ class _Holder:
     def _row(self) -> QuerySet[CeJob]:
         return CeJob.objects.filter(name=self.job.name, lease_token=self.token)
 
-    def _try_again(self, now: datetime) -> None:
+    def _schedule_retry(self, now: datetime) -> None:
         row = CeJob.objects.get(name=self.job.name)
         row.due_at = min(row.due_at, now + _RETRY * 2 ** min(row.failures - 1, 10))
         row.save(update_fields=["due_at"])
@@ -147,7 +147,7 @@ def _lease_end(now: datetime) -> datetime:
     return now + timedelta(seconds=conf.get("JOB_LEASE_SECONDS"))
 
 
-def _held(job: Job, holder: _Holder) -> CeJobRun:
+def _run_held_job(job: Job, holder: _Holder) -> CeJobRun:
     began = time.monotonic()
     with structlog.contextvars.bound_contextvars(job=job.name, run=holder.record.pk):
         try:

@@ -56,7 +56,7 @@ class Connection:
         while True:
             page = await self._call(seconds, partial(self._client.list_tools, cursor=cursor))
             found.extend(tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools)
-            _bounded(found, "list of tools")
+            _check_bounds(found, "list of tools")
             cursor = page.next_cursor
             if cursor is None or len(found) >= _MAX_TOOLS:
                 return found[:_MAX_TOOLS]
@@ -68,7 +68,7 @@ class Connection:
             said = "\n".join(block.text for block in result.content if getattr(block, "text", None))
             raise ServerFault(faults.TOOL_FAILED, said or "The tool failed without a word.")
         told = result.model_dump(by_alias=True, mode="json", exclude_none=True, exclude={"meta", "result_type"})
-        return _bounded(told, "result")
+        return _check_bounds(told, "result")
 
     def retire(self) -> None:
         """Accept no new call, and end when none runs any more."""
@@ -95,7 +95,7 @@ class Connection:
             self.retired = True
             raise ServerFault(faults.TIMEOUT, f"No answer within {seconds * 1000:.0f} ms.") from None
         except MCPError as error:
-            raise self._refused(error.code, error.message) from error
+            raise self._build_fault(error.code, error.message) from error
         except Exception as error:
             self.retired = True
             raise ServerFault(faults.PROTOCOL_ERROR, faults.text_of(error)) from error
@@ -104,7 +104,7 @@ class Connection:
             if self.retired:
                 self.retire()
 
-    def _refused(self, number: int, message: str) -> ServerFault:
+    def _build_fault(self, number: int, message: str) -> ServerFault:
         from mcp_types import CONNECTION_CLOSED
 
         if number == CONNECTION_CLOSED or not self.alive:
@@ -120,7 +120,7 @@ class Connection:
         from mcp import Client
 
         try:
-            client = Client(self._transport(), cache=None, message_handler=self._told)
+            client = Client(self._transport(), cache=None, message_handler=self._receive_notification)
             async with client:
                 self._client, self.alive = client, True
                 if not self._opened.done():
@@ -134,7 +134,7 @@ class Connection:
         finally:
             self.alive = False
 
-    async def _told(self, message: Any) -> None:
+    async def _receive_notification(self, message: Any) -> None:
         if type(message).__name__ == "ToolListChangedNotification":
             self.stale = True
 
@@ -142,14 +142,14 @@ class Connection:
     async def _transport(self) -> AsyncIterator[Any]:
         """The streams of the row's transport; the session ends when its input ends."""
         async with _streams(self.target) as (reading, writing):
-            yield _Watched(reading, self._ended), writing
+            yield _Watched(reading, self._mark_dead), writing
 
-    def _ended(self) -> None:
+    def _mark_dead(self) -> None:
         self.alive = False
         self._end.set()
 
 
-def _bounded(value: Json, what: str) -> Json:
+def _check_bounds(value: Json, what: str) -> Json:
     """The value. Raises ServerFault when it is too large or nested too deep for a turn."""
     if is_too_deep(value):
         raise ServerFault(faults.TOO_LARGE, f"The {what} cannot be kept: {TOO_DEEP}")

@@ -59,10 +59,13 @@ class Policy:
                 tuple(self._environment(server.env_json)),
             )
         return Target(
-            server.name, transport, url=self._url(server.url or ""), headers=tuple(self._filled(server.headers_json))
+            server.name,
+            transport,
+            url=self._url(server.url or ""),
+            headers=tuple(self._fill_variables(server.headers_json)),
         )
 
-    def host_allowed(self, url: str) -> bool:
+    def allows_host(self, url: str) -> bool:
         """True when the deployment names the address's host."""
         try:
             parts = urlsplit(url)
@@ -78,22 +81,22 @@ class Policy:
 
     def _command(self, command: str) -> str:
         if command not in self.commands:
-            raise NotAllowed(f"The command {command!r} may not be started here. Allowed: {_listed(self.commands)}.")
+            raise NotAllowed(f"The command {command!r} may not be started here. Allowed: {_join_names(self.commands)}.")
         return command
 
     def _url(self, url: str) -> str:
-        if not self.host_allowed(url):
-            raise NotAllowed(f"The host of {url!r} may not be reached from here. Allowed: {_listed(self.hosts)}.")
+        if not self.allows_host(url):
+            raise NotAllowed(f"The host of {url!r} may not be reached from here. Allowed: {_join_names(self.hosts)}.")
         return url
 
     def _environment(self, env: Json) -> list[tuple[str, str]]:
-        filled = self._filled(env)
+        filled = self._fill_variables(env)
         for name, _ in filled:
             if _LOADS_CODE.fullmatch(name.upper()):
                 raise NotAllowed(f"The variable {name} may not be set for a command: it can make it run other code.")
         return filled
 
-    def _filled(self, values: Json) -> list[tuple[str, str]]:
+    def _fill_variables(self, values: Json) -> list[tuple[str, str]]:
         """The pairs with every `${NAME}` replaced, in order of their names."""
         pairs = values.items() if isinstance(values, Mapping) else ()
         return sorted((str(name), _SECRET.sub(self._secret, str(value))) for name, value in pairs)
@@ -104,5 +107,5 @@ class Policy:
         return self.secrets[found[1]]
 
 
-def _listed(names: frozenset[str]) -> str:
+def _join_names(names: frozenset[str]) -> str:
     return ", ".join(sorted(names)) or "none"

@@ -22,7 +22,7 @@ BACKOFF_SECONDS, MAX_BACKOFF_SECONDS = 1.0, 60.0
 
 
 @dataclass
-class _Place:
+class _TargetEntry:
     """What the process knows about one target."""
 
     connection: Connection | None = None
@@ -39,12 +39,12 @@ class Pool:
     """Sessions by target. All methods run in the background loop, except `clock`, which tests set."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._places: dict[Target, _Place] = {}
+        self._places: dict[Target, _TargetEntry] = {}
         self._clock = clock
 
     async def tools(self, target: Target, seconds: float) -> list[Json]:
         """The tools of a server, cached for a while. Raises ServerFault."""
-        place = self._place(target)
+        place = self._get_entry(target)
         fresh = place.tools is not None and self._clock() - place.tools_at < MANIFEST_SECONDS
         changed = place.connection is not None and place.connection.alive and place.connection.stale
         if place.tools is None or not fresh or changed:
@@ -54,7 +54,7 @@ class Pool:
 
     async def call(self, target: Target, tool: str, args: dict[str, Json], seconds: float) -> Json:
         """A tool's result. Raises ServerFault."""
-        place = self._place(target)
+        place = self._get_entry(target)
         return await self._with(place, target, seconds, lambda found, left: found.call(tool, args, left))
 
     async def close(self) -> None:
@@ -63,7 +63,7 @@ class Pool:
         await asyncio.gather(*(connection.close() for connection in open_ones), return_exceptions=True)
 
     async def _with(
-        self, place: _Place, target: Target, seconds: float, work: Callable[[Connection, float], Awaitable[T]]
+        self, place: _TargetEntry, target: Target, seconds: float, work: Callable[[Connection, float], Awaitable[T]]
     ) -> T:
         """Work on a live session. One that was dead before anything was done is replaced once."""
         until = self._clock() + seconds
@@ -76,7 +76,7 @@ class Pool:
                     raise
         raise AssertionError("unreachable")
 
-    async def _session(self, place: _Place, target: Target, seconds: float) -> tuple[Connection, bool]:
+    async def _session(self, place: _TargetEntry, target: Target, seconds: float) -> tuple[Connection, bool]:
         """A live session, and whether it was opened for this call. Raises ServerFault."""
         async with place.opening:
             found = place.connection
@@ -92,19 +92,19 @@ class Pool:
             try:
                 await connection.open(max(seconds, 0.001))
             except ServerFault as fault:
-                self._failed(place, fault)
+                self._record_failure(place, fault)
                 raise
             place.failures, place.not_before = 0, 0.0
             return connection, True
 
-    def _failed(self, place: _Place, fault: ServerFault) -> None:
+    def _record_failure(self, place: _TargetEntry, fault: ServerFault) -> None:
         pause = min(BACKOFF_SECONDS * 2**place.failures, MAX_BACKOFF_SECONDS)
         place.connection = None
         place.failures += 1
         place.not_before = self._clock() + pause
         place.last_fault = fault.message.rstrip(".") + "."
 
-    def _place(self, target: Target) -> _Place:
+    def _get_entry(self, target: Target) -> _TargetEntry:
         """The target's entry. Sessions with an older row of the server, or without users, end."""
         now = self._clock()
         for other, place in list(self._places.items()):
@@ -112,6 +112,6 @@ class Pool:
                 del self._places[other]
                 if place.connection:
                     place.connection.retire()
-        place = self._places.setdefault(target, _Place())
+        place = self._places.setdefault(target, _TargetEntry())
         place.used_at = now
         return place

@@ -52,7 +52,7 @@ class McpServers:
 
         self._waiting()
         try:
-            return ServerTools(tuple(self._asked(server, ask)))
+            return ServerTools(tuple(self._ask(server, ask)))
         except ServerFault as fault:
             return ServerTools(error_type=fault.code, error_message=fault.message)
 
@@ -63,11 +63,11 @@ class McpServers:
             return await sessions.call(target, tool, to_plain(dict(args)), server.timeout_ms / 1000)
 
         try:
-            return ToolAnswer(self._asked(server, ask))
+            return ToolAnswer(self._ask(server, ask))
         except ServerFault as fault:
             return ToolAnswer(error_type=fault.code, error_message=f"MCP server {server.name}: {fault.message}")
 
-    def _asked(self, server: McpServer, ask: Callable[[Pool, Target], Coroutine[Any, Any, Json]]) -> Json:
+    def _ask(self, server: McpServer, ask: Callable[[Pool, Target], Coroutine[Any, Any, Json]]) -> Json:
         try:
             target = self._policy.target(server)
         except NotAllowed as refused:

@@ -20,7 +20,7 @@ PATH = "/mcp"
 _SCHEMES = ("api-key ", "bearer ")
 
 
-def known(secret: str) -> bool:
+def is_valid_key(secret: str) -> bool:
     """True for the secret of a valid key."""
     try:
         return bool(secret) and key_of(secret) is not None
@@ -64,10 +64,10 @@ class EngineServer:
     def _answer(self, secret: str, name: str, args: dict[str, Json]) -> Any:
         tool = BY_NAME.get(name)
         if tool is None:
-            return _refused(f"There is no tool {name}. Known: {', '.join(BY_NAME)}.")
+            return _build_refusal(f"There is no tool {name}. Known: {', '.join(BY_NAME)}.")
         fitted, problems = check_arguments(tool.input_schema, args)
         if problems:
-            return _refused(" ".join(problems))
+            return _build_refusal(" ".join(problems))
         wanted = tool.call(fitted)
         status, answer = self._rest.call(secret, *wanted)
         return _result(answer, failed=status >= 400)
@@ -82,7 +82,7 @@ def _result(answer: Json, *, failed: bool) -> Any:
     )
 
 
-def _refused(reason: str) -> Any:
+def _build_refusal(reason: str) -> Any:
     return _result({"errorCode": "VALIDATION_ERROR", "message": reason}, failed=True)
 
 
@@ -111,28 +111,28 @@ def http_application(hosts: Sequence[str], threads: int = 16) -> Any:
 def _behind_a_key(application: Any) -> Any:
     """The application for callers with a key; others get 401."""
 
-    async def guarded(scope: Any, receive: Any, send: Any) -> None:
+    async def check_key(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
             given = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
-            if not await asyncio.to_thread(_known_here, _secret(given)):
-                await _unauthorized(send)
+            if not await asyncio.to_thread(_is_valid_in_thread, _secret(given)):
+                await _send_unauthorized(send)
                 return
         await application(scope, receive, send)
 
-    return guarded
+    return check_key
 
 
-def _known_here(secret: str) -> bool:
+def _is_valid_in_thread(secret: str) -> bool:
     from django.db import close_old_connections, connections
 
     close_old_connections()
     try:
-        return known(secret)
+        return is_valid_key(secret)
     finally:
         connections.close_all()
 
 
-async def _unauthorized(send: Any) -> None:
+async def _send_unauthorized(send: Any) -> None:
     told = {"errorCode": "NOT_AUTHENTICATED", "message": "Send your API key as `Authorization: Bearer <key>`."}
     headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
     await send({"type": "http.response.start", "status": 401, "headers": headers})

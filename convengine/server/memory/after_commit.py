@@ -56,12 +56,12 @@ def _run_in_background(turn: Turn, job: Callable[[], None]) -> None:
         job()
         return
 
-    def handed_over_or_done() -> None:
+    def hand_over_or_run() -> None:
         if not conf.load("HAND_OVER")("summaries", turn.request.conversation_id, turn.turn_no):
             job()
 
     # Sending waits for the broker, which the answer must not.
-    background.submit(handed_over_or_done)
+    background.submit(hand_over_or_run)
 
 
 def _write_summaries(turn: Turn, row: Conversation, session: Session) -> None:
@@ -74,13 +74,13 @@ def _write_summaries(turn: Turn, row: Conversation, session: Session) -> None:
             try:
                 with transaction.atomic():
                     execute_all([_update_summaries_stmt(turn, row, after), *store_summary_stmts(turn, row, after)])
-                    writer.added(turn, stored)
+                    writer.insert_later_events(turn, stored)
                 return
             except StatementRefused:
                 message = "A newer turn began before this was written; it is written after one of the next."
                 turn.audit(session, MEMORY_LLM_ERROR, errorCode=NEWER_TURN, message=message)
         with transaction.atomic():
-            writer.added(turn, stored)
+            writer.insert_later_events(turn, stored)
     except (DatabaseError, StatementRefused) as error:
         log.warning("summary not stored", turn_id=turn.turn_id, error=str(error))
 

@@ -159,7 +159,7 @@ def _store_compaction(row: CeConversation, snapshot: Snapshot, told: _ModelSumma
         _store_memory(row, told.text, now, Redaction.of(snapshot))
         _trim_explainability(row, live_settings.read(snapshot, EXPLAINABILITY_TURNS).value)
         if told.turn:
-            turn_log().added(told.turn, told.stored)
+            turn_log().insert_later_events(told.turn, told.stored)
         if events := [(str(row.pk), PENDING_ACTION_LIFECYCLE, one) for one in expired]:
             turn_log().outside(events, now, snapshot.config_version)
     return True

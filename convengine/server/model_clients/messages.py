@@ -41,21 +41,21 @@ def _format(request: LlmRequest, connection: Connection) -> dict[str, Json]:
     if connection.answers == "object":
         return {"type": "json_object"}
     schema = to_plain(request.json_schema)
-    strict = request.strict and _closed(schema)
+    strict = request.strict and _is_closed_schema(schema)
     return {"type": "json_schema", "json_schema": {"name": request.purpose.lower(), "schema": schema, "strict": strict}}
 
 
-def _closed(schema: Json) -> bool:
+def _is_closed_schema(schema: Json) -> bool:
     """True when every object of a schema requires all of its fields and allows no others.
 
     Services refuse to be strict about other schemas; the answer is validated here in any case.
     """
     if isinstance(schema, list):
-        return all(map(_closed, schema))
+        return all(map(_is_closed_schema, schema))
     if not isinstance(schema, dict):
         return True
     if "properties" in schema or schema.get("type") == "object":
         named = set(schema.get("properties") or ())
         if schema.get("additionalProperties") is not False or named != set(schema.get("required") or ()):
             return False
-    return all(map(_closed, schema.values()))
+    return all(map(_is_closed_schema, schema.values()))

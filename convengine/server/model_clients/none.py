@@ -14,5 +14,5 @@ class NoModel:
     def allows(self, name: str) -> bool:
         return True
 
-    def spent(self, conversation_id: str) -> float:
+    def sum_cost(self, conversation_id: str) -> float:
         return 0.0

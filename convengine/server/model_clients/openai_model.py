@@ -26,7 +26,7 @@ class OpenAiModel:
     #: Called before each call, to release the database connection.
     release: Callable[[], None] = lambda: None
     #: The cost of a conversation's calls so far.
-    spent: Callable[[str], float] = lambda conversation_id: 0.0
+    sum_cost: Callable[[str], float] = lambda conversation_id: 0.0
     configured: bool = True
     _clients: "dict[str, OpenAI]" = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
@@ -38,7 +38,7 @@ class OpenAiModel:
             connection, model = self.connections.find(request.model)
         except ModelUnknown as unknown:
             return LlmAnswer(model=request.model, error_code="LLM_CALL_FAILED", error_message=str(unknown))
-        return self._tried(request, connection, model)
+        return self._call_with_retries(request, connection, model)
 
     def allows(self, name: str) -> bool:
         """Whether a connection has this model."""
@@ -51,7 +51,7 @@ class OpenAiModel:
         for client in clients:
             client.close()
 
-    def _tried(self, request: LlmRequest, connection: Connection, model: str) -> LlmAnswer:
+    def _call_with_retries(self, request: LlmRequest, connection: Connection, model: str) -> LlmAnswer:
         from tenacity import Retrying, retry_if_result, stop_after_attempt, stop_before_delay, wait_random_exponential
 
         ends, tries = time.monotonic() + request.total_ms / 1000, list[Try]()

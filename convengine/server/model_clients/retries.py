@@ -38,7 +38,7 @@ def read_completion(completion: Any) -> Try:
     message = getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
     if message is None:
         found = shorten(str(completion), 120)
-        return _failed("LLM_INVALID_RESPONSE", f"The service's answer is no chat completion: {found!r}.")
+        return _build_failed_try("LLM_INVALID_RESPONSE", f"The service's answer is no chat completion: {found!r}.")
     usage = getattr(completion, "usage", None)
     model = getattr(completion, "model", None)
     answer = LlmAnswer(
@@ -61,26 +61,30 @@ def read_fault(error: Exception, seconds: float, connection: Connection) -> Try:
 
     # A timeout is a subclass of the connection errors, so it comes first.
     if isinstance(error, openai.APITimeoutError):
-        return _failed("LLM_TIMEOUT", f"No complete answer within {seconds:.1f} s.", again=True)
+        return _build_failed_try("LLM_TIMEOUT", f"No complete answer within {seconds:.1f} s.", again=True)
     if isinstance(error.__cause__, AnswerTooLarge):
-        return _failed("LLM_INVALID_RESPONSE", str(error.__cause__))
+        return _build_failed_try("LLM_INVALID_RESPONSE", str(error.__cause__))
     if isinstance(error, openai.APIStatusError):
-        return _refused(error, connection)
+        return _build_refused_try(error, connection)
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__ or error
-        return _failed("LLM_CALL_FAILED", _told(f"{type(cause).__name__}: {cause}", connection), again=True)
+        return _build_failed_try(
+            "LLM_CALL_FAILED", _mask_secrets(f"{type(cause).__name__}: {cause}", connection), again=True
+        )
     if isinstance(error, (ValueError, openai.APIError)):
-        return _failed("LLM_INVALID_RESPONSE", _told(f"The service's answer cannot be read: {error}", connection))
-    return _failed("LLM_CALL_FAILED", _told(f"{type(error).__name__}: {error}", connection))
+        return _build_failed_try(
+            "LLM_INVALID_RESPONSE", _mask_secrets(f"The service's answer cannot be read: {error}", connection)
+        )
+    return _build_failed_try("LLM_CALL_FAILED", _mask_secrets(f"{type(error).__name__}: {error}", connection))
 
 
-def _refused(error: Any, connection: Connection) -> Try:
+def _build_refused_try(error: Any, connection: Connection) -> Try:
     status = int(error.status_code)
     said = error.body if isinstance(error.body, dict) else {}
-    told = _told(f"{status}: {said.get('message') or error.message}", connection)
+    told = _mask_secrets(f"{status}: {said.get('message') or error.message}", connection)
     remedy = f" {_REMEDIES[status]}" if status in _REMEDIES else ""
     again = status >= 500 or status in _AGAIN
-    return _failed("LLM_CALL_FAILED", told + remedy, again=again, wait=_retry_after(error.response))
+    return _build_failed_try("LLM_CALL_FAILED", told + remedy, again=again, wait=_retry_after(error.response))
 
 
 def _retry_after(response: Any) -> float:
@@ -90,7 +94,7 @@ def _retry_after(response: Any) -> float:
         return 0.0  # A date: use our own pause.
 
 
-def _failed(code: str, message: str, *, again: bool = False, wait: float = 0.0) -> Try:
+def _build_failed_try(code: str, message: str, *, again: bool = False, wait: float = 0.0) -> Try:
     return Try(LlmAnswer(error_code=code, error_message=message), again, wait)
 
 
@@ -98,7 +102,7 @@ def _with_fault(answer: LlmAnswer, code: str, message: str) -> LlmAnswer:
     return replace(answer, error_code=code, error_message=message)
 
 
-def _told(text: str, connection: Connection) -> str:
+def _mask_secrets(text: str, connection: Connection) -> str:
     """A message without the key, which some services repeat."""
     secrets = [connection.api_key, *connection.headers.values()]
     for secret in secrets:

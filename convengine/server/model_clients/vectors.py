@@ -19,7 +19,7 @@ _DIGITS = 4
 _loading = Lock()
 
 
-def installed() -> bool:
+def is_installed() -> bool:
     """True when the package is installed; does not import it."""
     return find_spec("wordllama") is not None
 
@@ -29,7 +29,7 @@ class WordVectors:
 
     def likeness(self, text: str, others: Sequence[str]) -> LikenessAnswer:
         """The cosine of `text` with each of the others, nothing below 0. Never raises."""
-        if not installed():
+        if not is_installed():
             return LikenessAnswer(error_message=NOT_INSTALLED)
         if blank(text):
             return LikenessAnswer((0.0,) * len(others), _MODEL)
@@ -42,9 +42,9 @@ class WordVectors:
         return LikenessAnswer(tuple(max(0.0, round(float(score), _DIGITS)) for score in table @ one), _MODEL)
 
 
-def embedded(texts: Sequence[str]) -> list[bytes]:
+def embed(texts: Sequence[str]) -> list[bytes]:
     """A vector for each text, to be stored; none without the extra."""
-    if not installed():
+    if not is_installed():
         return []
     with _loading:
         return [vector.astype("float32").tobytes() for vector in _model().embed(list(texts), norm=True)]

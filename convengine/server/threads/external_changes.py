@@ -14,7 +14,7 @@ from convengine.engine.threads.resume import resume_session
 from convengine.engine.threads.settings import ON_CONCURRENT_TURN
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
-from convengine.engine.turn.payload import TextPayload, to_stored
+from convengine.engine.turn.payload import TextPayload, to_document
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT
 from convengine.engine.turn.stored_session import build_closing_context, restore_session
@@ -101,7 +101,7 @@ def _session_after(turn: Turn, user_message: str | None, answer: str | None, act
         session = set_recall(session, loaded.memory_recall)
     turn.audit(session, USER_INPUT, text=user_message, inputParamKeys=[], source=_EXTERNAL)
     payload = TextPayload(answer or "")
-    session = session.evolve(payload=payload, last_assistant=to_stored(payload)).with_params(
+    session = session.evolve(payload=payload, last_assistant=to_document(payload)).with_params(
         {"action_type": action_type}
     )
     turn.audit(session, ASSISTANT_OUTPUT, output=payload.value, outputFormat="TEXT", responseType=_EXTERNAL)

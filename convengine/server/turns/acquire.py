@@ -67,7 +67,7 @@ def acquire(request: TurnRequest, key: IdempotencyKey | None = None, opened_by: 
     ConversationClosed, IdempotencyKeyReused.
     """
     claim = Claim(str(uuid.uuid4()), request, key, opened_by)
-    _raise_if_answered(claim)
+    _check_unanswered(claim)
     return acquire_free(claim) or _acquire_contended(claim)
 
 
@@ -163,22 +163,22 @@ def _read_conversation(conversation_id: str, columns: list[Any]) -> Conversation
 def _acquire_contended(claim: Claim) -> Lease:
     """The conversation is new, closed, of another workspace, busy, or held by a dead turn."""
     request = claim.request
-    _raise_if_answered(claim)
+    _check_unanswered(claim)
     if not _conversation_exists(request):
         _insert_conversation(request, claim.opened_by)
         if lease := acquire_free(claim):
             return lease
     if recover_expired_lease(request.conversation_id) and (lease := acquire_free(claim)):
         return lease
-    _raise_if_answered(claim)
+    _check_unanswered(claim)
     policy = live_settings.read(configuration().current(), ON_CONCURRENT_TURN, request.workspace_id).value
     if policy == "reject" and not idempotency.is_running(claim.key, request.conversation_id):
         raise TurnInProgress()
-    at_each_look = _interrupt_other_turn if policy == "interrupt" else _raise_if_answered
+    at_each_look = _interrupt_other_turn if policy == "interrupt" else _check_unanswered
     return wait_for_lease(request.conversation_id, partial(acquire_free, claim), partial(at_each_look, claim))
 
 
-def _raise_if_answered(claim: Claim) -> None:
+def _check_unanswered(claim: Claim) -> None:
     """Raises AlreadyAnswered when an earlier call with the same key was answered (R52)."""
     if claim.key and (body := idempotency.find_answer(claim.key)) is not None:
         raise AlreadyAnswered(body)
@@ -189,7 +189,7 @@ def _interrupt_other_turn(claim: Claim) -> None:
 
     A repeated call does not interrupt itself: it waits for the answer to the first.
     """
-    _raise_if_answered(claim)
+    _check_unanswered(claim)
     if not idempotency.is_running(claim.key, claim.request.conversation_id):
         message = claim.request.message
         masked = message and Redaction.of(configuration().latest).text(message)

@@ -10,7 +10,7 @@ import orjson
 
 from convengine.engine.text.compare import storable
 from convengine.engine.turn.codec import dump_in_order
-from convengine.engine.turn.seal import GENESIS, SALT, WORDS, Batch, Pieces, Seal, collected
+from convengine.engine.turn.seal import GENESIS, SALT, WORDS, Batch, Pieces, Seal, collect_pieces
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -48,14 +48,14 @@ def encode_words(record: Mapping[str, Any], documents: Sequence[bytes]) -> list[
 def make_seal(previous: bytes | None, record: Mapping[str, Any], last_seq: int, pieces: Pieces) -> NewSeal:
     """A new seal over a turn record and the turn's other data; `pieces` includes the record's words."""
     seal = Seal.over(previous or GENESIS, last_seq, pieces, os.urandom(SALT))
-    return NewSeal(seal.packed(), seal.hash(encode_frame(record)))
+    return NewSeal(seal.to_bytes(), seal.hash(encode_frame(record)))
 
 
 def make_turn_seal(
     previous: bytes | None, record: Mapping[str, Any], documents: Sequence[bytes], batches: Iterable[Batch]
 ) -> NewSeal:
     """The seal of a turn that was stored in these batches."""
-    last_seq, pieces = collected(batches)
+    last_seq, pieces = collect_pieces(batches)
     return make_seal(previous, record, last_seq, {**pieces, WORDS: encode_words(record, documents)})
 
 

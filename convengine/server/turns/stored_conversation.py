@@ -42,7 +42,7 @@ class StoredConversation:
                 self.lease.conversation,
                 self._history(),
                 self.lease.previous_turn,
-                self._recalled(),
+                self._recall_memory(),
                 self.lease.created,
             )
         return self._loaded
@@ -50,7 +50,7 @@ class StoredConversation:
     def store(self) -> None:
         """Nothing to do: the lease made the row."""
 
-    def _recalled(self) -> str | None:
+    def _recall_memory(self) -> str | None:
         """The memory of an earlier session, looked up until a turn of this session is committed (R78)."""
         if self.lease.conversation.turn_count or not live_settings.read(self.snapshot, MEMORY_ENABLED).value:
             return None

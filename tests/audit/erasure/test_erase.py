@@ -177,7 +177,7 @@ def test_searches_go_as_they_stand_in_addresses(caller: Caller) -> None:
 
 def test_an_edit_that_looks_like_an_erasure_is_found(caller: Caller) -> None:
     record = CeConversationHistory.objects.get(turn_no=2)
-    chain = Seal.read(record.chain).erased().packed()
+    chain = Seal.read(record.chain).erase().to_bytes()
     silent = dict.fromkeys(("user_input", "assistant_output", "facts", "recording", "error_message", "replay_note"))
     CeConversationHistory.objects.filter(pk=record.pk).update(chain=chain, **silent)
     CeAudit.objects.filter(turn_no=2).purge()

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from audit.record.implied import shortened, whole
+from audit.record.implied import strip_implied, whole
 from convengine.engine.pipeline.timing import NOBODY_ASKED, describe_steps
 from convengine.engine.rules.phase_events import build_flags
 from convengine.engine.turn.codec import to_plain
@@ -76,7 +76,7 @@ EVENTS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("stage", "payload"), EVENTS)
 def test_what_was_left_out_comes_back(stage: str, payload: dict[str, Any]) -> None:
-    assert whole(stage, shortened(stage, payload)) == payload
+    assert whole(stage, strip_implied(stage, payload)) == payload
 
 
 @pytest.mark.parametrize(("stage", "payload"), EVENTS)
@@ -85,15 +85,15 @@ def test_what_was_stored_whole_stays_so(stage: str, payload: dict[str, Any]) -> 
 
 
 def test_a_built_in_step_that_went_on_at_once_says_its_name_only() -> None:
-    assert shortened(*EVENTS[2]) == {"step": "RulesStep"}
+    assert strip_implied(*EVENTS[2]) == {"step": "RulesStep"}
 
 
 def test_a_step_of_the_deployment_says_where_it_lives() -> None:
-    assert shortened(*EVENTS[1]) == EVENTS[1][1]
+    assert strip_implied(*EVENTS[1]) == EVENTS[1][1]
 
 
 def test_a_rule_says_its_phase_and_the_rest_follows() -> None:
-    assert shortened(*EVENTS[7]) == {"ruleId": 1, "rulePhase": "PRE_RESPONSE_RESOLUTION"}
+    assert strip_implied(*EVENTS[7]) == {"ruleId": 1, "rulePhase": "PRE_RESPONSE_RESOLUTION"}
 
 
 HEARD: list[AuditEvent] = []
@@ -130,4 +130,4 @@ def test_any_name_of_a_step_comes_back(name: str) -> None:
     steps = [{"step": name, "startedAtMs": 0.0, "durationMs": 1.25, "success": False}, STEPS[0]]
     payload = {**describe_steps(steps), "stepList": steps}
 
-    assert whole("PIPELINE_TIMING", to_plain(shortened("PIPELINE_TIMING", payload))) == payload
+    assert whole("PIPELINE_TIMING", to_plain(strip_implied("PIPELINE_TIMING", payload))) == payload

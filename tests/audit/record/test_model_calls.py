@@ -12,7 +12,7 @@ from django.utils.module_loading import import_string
 
 from audit.models import CeLlmCallLog
 from audit.record import model_calls
-from audit.record.model_calls import spent
+from audit.record.model_calls import sum_cost
 from config_admin.models import CeConfig
 from convengine.engine.llm.ask import Question, ask
 from convengine.engine.pipeline.engine import Engine
@@ -109,9 +109,9 @@ def test_a_row_that_the_database_refuses_does_not_fail_the_turn(monkeypatch: pyt
             raise DataError("too large")
         joined(writes)
 
-    joined = statements._execute_joined
+    joined = statements._execute_as_one
     monkeypatch.setattr(statements, "execute", refusing)
-    monkeypatch.setattr(statements, "_execute_joined", refusing_joined)
+    monkeypatch.setattr(statements, "_execute_as_one", refusing_joined)
     monkeypatch.setattr(model_calls, "execute", refusing)
     answer, rows = turn_with(ANSWER)
 
@@ -161,5 +161,5 @@ def test_a_text_that_no_database_takes_is_cleaned() -> None:
 def test_what_a_conversation_has_cost_is_the_sum_of_its_calls() -> None:
     answer, _ = turn_with(ANSWER)
 
-    assert spent(answer.conversation_id) == pytest.approx(0.000125)
-    assert spent(str(uuid.uuid4())) == 0
+    assert sum_cost(answer.conversation_id) == pytest.approx(0.000125)
+    assert sum_cost(str(uuid.uuid4())) == 0

@@ -20,13 +20,13 @@ KEYS = PromptRetention(True, frozenset({"pin"}), ())
     ],
 )
 def test_values_of_redacted_names_are_masked_wherever_a_document_stands(text: str, kept: str) -> None:
-    assert KEYS.masked(text) == kept
+    assert KEYS.mask(text) == kept
 
 
 def test_a_pattern_reaches_behind_what_rules_look_at() -> None:
     rules = PromptRetention(True, frozenset(), (compile_pattern(r"\d{4}"),))
 
-    assert rules.masked("é" * 10_000 + " 1234") == "é" * 10_000 + " ***"
+    assert rules.mask("é" * 10_000 + " 1234") == "é" * 10_000 + " ***"
 
 
 def test_a_long_text_is_cut() -> None:
@@ -36,4 +36,4 @@ def test_a_long_text_is_cut() -> None:
 def test_a_pattern_that_cannot_be_used_keeps_no_other_from_masking() -> None:
     snapshot = make_snapshot(make_config("LLM/REDACT_PATTERNS", "(?=x)\n\\d+"))
 
-    assert PromptRetention.of(snapshot).masked("x 12") == "x ***"
+    assert PromptRetention.of(snapshot).mask("x 12") == "x ***"

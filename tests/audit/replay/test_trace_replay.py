@@ -15,7 +15,7 @@ def test_messages_are_turns_of_one_fresh_conversation() -> None:
 
     result = replay(["hours", "fees"], [TraceExpectation(0, "hours", "IDLE"), TraceExpectation(1, "FEES")])
 
-    assert result.passed()
+    assert result.has_passed()
     assert [(turn.turn_index, turn.user_text, turn.intent, turn.state) for turn in result.turns] == [
         (0, "hours", "HOURS", "IDLE"),
         (1, "fees", "FEES", "IDLE"),
@@ -33,7 +33,7 @@ def test_what_is_expected_otherwise_is_a_text_and_an_index_outside_is_one_too() 
         ["hours"], [TraceExpectation(0, "FEES", "DONE"), TraceExpectation(3, "HOURS"), TraceExpectation(-1)]
     )
 
-    assert not result.passed()
+    assert not result.has_passed()
     assert result.assertion_failures == [
         "turn 0: expected intent FEES, got HOURS",
         "turn 0: expected state DONE, got IDLE",
@@ -46,4 +46,4 @@ def test_a_turn_that_fails_has_led_to_an_error() -> None:
     desk()
     CeResponse.objects.filter(intent_code="HOURS").delete()
 
-    assert replay(["hours"], [TraceExpectation(0, "ERROR", "ERROR")]).passed()
+    assert replay(["hours"], [TraceExpectation(0, "ERROR", "ERROR")]).has_passed()

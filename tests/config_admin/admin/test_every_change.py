@@ -11,7 +11,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from config_admin import models as m
-from config_admin.editing.setting_fields import as_chosen
+from config_admin.editing.setting_fields import to_choice
 from config_admin.releases.change_set import change_set
 from config_admin.releases.content import content_of, contents, control_plane, kept_columns
 from config_admin.releases.diff import differences
@@ -128,6 +128,6 @@ def test_settings_that_are_changed_in_their_place_are_recorded(ada: Client) -> N
     setting = CATALOGUE["SESSION", "IDLE_TIMEOUT_HOURS"]
     url = f"{reverse('admin:config_admin_ceconfig_effective')}?edit={setting.name}"
 
-    ada.post(url, {"config_value": as_chosen(setting, "48"), "reason": "Because"})
+    ada.post(url, {"config_value": to_choice(setting, "48"), "reason": "Because"})
 
     assert recorded(first) == 1

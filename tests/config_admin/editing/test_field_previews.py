@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from config_admin.editing.field_previews import FIELD_PREVIEWS
-from config_admin.editing.sample_turns import typed
+from config_admin.editing.sample_turns import sample_typed_message
 from config_admin.releases.content import control_plane
 from convengine.engine.turn import rows
 from tests.builders import (
@@ -24,7 +24,7 @@ SNAPSHOT = make_snapshot(
 
 
 def tried(row: Any, column: str, text: str) -> Any:
-    moment = typed(text, SNAPSHOT, getattr(row, "intent_code", None), getattr(row, "state_code", None))
+    moment = sample_typed_message(text, SNAPSHOT, getattr(row, "intent_code", None), getattr(row, "state_code", None))
     return FIELD_PREVIEWS[row.table, column].run(row, column, moment)
 
 

@@ -26,6 +26,6 @@ def test_a_phrase_is_known_by_its_telling_words(phrase: str, expected: str) -> N
 )
 def test_a_phrase_is_found_in_a_message_with_it_whatever_its_letters(phrase: str) -> None:
     found = compile_pattern(pattern(phrase))
-    assert found.found(phrase)
-    assert found.found(f"so: {phrase}!")
-    assert not found.found("something else")
+    assert found.occurs_in(phrase)
+    assert found.occurs_in(f"so: {phrase}!")
+    assert not found.occurs_in("something else")

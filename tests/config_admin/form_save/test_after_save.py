@@ -9,7 +9,7 @@ from config_admin.health.diagnosis import RowKey
 from config_admin.models import CeHealthAcknowledgement
 from config_admin.releases.change_set import change_set
 from config_admin.snapshot.active import snapshots
-from config_admin.validation.installation import installed
+from config_admin.validation.installation import describe_installation
 from tests.config_admin.admin.pages import address, again
 from tests.config_admin.builders import made, new
 
@@ -51,7 +51,7 @@ def test_what_was_accepted_is_not_told(ben: Client, two_rules: list[m.CeRule]) -
     two_rules[1].match_pattern = "cancel|refund"
     two_rules[1].save()
     snapshot = snapshots.current()
-    for one in check_touched(snapshot, installed(), [RowKey("ce_rule", two_rules[1].pk)]).findings:
+    for one in check_touched(snapshot, describe_installation(), [RowKey("ce_rule", two_rules[1].pk)]).findings:
         CeHealthAcknowledgement.objects.create(
             pk=one.fingerprint(snapshot), code=one.code, reason="meant", made_by="ada"
         )

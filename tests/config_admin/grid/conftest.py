@@ -15,5 +15,5 @@ def edits(*edited: tuple[Any, dict[str, str]]) -> dict[Any, Edit]:
 
 def saved(*edited: tuple[Any, dict[str, str]], **options: Any) -> SaveResult:
     """Save edits of rows of one table, by nobody special."""
-    given = {"forbidden": lambda row: "", "author": "ada", "reason": "tidy"} | options
+    given = {"find_refusal": lambda row: "", "author": "ada", "reason": "tidy"} | options
     return save(edited[0][0]._meta.db_table, edits(*edited), **given)

@@ -9,7 +9,7 @@ import pytest
 from django.apps import apps
 
 from config_admin.manual.prose import PARTS
-from config_admin.manual.reference import chapters, named, places, search
+from config_admin.manual.reference import chapters, index_entries, index_unique_names, search
 from config_admin.manual.see_also import FURTHER
 from config_admin.manual.words import vocabularies
 from config_admin.validation.codes import CODES, HEALTH_CODES
@@ -108,17 +108,17 @@ def given_by_tools() -> set[str]:
 
 @for_each("anchor", sorted(set(known())))
 def test_it_has_an_entry_that_says_something(anchor: str) -> None:
-    assert anchor in places(), f"{anchor} has no entry in the manual"
-    entry = places()[anchor].entry
+    assert anchor in index_entries(), f"{anchor} has no entry in the manual"
+    entry = index_entries()[anchor].entry
     assert len(entry.text.split()) >= 2, f"the entry of {anchor} says nothing"
     unsaid = [choice.value for choice in entry.choices if choice.value and not choice.help]
     assert unsaid == [], f"{anchor} does not say what these mean"
 
 
 def test_the_reference_has_nothing_that_is_not_there() -> None:
-    custom = {anchor for anchor in places() if anchor.startswith("action.")}
+    custom = {anchor for anchor in index_entries() if anchor.startswith("action.")}
 
-    assert places().keys() - custom == set(known()) - custom
+    assert index_entries().keys() - custom == set(known()) - custom
 
 
 def test_codes_that_nothing_gives_are_not_explained() -> None:
@@ -134,7 +134,7 @@ def test_every_family_of_settings_has_a_title_and_a_page() -> None:
 def test_entries_tell_nothing_of_the_specification() -> None:
     sources = re.compile(r"\bR\d{1,3}\b|\((?:tables|settings|pipeline-\d|sessions) ")
 
-    assert [anchor for anchor, place in places().items() if sources.search(place.entry.text)] == []
+    assert [anchor for anchor, place in index_entries().items() if sources.search(place.entry.text)] == []
 
 
 @pytest.mark.parametrize(
@@ -172,8 +172,8 @@ def test_names_are_said_in_words(name: str, words: str) -> None:
 
 
 def test_a_word_that_two_things_have_leads_to_neither() -> None:
-    assert named()["POST_DIALOGUE_ACT"] == "phase.POST_DIALOGUE_ACT"
-    assert "DATABASE_UNKNOWN" not in named()
+    assert index_unique_names()["POST_DIALOGUE_ACT"] == "phase.POST_DIALOGUE_ACT"
+    assert "DATABASE_UNKNOWN" not in index_unique_names()
 
 
 def test_a_stage_says_who_writes_it_and_what_its_payload_holds() -> None:

@@ -1,6 +1,6 @@
 """Words in messages."""
 
-from config_admin.validation.wording import did_you_mean, listed, nearest, one_of
+from config_admin.validation.wording import did_you_mean, join_names, nearest, one_of
 
 
 def test_the_nearest_name_is_found_in_any_case() -> None:
@@ -15,8 +15,8 @@ def test_a_guess_is_a_sentence_or_nothing() -> None:
 
 
 def test_lists_are_sorted_and_say_none_when_empty() -> None:
-    assert listed(["b", "a"]) == "a, b"
-    assert listed([]) == "none"
+    assert join_names(["b", "a"]) == "a, b"
+    assert join_names([]) == "none"
 
 
 def test_choices_end_with_or() -> None:

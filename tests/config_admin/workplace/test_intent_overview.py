@@ -1,6 +1,6 @@
 import pytest
 
-from config_admin.workplace.intent_overview import describe_row, sections, states_of, unanswered
+from config_admin.workplace.intent_overview import describe_row, list_unanswered_states, sections, states_of
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
 from tests.builders import (
@@ -110,9 +110,9 @@ def test_the_states_are_those_that_its_rows_name_or_lead_to() -> None:
 def test_a_state_without_an_answer_is_told() -> None:
     answered = make_response(intent_code="REFUND", state_code="DONE")
 
-    assert unanswered(make_snapshot(REFUND, answered), "REFUND", ["CONFIRM", "DONE"]) == ["CONFIRM"]
-    assert unanswered(make_snapshot(REFUND, make_response()), "REFUND", ["CONFIRM", "DONE"]) == []
-    assert unanswered(make_snapshot(make_intent("REFUND", enabled=False)), "REFUND", ["CONFIRM"]) == []
+    assert list_unanswered_states(make_snapshot(REFUND, answered), "REFUND", ["CONFIRM", "DONE"]) == ["CONFIRM"]
+    assert list_unanswered_states(make_snapshot(REFUND, make_response()), "REFUND", ["CONFIRM", "DONE"]) == []
+    assert list_unanswered_states(make_snapshot(make_intent("REFUND", enabled=False)), "REFUND", ["CONFIRM"]) == []
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from config_admin import models as m
-from config_admin.editing.setting_fields import as_chosen, value_field
+from config_admin.editing.setting_fields import to_choice, value_field
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
 from config_admin.snapshot.active import snapshots
@@ -154,8 +154,8 @@ def test_bounds_are_those_of_the_setting() -> None:
 def test_a_stored_word_is_shown_as_the_choice_it_means() -> None:
     switch = CATALOGUE["DIALOGUEACTSTEP", "QUERY_REWRITE_ENABLED"]
 
-    assert [as_chosen(switch, word) for word in ("yes", "OFF", "perhaps")] == ["true", "false", "perhaps"]
-    assert as_chosen(CATALOGUE["DIALOGUEACTSTEP", "RESOLUTE"], "regex_only") == "REGEX_ONLY"
+    assert [to_choice(switch, word) for word in ("yes", "OFF", "perhaps")] == ["true", "false", "perhaps"]
+    assert to_choice(CATALOGUE["DIALOGUEACTSTEP", "RESOLUTE"], "regex_only") == "REGEX_ONLY"
 
 
 def test_a_value_given_in_place_is_a_row_and_a_release_with_its_reason(ben: Client) -> None:

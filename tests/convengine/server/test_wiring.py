@@ -61,4 +61,4 @@ def test_a_stub_says_what_it_was_asked() -> None:
     answers = [EchoModel().complete(LlmRequest("POLICY", "", "Hello?", json_schema=schema)) for schema in (None, {})]
 
     assert [answer.text for answer in answers] == ["Hello?", "{}"]
-    assert EchoModel().spent("c") == 0
+    assert EchoModel().sum_cost("c") == 0

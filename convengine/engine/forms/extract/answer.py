@@ -54,7 +54,7 @@ def read_whole_answer(reading: Reading, field: Field) -> Candidate | None:
         return _read_yes_or_no(reading, field, start, end)
     if not said or reading.text.rstrip().endswith("?") or SAYS_NOTHING.fullmatch(said) or DENIES.match(said):
         return None
-    words = clean_value(reading.said(start, end)).lstrip("#")
+    words = clean_value(reading.quote(start, end)).lstrip("#")
     if choice := find_choice(words, field):
         return Candidate(field, start, end, choice.value, ANSWER)
     if list_spellings(field) and field.choices:
@@ -121,7 +121,7 @@ def _compile_name(field: Field) -> re.Pattern[str]:
 
 def _read_yes_or_no(reading: Reading, field: Field, start: int, end: int) -> Candidate | None:
     bare = COURTESY.sub("", reading.text.strip().rstrip(_CLOSING))
-    if choice := find_choice(clean_value(reading.said(start, end)), field):
+    if choice := find_choice(clean_value(reading.quote(start, end)), field):
         return Candidate(field, start, end, choice.value, ANSWER)
     place = (len(reading.text) - len(reading.text.lstrip()), len(reading.text.rstrip()))
     for value, words, phrases in ((True, YES, YES_PHRASES), (False, NO, NO_PHRASES)):
@@ -141,14 +141,14 @@ def _read_number(reading: Reading, field: Field) -> Candidate | None:
     if len(only) == 1 and (only[0].unit is None or only[0].start == start):
         one = only[0]
         value = read_counted(field, one)
-        if is_negated_or_hypothetical(reading, field, one.start, one.end) or reading.asked(one.start):
+        if is_negated_or_hypothetical(reading, field, one.start, one.end) or reading.is_question(one.start):
             return None
         if one.in_words and SAYS_NOTHING.fullmatch(reading.text[start:end]):
             return None
         if value is not None and not frames_number(reading, field, one):
             return None
         if value is None:
-            return _build_candidate(field, one.start, one.end, reading.said(one.start, end), VALUE_INVALID)
+            return _build_candidate(field, one.start, one.end, reading.quote(one.start, end), VALUE_INVALID)
         return Candidate(field, one.start, value[1], value[0], ANSWER, value[2])
     return None
 
@@ -159,10 +159,10 @@ def _read_formatted(reading: Reading, field: Field, start: int, end: int) -> Can
     if field.format == "phone" and len(inside) == 1:
         start, end = inside[0].span()
     try:
-        return Candidate(field, start, end, known.read(clean_value(reading.said(start, end))), ANSWER)
+        return Candidate(field, start, end, known.read(clean_value(reading.quote(start, end))), ANSWER)
     except Unclear as unclear:
         attempt = any(char.isdigit() or char == "@" for char in reading.text[start:end])
-        return _build_candidate(field, start, end, reading.said(start, end), str(unclear)) if attempt else None
+        return _build_candidate(field, start, end, reading.quote(start, end), str(unclear)) if attempt else None
 
 
 def _build_candidate(field: Field, start: int, end: int, words: str, problem: str) -> Candidate | None:

@@ -93,5 +93,5 @@ def verb_goes_on(reading: Reading, lead: str, start: int) -> bool:
     """True for "I am moving to …", "this is taking …": the verb continues after the lead-in."""
     words = reading.words(start, reading.clause(start)[1])
     copula = lead.rstrip().endswith(("is", "'s", "its", "am", "'m"))
-    name = not reading.is_shouting and reading.said(start, start + 1).isupper()
+    name = not reading.is_shouting and reading.quote(start, start + 1).isupper()
     return copula and len(words) > 1 and len(words[0]) > 4 and words[0].endswith("ing") and not name

@@ -75,4 +75,4 @@ def _read_pair(reading: Reading, source: Field, target: Field) -> Iterator[Candi
 
 
 def _build_candidate(reading: Reading, field: Field, start: int, end: int) -> Candidate:
-    return Candidate(field, start, end, clean_value(reading.said(start, end)), DIRECTION)
+    return Candidate(field, start, end, clean_value(reading.quote(start, end)), DIRECTION)

@@ -121,13 +121,13 @@ def _list_tokens(reading: Reading, start: int) -> list[re.Match[str]]:
 def _is_name(reading: Reading, start: int, word: str) -> bool:
     if any(char.isdigit() for char in word) or _is_written_as_name(reading, start, word):
         return True
-    return not reading.is_shouting and word not in _NO_VALUE and reading.said(start, start + 1).isupper()
+    return not reading.is_shouting and word not in _NO_VALUE and reading.quote(start, start + 1).isupper()
 
 
 def _is_written_as_name(reading: Reading, start: int, word: str) -> bool:
     """True for "Nice" after a lower-case word. If every word has a capital, capitals say nothing."""
     before = reading.text[:start].split()
-    if word not in _NAMES_TOO or not before or reading.said(start, start + len(word)) != word.capitalize():
+    if word not in _NAMES_TOO or not before or reading.quote(start, start + len(word)) != word.capitalize():
         return False
     last = reading.text.rindex(before[-1], 0, start)
-    return reading.said(last, last + 1).islower()
+    return reading.quote(last, last + 1).islower()

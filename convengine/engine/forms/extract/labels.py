@@ -119,7 +119,7 @@ def _read_id(reading: Reading, name: FieldMention) -> Candidate | None:
 def _read_words(reading: Reading, name: FieldMention, start: int, end: int | None) -> Candidate | None:
     if end is None:
         return None
-    value = clean_value(reading.said(start, end)).lstrip("#")
+    value = clean_value(reading.quote(start, end)).lstrip("#")
     if not value:
         return None
     return Candidate(name.field, start, end, value, LABEL, anchor=name.start)

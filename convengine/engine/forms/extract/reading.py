@@ -48,11 +48,11 @@ class Reading:
             last += 1
         return self._places[start], last
 
-    def place(self, position: int) -> int:
+    def to_text_position(self, position: int) -> int:
         """The position in `text` of a position in the message."""
         return bisect_left(self._places, position)
 
-    def said(self, start: int, end: int) -> str:
+    def quote(self, start: int, end: int) -> str:
         """A part of `text` as the user wrote it."""
         first, last = self.span(start, end)
         return self.original[first:last]
@@ -136,7 +136,7 @@ class Reading:
         first, _ = self.clause(position)
         return self.text[max(first, position - _NEAR) : position]
 
-    def asked(self, position: int) -> bool:
+    def is_question(self, position: int) -> bool:
         """True inside a question that is not a request: "is Dallas possible?", "what is 5 in euro?"."""
         first, last = self.sentence(position)
         sentence = self.text[first:last]

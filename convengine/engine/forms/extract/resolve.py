@@ -67,7 +67,7 @@ def _keep_meant(reading: Reading, found: list[Candidate]) -> Iterator[Candidate]
             continue
         instead = any(_replaces_directly(reading, other, one, denied) for other in others)
         # A match of the schema's own pattern counts in a question too: "where is my order 48392?"
-        asked = one.by != X_EXTRACT and reading.asked(one.begins)
+        asked = one.by != X_EXTRACT and reading.is_question(one.begins)
         if instead or not (id(one) in denied or asked):
             yield one
 
@@ -101,7 +101,7 @@ def _apply_correction(reading: Reading, candidate: Candidate) -> Candidate:
             return candidate
         return _apply_correction(reading, _move_candidate(candidate, start, found))
     last = find_end_after_sign(reading, start, {})
-    value = clean_value(reading.said(start, last)) if last else ""
+    value = clean_value(reading.quote(start, last)) if last else ""
     if not value or last is None:
         return candidate
     return _move_candidate(candidate, start, (value, last, None))

@@ -8,9 +8,9 @@ from convengine.engine.forms.choices import Spelling, list_spellings
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.units import (
     CountedNumber,
+    counts_other_unit,
     is_numeric,
     list_units,
-    measures_otherwise,
     read_number_at,
     takes_money,
 )
@@ -73,7 +73,7 @@ def _compile_choices(found: tuple[Spelling, ...]) -> tuple[dict[str, Spelling], 
 def read_formatted(reading: Reading, field: Field, start: int, end: int) -> Found:
     """A value of the field's format in a span."""
     known = FORMATS[field.format or ""]
-    said = reading.said(start, end) if field.format in ("email", "uri", "uuid") else reading.text[start:end]
+    said = reading.quote(start, end) if field.format in ("email", "uri", "uuid") else reading.text[start:end]
     try:
         return known.read(said), end, None
     except Unclear as unclear:
@@ -83,7 +83,7 @@ def read_formatted(reading: Reading, field: Field, start: int, end: int) -> Foun
 def read_counted(field: Field, found: CountedNumber) -> Found | None:
     """The value of a number for a field; null if it counts another unit."""
     metres = found.number.times == "m" and not takes_money(field)
-    if metres or measures_otherwise(field, found.unit):
+    if metres or counts_other_unit(field, found.unit):
         return None
     value = to_json_number(found.number, field.type)
     problem = None if value is not None else VALUE_INVALID

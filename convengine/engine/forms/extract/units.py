@@ -127,7 +127,7 @@ def identifies(field: Field) -> bool:
     return any(label[-1] in GENERIC and label[0] not in ("number", "no") for label in field.labels)
 
 
-def measures_otherwise(field: Field, unit: str | None) -> bool:
+def counts_other_unit(field: Field, unit: str | None) -> bool:
     """True when the field counts another unit of the same kind: years instead of months."""
     if unit not in UNITS:
         return False

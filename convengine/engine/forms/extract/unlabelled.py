@@ -54,7 +54,7 @@ def _capture_values(reading: Reading, form: Form, field: Field, text: str) -> It
         if said and said.strip():
             found = convert_value(clean_value(said), field, form)
             # The position of the value without the words before it, because one of those may deny it.
-            start, end = (reading.place(place) for place in match.span(group))
+            start, end = (reading.to_text_position(place) for place in match.span(group))
             yield Candidate(
                 field, start, end, found.value if found.value is not None else said, X_EXTRACT, found.problem
             )
@@ -104,7 +104,7 @@ def _is_specific(reading: Reading, match: re.Match[str], spelling: Spelling) -> 
     if len(spelling.key) < 2:
         return False
     alone = build_choice_key(clean_value(reading.original)) == spelling.key
-    return alone or (not reading.is_shouting and reading.said(*match.span()) == spelling.text)
+    return alone or (not reading.is_shouting and reading.quote(*match.span()) == spelling.text)
 
 
 def read_by_format(reading: Reading, fields: Sequence[Field]) -> Iterator[Candidate]:
@@ -141,14 +141,14 @@ def read_by_shape(reading: Reading, fields: Sequence[Field]) -> Iterator[Candida
         shape = field.declared["pattern"]
         for match in _TOKEN.finditer(reading.text):
             end = match.start() + len(match.group().rstrip("."))
-            said = reading.said(match.start(), end)
+            said = reading.quote(match.start(), end)
             if any(c.isalpha() for c in said) and any(c.isdigit() for c in said) and _fits(shape, said):
                 yield Candidate(field, match.start(), end, said, PATTERN)
 
 
 def _fits(shape: str, said: str) -> bool:
     try:
-        return compile_pattern(shape, ignore_case=False).found(said)
+        return compile_pattern(shape, ignore_case=False).occurs_in(said)
     except PatternError:
         return False
 

@@ -34,7 +34,7 @@ def parse(value: str | None) -> str:
 def apply(rule: Rule, session: Session, turn: Turn) -> Session:
     """Set the intent. Raises ActionValueError."""
     before, intent = session.intent, parse(rule.action_value)
-    session = session.moved(intent=intent, cause="RULE", rule_id=rule.rule_id, phase=code(rule.phase))
+    session = session.move_to(intent=intent, cause="RULE", rule_id=rule.rule_id, phase=code(rule.phase))
     audit_action(rule, session, turn, SET_INTENT, "context", fromIntent=before, toIntent=intent, state=session.state)
     return session
 

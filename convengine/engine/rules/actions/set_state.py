@@ -34,7 +34,7 @@ def parse(value: str | None) -> str:
 def apply(rule: Rule, session: Session, turn: Turn) -> Session:
     """Set the state. Raises ActionValueError."""
     before, state = session.state, parse(rule.action_value)
-    session = session.moved(state=state, cause="RULE", rule_id=rule.rule_id, phase=code(rule.phase))
+    session = session.move_to(state=state, cause="RULE", rule_id=rule.rule_id, phase=code(rule.phase))
     audit_action(rule, session, turn, SET_STATE, "context", fromState=before, toState=state, intent=session.intent)
     return session
 

@@ -46,7 +46,7 @@ class TaskReference:
     task: str
     methods: tuple[str, ...] = ()
 
-    def chosen(self, registered: Sequence[str]) -> tuple[str, ...]:
+    def choose_methods(self, registered: Sequence[str]) -> tuple[str, ...]:
         """The methods to run: the named ones, else the one with the task's name, `run`, or the only one."""
         if self.methods:
             return self.methods
@@ -80,7 +80,7 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
     if registered is None:
         raise build_unknown_task_error(reference.task, turn.ports.tasks.names())
     _check_methods(reference, registered)
-    for method in reference.chosen(registered):
+    for method in reference.choose_methods(registered):
         answer = turn.ports.tasks.run(reference.task, method, session, rule)
         session = apply_task_answer(session, answer)
         if answer.failed:
@@ -93,7 +93,7 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
         "context",
         "inputParams",
         beanName=reference.task,
-        beanMethodNames=list(reference.chosen(registered)),
+        beanMethodNames=list(reference.choose_methods(registered)),
         intent=session.intent,
         state=session.state,
     )
@@ -120,7 +120,7 @@ def build_unknown_task_error(task: str, registered: Iterable[str]) -> ActionValu
 
 
 def _check_methods(reference: TaskReference, registered: Sequence[str]) -> None:
-    for method in reference.chosen(registered):
+    for method in reference.choose_methods(registered):
         if method not in registered:
             has = join_names(sorted(registered))
             message = f"Task {reference.task} has no method {method}. It has: {has}."

@@ -39,7 +39,7 @@ class JsonPath:
 
     def find(self, document: Json) -> list[Json]:
         """All values of the path, in document order; none if the evaluation costs too much."""
-        return self._found(document, Meter()) or []
+        return self._find(document, Meter()) or []
 
     def first(self, document: Json) -> tuple[bool, Json]:
         """(True, the first value), or (False, null) without a hit."""
@@ -53,7 +53,7 @@ class JsonPath:
         filter.
         """
         meter = Meter()
-        found = self._found(document, meter)
+        found = self._find(document, meter)
         if found is None:
             return PathVerdict(False, BUDGET_EXCEEDED, tuple(meter.operands))
         if not null_leaf_matches and not self._filtered:
@@ -63,7 +63,7 @@ class JsonPath:
             meter.record(self._written, found[0] if found else None, "exists", None, matched)
         return PathVerdict(matched, None if matched else NOT_MET, tuple(meter.operands))
 
-    def _found(self, document: Json, meter: Meter) -> list[Json] | None:
+    def _find(self, document: Json, meter: Meter) -> list[Json] | None:
         try:
             if self._walk is not None:
                 value = self._walk(document, document, meter)

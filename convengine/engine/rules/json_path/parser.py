@@ -132,13 +132,13 @@ class DialectParser(ExtendedJsonPathParser):
         """names : STRING
         | names ',' STRING
         """
-        p[0] = _appended(p)
+        p[0] = _append(p)
 
     def p_indexes(self, p: Any) -> None:
         """indexes : INT
         | indexes ',' INT
         """
-        p[0] = _appended(p)
+        p[0] = _append(p)
 
     def p_maybe_int(self, p: Any) -> None:
         """maybe_int : INT
@@ -211,10 +211,10 @@ class DialectParser(ExtendedJsonPathParser):
         """literals : literal
         | literals ',' literal
         """
-        p[0] = _appended(p)
+        p[0] = _append(p)
 
 
-def _appended(p: Any) -> tuple[Any, ...]:
+def _append(p: Any) -> tuple[Any, ...]:
     return (p[1],) if len(p) == 2 else (*p[1], p[3])
 
 

@@ -10,7 +10,7 @@ def match_regex(rule: Rule, text: str | None) -> Verdict:
     """Test a rule on a text. A null text, or a blank or invalid pattern never matches."""
     pattern = rule.match_pattern or ""
     try:
-        matched = not blank(pattern) and compile_pattern(pattern).found(text)
+        matched = not blank(pattern) and compile_pattern(pattern).occurs_in(text)
     except PatternError:
         return Verdict(False, ROW_INVALID)
     return build_text_verdict(rule.match_target, text, "=~", rule.match_pattern, matched)

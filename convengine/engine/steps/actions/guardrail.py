@@ -181,7 +181,7 @@ def _find_sensitive_match(session: Session, turn: Turn, subjects: list[tuple[str
                 return SensitiveMatch(said[0][0], index)
             continue
         for name, subject in said:
-            if pattern.found(subject):
+            if pattern.occurs_in(subject):
                 return SensitiveMatch(name, index)
     return None
 

@@ -130,7 +130,7 @@ def resolve_reference(turn: Turn, action: Action) -> tuple[TaskReference, tuple[
     registered = turn.ports.tasks.methods(reference.task)
     if registered is None:
         raise NotRunnable(NOT_REGISTERED, build_unknown_task_error(reference.task, turn.ports.tasks.names()).message)
-    methods = reference.chosen(registered)
+    methods = reference.choose_methods(registered)
     for method in methods:
         if method not in registered:
             has = ", ".join(sorted(registered))

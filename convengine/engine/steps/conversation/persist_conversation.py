@@ -12,7 +12,7 @@ from convengine.engine.text.compare import blank
 from convengine.engine.threads.ending import apply_end_of_turn
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import Lifecycle
-from convengine.engine.turn.payload import to_stored
+from convengine.engine.turn.payload import to_document
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import FinalResult, Session
 from convengine.engine.turn.stages import ENGINE_RETURN
@@ -42,7 +42,7 @@ class PersistConversationStep(Step):
             intent=UNKNOWN if blank(session.intent) else session.intent,
             state=UNKNOWN if blank(session.state) else session.state,
             context=build_closing_context(session),
-            last_assistant=to_stored(payload),
+            last_assistant=to_document(payload),
         )
         session = _add_question_to_summary(apply_end_of_turn(_trim_context(session, turn), turn))
         result = FinalResult(str(session.intent), str(session.state), payload, session.context)

@@ -92,7 +92,7 @@ def accept_intent(
 ) -> AgentResult:
     """Accept: set the intent in its row's spelling and the state, drop questions, run POST_AGENT_INTENT rules."""
     wanted, note = _choose_state(session, turn, intent, state)
-    moved = session.moved(intent=map_spellings(turn.snapshot)[intent], state=wanted, cause="INTENT_RESOLUTION")
+    moved = session.move_to(intent=map_spellings(turn.snapshot)[intent], state=wanted, cause="INTENT_RESOLUTION")
     moved = collision.drop_questions(moved).evolve(intent_source="AGENT").with_params({"intent_resolved_by": "AGENT"})
     after = run_phase(RulePhase.POST_AGENT_INTENT, RESOLVER, moved, turn)
     turn.audit(
@@ -178,7 +178,7 @@ def _ask_user(reading: _AnswerReading, session: Session, turn: Turn) -> AgentRes
     clarification = Clarification(
         reading.question, collision.AGENT, collision.list_options(turn.snapshot, reading.close)
     )
-    session = session.moved(intent=intent, state=state, cause="INTENT_RESOLUTION").evolve(clarification=clarification)
+    session = session.move_to(intent=intent, state=state, cause="INTENT_RESOLUTION").evolve(clarification=clarification)
     if state != INTENT_COLLISION and not _is_overridden(session):
         session = session.evolve(reply_override=ReplyOverride(reading.question, collision.AGENT))
     turn.audit(
@@ -221,7 +221,7 @@ def _choose_state(session: Session, turn: Turn, intent: str, wanted: str) -> tup
 
 def _list_intents_with_schema(snapshot: Snapshot) -> frozenset[str]:
     return snapshot.table(rows.OutputSchema).memo.get(
-        "intents", lambda: frozenset(code(schema.intent_code) for schema in snapshot.enabled(rows.OutputSchema))
+        "intents", lambda: frozenset(code(schema.intent_code) for schema in snapshot.enabled_rows(rows.OutputSchema))
     )
 
 

@@ -51,7 +51,7 @@ def order_classifiers(snapshot: Snapshot) -> tuple[rows.Classifier, ...]:
             sorted(
                 (
                     row
-                    for row in snapshot.enabled(rows.Classifier)
+                    for row in snapshot.enabled_rows(rows.Classifier)
                     if snapshot.is_active(row.intent_code) and code(row.intent_code) not in (ANY, UNKNOWN, "")
                 ),
                 key=lambda row: (row.priority, row.classifier_id),
@@ -82,7 +82,9 @@ def get_classifier_bank(snapshot: Snapshot) -> TextBank:
     return snapshot.table(rows.Classifier).memo.get(
         "bank",
         lambda: TextBank(
-            (r.classifier_id, r.rule_type, r.pattern) for r in snapshot.enabled(rows.Classifier) if not r.is_semantic
+            (r.classifier_id, r.rule_type, r.pattern)
+            for r in snapshot.enabled_rows(rows.Classifier)
+            if not r.is_semantic
         ),
     )
 
@@ -168,7 +170,7 @@ def _build_candidate(row: rows.Classifier, result: Classification) -> Candidate:
 
 def _count_excluded(snapshot: Snapshot, result: Classification) -> dict[str, int]:
     """How many rows each reason excluded, besides the listed ones."""
-    enabled, ordered = len(snapshot.enabled(rows.Classifier)), len(order_classifiers(snapshot))
+    enabled, ordered = len(snapshot.enabled_rows(rows.Classifier)), len(order_classifiers(snapshot))
     invalid, off = len(_find_invalid(snapshot)), count_switched_off(snapshot, rows.Classifier)
     alike, comparison = len(_list_example_rows(snapshot)), result.comparison
     by_text, near = (0, len(comparison.near)) if comparison else (len(result.hits), 0)

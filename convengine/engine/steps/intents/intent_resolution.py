@@ -155,7 +155,9 @@ def _leave_unresolved(agent_result: AgentResult, turn: Turn, classification: Cla
         if repeated is not None:
             return _audit_question(repeated, turn)
         # The intent before the question was not meant either; with state UNKNOWN it would match no row (R38).
-        unresolved = session.moved(intent=UNKNOWN, state=UNKNOWN, cause="INTENT_RESOLUTION").evolve(clarification=None)
+        unresolved = session.move_to(intent=UNKNOWN, state=UNKNOWN, cause="INTENT_RESOLUTION").evolve(
+            clarification=None
+        )
         return _audit_no_change(unresolved, turn, "NO_RESOLVER_MATCHED")
     return _audit_no_change(session, turn, "BLANK_TEXT" if blank(session.user_text) else "NO_RESOLVER_MATCHED")
 
@@ -168,7 +170,7 @@ def _classify_message(session: Session, turn: Turn) -> Classification:
 
 
 def _move_by_classifier(session: Session, turn: Turn, row: rows.Classifier) -> Session:
-    moved = session.moved(
+    moved = session.move_to(
         intent=code(row.intent_code), state=choose_state(session, turn, row), cause="INTENT_RESOLUTION"
     )
     moved = collision.drop_questions(moved).evolve(intent_source="CLASSIFIER")

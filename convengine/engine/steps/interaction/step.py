@@ -88,7 +88,7 @@ class InteractionPolicyStep(Step):
 
 def _read_action_reply(session: Session, turn: Turn, act: DialogueAct) -> tuple[Session, PolicyOutcome | None]:
     """The reply to "which action do you mean?"."""
-    session = question.close_when_key_given(session)
+    session = question.close_question_for_named_action(session)
     if not question.is_open(session):
         return session, None
     if act is DialogueAct.NEGATE:

@@ -41,7 +41,7 @@ def order_policies(snapshot: Snapshot) -> tuple[rows.Policy, ...]:
     return snapshot.table(rows.Policy).memo.get(
         "ordered",
         lambda: tuple(
-            sorted(snapshot.enabled(rows.Policy), key=lambda p: (p.rule_type == "LLM", p.priority, p.policy_id))
+            sorted(snapshot.enabled_rows(rows.Policy), key=lambda p: (p.rule_type == "LLM", p.priority, p.policy_id))
         ),
     )
 

@@ -9,7 +9,7 @@ from convengine.engine.steps.policy.settings import BLOCK_IS_TERMINAL, DEFAULT_R
 from convengine.engine.steps.policy.stages import POLICY_BLOCK
 from convengine.engine.text.compare import blank, shorten
 from convengine.engine.turn.enums import ConversationStatus, DecisionKind
-from convengine.engine.turn.payload import TextPayload, to_spoken_text, to_stored
+from convengine.engine.turn.payload import TextPayload, to_document, to_spoken_text
 from convengine.engine.turn.rows import Policy
 from convengine.engine.turn.session import FinalResult, Session
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT, ENGINE_RETURN
@@ -77,7 +77,7 @@ class PolicyEnforcementStep(Step):
 def _block_turn(session: Session, turn: Turn, text: str, **details: Any) -> Stop:
     payload = TextPayload(text)
     session = session.evolve(
-        status=ConversationStatus.BLOCKED.value, payload=payload, last_assistant=to_stored(payload)
+        status=ConversationStatus.BLOCKED.value, payload=payload, last_assistant=to_document(payload)
     )
     result = FinalResult(session.intent or "", session.state or "", payload, session.context)
     turn.audit(
@@ -90,5 +90,5 @@ def _block_turn(session: Session, turn: Turn, text: str, **details: Any) -> Stop
         state=session.state,
         **details,
     )
-    turn.audit(session, ENGINE_RETURN, intent=session.intent, state=session.state, final_result=to_stored(payload))
+    turn.audit(session, ENGINE_RETURN, intent=session.intent, state=session.state, final_result=to_document(payload))
     return Stop(session, result)

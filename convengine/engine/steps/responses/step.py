@@ -21,7 +21,7 @@ from convengine.engine.threads.ending import choose_edge_reply
 from convengine.engine.threads.settings import FRESH_START_TEXT, STALE_TEXT
 from convengine.engine.turn.enums import DecisionKind, OutputFormat, ResponseType
 from convengine.engine.turn.facts import collect_schema_values
-from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload, to_stored
+from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload, to_document
 from convengine.engine.turn.rows import Response
 from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import ReplyOverride, Session
@@ -129,7 +129,7 @@ def _prepend_stale_text(payload: Payload, session: Session, turn: Turn) -> Paylo
 
 def _set_answer(session: Session, turn: Turn, payload: Payload, response_type: str, **details: Any) -> Session:
     payload = transform_payload(_prepend_stale_text(payload, session, turn), session, turn, FINAL)
-    session = session.evolve(payload=payload, last_assistant=to_stored(payload))
+    session = session.evolve(payload=payload, last_assistant=to_document(payload))
     turn.audit(
         session,
         ASSISTANT_OUTPUT,

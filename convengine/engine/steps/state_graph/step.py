@@ -58,7 +58,7 @@ def _report_violation(session: Session, turn: Turn, verdict: GraphVerdict, bad: 
 
 def _revert_move(session: Session, turn: Turn) -> Session:
     """Restore intent and state of the turn's start, so that the answer is that of the old state."""
-    reverted = session.moved(intent=session.turn_start_intent, state=session.turn_start_state, cause="STATE_GRAPH")
+    reverted = session.move_to(intent=session.turn_start_intent, state=session.turn_start_state, cause="STATE_GRAPH")
     turn.audit(
         reverted,
         STATE_GRAPH_REVERTED,

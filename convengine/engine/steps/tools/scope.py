@@ -56,7 +56,7 @@ def find_server(snapshot: Snapshot, tool_code: str) -> rows.McpServer | None:
     name, dot, tool = rest.partition(".")
     if f"{prefix.lower()}." != _PREFIX or not (dot and tool):
         return None
-    return next((row for row in snapshot.enabled(rows.McpServer) if row.name.lower() == name.lower()), None)
+    return next((row for row in snapshot.enabled_rows(rows.McpServer) if row.name.lower() == name.lower()), None)
 
 
 def list_servers_in_scope(session: Session, turn: Turn) -> tuple[rows.McpServer, ...]:

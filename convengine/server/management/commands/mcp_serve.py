@@ -23,12 +23,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, transport: str, host: str, port: int, threads: int, **options: Any) -> None:
         """Serve. Raises CommandError for an unknown key (stdio)."""
-        from convengine.server.mcp_server.server import PATH, http_application, known, serve_stdio
+        from convengine.server.mcp_server.server import PATH, http_application, is_valid_key, serve_stdio
         from convengine.server.startup.process import prepare_process
 
         if transport == "stdio":
             secret = os.environ.get("CE_MCP_API_KEY", "").strip()
-            if not known(secret):
+            if not is_valid_key(secret):
                 raise CommandError("Set CE_MCP_API_KEY to an API key. API keys are created in the admin.")
             connections.close_all()
             prepare_process()

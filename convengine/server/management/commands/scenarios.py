@@ -31,7 +31,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, paths: list[Path], only: list[str], json: bool, replay: bool, **options: Any) -> None:
         reports = []
-        chosen = _chosen(paths, only)
+        chosen = _choose_files(paths, only)
         with database.use_scratch_database():
             for file in chosen:
                 reports.append(run(file, replay=replay))
@@ -46,7 +46,7 @@ class Command(BaseCommand):
         self.stdout.flush()
 
 
-def _chosen(paths: list[Path], only: list[str]) -> list[Path]:
+def _choose_files(paths: list[Path], only: list[str]) -> list[Path]:
     """The files to play. Raises CommandError for an unknown path or id."""
     for path in paths:
         if not path.exists():

@@ -33,8 +33,8 @@ def test_a_text_is_found_that_RE2_finds_all_wanted_patterns_in_and_no_other(
     text = search([_automaton(one) for one in wanted], [_automaton(one) for one in unwanted]).text
 
     assert text is not None
-    assert all(compile_pattern(one).found(text) for one in wanted)
-    assert not any(compile_pattern(one).found(text) for one in unwanted)
+    assert all(compile_pattern(one).occurs_in(text) for one in wanted)
+    assert not any(compile_pattern(one).occurs_in(text) for one in unwanted)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_the_search_finds_a_text_whenever_trying_all_short_ones_does(one: str, o
     )
 
     def serves(text: str) -> bool:
-        return all(each.found(text) for each in wanted) and not any(each.found(text) for each in unwanted)
+        return all(each.occurs_in(text) for each in wanted) and not any(each.occurs_in(text) for each in unwanted)
 
     assert found.text is None or serves(found.text)
     assert found.text is not None or not any(map(serves, _TEXTS))

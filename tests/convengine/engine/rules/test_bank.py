@@ -122,7 +122,7 @@ def one(kind: str, pattern: str, text: str) -> bool:
     if blank(pattern) or not norm(pattern):
         return False
     return {
-        "REGEX": lambda: compile_pattern(pattern).found(text),
+        "REGEX": lambda: compile_pattern(pattern).occurs_in(text),
         "CONTAINS": lambda: norm(pattern) in norm(text),
         "STARTS_WITH": lambda: norm(text).startswith(norm(pattern)),
         "EXACT": lambda: norm(text) == norm(pattern),

@@ -3,8 +3,8 @@ from convengine.engine.turn.params import (
     is_engine_owned,
     is_turn_param,
     keep_persistent,
+    remove_reserved,
     select_turn_facts,
-    split_reserved,
 )
 
 
@@ -19,7 +19,7 @@ def test_controls_of_the_caller_live_one_turn() -> None:
 
 
 def test_what_the_engine_owns_is_dropped_and_named() -> None:
-    assert split_reserved({"guardrail_blocked": False, "colour": "red"}) == ({"colour": "red"}, ["guardrail_blocked"])
+    assert remove_reserved({"guardrail_blocked": False, "colour": "red"}) == ({"colour": "red"}, ["guardrail_blocked"])
 
 
 def test_what_lasts_and_what_the_turn_record_keeps_are_apart() -> None:

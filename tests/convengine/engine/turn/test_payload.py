@@ -1,6 +1,6 @@
 import pytest
 
-from convengine.engine.turn.payload import JsonPayload, TextPayload, to_spoken_text, to_stored
+from convengine.engine.turn.payload import JsonPayload, TextPayload, to_document, to_spoken_text
 
 
 @pytest.mark.parametrize(
@@ -32,4 +32,4 @@ def test_P2_13_V2_V3_V4_what_the_assistant_said_is_found_in_what_was_stored(docu
     ],
 )
 def test_an_answer_is_stored_by_its_kind(payload: TextPayload | JsonPayload, kept: object) -> None:
-    assert to_stored(payload) == kept
+    assert to_document(payload) == kept

@@ -10,7 +10,7 @@ import pytest
 
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.server.executors import addresses, http_client
-from convengine.server.executors.addresses import public, resolved
+from convengine.server.executors.addresses import public, resolve_host
 from convengine.server.executors.circuit import Circuits
 from convengine.server.executors.http_client import Call, send
 from convengine.server.executors.http_connections import connections
@@ -90,7 +90,7 @@ def test_a_name_with_one_private_address_is_refused(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(addresses.socket, "getaddrinfo", _says("1.1.1.1", "127.0.0.1"))
 
     with pytest.raises(ToolFault, match="HOST_REFUSED"):
-        resolved("both.example", 80, private_allowed=False)
+        resolve_host("both.example", 80, private_allowed=False)
 
 
 def test_a_name_that_changes_its_address_is_looked_up_once_and_called_where_it_was_judged(
@@ -139,7 +139,7 @@ def test_a_certificate_is_asked_of_the_name_and_must_be_vouched_for(
 ) -> None:
     certificate, key = certificate_of("orders.example", tmp_path)
     monkeypatch.setattr(addresses.socket, "getaddrinfo", _says("127.0.0.1"))
-    monkeypatch.setattr(http_client, "_made", http_client._made.__wrapped__)
+    monkeypatch.setattr(http_client, "_make_transport", http_client._make_transport.__wrapped__)
     context = ssl.create_default_context(cafile=str(certificate))
     with serving(Reply(body=b'"sealed"'), certificate=(certificate, key)) as server:
 
@@ -149,7 +149,7 @@ def test_a_certificate_is_asked_of_the_name_and_must_be_vouched_for(
         with pytest.raises(ToolFault, match="HTTP_IO"):
             call("orders.example")
         with httpx2.HTTPTransport(verify=context, trust_env=False) as trusting:
-            monkeypatch.setattr(http_client, "_made", lambda connection, host: trusting)
+            monkeypatch.setattr(http_client, "_make_transport", lambda connection, host: trusting)
             assert call("orders.example").body == b'"sealed"'
         with (
             httpx2.HTTPTransport(verify=context, trust_env=False) as trusting,
@@ -160,7 +160,7 @@ def test_a_certificate_is_asked_of_the_name_and_must_be_vouched_for(
 
 def test_a_name_that_nobody_knows_is_told() -> None:
     with pytest.raises(ToolFault, match="HOST_UNKNOWN"):
-        resolved("no-such-name.invalid", 80, private_allowed=True)
+        resolve_host("no-such-name.invalid", 80, private_allowed=True)
 
 
 def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:

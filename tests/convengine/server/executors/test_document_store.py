@@ -16,8 +16,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 @pytest.fixture(autouse=True)
 def _without_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the extra is not installed."""
-    monkeypatch.setattr(document_store, "installed", lambda: False)
-    monkeypatch.setattr(document_store, "embedded", lambda texts: [])
+    monkeypatch.setattr(document_store, "is_installed", lambda: False)
+    monkeypatch.setattr(document_store, "embed", lambda texts: [])
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_an_excerpt_is_the_part_that_says_most() -> None:
 
 
 def test_meaning_finds_what_shares_no_word(handbook: CeDocumentCollection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document_store, "embedded", lambda texts: [b"r" if "refund" in texts[0].lower() else b"x"])
+    monkeypatch.setattr(document_store, "embed", lambda texts: [b"r" if "refund" in texts[0].lower() else b"x"])
     monkeypatch.setattr(
         document_store, "closeness", lambda one, others: [0.9 if other == one else 0.1 for other in others]
     )

@@ -5,7 +5,15 @@ import pytest
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.turn import rows
 from convengine.server.executors.databases import database
-from convengine.server.executors.sql_guard import Allowed, Readable, SqlRefused, allowed, named, parameters, readable
+from convengine.server.executors.sql_guard import (
+    Allowed,
+    Readable,
+    SqlRefused,
+    fill_identifiers,
+    list_allowed_names,
+    parameters,
+    readable,
+)
 from tests.builders import make_snapshot
 from tests.cases import for_each
 from tests.convengine.server.executors import sql_corpus as corpus
@@ -113,7 +121,7 @@ def test_guardrail_rows_allow_and_block_and_blocking_wins() -> None:
             rows.SqlGuardrail(guardrail_id=n, rule_type=kind, match_value=value, enabled=enabled)
             for n, (kind, value, enabled) in enumerate(entries)
         ]
-        return allowed(make_snapshot(*made), tool)
+        return list_allowed_names(make_snapshot(*made), tool)
 
     asked = "select similarity(status, 'a') from orders"
     assert readable(asked, "POSTGRES", rules(("ALLOW_FUNCTION", "Similarity", True)))
@@ -135,12 +143,12 @@ def test_a_blocked_word_inside_a_text_does_not_count() -> None:
 def test_identifiers_are_put_in_only_as_listed() -> None:
     lists = {"t": ["orders", "public.orders"]}
 
-    assert named("select * from ${ t }", {"t": "public.orders"}, lists) == "select * from public.orders"
+    assert fill_identifiers("select * from ${ t }", {"t": "public.orders"}, lists) == "select * from public.orders"
     for value in ("users; drop", "customers", None, 1, "a.b.c", "", "ordérs"):
         with pytest.raises(SqlRefused):
-            named("select * from ${t}", {"t": value}, lists)
+            fill_identifiers("select * from ${t}", {"t": value}, lists)
     with pytest.raises(SqlRefused):
-        named("select * from ${t}", {"t": "orders"}, None)
+        fill_identifiers("select * from ${t}", {"t": "orders"}, None)
 
 
 def test_parameters_are_what_stands_outside_of_texts_and_comments() -> None:

@@ -27,7 +27,7 @@ POLICY = Policy(
     ],
 )
 def test_only_hosts_that_the_deployment_names_are_reached(url: str, allowed: bool) -> None:
-    assert POLICY.host_allowed(url) is allowed
+    assert POLICY.allows_host(url) is allowed
 
 
 def test_secrets_are_filled_into_headers() -> None:

@@ -36,7 +36,7 @@ class Command(BaseCommand):
             self._run([name for name in running.due() if name in wanted] if options["due"] else wanted)
 
     def _list(self, names: list[str]) -> None:
-        running.known()
+        running.create_missing_rows()
         rows = {row.name: row for row in CeJob.objects.select_related("last_run")}
         for name in names:
             job, row = running.all_jobs()[name], rows[name]

@@ -4,10 +4,10 @@ import pytest
 
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.units import (
+    counts_other_unit,
     find_numbers,
     identifies,
     list_units,
-    measures_otherwise,
     read_number_at,
     singularize,
     takes_bare_numbers,
@@ -61,10 +61,10 @@ def test_what_a_field_counts(found: Field, units: set[str]) -> None:
 
 
 def test_other_units_of_the_same_kind_are_not_meant() -> None:
-    assert measures_otherwise(field("tenureMonths"), "year")
-    assert not measures_otherwise(field("tenureMonths"), "month")
-    assert not measures_otherwise(field("amount"), "year")
-    assert not measures_otherwise(field("tenureMonths"), "banana")
+    assert counts_other_unit(field("tenureMonths"), "year")
+    assert not counts_other_unit(field("tenureMonths"), "month")
+    assert not counts_other_unit(field("amount"), "year")
+    assert not counts_other_unit(field("tenureMonths"), "banana")
 
 
 def test_amounts_and_counts_take_bare_numbers_and_ids_do_not() -> None:

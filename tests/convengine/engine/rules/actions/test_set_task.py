@@ -54,7 +54,7 @@ def test_a_method_that_raises_keeps_what_was_done_and_stops_there() -> None:
     [(["claim", "run"], "claim"), (["other", "run"], "run"), (["only"], "only"), (["a", "b"], "claim")],
 )
 def test_a_bare_task_runs_its_own_method(registered: list[str], method: str) -> None:
-    assert TaskReference("claim").chosen(registered) == (method,)
+    assert TaskReference("claim").choose_methods(registered) == (method,)
 
 
 @pytest.mark.parametrize("value", ["", None, ":m", "a:", "a:,", "1:m", "a b:m"])

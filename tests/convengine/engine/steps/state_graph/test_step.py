@@ -19,7 +19,7 @@ def run(*all_rows: rows.Row, moves: tuple[str, ...] = (), start: str = "IDLE", *
         **{"intent": "LOAN", "state": start, "turn_start_intent": "LOAN", "turn_start_state": start, **fields}
     )
     for state in moves:
-        session = session.moved(state=state, cause="RULE")
+        session = session.move_to(state=state, cause="RULE")
     return StateGraphStep().execute(session, turn).session, turn
 
 
