@@ -24,5 +24,5 @@ class AnsweringModel:
     def allows(self, name: str) -> bool:
         return True
 
-    def spent(self, conversation_id: str) -> float:
+    def sum_cost(self, conversation_id: str) -> float:
         return self.spent_before

@@ -23,10 +23,10 @@ def test_every_part_leads_back_to_what_was_typed(message: str, part: str, said: 
     reading = Reading(message)
     start, end = at(reading, part)
 
-    assert reading.said(start, end) == said
+    assert reading.quote(start, end) == said
     first, last = reading.span(start, end)
     assert message[first:last] == said
-    assert reading.place(first) == start
+    assert reading.to_text_position(first) == start
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_what_is_denied(message: str, denied: bool) -> None:
 def test_what_is_only_asked_about(message: str, asked: bool) -> None:
     reading = Reading(message)
 
-    assert reading.asked(at(reading, "dallas")[0]) is asked
+    assert reading.is_question(at(reading, "dallas")[0]) is asked
 
 
 @pytest.mark.parametrize(
