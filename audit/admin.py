@@ -22,6 +22,7 @@ from audit.search.sources import sql_condition
 from audit.timeline.talk import talk_page
 from audit.timeline.urls import turn_urls
 from convengine.engine.stages import COMMON, STAGES
+from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.stage import is_error
 from convengine.server.admin_site.read_only import ByConversation
 from convengine.server.admin_site.record_columns import (
@@ -30,7 +31,6 @@ from convengine.server.admin_site.record_columns import (
     link,
     release_link,
     row_link,
-    shorten_line,
     text_column,
 )
 

@@ -14,14 +14,14 @@ STREAMS = "/api/v1/conversation/stream/"
 _streams = conf.load("STREAMS")
 
 
-def _closed(environ: dict[str, Any], start_response: Any) -> Iterator[bytes]:
+def _answer_and_close(environ: dict[str, Any], start_response: Any) -> Iterator[bytes]:
     """The answer of WSGI. It is closed after sending, and only then releases its resources."""
     answer: Any = wsgi(environ, start_response)
     with closing(answer):
         yield from answer
 
 
-_pages: Any = WsgiToAsgi(_closed)  # type: ignore[no-untyped-call]
+_pages: Any = WsgiToAsgi(_answer_and_close)  # type: ignore[no-untyped-call]
 
 
 async def application(scope: Mapping[str, Any], receive: Any, send: Any) -> None:
@@ -32,8 +32,8 @@ async def application(scope: Mapping[str, Any], receive: Any, send: Any) -> None
         await _streams(scope, receive, send)
         return
 
-    async def sent(message: Mapping[str, Any]) -> None:
+    async def send_message(message: Mapping[str, Any]) -> None:
         await send(message)
 
     async with ThreadSensitiveContext():
-        await _pages(dict(scope), receive, sent)
+        await _pages(dict(scope), receive, send_message)

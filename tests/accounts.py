@@ -24,10 +24,10 @@ def unfounded_anywhere() -> Iterator[str]:
         told = narrate_turn(events)
         if not told:
             yield f"turn {turn_no}: nothing is told"
-        yield from unfounded(told, events, configuration().at(events[0].row.config_version))
+        yield from list_unfounded_sentences(told, events, configuration().at(events[0].row.config_version))
 
 
-def unfounded(told: Sequence[Sentence], events: Sequence[Event], snapshot: Snapshot) -> Iterator[str]:
+def list_unfounded_sentences(told: Sequence[Sentence], events: Sequence[Event], snapshot: Snapshot) -> Iterator[str]:
     """What an account says that does not stand in the turn's events, or in the rows that they name."""
     by_seq = {event.row.seq: event for event in events}
     for sentence in told:

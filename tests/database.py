@@ -77,7 +77,7 @@ def use_clone(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def unsealed(table: str) -> Iterator[None]:
+def allow_forging(table: str) -> Iterator[None]:
     """Lets a test forge rows of a table that refuses to be changed, as somebody who owns the database could."""
     from django.db import connection
 

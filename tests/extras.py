@@ -23,7 +23,7 @@ _REASON = re.compile(r"the extra `([\w-]+)` is not installed")
 _not_run: Counter[str] = Counter()
 
 
-def installed(extra: str) -> bool:
+def is_installed(extra: str) -> bool:
     """True when everything that an extra brings is there."""
     return all(importlib.util.find_spec(module) for module in MODULES[extra])
 
@@ -37,7 +37,7 @@ def pytest_runtest_setup(item: Any) -> None:
     import pytest
 
     for marker in item.iter_markers("extra"):
-        if not installed(marker.args[0]):
+        if not is_installed(marker.args[0]):
             reason = f"the extra `{marker.args[0]}` is not installed"
             (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
 
@@ -55,7 +55,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 def install(extra: str) -> int:
     """Install an extra with pip, in the ranges of pyproject.toml; 0 when it is there."""
-    if installed(extra):
+    if is_installed(extra):
         return 0
     print(f"Installing the extra {extra} …", flush=True)
     declared = tomllib.loads(_PYPROJECT.read_text())["project"]["optional-dependencies"][extra]

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 EXTRAS = {"requirements.lock": "embedded", "requirements-dev.lock": "dev"}
 
 
-def compiled(name: str, target: Path) -> str:
+def compile_lock(name: str, target: Path) -> str:
     """Compile one lock into `target`, starting from what it holds, and give its text."""
     subprocess.run(
         [
@@ -29,12 +29,12 @@ def main() -> int:
     for name in EXTRAS:
         lock = ROOT / name
         if "--write" in sys.argv:
-            compiled(name, lock)
+            compile_lock(name, lock)
             continue
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / name
             shutil.copy(lock, copy)
-            if compiled(name, copy) != lock.read_text():
+            if compile_lock(name, copy) != lock.read_text():
                 stale.append(name)
     if stale:
         print(f"Out of date: {', '.join(stale)}. Run `make lock`.")

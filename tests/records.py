@@ -21,19 +21,19 @@ SAMPLES: tuple[tuple[Any, Callable[[], Any]], ...] = (
 )
 
 
-def unsaved(model: type[models.Model], **given: Any) -> Any:
+def build_row(model: type[models.Model], **given: Any) -> Any:
     """A row that could be stored; rows that it belongs to are the first that there are, or made."""
     for field in model._meta.concrete_fields:
         optional = field.has_default() or field.null or isinstance(field, models.AutoField) or field.name in given
         if not optional:
             other: Any = field.related_model
-            given[field.name] = _sample(field) if other is None else other.objects.first() or stored(other)
+            given[field.name] = _sample(field) if other is None else other.objects.first() or store_row(other)
     return model(**given)
 
 
-def stored(model: type[models.Model], **given: Any) -> Any:
+def store_row(model: type[models.Model], **given: Any) -> Any:
     """A row that is stored."""
-    row = unsaved(model, **given)
+    row = build_row(model, **given)
     row.save()
     return row
 

@@ -94,10 +94,10 @@ def test_the_example_of_a_step_tells_the_example_of_a_listener(own: Registry, na
 
 
 def test_a_listener_that_raises_is_nobody_elses_trouble(own: Registry, names: dict[str, Any]) -> None:
-    def broken(line: VerboseLine) -> None:
+    def fail(line: VerboseLine) -> None:
         raise OSError("gone")
 
-    own.verbose_listeners.insert(0, broken)
+    own.verbose_listeners.insert(0, fail)
     for listener in wiring.verbose_listeners():
         listener(VerboseLine("RulesStep", "STEP_ENTER", "LOAN", "IDLE", "INFO", "Working"))
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lock import EXTRAS, ROOT, compiled
+from tests.lock import EXTRAS, ROOT, compile_lock
 
 
 @pytest.mark.slow
@@ -13,7 +13,7 @@ def test_a_lock_is_what_compiling_gives(name: str, tmp_path: Path) -> None:
     copy = tmp_path / name
     copy.write_text((ROOT / name).read_text())
 
-    assert compiled(name, copy) == (ROOT / name).read_text()
+    assert compile_lock(name, copy) == (ROOT / name).read_text()
 
 
 @pytest.mark.parametrize("name", EXTRAS)

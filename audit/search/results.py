@@ -11,7 +11,8 @@ from audit.record.queries import sum_call_costs
 from audit.search.text_query import TextQuery
 from audit.search.walk import Match
 from audit.timeline.addresses import timeline_url, turn_url
-from convengine.server.admin_site.record_columns import answer_text, badge_class, shorten_line
+from convengine.engine.text.compare import shorten_line
+from convengine.server.admin_site.record_columns import answer_text, badge_class
 from convengine.server.sessions.models import CeConversationHistory
 
 #: Maximum length of a text in a line, and of the part before the first marked word.

@@ -16,7 +16,8 @@ from audit.narration import narrate_turn
 from audit.replay.comparison import align, compare_turns, turn_key
 from audit.timeline import addresses
 from audit.timeline.read_turn import LARGE_COLUMNS, TurnReading, read_turn
-from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link, shorten_line
+from convengine.engine.text.compare import shorten_line
+from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 #: A conversation's id, or a turn: the id, a point, and the number.

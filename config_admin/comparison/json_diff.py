@@ -7,7 +7,7 @@ from typing import Any
 
 from config_admin.comparison.word_diff import Segment, opcodes, segments
 from config_admin.releases.blobs import canonical
-from config_admin.releases.tree import same
+from config_admin.releases.tree import has_same_text
 
 Json = Any
 _GONE = object()
@@ -32,7 +32,7 @@ def compact(value: Json) -> str:
 
 
 def _changes(path: str, old: Json, new: Json) -> Iterator[PathChange]:
-    if old is not _GONE and new is not _GONE and same(old, new):
+    if old is not _GONE and new is not _GONE and has_same_text(old, new):
         return
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted(old.keys() | new.keys()):

@@ -11,7 +11,7 @@ from config_admin.comparison.json_diff import PathChange, compact, path_changes
 from config_admin.comparison.word_diff import Segment, segments
 from config_admin.editing.links import column_label
 from config_admin.releases.content import EXTRA_COLUMNS, kept_columns
-from config_admin.releases.tree import Content, same
+from config_admin.releases.tree import Content, has_same_text
 from config_admin.validation.columns import TEMPLATE, specs
 from convengine.engine.prompts import render
 from convengine.engine.prompts.compile import TemplateError
@@ -73,7 +73,7 @@ def _names(old: str, new: str) -> tuple[Sequence[str], Sequence[str]]:
 
 def differ(before: Content | None, after: Content | None) -> bool:
     """True when two contents of a row differ."""
-    return not same(before, after)
+    return not has_same_text(before, after)
 
 
 def text_of(content: Mapping[str, Any] | None, name: str) -> str:

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.text import capfirst
 
 from config_admin.releases.content import control_plane
-from convengine.server.admin_site.record_columns import shorten_line
+from convengine.engine.text.compare import shorten_line
 
 
 def release_url(config_version: int) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple, Never
 from django.utils import formats, timezone
 
 from convengine.engine.pipeline.stages import STEP_ENTER
-from convengine.engine.text.compare import code
+from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.turn.recording import Playback
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.session import Session
@@ -17,7 +17,6 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.trail import AuditEvent, Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.server import wiring
-from convengine.server.admin_site.record_columns import shorten_line
 from convengine.server.database.clock import TurnClock
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversationHistory

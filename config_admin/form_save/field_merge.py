@@ -9,7 +9,7 @@ from config_admin.comparison.row_diff import FieldChange, field_change, text_of
 from config_admin.editing.fields import JsonField, PickerInput, TextField, Unread, WordSelect
 from config_admin.form_save.three_way import combined_json, combined_text
 from config_admin.releases.content import as_json
-from config_admin.releases.tree import Content, same
+from config_admin.releases.tree import Content, has_same_text
 
 #: The result for a field: the only changed side, or a choice.
 THEIRS, MINE, BOTH, CHOOSE = "theirs", "mine", "both", "choose"
@@ -90,5 +90,5 @@ def as_text(field: forms.Field, value: Any) -> str:
 
 def _equal(one: Any, other: Any) -> bool:
     if isinstance(one, (dict, list)) or isinstance(other, (dict, list)):
-        return same(one, other)
+        return has_same_text(one, other)
     return bool(one == other)

@@ -6,7 +6,7 @@ from typing import Any
 
 from config_admin.comparison.word_diff import MAX_PARTS, words_of
 from config_admin.releases.blobs import canonical
-from config_admin.releases.tree import same
+from config_admin.releases.tree import has_same_text
 
 Json = Any
 _GONE = object()
@@ -93,4 +93,4 @@ def _key(item: Json) -> bytes:
 
 
 def _equal(one: Json, other: Json) -> bool:
-    return one is other or (one is not _GONE and other is not _GONE and same(one, other))
+    return one is other or (one is not _GONE and other is not _GONE and has_same_text(one, other))

@@ -10,7 +10,7 @@ from config_admin.grid.cells import value_of
 from config_admin.releases.blobs import canonical, hash_of
 from config_admin.releases.change_set import get_released_head
 from config_admin.releases.content import contents, control_plane, kept_columns
-from config_admin.releases.tree import Content, same
+from config_admin.releases.tree import Content, has_same_text
 from config_admin.restore.checks import compile_rows
 from config_admin.snapshot.active import snapshots
 from config_admin.transfer.values import invalid
@@ -95,7 +95,7 @@ class _Judge:
 
     def judge(self, edits: Mapping[Any, Edit], stored: Mapping[Any, Content]) -> None:
         wanted = {pk: self._apply_edit(pk, edit, stored[pk]) for pk, edit in edits.items()}
-        wanted = {pk: row for pk, row in wanted.items() if pk in self.unread or not same(row, stored[pk])}
+        wanted = {pk: row for pk, row in wanted.items() if pk in self.unread or not has_same_text(row, stored[pk])}
         chunk = compile_rows(self.table, wanted)
         # Unreadable values are checked by their row's own checks; for other checks the row keeps its earlier values.
         after = overlaid(self.snapshot, {row.pk: row for row in chunk.rows})

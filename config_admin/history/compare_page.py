@@ -16,7 +16,7 @@ from config_admin.releases.diff import differences
 from config_admin.releases.head import newest
 from config_admin.releases.models import CeRelease
 from config_admin.releases.queries import NoSuchRelease, release_of
-from convengine.server.admin_site.record_columns import shorten_line
+from convengine.engine.text.compare import shorten_line
 
 #: How many of the newest releases are offered; any number may be typed.
 OFFERED = 100

@@ -17,7 +17,7 @@ from config_admin.releases.diff import differences
 from config_admin.releases.head import newest
 from config_admin.releases.models import CeRelease
 from config_admin.releases.queries import row_at
-from config_admin.releases.tree import same
+from config_admin.releases.tree import has_same_text
 
 #: How many rows of a release are shown in detail, and how many releases per page.
 ROWS, RELEASES = 10, 20
@@ -84,7 +84,7 @@ def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
     for name, column in kept_columns(table).items():
         if name in EXTRA_COLUMNS:
             continue
-        differs = then is not None and now is not None and not same(then[name], now[name])
+        differs = then is not None and now is not None and not has_same_text(then[name], now[name])
         change = field_change(table, name, then[name], now[name]) if differs and then and now else None
         columns.append(Column(capfirst(str(column.verbose_name)), text_of(then, name), text_of(now, name), change))
     return ThenAndNow(

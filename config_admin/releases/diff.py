@@ -26,7 +26,7 @@ class ChangedRow:
         return {
             name: (self.before[name], value)
             for name, value in self.after.items()
-            if not tree.same(self.before[name], value)
+            if not tree.has_same_text(self.before[name], value)
         }
 
 

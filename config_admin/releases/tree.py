@@ -101,7 +101,7 @@ def differences(blobs: Blobs, table: str, before: str | None, after: str | None)
     blobs.fetch(chunk.hash for chunk in (*old, *new))
     was, now = rows_of(blobs, table, old), rows_of(blobs, table, new)
     found = (Difference(pk, was.get(pk), now.get(pk)) for pk in sorted(was.keys() | now.keys()))
-    return [difference for difference in found if not same(difference.before, difference.after)]
+    return [difference for difference in found if not has_same_text(difference.before, difference.after)]
 
 
 def apart(blobs: Blobs, before: str | None, after: str | None) -> tuple[list[Chunk], list[Chunk]]:
@@ -112,8 +112,8 @@ def apart(blobs: Blobs, before: str | None, after: str | None) -> tuple[list[Chu
     return [chunk for chunk in old if chunk.hash not in shared], [chunk for chunk in new if chunk.hash not in shared]
 
 
-def same(one: Json, other: Json) -> bool:
-    """Equal as JSON: in Python, true equals 1."""
+def has_same_text(one: Json, other: Json) -> bool:
+    """Equal in the text that a release stores: here 1 is not 1.0, which `equal_json` takes for the same."""
     return one == other and canonical(one) == canonical(other)
 
 

@@ -66,7 +66,7 @@ def wanted_by_revert(config_version: int) -> tuple[Wanted, list[tuple[str, Any]]
             kept = _without(row, now.get(row.pk))
             if kept is None:
                 changed.append((table, row.pk))
-            if not tree.same(kept.row if kept else row.before, now.get(row.pk)):
+            if not tree.has_same_text(kept.row if kept else row.before, now.get(row.pk)):
                 wanted.setdefault(table, {})[row.pk] = kept.row if kept else row.before
     return wanted, changed
 
@@ -77,11 +77,14 @@ class _Kept(NamedTuple):
 
 def _without(row: tree.Difference, now: Content | None) -> _Kept | None:
     """The row without the change; null when the same fields were changed again since."""
-    if tree.same(now, row.after) or tree.same(now, row.before):
+    if tree.has_same_text(now, row.after) or tree.has_same_text(now, row.before):
         return _Kept(row.before)
     if row.before is None or row.after is None or now is None:
         return None
-    names = [name for name, value in row.after.items() if not tree.same(value, row.before[name])]
-    if any(not (tree.same(now[name], row.after[name]) or tree.same(now[name], row.before[name])) for name in names):
+    names = [name for name, value in row.after.items() if not tree.has_same_text(value, row.before[name])]
+    if any(
+        not (tree.has_same_text(now[name], row.after[name]) or tree.has_same_text(now[name], row.before[name]))
+        for name in names
+    ):
         return None
     return _Kept({**now, **{name: row.before[name] for name in names}})

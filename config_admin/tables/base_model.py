@@ -123,11 +123,5 @@ class ScopedRow(ControlPlaneRow):
         return f"{self.intent_code}/{self.state_code}"
 
 
-def shortened(text: str | None, limit: int = 60) -> str:
-    """The beginning of a text on one line."""
-    line = " ".join((text or "").split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
-
-
 def index(name: str, *columns: str) -> models.Index:
     return models.Index(fields=list(columns), name=name)

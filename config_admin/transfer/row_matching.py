@@ -182,7 +182,7 @@ class _Table:
     def _want(self, pk: Any, values: Content) -> None:
         content = self._content(pk, values)
         content[self.key] = pk
-        if not tree.same(content, self.there.get(pk)):
+        if not tree.has_same_text(content, self.there.get(pk)):
             self.wanted[pk] = content
 
     def _content(self, pk: Any, values: Content) -> Content:

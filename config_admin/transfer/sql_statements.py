@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from config_admin.transfer.document import FileRefused
+from convengine.engine.text.compare import shorten_line
 
 if TYPE_CHECKING:
     from sqlglot import Token, exp
@@ -67,12 +68,12 @@ def statements(text: str) -> Iterator[Statement]:
     for tokens in _split(text):
         line, source = tokens[0].line, text[tokens[0].start : tokens[-1].end + 1]
         if tokens[0].text.upper() in ("BEGIN", "COMMIT", "START", "END"):
-            yield Statement(line, problem=f"{_short(source)} contains no rows.", idle=True)
+            yield Statement(line, problem=f"{shorten_line(source, _SHOWN)} contains no rows.", idle=True)
             continue
         try:
             yield _read(source, line)
         except _NotRead as error:
-            yield Statement(line, problem=f"{_short(source)}: {error}")
+            yield Statement(line, problem=f"{shorten_line(source, _SHOWN)}: {error}")
 
 
 def _split(text: str) -> "Iterator[list[Token]]":
@@ -83,7 +84,7 @@ def _split(text: str) -> "Iterator[list[Token]]":
     try:
         tokens = Postgres.Tokenizer().tokenize(text)
     except SqlglotError as error:
-        raise FileRefused("The file", f"the file is not valid SQL: {_short(str(error))}") from None
+        raise FileRefused("The file", f"the file is not valid SQL: {shorten_line(error, _SHOWN)}") from None
     found: list[Token] = []
     for token in tokens:
         if token.token_type is not TokenType.SEMICOLON:
@@ -160,7 +161,7 @@ def _row(row: "exp.Tuple", columns: Sequence[str]) -> list[Literal]:
         except RecursionError:
             raise _NotRead(f"{column}: {_TOO_DEEP}") from None
         except _NotRead:
-            raise _NotRead(f"{column}: {_short(value.sql(_DIALECT))} is not a plain value.") from None
+            raise _NotRead(f"{column}: {shorten_line(value.sql(_DIALECT), _SHOWN)} is not a plain value.") from None
     return found
 
 
@@ -196,11 +197,6 @@ def _meanings() -> "Mapping[type[Any], Literal]":
     from sqlglot import exp
 
     return {exp.Null: None, exp.CurrentTimestamp: NOW}
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
 
 
 def _first_line(error: BaseException) -> str:

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 
 from config_admin.releases.content import as_json
-from convengine.engine.text.compare import storable
+from convengine.engine.text.compare import shorten, storable
 from convengine.engine.turn.codec import TOO_DEEP, is_too_deep
 
 Json = Any
@@ -92,5 +92,4 @@ def _read(column: "models.Field[Any, Any]", value: Json) -> Any:
 
 def shorten_value(value: Json) -> str:
     """A value for a message, shortened."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:79]}…"
+    return shorten(repr(value), 80)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
+from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.live_settings import CATALOGUE, Kind, Setting
 
@@ -68,8 +69,7 @@ def describe_default(setting: Setting[Any]) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     text = ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
-    line = " ".join(text.split()) or "blank"
-    return line if len(line) <= 120 else f"{line[:119]}…"
+    return shorten_line(text, 120) or "blank"
 
 
 def format_value(kind: Kind[Any], value: Any) -> str:

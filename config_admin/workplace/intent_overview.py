@@ -8,13 +8,12 @@ from config_admin.validation.relations import all_by, intent_key, properties
 from convengine.engine.prompts.select import order_newest_first
 from convengine.engine.rules.sentence import describe_rule
 from convengine.engine.steps.responses.select import choose_response
-from convengine.engine.text.compare import code, shorten
+from convengine.engine.text.compare import code, shorten, shorten_line
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ClassifierType, PromptUse, RulePhase, read_phase
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import ANY, BUILT_IN_STATES
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.admin_site.record_columns import shorten_line
 
 #: How many rows of the intent itself, and how many of every intent, one group shows.
 OWN, SHARED = 40, 10

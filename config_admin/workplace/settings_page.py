@@ -16,6 +16,7 @@ from config_admin.form_save.request_change_set import record_request
 from config_admin.releases.content import control_plane
 from config_admin.validation.settings import format_value
 from config_admin.workplace.settings_in_force import Line, line_of, lines, strangers
+from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.live_settings import CATALOGUE, Setting
 from convengine.engine.turn.snapshot import Snapshot
@@ -163,5 +164,4 @@ def _get_search_query(request: HttpRequest) -> str:
 
 
 def _shortly(text: str) -> str:
-    line = " ".join(text.split()) or "blank"
-    return line if len(line) <= 60 else f"{line[:59]}…"
+    return shorten_line(text, 60) or "blank"

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
+from convengine.engine.text.compare import shorten
 from convengine.engine.turn.codec import dumps
 
 
@@ -23,5 +24,4 @@ def describe_unknown(word: Any, words: Iterable[str], what: str) -> str:
 
 def shorten_json(value: Any) -> str:
     """A value for a report: shortened JSON."""
-    text = dumps(value)
-    return text if len(text) <= 300 else f"{text[:297]}…"
+    return shorten(dumps(value), 300)

@@ -32,21 +32,21 @@ def event(seq: int, stage: str = "USER_INPUT", **values: Any) -> CeAudit:
     return CeAudit.objects.create(seq=seq, stage=stage, config_version=1, **defaults | values)
 
 
-def shown(reader: Client, query: str = "", model: Any = CeAudit) -> list[Any]:
+def list_shown_rows(reader: Client, query: str = "", model: Any = CeAudit) -> list[Any]:
     return list(reader.get(address(model) + query).context["cl"].result_list)
 
 
 def test_the_newest_event_stands_first(reader: Client) -> None:
     events = [event(seq) for seq in (1, 2, 3)]
 
-    assert shown(reader) == events[::-1]
+    assert list_shown_rows(reader) == events[::-1]
 
 
 def test_the_events_of_a_turn_stand_in_their_order(reader: Client) -> None:
     events = [event(seq) for seq in (1, 2, 3)]
     event(1, turn_no=2)
 
-    assert shown(reader, f"?conversation_id={CONVERSATION}&turn_no=1") == events
+    assert list_shown_rows(reader, f"?conversation_id={CONVERSATION}&turn_no=1") == events
 
 
 def test_a_long_turn_is_read_page_by_page_in_its_order(reader: Client) -> None:
@@ -56,7 +56,7 @@ def test_a_long_turn_is_read_page_by_page_in_its_order(reader: Client) -> None:
     query = f"?conversation_id={CONVERSATION}&turn_no=1"
     first = reader.get(address(CeAudit) + query).context["cl"]
 
-    rest = shown(reader, first.paginator.older)
+    rest = list_shown_rows(reader, first.paginator.older)
 
     assert [found.pk for found in (*first.result_list, *rest)] == [found.pk for found in events]
 
@@ -65,7 +65,7 @@ def test_a_stage_is_found_from_whichever_step_it_came(reader: Client) -> None:
     plain, from_a_step = event(1, "RULE_APPLIED"), event(2, "RULE_APPLIED (RulesStep)")
     event(3, "RULE_APPLIED_NOT")
 
-    assert shown(reader, "?of_stage=RULE_APPLIED") == [from_a_step, plain]
+    assert list_shown_rows(reader, "?of_stage=RULE_APPLIED") == [from_a_step, plain]
 
 
 def test_failures_stand_out_and_payloads_are_json(reader: Client) -> None:
@@ -96,7 +96,7 @@ def test_the_list_counts_nothing_and_costs_the_same_for_any_number(reader: Clien
 @pytest.mark.parametrize("model", [CeAudit, CeTurnRow, CeLlmCallLog], ids=lambda model: model._meta.db_table)
 def test_nobody_adds_events_by_hand(model: Any, reader: Client) -> None:
     assert reader.get(address(model, "add")).status_code == 403
-    assert shown(reader, model=model) == []
+    assert list_shown_rows(reader, model=model) == []
 
 
 def test_an_event_is_neither_changed_nor_deleted(reader: Client) -> None:
@@ -113,7 +113,7 @@ def test_a_deciding_row_leads_to_the_row_and_the_turn(reader: Client) -> None:
 
     assert reverse("admin:config_admin_cerule_change", args=[41]) in page
     assert f"?turn_id={TURN}" in page
-    assert shown(reader, f"?turn_id={TURN}", CeTurnRow) == [found]
+    assert list_shown_rows(reader, f"?turn_id={TURN}", CeTurnRow) == [found]
 
 
 def test_a_row_of_an_unknown_table_is_named_without_a_link(reader: Client) -> None:

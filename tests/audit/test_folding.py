@@ -15,16 +15,16 @@ VALUES = st.recursive(
 DOCUMENTS = st.dictionaries(KEYS, VALUES, max_size=4)
 
 
-def told(old: dict[str, Any], new: dict[str, Any]) -> folding.Change:
+def diff(old: dict[str, Any], new: dict[str, Any]) -> folding.Change:
     return folding.diff_sessions(Session("c", context=old), Session("c", context=new))
 
 
 def test_null_and_absent_are_told_apart() -> None:
-    assert told({"a": 1, "b": 1}, {"a": None}) == {"set": {"/context/a": None}, "unset": ["/context/b"]}
+    assert diff({"a": 1, "b": 1}, {"a": None}) == {"set": {"/context/a": None}, "unset": ["/context/b"]}
 
 
 def test_true_and_one_are_told_apart() -> None:
-    assert told({"a": 1}, {"a": True}) == {"set": {"/context/a": True}}
+    assert diff({"a": 1}, {"a": True}) == {"set": {"/context/a": True}}
 
 
 def test_the_session_can_be_had_back_from_the_document() -> None:

@@ -396,7 +396,7 @@ def test_the_rate_limiter_counts_in_windows(settings: object) -> None:
     assert limiter.admits("c", "SET_STATE")
 
 
-def refused(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+def refuse_stage(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
     """A database that does not take one stage's event."""
     texts = [value for value in params or () if isinstance(value, str)]
     if any("RESPONSE_EXACT" in text.split(writer.SEPARATOR) or '["RESPONSE_EXACT",' in text for text in texts):
@@ -405,7 +405,7 @@ def refused(execute: Any, sql: str, params: Any, many: bool, context: Any) -> An
 
 
 def test_an_event_that_the_database_refuses_leaves_a_marker(caller: Caller) -> None:
-    with connection.execute_wrapper(refused):
+    with connection.execute_wrapper(refuse_stage):
         assert caller.say("hours")["success"] is True
 
     marker = CeAudit.objects.get(stage="AUDIT_EVENT_LOST").payload_json

@@ -50,7 +50,7 @@ def caller(transactional_db: None) -> Caller:
     return Caller()
 
 
-def played(file: Path) -> str:
+def play_file(file: Path) -> str:
     with database.allow_emptying():
         return format_line(run(file))
 
@@ -78,7 +78,7 @@ def test_turns_of_an_installation_without_a_model_and_with_edits_between_them_pl
     ]
     assert [kind for kind, _ in edits] == ["delete", "update"]
     assert document["turns"][1]["expect"]["response"] == {"type": "TEXT", "equals": "Ten."}
-    assert played(file).startswith("passed")
+    assert play_file(file).startswith("passed")
 
 
 def test_a_range_begins_where_the_conversation_stood(caller: Caller, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_range_begins_where_the_conversation_stood(caller: Caller, tmp_path: P
     assert [turn["user"] for turn in document["turns"]] == ["fees", "hours"]
     assert document["conversation"]["intent_code"] == "HOURS"
     assert document["conversation"]["history"] == [{"user": "hours", "assistant": "For you: always."}]
-    assert played(file).startswith("passed")
+    assert play_file(file).startswith("passed")
 
 
 def test_what_cannot_be_played_again_is_named(caller: Caller, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def kind(address: str) -> str:
     return name if name.startswith(("admin:", "config_admin_", "manual")) else ""
 
 
-def walked(visitor: Visitor, *starts: str) -> Iterator[str]:
+def walk_pages(visitor: Visitor, *starts: str) -> Iterator[str]:
     """One page of each kind that links lead to from here, opened one after another; gives its kind."""
     ahead = list(starts)
     seen = {*NO_PAGES, *map(kind, ahead)}
@@ -107,7 +107,7 @@ def test_every_page_can_be_used_by_everybody(ada: Visitor, server: Server) -> No
     for table, values in MORE_ROWS:
         add(ada, table, values)
     shapes: set[str] = set()
-    found = [trouble for name in walked(ada, "/admin/") for trouble in seen_at(ada, shapes, name)]
+    found = [trouble for name in walk_pages(ada, "/admin/") for trouble in seen_at(ada, shapes, name)]
 
     assert not found, "\n\n".join(found)
 

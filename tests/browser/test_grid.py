@@ -16,7 +16,7 @@ GRID = "/admin/config_admin/ceverbose/grid/"
 BLOCK = 'Alpha\t"Sorry, ""this"" failed.\nPlease wait."\nBeta\t"to be" or not\n'
 
 
-def opened(visitor: Visitor, address: str = GRID) -> Page:
+def open_grid(visitor: Visitor, address: str = GRID) -> Page:
     page = visitor.go(address).page
     expect(page.get_by_role("grid")).to_have_attribute("aria-busy", "false")
     return page
@@ -90,7 +90,7 @@ def test_cells_are_edited_and_saved_by_keyboard_alone(
 
 def test_a_block_of_a_spreadsheet_is_pasted_by_mouse_and_found_again(ada: Visitor) -> None:
     with_rows(ada, 3)
-    page = opened(ada, f"{GRID}?q=GRID")
+    page = open_grid(ada, f"{GRID}?q=GRID")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.evaluate("text => navigator.clipboard.writeText(text)", BLOCK)
     cell(page, 0, "Message").click()
@@ -127,7 +127,7 @@ def test_a_block_of_a_spreadsheet_is_pasted_by_mouse_and_found_again(ada: Visito
     page.get_by_label("Reason for this change").fill("other words")
     page.get_by_role("button", name="Save all").click()
     expect(page.get_by_role("alert")).to_contain_text("is active")
-    page = opened(ada, f"{GRID}?q=GRID")
+    page = open_grid(ada, f"{GRID}?q=GRID")
     cell(page, 0, "Error message").dblclick()
     assert page.get_by_role("textbox", name="Error message of").input_value() == 'Sorry, "this" failed.\nPlease wait.'
 
@@ -135,7 +135,7 @@ def test_a_block_of_a_spreadsheet_is_pasted_by_mouse_and_found_again(ada: Visito
 def test_what_two_people_do_to_one_cell_is_chosen_between(ada: Visitor, somebody: Callable[[], Visitor]) -> None:
     with_rows(ada, 3)
     ben = somebody().log_in("analyst")
-    theirs, mine = opened(ada, f"{GRID}?q=GRID"), opened(ben, f"{GRID}?q=GRID")
+    theirs, mine = open_grid(ada, f"{GRID}?q=GRID"), open_grid(ben, f"{GRID}?q=GRID")
     for page, row, word in ((theirs, 0, "Theirs"), (theirs, 1, "Both"), (mine, 0, "Mine"), (mine, 2, "Mine alone")):
         cell(page, row, "Message").click()
         page.keyboard.type(word)
@@ -154,7 +154,7 @@ def test_what_two_people_do_to_one_cell_is_chosen_between(ada: Visitor, somebody
     expect(cell(mine, 0, "Message")).to_have_text("Theirs")
     mine.get_by_role("button", name="Save all").click()
     expect(told).to_contain_text("is active")
-    again = opened(ada, f"{GRID}?q=GRID")
+    again = open_grid(ada, f"{GRID}?q=GRID")
     assert [cell(again, row, "Message").inner_text() for row in range(3)] == ["Theirs", "Both", "Mine alone"]
 
 
@@ -168,7 +168,7 @@ def test_five_thousand_rows_are_gone_through_without_waiting(ada: Visitor) -> No
     page = ada.go("/admin/config_admin/cerule/grid/").page
     columns: Any = page.get_by_role("columnheader").count() - 1
     page.route("**/grid/rows/**", rows)
-    page = opened(ada, "/admin/config_admin/cerule/grid/")
+    page = open_grid(ada, "/admin/config_admin/cerule/grid/")
     expect(page.locator("[data-grid=status]")).to_contain_text("5000 rows")
     assert page.get_by_role("row").count() < 60
     assert page.get_by_role("grid").get_attribute("aria-rowcount") == "5001"

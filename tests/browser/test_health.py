@@ -23,7 +23,7 @@ def with_rival(ada: Visitor, *, enabled: bool) -> None:
     ada.bring({"ce_rule": [{**RIVAL, "enabled": enabled}]})
 
 
-def checked(visitor: Visitor) -> Page:
+def open_finished_check(visitor: Visitor) -> Page:
     """The page, once the check is through."""
     page = visitor.go(HEALTH).page
     expect(page.locator(".ce-progress")).to_have_count(0, timeout=60_000)
@@ -42,7 +42,7 @@ def test_a_collision_is_shown_with_its_input_and_accepted_by_keyboard(
 ) -> None:
     with_rival(ada, enabled=True)
     ben = somebody().log_in("analyst").at(width, scheme)
-    page = checked(ben)
+    page = open_finished_check(ben)
     card = finding(page)
     expect(card).to_contain_text("schemaComplete")
     assert card.get_by_role("link").count() >= 2
@@ -56,12 +56,12 @@ def test_a_collision_is_shown_with_its_input_and_accepted_by_keyboard(
     page.keyboard.type("a trial")
     with page.expect_navigation():
         page.keyboard.press("Enter")
-    page = checked(ben)
+    page = open_finished_check(ben)
     accepted = page.locator("section", has=page.get_by_role("heading", name="Accepted"))
     expect(accepted).to_contain_text("a trial – analyst")
     again = accepted.get_by_role("button", name="Show again").first
     with page.expect_navigation():
         again.press("Enter")
-    expect(finding(checked(ben))).to_be_visible()
+    expect(finding(open_finished_check(ben))).to_be_visible()
     with_rival(ada, enabled=False)
-    assert finding(checked(ben)).count() == 0
+    assert finding(open_finished_check(ben)).count() == 0

@@ -79,7 +79,7 @@ def test_all_states_of_all_intents_are_found_and_opened(somebody: Callable[[], V
     assert all(apart)
 
 
-def drawn(groups: int) -> str:
+def draw_groups(groups: int) -> str:
     """A drawing of 300 states and 450 moves, in some groups."""
     size = 300 // groups
     key = [f"{n // size}/{n % size}" for n in range(300)]
@@ -102,7 +102,7 @@ def test_three_hundred_states_can_be_worked_with_in_two_seconds(somebody: Callab
     def answer(route: Route) -> None:
         text = route.fetch().text()
         begin = text.index(">", text.index('id="ce-drawing"')) + 1
-        route.fulfill(body=text[:begin] + drawn(groups) + text[text.index("</script>", begin) :])
+        route.fulfill(body=text[:begin] + draw_groups(groups) + text[text.index("</script>", begin) :])
 
     page = somebody().log_in("analyst").page
     page.route(f"**{MAP}", answer)

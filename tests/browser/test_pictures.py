@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Visitor
-from tests.browser.test_grid import cell, opened
-from tests.browser.test_health import checked, finding, with_rival
+from tests.browser.test_grid import cell, open_grid
+from tests.browser.test_health import finding, open_finished_check, with_rival
 
 pytestmark = pytest.mark.browser
 
@@ -19,7 +19,7 @@ PICTURES = ROOT / "static" / "docs" / "pages"
 WRITES = os.environ.get("CE_WRITE_MANUAL") == "true"
 
 
-def taken(page: Page, name: str, chapter: str, shows: Locator | None = None) -> None:
+def take_picture(page: Page, name: str, chapter: str, shows: Locator | None = None) -> None:
     """Take the picture of the page with `shows` in sight; the chapter shows it."""
     if shows is not None:
         shows.scroll_into_view_if_needed()
@@ -39,9 +39,9 @@ def test_every_page_of_a_chapter_has_its_picture(somebody: Callable[[], Visitor]
     ada.go("/admin/config_admin/ceintent/CANCEL_ORDER/map/")
     page.get_by_role("button", name="COLLECT to CONFIRM").press("Enter")
     expect(page.locator(".ce-map-told")).to_contain_text("set state to CONFIRM")
-    taken(page, "map", "authoring", page.locator(".ce-map-told"))
+    take_picture(page, "map", "authoring", page.locator(".ce-map-told"))
     ada.go("/admin/config_admin/ceintent/map/?states=1")
-    taken(page, "all-states", "authoring")
+    take_picture(page, "all-states", "authoring")
 
     ada.go("/admin/config_admin/ceintent/start/")
     page.get_by_label("Collect and confirm").check()
@@ -51,19 +51,19 @@ def test_every_page_of_a_chapter_has_its_picture(somebody: Callable[[], Visitor]
     page.get_by_label("Field 1").fill("the title")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="This will be created")).to_be_visible()
-    taken(page, "start", "authoring")
+    take_picture(page, "start", "authoring")
 
     policy = {"policy_id": 9200, "rule_type": "CONTAINS", "pattern": "sort code", "response_text": "No bank details."}
     ada.look_at({"ce_policy": [policy, {**policy, "policy_id": 9201, "rule_type": "REGEX", "pattern": "("}]})
-    taken(page, "import", "transfer")
+    take_picture(page, "import", "transfer")
 
     with_rival(ada, enabled=True)
-    checked(ada).get_by_role("link", name="RULE_COLLISION").click()
+    open_finished_check(ada).get_by_role("link", name="RULE_COLLISION").click()
     finding(page).locator("summary").click()
-    taken(page, "health", "health", finding(page))
+    take_picture(page, "health", "health", finding(page))
     with_rival(ada, enabled=False)
 
-    opened(ada, "/admin/config_admin/cerule/grid/?intent_code=CANCEL_ORDER")
+    open_grid(ada, "/admin/config_admin/cerule/grid/?intent_code=CANCEL_ORDER")
     cell(page, 0, "Priority").click()
     page.keyboard.type("soon")
     page.keyboard.press("Enter")
@@ -73,4 +73,4 @@ def test_every_page_of_a_chapter_has_its_picture(somebody: Callable[[], Visitor]
     page.get_by_role("button", name="Save all").click()
     page.get_by_role("alert").get_by_role("button").first.click()
     expect(page.locator("#ce-grid-tip")).to_be_visible()
-    taken(page, "grid", "grid", page.locator(".ce-grid"))
+    take_picture(page, "grid", "grid", page.locator(".ce-grid"))

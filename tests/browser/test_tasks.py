@@ -35,7 +35,7 @@ class Guide:
         shown = re.sub(r"[*`]", "", words)
         self.steps.append(f"{number}. {words}\n\n   ![{shown}](../static/docs/tasks/{file.name})\n\n")
 
-    def finished(self) -> None:
+    def check_manual(self) -> None:
         """The manual tells these steps under the heading of the task, and no others."""
         begin = f"## {TASKS[self.task]}\n\n"
         before, _, rest = MANUAL.read_text().partition(begin)
@@ -131,7 +131,7 @@ def test_an_intent_that_collects_two_fields_and_confirms(analyst: Visitor) -> No
         guide.say(text)
     expect(page.locator("#last")).to_contain_text("Your table is booked, Anna.")
     guide.did("Press **Try a conversation** and play a guest. Every edit is live at once.")
-    guide.finished()
+    guide.check_manual()
 
 
 def add(guide: Guide, section: str, what: str = "") -> None:
@@ -189,7 +189,7 @@ def test_why_a_sentence_went_to_the_wrong_intent(analyst: Visitor) -> None:
     guide.say(asked)
     expect(page.locator("#last")).to_contain_text("FAQ_BILL")
     guide.did("Say it again: it leads where it should.")
-    guide.finished()
+    guide.check_manual()
 
 
 def test_the_priority_of_two_rules_is_swapped(analyst: Visitor) -> None:
@@ -220,7 +220,7 @@ def test_the_priority_of_two_rules_is_swapped(analyst: Visitor) -> None:
         "Give the other the priority of the first. The page shows the order that holds from the next message on.",
         rows.nth(1),
     )
-    guide.finished()
+    guide.check_manual()
 
 
 def test_yesterdays_change_is_undone(somebody: Callable[[], Visitor]) -> None:
@@ -246,4 +246,4 @@ def test_yesterdays_change_is_undone(somebody: Callable[[], Visitor]) -> None:
 
     guide.visitor.go(changed.removeprefix(guide.visitor.server.url))
     assert page.locator("#id_exact_text").input_value() == as_it_was
-    guide.finished()
+    guide.check_manual()

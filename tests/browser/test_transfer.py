@@ -20,7 +20,7 @@ def everywhere(visitor: Visitor) -> None:
         assert visitor.fits
 
 
-def look(visitor: Visitor, file: Path) -> None:
+def preview_file(visitor: Visitor, file: Path) -> None:
     visitor.page.get_by_label("File", exact=True).set_input_files(file)
     visitor.page.get_by_role("button", name="Preview").click()
     expect(visitor.page.get_by_role("heading", name=file.name)).to_be_visible()
@@ -45,7 +45,7 @@ def test_a_bundle_goes_out_is_changed_and_comes_in(ada: Visitor, tmp_path: Path)
     everywhere(ada)
 
     file.write_text(rows + "  - rule_type: REGEX\n    pattern: '('\n    response_text: No.\n")
-    look(ada, file)
+    preview_file(ada, file)
     expect(page.get_by_role("alert")).to_contain_text("The file cannot be imported")
     expect(page.locator("#main")).to_contain_text("ce_policy row 2 (line")
     expect(page.get_by_role("button", name="Import as one release")).to_have_count(0)
@@ -55,7 +55,7 @@ def test_a_bundle_goes_out_is_changed_and_comes_in(ada: Visitor, tmp_path: Path)
     file.write_text(
         rows + "  - rule_type: CONTAINS\n    pattern: sort code\n    response_text: No bank details, please.\n"
     )
-    look(ada, file)
+    preview_file(ada, file)
     expect(page.get_by_role("row", name="Policies")).to_contain_text("1")
     expect(page.get_by_label("Reason for this change")).to_have_value("Import of configuration.yaml")
     everywhere(ada)

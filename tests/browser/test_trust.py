@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 RECORD = "/admin/audit/ceaudit"
 
 
-def talked(server: Server, participant: str) -> str:
+def hold_conversation(server: Server, participant: str) -> str:
     """A conversation of a participant; gives its id."""
     for text in ("cancel my order", "48392", "no"):
         told = server.say_as(participant, text)
@@ -26,7 +26,7 @@ def talked(server: Server, participant: str) -> str:
 
 
 @contextmanager
-def forged(server: Server, conversation: str) -> Iterator[None]:
+def forge_turn(server: Server, conversation: str) -> Iterator[None]:
     """What the user wrote in turn 2 reads otherwise, as somebody could have it who owns the database."""
     with closing(sqlite3.connect(Path(server.environment["CE_VAR_DIR"]) / "convengine.sqlite3", timeout=30)) as base:
         (seal,) = base.execute("SELECT sql FROM sqlite_master WHERE name = 'ce_audit_sealed'").fetchone()
@@ -73,7 +73,7 @@ def usable(visitor: Visitor) -> None:
 
 @SCREENS
 def test_damage_is_told_by_turn_and_event(ada: Visitor, server: Server, width: int, scheme: str) -> None:
-    conversation = talked(server, f"+49160777{width}")
+    conversation = hold_conversation(server, f"+49160777{width}")
     tab = ada.at(width, scheme).go(f"{RECORD}/{conversation}/timeline/").page
     press(ada, "Integrity and export")
     expect(tab.get_by_role("heading", name="The record is unchanged", exact=True)).to_be_visible()
@@ -82,7 +82,7 @@ def test_damage_is_told_by_turn_and_event(ada: Visitor, server: Server, width: i
         picture(tab, "trust/intact")
     usable(ada)
 
-    with forged(server, conversation):
+    with forge_turn(server, conversation):
         tab.reload()
         expect(tab.get_by_role("heading", name="The record was changed")).to_be_visible()
         wrong = tab.get_by_label("Findings", exact=True).get_by_role("listitem")
@@ -98,12 +98,12 @@ def test_damage_is_told_by_turn_and_event(ada: Visitor, server: Server, width: i
 
 @pytest.mark.long
 def test_the_nightly_look_and_an_anchor_find_it_too(ada: Visitor, server: Server, tmp_path: Path) -> None:
-    conversation, anchor = talked(server, "+491607770001"), str(tmp_path / "heads.anchor")
+    conversation, anchor = hold_conversation(server, "+491607770001"), str(tmp_path / "heads.anchor")
     code, said = manage(server, "audit_anchor", anchor)
     assert (code, "chains written" in said) == (0, True), said
     assert manage(server, "audit_verify", "--conversation", conversation, "--anchor", anchor)[0] == 0
 
-    with forged(server, conversation):
+    with forge_turn(server, conversation):
         code, said = manage(server, "audit_verify", "--conversation", conversation, "--anchor", anchor)
         assert code == 1
         assert "EVENT_CHANGED" in said
@@ -137,7 +137,7 @@ def test_a_person_is_erased_with_a_reason_and_never_by_a_slip(
     ada: Visitor, server: Server, tmp_path: Path, width: int, scheme: str
 ) -> None:
     participant = f"+49160888{width}"
-    conversation, anchor = talked(server, participant), str(tmp_path / "heads.anchor")
+    conversation, anchor = hold_conversation(server, participant), str(tmp_path / "heads.anchor")
     manage(server, "audit_anchor", anchor)
     tab = ada.at(width, scheme).go(f"{RECORD}/{conversation}/trust/").page
     press(ada, "Erase …")
@@ -178,7 +178,7 @@ def test_a_person_is_erased_with_a_reason_and_never_by_a_slip(
 
 
 def test_who_may_not_erase_is_not_led_there(server: Server, somebody: Callable[[], Visitor]) -> None:
-    conversation = talked(server, "+491607770002")
+    conversation = hold_conversation(server, "+491607770002")
     quinn = somebody().log_in("qa").go(f"{RECORD}/{conversation}/trust/")
 
     expect(quinn.page.get_by_role("link", name="Printable page")).to_be_visible()

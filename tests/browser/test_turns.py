@@ -40,7 +40,7 @@ def test_from_a_timeline_to_the_reason_and_to_the_row_as_it_was(
     key = server.say(SAID[0])["conversationId"]
     for text in SAID[1:]:
         server.say(text, key)
-    edited(somebody().log_in("analyst"), "two to four working days", "one to nine working days")
+    edit_answer(somebody().log_in("analyst"), "two to four working days", "one to nine working days")
     server.say("how long does the delivery take", key)
     tab = quinn.page
     tab.set_viewport_size({"width": 1360, "height": 850})
@@ -100,7 +100,7 @@ def test_from_a_timeline_to_the_reason_and_to_the_row_as_it_was(
     no_violations(tab)
 
 
-def edited(analyst: Visitor, old: str, new: str) -> None:
+def edit_answer(analyst: Visitor, old: str, new: str) -> None:
     """An analyst changes what is answered."""
     analyst.open_response(old)
     text = analyst.page.locator("#id_exact_text")

@@ -53,11 +53,11 @@ MODELS = list(EXAMPLES)
 def new(model: type[m.ControlPlaneRow], **values: Any) -> Any:
     """An unsaved row; a tool's row of its own kind comes with a saved tool."""
     if model in (m.CeMcpDbTool, m.CeMcpHttpTool) and not {"tool", "tool_id"} & values.keys():
-        values["tool"] = made(m.CeMcpTool)
+        values["tool"] = make(m.CeMcpTool)
     return model(**EXAMPLES[model][0] | values)
 
 
-def made(model: type[m.ControlPlaneRow], **values: Any) -> Any:
+def make(model: type[m.ControlPlaneRow], **values: Any) -> Any:
     """A saved row."""
     row = new(model, **values)
     row.save()

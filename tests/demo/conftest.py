@@ -26,7 +26,7 @@ CONFIGURATION = ROOT / "fixtures/demo/configuration.json"
 
 
 @contextmanager
-def installed(folder: Path, settings: Any) -> Iterator[Registry]:
+def install_helpdesk(folder: Path, settings: Any) -> Iterator[Registry]:
     """What `fixtures.demo.helpdesk` registers, in a registry of its own, and in the engine that turns use."""
     registry = Registry()
     with pytest.MonkeyPatch.context() as patched, wiring.replace_outside_world(OutsideWorld(registry)):
@@ -51,7 +51,7 @@ def load_rows() -> None:
 @pytest.fixture
 def own_code(tmp_path: Path, settings: Any) -> Iterator[Registry]:
     """The demonstration's own code, without its rows."""
-    with installed(tmp_path, settings) as registry:
+    with install_helpdesk(tmp_path, settings) as registry:
         yield registry
 
 
@@ -71,7 +71,7 @@ def rows_for_all(
         # What Django does after each test would end the transaction that the rows are in.
         patched.setattr(connection, "close", lambda: None)
         with transaction.atomic():
-            with installed(tmp_path_factory.mktemp("rows"), settings):
+            with install_helpdesk(tmp_path_factory.mktemp("rows"), settings):
                 load_rows()
             with django_db_blocker.block():
                 yield

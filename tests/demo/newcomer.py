@@ -65,13 +65,13 @@ class Demo:
     def say(self, message: str, conversation_id: str | None = None, *, to: Server | None = None) -> dict[str, Any]:
         """One call of the turn API, of the first server unless another is named."""
         body = {"message": message, **({"conversationId": conversation_id} if conversation_id else {})}
-        return self._asked("message", body, to)
+        return self._ask("message", body, to)
 
     def why(self, conversation_id: str, turn: int) -> dict[str, Any]:
         """Every decision of a turn."""
-        return self._asked(f"audit/{conversation_id}/why?turn={turn}")
+        return self._ask(f"audit/{conversation_id}/why?turn={turn}")
 
-    def _asked(self, path: str, body: Any = None, to: Server | None = None) -> dict[str, Any]:
+    def _ask(self, path: str, body: Any = None, to: Server | None = None) -> dict[str, Any]:
         port = (to or self.running[0]).port
         request = urllib.request.Request(
             f"http://127.0.0.1:{port}/api/v1/conversation/{path}",

@@ -41,7 +41,7 @@ def visitor(demo: Demo, browser: Browser) -> Iterator[browsers.Visitor]:
     assert visitor.troubles == []
 
 
-def asked(demo: Demo, both: list[Server]) -> list[dict[str, Any]]:
+def ask_both(demo: Demo, both: list[Server]) -> list[dict[str, Any]]:
     """What each server answers, in a conversation of its own."""
     return [demo.say(QUESTION, str(uuid.uuid4()), to=server) for server in both]
 
@@ -49,21 +49,21 @@ def asked(demo: Demo, both: list[Server]) -> list[dict[str, Any]]:
 def test_a_change_is_the_very_next_answer_of_both_servers(
     demo: Demo, both: list[Server], visitor: browsers.Visitor
 ) -> None:
-    before = asked(demo, both)
+    before = ask_both(demo, both)
     old, version = before[0]["payload"]["value"], before[0]["configVersion"]
 
     visitor.log_in("analyst").open_response(" ".join(old.split()[:6]))
     visitor.page.get_by_label("Text", exact=True).fill(NEW)
     visitor.page.get_by_label("Reason for this change").fill("The carrier is slower")
     visitor.save()
-    edited = asked(demo, both)
+    edited = ask_both(demo, both)
 
     assert [(answer["payload"]["value"], answer["configVersion"]) for answer in edited] == [(NEW, version + 1)] * 2
     for answer in edited:
         assert demo.why(answer["conversationId"], 1)["configVersion"] == version + 1
 
     by_sql(demo, old)
-    changed = asked(demo, both)
+    changed = ask_both(demo, both)
 
     assert [(answer["payload"]["value"], answer["configVersion"]) for answer in changed] == [(old, version + 2)] * 2
     visitor.go(f"/admin/config_admin/cerelease/{version + 2}/change/")

@@ -6,7 +6,7 @@ from config_admin.releases.models import Origin
 from config_admin.transfer.apply_import import bring
 from config_admin.transfer.files import bundle_of, read_bytes
 from convengine.server.extensions.registry import Registry
-from tests.config_admin.transfer.conftest import emptied
+from tests.config_admin.transfer.conftest import delete_all_rows
 from tests.demo.conftest import CONFIGURATION
 
 
@@ -14,7 +14,7 @@ from tests.demo.conftest import CONFIGURATION
 def test_it_comes_back_to_the_same_bytes_and_once_more_changes_nothing(own_code: Registry) -> None:
     bring(read_bytes("x", CONFIGURATION.read_bytes(), mode="add"), author="demo", reason="The demonstration")
     data = bundle_of()
-    emptied()
+    delete_all_rows()
     done = bring(read_bytes("x", data), author="ada", reason="from elsewhere")
     assert bundle_of() == data
     assert done.release

@@ -54,7 +54,7 @@ def much(characters: int) -> str:
 
 
 @server.tool()
-def nested(levels: int) -> CallToolResult:
+def nest(levels: int) -> CallToolResult:
     """Lists in lists."""
     found: object = 1
     for _ in range(levels):

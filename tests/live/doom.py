@@ -65,7 +65,7 @@ WHAT: dict[str, Callable[[], object]] = {
 }
 
 
-def reached(place: str) -> None:
+def strike_if_reached(place: str) -> None:
     """Strike when this is the place."""
     if doom.place == place:
         doom.place = ""
@@ -90,18 +90,18 @@ class DoomedSteps(StepHook):
     """`before X` and `after X` of every step X."""
 
     def before_step(self, step_name: str, session: Session, turn: Turn) -> Session:
-        reached(f"before {step_name}")
+        strike_if_reached(f"before {step_name}")
         return session
 
     def after_step(self, step_name: str, session: Session, turn: Turn, outcome: Outcome) -> Session:
-        reached(f"after {step_name}")
+        strike_if_reached(f"after {step_name}")
         return session
 
 
 def _take(*asked: Any, take: Any = turns.acquire) -> Any:
     """`lease`: the lease is taken and nothing else has happened."""
     lease = take(*asked)
-    reached("lease")
+    strike_if_reached("lease")
     return lease
 
 
@@ -121,7 +121,7 @@ def _statement(execute: Any, sql: str, params: Any, many: bool, context: Any) ->
         doom.statement = 0
     if doom.statement is None:
         return execute(sql, params, many, context)
-    reached(f"commit {doom.statement}")
+    strike_if_reached(f"commit {doom.statement}")
     if doom.statement == 0 and doom.place == "commit under way":
         doom.place = ""
         _hold()
@@ -130,7 +130,7 @@ def _statement(execute: Any, sql: str, params: Any, many: bool, context: Any) ->
     done = execute(sql, params, many, context)
     if not connection.in_atomic_block:
         doom.statement = None
-        reached("committed")
+        strike_if_reached("committed")
     return done
 
 
@@ -139,10 +139,10 @@ def _commit(self: BaseDatabaseWrapper, commit: Any = BaseDatabaseWrapper._commit
     if doom.statement is None:
         commit(self)
         return
-    reached("commit")
+    strike_if_reached("commit")
     commit(self)
     doom.statement = None
-    reached("committed")
+    strike_if_reached("committed")
 
 
 def _watch(connection: BaseDatabaseWrapper, **told: Any) -> None:

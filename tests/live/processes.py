@@ -122,7 +122,7 @@ def start_granian(workers: int = 1, threads: int = 4, *, asgi: bool = False, **e
     return start(command, port, {**os.environ, "DATABASE_URL": database_url(), **environment})
 
 
-def start_doomed(struck: Path, **environment: str) -> Server:
+def start_doomed_server(struck: Path, **environment: str) -> Server:
     """The server that ends itself where a request says; `struck` is the folder where it notes that (see doomed)."""
     port = free_port()
     told = {

@@ -10,7 +10,7 @@ from convengine.engine.turn.ports import Execution, ExecutionClaim
 from convengine.server.executions.book import Executions
 from convengine.server.extensions.registry import task
 from convengine.server.extensions.tasks import TaskCall
-from tests.live.doom import reached
+from tests.live.doom import strike_if_reached
 
 
 @task("refund")
@@ -25,15 +25,15 @@ def refund(call: TaskCall) -> dict[str, Any]:
 def _claim(self: Executions, claim: ExecutionClaim, make: Any = Executions.claim) -> Execution:
     """`claimed`: the claim stands, and the task has not begun."""
     made: Execution = make(self, claim)
-    reached("claimed")
+    strike_if_reached("claimed")
     return made
 
 
 def _finish(self: Executions, claim: ExecutionClaim, status: str, result: Any, note: Any = Executions.finish) -> None:
     """`ran`: the task has ended, and only it knows; `noted`: its end is noted, and the turn is not committed."""
-    reached("ran")
+    strike_if_reached("ran")
     note(self, claim, status, result)
-    reached("noted")
+    strike_if_reached("noted")
 
 
 Executions.claim = _claim  # type: ignore[method-assign]

@@ -69,7 +69,7 @@ def wait_for(condition: Callable[[], bool], *processes: Server, seconds: float =
         time.sleep(0.05)
 
 
-def compacted() -> int:
+def count_compacted() -> int:
     return CeMemory.objects.filter(memory_type="COMPACTED").count()
 
 
@@ -88,15 +88,15 @@ def test_what_a_killed_worker_left_the_next_one_does_and_nothing_twice(installat
     def in_the_middle() -> bool:
         """A session is noted when its row is written, and committed a pause later."""
         begun = len(notes.read_text().splitlines()) if notes.is_file() else 0
-        return begun > compacted() >= 3
+        return begun > count_compacted() >= 3
 
     wait_for(in_the_middle, beat, first)
     kill(first)
-    done = compacted()
+    done = count_compacted()
     assert done < len(rows)
 
     second, third = installation.start(processes.worker()), installation.start(processes.worker())
-    wait_for(lambda: compacted() == len(rows), beat, second, third)
+    wait_for(lambda: count_compacted() == len(rows), beat, second, third)
     wait_for(lambda: CeJobRun.objects.filter(job_name="compact_sessions", status="OK").exists(), second, third)
 
     tries = [line.split()[1] for line in notes.read_text().splitlines()]
@@ -134,7 +134,7 @@ def test_idle_sessions_are_closed_and_compacted_by_worker_and_beat(
 
     wait_for(lambda: CeConversation.objects.filter(lifecycle="ABORTED").count() == 5, worker, beat)
     CeJob.objects.filter(name="compact_sessions").update(due_at="2020-01-01T00:00Z")
-    wait_for(lambda: compacted() == 5, worker, beat)
+    wait_for(lambda: count_compacted() == 5, worker, beat)
 
     assert CeAudit.objects.filter(stage="SESSION_LIFECYCLE").count() == len(rows)
 
@@ -201,14 +201,14 @@ def test_a_summary_is_written_by_a_worker_and_by_the_server_while_the_broker_is_
         began = time.monotonic()
         talk.say(port, "hours")
         assert time.monotonic() - began < 1
-        wait_for(lambda: written() == 1, server)
+        wait_for(lambda: count_turns() == 1, server)
         assert "broker out of reach" not in server.text()
         kill(installation.broker)
         talk.say(port, "hours")
-        wait_for(lambda: written() == 2, server)
+        wait_for(lambda: count_turns() == 2, server)
         assert "broker out of reach, work done here" in server.text()
 
 
-def written() -> int:
+def count_turns() -> int:
     row = CeConversation.objects.first()
     return int(row.context_summary.rpartition(" ")[2]) if row and row.context_summary.startswith("GOAL: Hours\n") else 0

@@ -24,12 +24,12 @@ def at_once(count: int, call: Callable[[int], Reply | None]) -> list[Reply]:
     """Call from so many threads at the same moment; every call must get an answer."""
     gate = Barrier(count)
 
-    def one(number: int) -> Reply | None:
+    def send(number: int) -> Reply | None:
         gate.wait()
         return call(number)
 
     with ThreadPoolExecutor(count) as pool:
-        replies = list(pool.map(one, range(count)))
+        replies = list(pool.map(send, range(count)))
     answered = [reply for reply in replies if reply]
     assert len(answered) == count
     return answered

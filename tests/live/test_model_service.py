@@ -33,7 +33,7 @@ def service(*says: Says) -> Iterator[ModelServer]:
         model.close()
 
 
-def logged() -> Sequence[tuple[int, str | None]]:
+def list_logged_attempts() -> Sequence[tuple[int, str | None]]:
     """Attempt and code of each row of the log, in order."""
     rows = CeLlmCallLog.objects.order_by("llm_call_id").values_list("attempt", "error_message")
     return [(attempt, message and message.partition(":")[0]) for attempt, message in rows]
@@ -47,7 +47,7 @@ def test_an_answer_in_words_and_one_as_a_document() -> None:
 
     assert words["payload"] == {"type": "TEXT", "value": "No fees."}
     assert document["payload"] == {"type": "JSON", "value": {"opens": 9}}
-    assert logged() == [(1, OK), (1, OK)]
+    assert list_logged_attempts() == [(1, OK), (1, OK)]
     row = CeLlmCallLog.objects.earliest("llm_call_id")
     assert (row.input_tokens, row.output_tokens, float(row.cost)) == (12, 5, 0.000022)
 
@@ -95,7 +95,7 @@ def test_a_service_that_misbehaves_gives_the_specified_answer_and_leaves_every_t
         assert (response.status_code, body["errorCode"]) == (STATUS.get(code, 502), code)
         assert body["recoverable"] is (code in (FAILED, SLOW))
         assert "127.0.0.1" not in response.content.decode()
-    assert logged() == list(enumerate(tries, start=1))
+    assert list_logged_attempts() == list(enumerate(tries, start=1))
     # Nobody is asked now: what the service said, and how it failed, is in the recording.
     assert find_replay_difference(CeConversationHistory.objects.get()) is None
 
@@ -106,7 +106,7 @@ def test_a_row_with_a_text_of_its_own_answers_when_the_model_is_out() -> None:
         answer = Caller().say("fees")
 
     assert answer["payload"] == {"type": "TEXT", "value": "Please call us."}
-    assert logged() == [(1, FAILED), (2, FAILED)]
+    assert list_logged_attempts() == [(1, FAILED), (2, FAILED)]
 
 
 def test_what_a_conversation_may_cost_is_counted_over_its_turns() -> None:

@@ -70,7 +70,7 @@ class Guest:
         return reply.body
 
 
-def searched() -> set[str]:
+def list_searched_collections() -> set[str]:
     """The collections that the last turn found something in."""
     facts = CeConversationHistory.objects.latest("history_id").facts
     assert facts
@@ -102,18 +102,18 @@ def test_the_chosen_model_answers_each_turn_until_another_is_chosen(
 def test_the_mounted_knowledge_base_is_searched_until_it_is_out_of_date_or_gone(server: Server) -> None:
     guest = Guest(server)
     guest.ask({"knowledge_base": "rules"}, search=True)
-    assert searched() == {"rules"}
+    assert list_searched_collections() == {"rules"}
     guest.ask(search=True)
-    assert searched() == {"rules"}
+    assert list_searched_collections() == {"rules"}
     guest.ask({"mountedKbId": "prices"}, search=True)
-    assert searched() == {"prices"}
+    assert list_searched_collections() == {"prices"}
 
     CeDocumentCollection.objects.filter(name="prices").update(expires_at=timezone.now() - timedelta(seconds=1))
     out_of_date = guest.ask(search=True)
-    assert (out_of_date["ok"], searched()) == (True, {"rules"})
+    assert (out_of_date["ok"], list_searched_collections()) == (True, {"rules"})
     CeDocumentCollection.objects.filter(name="prices").delete()
     gone = guest.ask(search=True)
-    assert (gone["ok"], searched()) == (True, {"rules"})
+    assert (gone["ok"], list_searched_collections()) == (True, {"rules"})
 
     told = CeAudit.objects.filter(stage__startswith="KB_UNAVAILABLE").order_by("turn_no")
     assert [(event.turn_no, event.payload_json["knowledgeBase"]) for event in told] == [(4, "prices"), (5, "prices")]

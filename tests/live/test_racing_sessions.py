@@ -117,10 +117,10 @@ def model_desk(servers: Servers) -> Any:
         response_type="EXACT", output_format="TEXT", exact_text="Nine to five.", json_schema=None
     )
 
-    def opened(model: ModelServer) -> list[Server]:
+    def open_servers(model: ModelServer) -> list[Server]:
         return servers(2, CE_LLM_BASE_URL=model.url, CE_LLM_MODEL="slow")
 
-    return opened
+    return open_servers
 
 
 def until(model: ModelServer, waiting: int) -> None:

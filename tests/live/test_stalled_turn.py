@@ -37,7 +37,7 @@ def background() -> Iterator[ThreadPoolExecutor]:
         yield pool
 
 
-def process_that_struck(struck: Path, number: str) -> int:
+def wait_for_stalled_process(struck: Path, number: str) -> int:
     """Wait until the turn stands where it was told to; gives its process."""
     deadline = time.monotonic() + 20
     note = struck / number
@@ -62,7 +62,7 @@ def test_a_process_that_wakes_up_after_its_lease_stores_nothing(
     talk.say(sleeper.port, "hours")
 
     late = background.submit(talk.say, sleeper.port, "fees", doom="1 stop before RulesStep")
-    process = process_that_struck(tmp_path, "1")
+    process = wait_for_stalled_process(tmp_path, "1")
     meanwhile = talk.say(server.port, "hours")
     os.kill(process, signal.SIGCONT)
 
@@ -82,7 +82,7 @@ def test_a_turn_that_lasts_longer_than_its_lease_keeps_it(
     server = doomed(CE_TEST_SLEEP_SECONDS=str(LEASE_SECONDS + 2))
 
     long = background.submit(talk.say, server.port, "fees", doom="1 sleep before RulesStep")
-    process_that_struck(tmp_path, "1")
+    wait_for_stalled_process(tmp_path, "1")
     next_one = talk.say(server.port, "hours")
 
     first = long.result()

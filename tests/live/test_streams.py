@@ -25,12 +25,12 @@ from tests.worlds import desk
 Servers = Callable[..., list[Server]]
 
 
-def stored(conversation_id: str) -> list[tuple[str, str]]:
+def list_stored_events(conversation_id: str) -> list[tuple[str, str]]:
     """Id and stage of every event of the record, in order."""
     return [(f"{one.turn_no}.{one.seq}", one.stage) for one in events(conversation_id=conversation_id)]
 
 
-def told(watcher: Watcher) -> list[tuple[str, str]]:
+def list_received_events(watcher: Watcher) -> list[tuple[str, str]]:
     return [(one.id, one.name) for one in watcher.events]
 
 
@@ -60,10 +60,10 @@ def test_a_reader_of_another_process_gets_every_event_once_and_in_order_through_
         replies = talking.result()
 
     assert len([one for one in replies if one and one.status == 200]) == 15
-    expected = stored(talk.conversation_id)
+    expected = list_stored_events(talk.conversation_id)
     assert watcher.until(lambda: len(watcher.events) >= len(expected))
     watcher.end()
-    assert told(watcher) == expected
+    assert list_received_events(watcher) == expected
     assert len(watcher.statuses) == 4
 
 
@@ -87,10 +87,10 @@ def test_over_a_bus_a_turn_is_seen_while_it_runs_and_once(servers: Servers, bus:
     assert seen
     assert while_it_ran
     assert reply
-    expected = [one for one in stored(talk.conversation_id) if one[0].startswith("2.")]
+    expected = [one for one in list_stored_events(talk.conversation_id) if one[0].startswith("2.")]
     assert watcher.until(lambda: len(watcher.events) >= len(expected))
     watcher.end()
-    assert told(watcher) == expected
+    assert list_received_events(watcher) == expected
 
 
 def get(port: int, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
@@ -111,18 +111,18 @@ def test_streams_are_refused_as_the_audit_endpoints_refuse_and_are_bounded(serve
     talk.say(streams.port, "hours")
     path, key = talk.conversation_id, {"Authorization": f"Api-Key {talk.secret}"}
 
-    def refused(path: str, **headers: str) -> tuple[int, str]:
+    def get_refusal(path: str, **headers: str) -> tuple[int, str]:
         status, _, body = get(streams.port, path, **headers)
         return status, json.loads(body)["errorCode"]
 
-    assert refused(path) == (401, "NOT_AUTHENTICATED")
-    assert refused(path, Authorization="Api-Key x.y") == (401, "NOT_AUTHENTICATED")
-    assert refused(path, Authorization=f"Api-Key {make_key(scopes=['turns'])}") == (403, "FORBIDDEN")
-    assert refused(path, Authorization=f"Api-Key {make_key('other')}") == (404, "NOT_FOUND")
-    assert refused("x", **key) == (400, "VALIDATION_ERROR")
-    assert refused(f"{path}?verbose=maybe", **key) == (400, "VALIDATION_ERROR")
-    assert refused(path, **key, **{"Last-Event-ID": "x"}) == (400, "VALIDATION_ERROR")
-    assert refused(path, **key, Host="evil.example") == (400, "VALIDATION_ERROR")
+    assert get_refusal(path) == (401, "NOT_AUTHENTICATED")
+    assert get_refusal(path, Authorization="Api-Key x.y") == (401, "NOT_AUTHENTICATED")
+    assert get_refusal(path, Authorization=f"Api-Key {make_key(scopes=['turns'])}") == (403, "FORBIDDEN")
+    assert get_refusal(path, Authorization=f"Api-Key {make_key('other')}") == (404, "NOT_FOUND")
+    assert get_refusal("x", **key) == (400, "VALIDATION_ERROR")
+    assert get_refusal(f"{path}?verbose=maybe", **key) == (400, "VALIDATION_ERROR")
+    assert get_refusal(path, **key, **{"Last-Event-ID": "x"}) == (400, "VALIDATION_ERROR")
+    assert get_refusal(path, **key, Host="evil.example") == (400, "VALIDATION_ERROR")
 
     # Somebody who is signed in and may read events, from a page at the other port.
     reader, other = signed_in("qa", "view_ceaudit"), signed_in("somebody")
@@ -130,7 +130,7 @@ def test_streams_are_refused_as_the_audit_endpoints_refuse_and_are_bounded(serve
     status, headers, _ = get(streams.port, path, Cookie=reader, Origin=origin)
     assert (status, headers["access-control-allow-origin"]) == (200, origin)
     assert "access-control-allow-origin" not in get(streams.port, path, Cookie=reader, Origin="http://evil.example")[1]
-    assert refused(path, Cookie=other) == (403, "FORBIDDEN")
+    assert get_refusal(path, Cookie=other) == (403, "FORBIDDEN")
     looks = CeAccessLog.objects.values_list("reader", "kind")
     assert set(looks) == {("qa", "STREAM")}
 
@@ -140,14 +140,14 @@ def test_streams_are_refused_as_the_audit_endpoints_refuse_and_are_bounded(serve
     assert (status, headers["location"]) == (307, led)
 
     watchers = [Watcher(streams.port, talk.secret, path).start() for _ in range(2)]
-    assert refused(path, **key) == (429, "TOO_MANY_STREAMS")
+    assert get_refusal(path, **key) == (429, "TOO_MANY_STREAMS")
     for watcher in watchers:
         watcher.end()
     deadline = time.monotonic() + 10
     while get(streams.port, path, **key)[0] != 200 and time.monotonic() < deadline:
         time.sleep(0.1)
     CeApiKey.objects.filter(prefix=talk.secret.partition(".")[0]).update(revoked=True)
-    assert refused(path, **key) == (401, "NOT_AUTHENTICATED")
+    assert get_refusal(path, **key) == (401, "NOT_AUTHENTICATED")
 
 
 def signed_in(name: str, right: str = "") -> str:

@@ -110,14 +110,14 @@ class Killing:
         return talk.say(self.server.port, "yes")
 
 
-def told(talk: Talk) -> tuple[str, dict[str, Any]]:
+def read_action_outcome(talk: Talk) -> tuple[str, dict[str, Any]]:
     """What the trail of the last turn says became of the action."""
     turn_no = talk.acknowledged[-1].reply.body["turnNo"]
     event = CeAudit.objects.get(conversation_id=talk.conversation_id, turn_no=turn_no, stage__in=OUTCOMES)
     return event.stage.removeprefix("PENDING_ACTION_"), event.payload_json
 
 
-def paid(effects: Path) -> Counter[str]:
+def count_runs(effects: Path) -> Counter[str]:
     """How often the task ran for which conversation."""
     return Counter(line.partition(":")[0] for line in effects.read_text().splitlines())
 
@@ -135,7 +135,7 @@ def check_answer(talk: Talk, execution: CePendingActionExecution) -> None:
 
 def check_left_open(talk: Talk, execution: CePendingActionExecution) -> None:
     """Nobody knows how it ended: nothing runs, and that is told."""
-    last, (stage, payload) = talk.acknowledged[-1].reply, told(talk)
+    last, (stage, payload) = talk.acknowledged[-1].reply, read_action_outcome(talk)
     assert (stage, payload["reason"], execution.finished_at) == ("SKIPPED", "ALREADY_CLAIMED", None)
     assert "A person must check" in payload["reasonText"]
     assert (last.said, last.body["state"]) == (LEFT_OPEN, "CONFIRM")
@@ -143,7 +143,7 @@ def check_left_open(talk: Talk, execution: CePendingActionExecution) -> None:
 
 def check_done(talk: Talk, execution: CePendingActionExecution) -> None:
     """It ran, in this very turn or in one that died."""
-    last, (stage, payload) = talk.acknowledged[-1].reply, told(talk)
+    last, (stage, payload) = talk.acknowledged[-1].reply, read_action_outcome(talk)
     assert (stage, payload["executionId"], execution.status) == ("EXECUTED", execution.pk, "EXECUTED")
     assert payload.get("reused", False) is (str(execution.turn_id) != last.body["turnId"])
     assert (last.said, last.body["state"], last.body["context"]["refund"]) == (DONE, "DONE", "paid")
@@ -156,7 +156,7 @@ def check_killed_turn(execution: CePendingActionExecution) -> None:
     assert second.status == "OK"
 
 
-def listed_as_claimed(client: Client) -> set[str]:
+def list_claimed(client: Client) -> set[str]:
     """The conversations whose actions the admin lists for a person to decide, on all pages."""
     first = reverse("admin:ce_sessions_cependingactionexecution_changelist") + "?status__exact=CLAIMED"
     url, found = first, set()
@@ -191,11 +191,11 @@ def test_a_task_whose_server_is_killed_runs_once_at_most_and_is_never_lost_in_si
     killing = Killing(server, tmp_path, places)
 
     killing.run()
-    before = paid(effects)
+    before = count_runs(effects)
     killing.say_yes(killing.talks.values())
 
     assert Counter(killing.killed.values()) == Counter(places)
-    after, executions = paid(effects), claims()
+    after, executions = count_runs(effects), claims()
     assert max(after.values()) == 1
     # Whatever died of a neighbour may have died anywhere: it ran by now, or is left to a person.
     assert executions.keys() == killing.talks.keys()
@@ -206,7 +206,7 @@ def test_a_task_whose_server_is_killed_runs_once_at_most_and_is_never_lost_in_si
         assert executions[name].status == ("EXECUTED" if place == "noted" else "CLAIMED")
         assert before[name] == after[name] == (place != "claimed")
         check_killed_turn(executions[name])
-    assert listed_as_claimed(admin_client) == claims(status="CLAIMED").keys()
+    assert list_claimed(admin_client) == claims(status="CLAIMED").keys()
 
     # Beyond the limits of a proposal as well.
     insistent = [killing.talks[name] for name in list(claims(status="CLAIMED"))[:8]]
@@ -214,5 +214,5 @@ def test_a_task_whose_server_is_killed_runs_once_at_most_and_is_never_lost_in_si
         killing.say_yes(insistent)
     for talk in insistent:
         check_left_open(talk, executions[talk.conversation_id])
-    assert paid(effects) == after
+    assert count_runs(effects) == after
     ledger.check(killing.talks.values())

@@ -36,7 +36,7 @@ def hours() -> CeResponse:
     return CeResponse.objects.get(intent_code="HOURS", state_code="IDLE")
 
 
-def told(reply: Reply | None) -> tuple[str, int]:
+def read_answer(reply: Reply | None) -> tuple[str, int]:
     """What was said, and on which release."""
     assert reply
     return reply.said, reply.body["configVersion"]
@@ -44,12 +44,12 @@ def told(reply: Reply | None) -> tuple[str, int]:
 
 def test_an_edit_is_the_very_next_answer_of_both_processes(two: list[Server]) -> None:
     talks = [Talk(make_key()) for _ in two]
-    before = [told(talk.say(server.port, "hours")) for talk, server in zip(talks, two, strict=True)]
+    before = [read_answer(talk.say(server.port, "hours")) for talk, server in zip(talks, two, strict=True)]
 
     row = hours()
     row.exact_text = "Ten to six."
     row.save()
-    after = [told(talk.say(server.port, "hours")) for talk, server in zip(talks, two, strict=True)]
+    after = [read_answer(talk.say(server.port, "hours")) for talk, server in zip(talks, two, strict=True)]
 
     (_, version), _ = before
     assert before == [("Nine to five.", version)] * 2
@@ -70,7 +70,7 @@ def test_one_conversation_may_go_to_either_process(two: list[Server]) -> None:
 
 def test_raw_sql_of_a_third_process_is_the_next_answer_of_both_and_one_release(two: list[Server]) -> None:
     talks = [Talk(make_key()) for _ in two]
-    row, (_, version) = hours(), told(talks[0].say(two[0].port, "hours"))
+    row, (_, version) = hours(), read_answer(talks[0].say(two[0].port, "hours"))
 
     in_another_process(
         "from django.db import connection\n"
@@ -78,7 +78,9 @@ def test_raw_sql_of_a_third_process_is_the_next_answer_of_both_and_one_release(t
         f"    cursor.execute(\"UPDATE ce_response SET exact_text = 'By hand.' WHERE response_id = {row.pk}\")"
     )
     with ThreadPoolExecutor(2) as pool:
-        after = list(pool.map(lambda pair: told(pair[0].say(pair[1].port, "hours")), zip(talks, two, strict=True)))
+        after = list(
+            pool.map(lambda pair: read_answer(pair[0].say(pair[1].port, "hours")), zip(talks, two, strict=True))
+        )
 
     assert after == [("By hand.", version + 1)] * 2
     release = CeRelease.objects.get(pk=version + 1)

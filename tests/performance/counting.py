@@ -54,11 +54,11 @@ def say(caller: Caller, turn: int) -> Any:
 
 @contextmanager
 def _rules(work: TurnWork) -> Iterator[None]:
-    def seen(*args: Any) -> Any:
+    def count_rule(*args: Any) -> Any:
         work.rules += 1
         return evaluate_rule(*args)
 
-    with patch.object(apply, "evaluate_rule", seen):
+    with patch.object(apply, "evaluate_rule", count_rule):
         yield
 
 
@@ -66,14 +66,14 @@ def _rules(work: TurnWork) -> Iterator[None]:
 def _patterns(work: TurnWork) -> Iterator[None]:
     hits = bank._Automaton.hits
 
-    def seen(*args: Any) -> Any:
+    def count_patterns(*args: Any) -> Any:
         work.pattern_sets += 1
         return hits(*args)
 
     def never(*args: Any) -> Any:
         raise AssertionError("patterns were tested one by one")
 
-    with patch.object(bank._Automaton, "hits", seen), patch.object(bank._SequentialSearch, "hits", never):
+    with patch.object(bank._Automaton, "hits", count_patterns), patch.object(bank._SequentialSearch, "hits", never):
         yield
 
 
@@ -82,11 +82,11 @@ def _lines(work: TurnWork) -> Iterator[None]:
     before = sys.gettrace()
 
     def ours(frame: FrameType, event: str, argument: Any) -> Any:
-        return line if frame.f_code.co_filename.startswith(_OURS) else None
+        return count_line if frame.f_code.co_filename.startswith(_OURS) else None
 
-    def line(frame: FrameType, event: str, argument: Any) -> Any:
+    def count_line(frame: FrameType, event: str, argument: Any) -> Any:
         work.lines += event == "line"
-        return line
+        return count_line
 
     sys.settrace(ours)
     try:

@@ -83,7 +83,7 @@ class Waits:
             self.took.append((time.perf_counter() - began) * 1000)
 
 
-def told(numbers: list[float]) -> str:
+def format_times(numbers: list[float]) -> str:
     """Median, 99 of 100, longest."""
     numbers.sort()
     middle, nearly_all = numbers[len(numbers) // 2], numbers[int(len(numbers) * 0.99)]
@@ -123,9 +123,9 @@ def test_all_idle_sessions_end_while_turns_go_on(tmp_path: Path, capsys: pytest.
     numbers = [float(number) for number in held_in.read_text().split()]
     held, worked = numbers[::2], numbers[1::2]
     with capsys.disabled():
-        print(f"\ntransactions of the closer: {told(held)}, of its own processor: {told(worked)}")
-        print(f"turns, {messages} of them in sessions that it closes: {told(turns)}")
-        print(f"statements of turns, which wait for it no longer than they take: {told(waits.took)}")
+        print(f"\ntransactions of the closer: {format_times(held)}, of its own processor: {format_times(worked)}")
+        print(f"turns, {messages} of them in sessions that it closes: {format_times(turns)}")
+        print(f"statements of turns, which wait for it no longer than they take: {format_times(waits.took)}")
     assert closer.returncode == 0
     assert CeConversation.objects.filter(lifecycle="ABORTED").count() == sessions
     assert CeAudit.objects.filter(stage="SESSION_LIFECYCLE", turn_no=None).count() == sessions

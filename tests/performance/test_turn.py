@@ -86,22 +86,22 @@ def test_an_ordinary_turn_stores_less_than_20_KB() -> None:
     caller = Caller()
     for turn in range(1, 25):
         say(caller, turn)
-    before = stored(*_STORED_BY_TURNS)
+    before = count_stored_bytes(*_STORED_BY_TURNS)
     for turn in range(25, 29):
         say(caller, turn)
 
-    assert (stored(*_STORED_BY_TURNS) - before) / 4 < 20 * 1024
+    assert (count_stored_bytes(*_STORED_BY_TURNS) - before) / 4 < 20 * 1024
 
 
 def test_an_edit_of_one_rule_among_5_000_stores_less_than_100_KB() -> None:
     worlds.load(rules=5_000, patterns=10)
-    before = stored(*_STORED_BY_EDITS)
+    before = count_stored_bytes(*_STORED_BY_EDITS)
     with change_set(author="ana", reason="one rule"):
         rule = CeRule.objects.order_by("rule_id")[2_500]
         rule.match_pattern = "something else"
         rule.save()
 
-    assert 0 < stored(*_STORED_BY_EDITS) - before < 100 * 1024
+    assert 0 < count_stored_bytes(*_STORED_BY_EDITS) - before < 100 * 1024
 
 
 def lengthen(caller: Caller, turns: int) -> None:
@@ -119,7 +119,7 @@ def lengthen(caller: Caller, turns: int) -> None:
     CeConversation.objects.filter(pk=caller.conversation_id).update(last_turn_no=turns)
 
 
-def stored(*tables: type[models.Model]) -> int:
+def count_stored_bytes(*tables: type[models.Model]) -> int:
     """The bytes of all values in these tables, whatever a database adds to them."""
     return sum(
         size(field, value)

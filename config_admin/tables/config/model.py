@@ -3,10 +3,11 @@
 from django.db import models
 from django.db.models.functions import Lower
 
-from config_admin.tables.base_model import ControlPlaneRow, shortened
+from config_admin.tables.base_model import ControlPlaneRow
 from config_admin.tables.config.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import make_enabled_field
 from config_admin.validation.columns import Problem, Reference, column
+from convengine.engine.text.compare import shorten_line
 
 
 class CeConfig(ControlPlaneRow):
@@ -51,4 +52,4 @@ class CeConfig(ControlPlaneRow):
         ]
 
     def summary(self) -> str:
-        return f"{self.config_type}/{self.config_key} = {shortened(self.config_value)}"
+        return f"{self.config_type}/{self.config_key} = {shorten_line(self.config_value, 60)}"

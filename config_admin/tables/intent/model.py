@@ -2,10 +2,11 @@
 
 from django.db import models
 
-from config_admin.tables.base_model import ControlPlaneRow, index, shortened
+from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.intent.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import CodeField, make_enabled_field, optional_name, optional_text, priority
 from config_admin.validation.columns import Problem, column
+from convengine.engine.text.compare import shorten_line
 
 
 class CeIntent(ControlPlaneRow):
@@ -42,4 +43,4 @@ class CeIntent(ControlPlaneRow):
         return str(self.intent_code)
 
     def summary(self) -> str:
-        return shortened(self.description)
+        return shorten_line(self.description, 60)

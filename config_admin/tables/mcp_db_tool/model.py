@@ -3,11 +3,12 @@
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
-from config_admin.tables.base_model import ControlPlaneRow, index, shortened
+from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.mcp_db_tool.checks import SAVE_CHECKS
 from config_admin.tables.mcp_tool.model import CeMcpTool
 from config_admin.tables.model_fields import document, flag, word
 from config_admin.validation.columns import SQL, Bounds, Problem, column
+from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import SqlDialect
 
 
@@ -50,4 +51,4 @@ class CeMcpDbTool(ControlPlaneRow):
         indexes = [index("ce_mcp_db_tool_dialect", "dialect")]
 
     def summary(self) -> str:
-        return shortened(self.sql_template)
+        return shorten_line(self.sql_template, 60)

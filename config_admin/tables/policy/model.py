@@ -2,10 +2,11 @@
 
 from django.db import models
 
-from config_admin.tables.base_model import ControlPlaneRow, index, shortened
+from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.model_fields import make_enabled_field, note, priority, word
 from config_admin.tables.policy.checks import SAVE_CHECKS
 from config_admin.validation.columns import REGEX, LanguageByWord, Problem, column
+from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import PolicyType
 
 
@@ -42,4 +43,4 @@ class CePolicy(ControlPlaneRow):
         indexes = [index("ce_policy_order", "enabled", "priority")]
 
     def summary(self) -> str:
-        return f"{self.rule_type} {shortened(self.pattern)}"
+        return f"{self.rule_type} {shorten_line(self.pattern, 60)}"

@@ -15,10 +15,10 @@ from config_admin.validation.fallback import report_last_fallback
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import scope_key
 from config_admin.validation.world import World
+from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.admin_site.record_columns import shorten_line
 from convengine.server.deployment import conf
 
 

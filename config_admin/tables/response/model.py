@@ -2,10 +2,11 @@
 
 from django.db import models
 
-from config_admin.tables.base_model import ScopedRow, index, shortened
+from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import document, make_enabled_field, note, optional_text, priority, word
 from config_admin.tables.response.checks import SAVE_CHECKS
 from config_admin.validation.columns import TEMPLATE, column
+from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import OutputFormat, ResponseType
 
 
@@ -44,4 +45,4 @@ class CeResponse(ScopedRow):
         ]
 
     def summary(self) -> str:
-        return f"{self.scope} {self.response_type} {shortened(self.exact_text or self.derivation_hint)}".rstrip()
+        return f"{self.scope} {self.response_type} {shorten_line(self.exact_text or self.derivation_hint, 60)}".rstrip()

@@ -2,10 +2,11 @@
 
 from django.db import models
 
-from config_admin.tables.base_model import ScopedRow, index, shortened
+from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import flag, make_enabled_field, note, optional_text, priority, word
 from config_admin.tables.rule.checks import SAVE_CHECKS
 from config_admin.validation.columns import PATH, REGEX, LanguageByWord, Problem, Reference, column
+from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import MatchTarget, RuleAction, RulePhase, RuleType
 
 
@@ -67,4 +68,4 @@ class CeRule(ScopedRow):
         indexes = [index("ce_rule_lookup", "enabled", "phase", "intent_code", "state_code", "priority")]
 
     def summary(self) -> str:
-        return f"{self.scope} {self.rule_type} → {self.action} {shortened(self.action_value)}".rstrip()
+        return f"{self.scope} {self.rule_type} → {self.action} {shorten_line(self.action_value, 60)}".rstrip()

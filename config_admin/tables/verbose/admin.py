@@ -6,7 +6,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from config_admin.tables.base_admin import ScopedAdmin, any_last
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter
 from config_admin.tables.verbose.model import CeVerbose
-from convengine.server.admin_site.record_columns import shorten_line
+from convengine.engine.text.compare import shorten_line
 
 
 @admin.register(CeVerbose)

@@ -2,10 +2,11 @@
 
 from django.db import models
 
-from config_admin.tables.base_model import ScopedRow, index, shortened
+from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import make_enabled_field, not_blank, optional_name, optional_text, priority, word
 from config_admin.tables.verbose.checks import SAVE_CHECKS
 from config_admin.validation.columns import PATH, REGEX, TEMPLATE, LanguageByWord, Problem, Reference, column
+from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import StepMatch
 
 
@@ -74,4 +75,4 @@ class CeVerbose(ScopedRow):
         ]
 
     def summary(self) -> str:
-        return f"{self.scope} {self.determinant} {shortened(self.message or self.error_message)}".rstrip()
+        return f"{self.scope} {self.determinant} {shorten_line(self.message or self.error_message, 60)}".rstrip()

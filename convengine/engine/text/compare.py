@@ -68,5 +68,10 @@ def storable(text: str) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """The first `limit` characters; an ellipsis with a count replaces the rest."""
+    """At most `limit` characters; an ellipsis replaces the rest."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def shorten_line(text: object, limit: int = 90) -> str:
+    """The beginning of a text on one line; nothing for null."""
+    return shorten(" ".join(str(text or "").split()), limit)

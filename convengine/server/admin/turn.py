@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from convengine.engine.text.compare import shorten_line
 from convengine.server.admin_site.breadcrumbs import set_conversation_breadcrumbs
 from convengine.server.admin_site.read_only import ByConversation
 from convengine.server.admin_site.record_columns import (
@@ -16,7 +17,6 @@ from convengine.server.admin_site.record_columns import (
     json_column,
     link,
     release_link,
-    shorten_line,
     status_column,
     text_column,
 )

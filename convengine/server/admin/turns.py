@@ -4,8 +4,9 @@ from typing import Any, NamedTuple
 
 from django.db.models.fields.json import KeyTextTransform
 
+from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import MessageIntent
-from convengine.server.admin_site.record_columns import answer_text, badge_class, row_link, shorten_line
+from convengine.server.admin_site.record_columns import answer_text, badge_class, row_link
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.template import Context
 from django.urls import NoReverseMatch, reverse
 
-from convengine.server.admin_site.record_columns import shorten_line
+from convengine.engine.text.compare import shorten_line
 from convengine.server.sessions.models import CeConversation
 
 #: How many characters of a conversation's id, and of a name, are shown.

@@ -12,6 +12,8 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from convengine.engine.text.compare import shorten_line
+
 #: The colour of a status in lists.
 STATUS_BADGES: Mapping[str, str] = {
     "OK": "success",
@@ -83,12 +85,6 @@ def row_link(table: str, pk: Any, label: str = "") -> SafeString:
 def _admin_name(table: str) -> str:
     found = next((model._meta for model in apps.get_models() if model._meta.db_table == table), None)
     return f"{found.app_label}_{found.model_name}" if found else table
-
-
-def shorten_line(text: Any, limit: int = 90) -> str:
-    """The beginning of a text on one line."""
-    line = " ".join(str(text or "").split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
 def answer_text(answer: Any) -> str:

@@ -14,6 +14,7 @@ from django.utils.formats import localize
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 
+from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.job import Job
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
 from convengine.server.admin_site.record_columns import (
@@ -21,7 +22,6 @@ from convengine.server.admin_site.record_columns import (
     badge_class,
     badge_column,
     link,
-    shorten_line,
     status_badge,
     status_column,
     text_column,

@@ -25,7 +25,7 @@ def key(name: str = "test", scopes: tuple[str, ...] = ("turns", "sessions", "own
     return str(CeApiKey.objects.create_key(name=name, scopes=list(scopes), **values)[1])
 
 
-def asked(caller: Caller) -> None:
+def add_model_call(caller: Caller) -> None:
     """Let the first turn have asked a model, as far as its record goes."""
     last = CeAudit.objects.filter(conversation_id=caller.conversation_id, turn_no=1).order_by("seq").last()
     assert last
@@ -39,7 +39,7 @@ def caller() -> Caller:
     desk()
     caller = Caller(key())
     caller.say("hours")
-    asked(caller)
+    add_model_call(caller)
     return caller
 
 

@@ -27,7 +27,7 @@ def read(caller: Caller, path: str = "", **query: Any) -> Any:
     )
 
 
-def walked(caller: Caller, cursor: str, way: str, **query: Any) -> Iterator[list[int]]:
+def walk_pages(caller: Caller, cursor: str, way: str, **query: Any) -> Iterator[list[int]]:
     while cursor:
         page = read(caller, "/turns", cursor=cursor, **query).json()
         yield [one["turnNo"] for one in page["results"]]
@@ -117,8 +117,8 @@ def test_pages_of_turns_follow_one_another_without_gap_or_double_both_ways(calle
     caller.conversation_id = str(session.pk)
 
     first = read(caller, "/turns", limit=size).json()
-    pages = [[one["turnNo"] for one in first["results"]], *walked(caller, first["next"], "next", limit=size)]
-    back = list(walked(caller, "a1.0", "previous", limit=size))
+    pages = [[one["turnNo"] for one in first["results"]], *walk_pages(caller, first["next"], "next", limit=size)]
+    back = list(walk_pages(caller, "a1.0", "previous", limit=size))
 
     assert first["previous"] is None
     assert [number for page in pages for number in page] == [5, 4, 3, 2, 1]

@@ -91,12 +91,12 @@ def test_some_events_are_read_at_a_time_and_sent_before_the_next(
     expected, read = pages(caller), queries.read_page
     asked: list[Any] = []
 
-    def counted(*given: Any) -> Any:
+    def count_reads(*given: Any) -> Any:
         asked.append(given)
         return read(*given)
 
     monkeypatch.setattr(event_lines, "PAGE_SIZE", 70)
-    monkeypatch.setattr(queries, "read_page", counted)
+    monkeypatch.setattr(queries, "read_page", count_reads)
 
     sent = iter(answer(caller).streaming_content)
     found = [next(sent)]

@@ -45,7 +45,7 @@ def caller() -> Caller:
     return found
 
 
-def erased(caller: Caller, **options: Any) -> None:
+def erase_ada(caller: Caller, **options: Any) -> None:
     for _ in erase.erase_participant(SECRET, ADA, **options):
         pass
 
@@ -54,7 +54,7 @@ def findings(caller: Caller) -> list[tuple[str, int | None]]:
     return [(one.code, one.turn_no) for one in verify.verify_conversation(uuid.UUID(caller.conversation_id)).findings]
 
 
-def everything_kept() -> str:
+def dump_all_values() -> str:
     """All values of all tables, as one text."""
     kept = []
     for model in apps.get_models():
@@ -64,12 +64,12 @@ def everything_kept() -> str:
 
 
 def test_nothing_of_the_person_is_left_and_the_chain_is_whole(caller: Caller) -> None:
-    assert SECRET in everything_kept()
+    assert SECRET in dump_all_values()
     heads = list(CeConversation.objects.values_list("chain_head", flat=True))
 
-    erased(caller)
+    erase_ada(caller)
 
-    assert SECRET not in everything_kept()
+    assert SECRET not in dump_all_values()
     report = verify.verify_conversation(uuid.UUID(caller.conversation_id))
     assert report.findings == []
     assert (report.turns, report.erased) == (3, 3)
@@ -80,7 +80,7 @@ def test_nothing_of_the_person_is_left_and_the_chain_is_whole(caller: Caller) ->
 
 
 def test_the_erasure_itself_is_recorded(caller: Caller) -> None:
-    erased(caller)
+    erase_ada(caller)
 
     row = CeErasure.objects.get()
     assert (row.by, row.reason, row.last_turn_no) == ("ada", "Article 17, ticket 4711", 3)
@@ -92,7 +92,7 @@ def test_the_erasure_itself_is_recorded(caller: Caller) -> None:
 
 def test_an_anchor_of_before_still_fits(caller: Caller, tmp_path: Any) -> None:
     anchor.write_anchor(tmp_path / "heads")
-    erased(caller)
+    erase_ada(caller)
 
     assert list(anchor.compare_anchor(tmp_path / "heads")) == []
 
@@ -110,7 +110,7 @@ def test_what_was_begun_is_ended_by_whoever_comes_next(caller: Caller, monkeypat
     for _ in erase.finish_erasures():
         pass
 
-    assert SECRET not in everything_kept()
+    assert SECRET not in dump_all_values()
     assert findings(caller) == []
     assert erase.list_unfinished() == []
 
@@ -127,7 +127,7 @@ def test_erasing_twice_is_erasing_once(caller: Caller) -> None:
 
 
 def test_an_erased_conversation_takes_no_turn(caller: Caller) -> None:
-    erased(caller)
+    erase_ada(caller)
 
     assert caller.post({"conversationId": caller.conversation_id, "message": "hours"}).json()["errorCode"] == (
         "CONVERSATION_CLOSED"
@@ -135,17 +135,17 @@ def test_an_erased_conversation_takes_no_turn(caller: Caller) -> None:
 
 
 def test_nobody_rates_what_was_erased(caller: Caller) -> None:
-    erased(caller)
+    erase_ada(caller)
 
     with pytest.raises(ConversationClosed, match="erased"):
         store_feedback(
             uuid.UUID(caller.conversation_id), None, "participant", FeedbackInput("THUMBS_UP", comment=SECRET)
         )
-    assert SECRET not in everything_kept()
+    assert SECRET not in dump_all_values()
 
 
 def test_what_is_told_after_an_erasure_is_erased_with_it_and_is_no_damage(caller: Caller) -> None:
-    erased(caller)
+    erase_ada(caller)
     told = links.NewEvent(uuid.UUID(caller.conversation_id), "MCP_USER_FEEDBACK", {"comment": SECRET})
     with transaction.atomic():
         links.add_events([told], database_time(), 1)
@@ -153,7 +153,7 @@ def test_what_is_told_after_an_erasure_is_erased_with_it_and_is_no_damage(caller
     for _ in erase.finish_erasures():
         pass
 
-    assert SECRET not in everything_kept()
+    assert SECRET not in dump_all_values()
     assert findings(caller) == []
     assert erase.list_unfinished() == []
     assert [row.reason for row in CeErasure.objects.all()] == ["Article 17, ticket 4711"] * 2
@@ -190,7 +190,7 @@ def test_an_edit_that_looks_like_an_erasure_is_found(caller: Caller) -> None:
 
 
 def test_words_put_into_an_erased_turn_are_found(caller: Caller) -> None:
-    erased(caller)
+    erase_ada(caller)
     CeConversationHistory.objects.filter(turn_no=2).update(user_input="I agree.")
 
     assert findings(caller) == [("RECORD_CHANGED", 2)]
@@ -217,6 +217,6 @@ def test_the_command_says_first_and_does_when_told_so(caller: Caller) -> None:
 
     call_command("audit_erase", *options, "--yes", stdout=out)
     assert "3 turns" in out.getvalue()
-    assert SECRET not in everything_kept()
+    assert SECRET not in dump_all_values()
     with pytest.raises(CommandError, match="Nothing is stored"):
         call_command("audit_erase", *options, "--yes")

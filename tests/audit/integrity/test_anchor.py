@@ -30,7 +30,7 @@ def caller() -> Caller:
     return found
 
 
-def verified(file: Path, *options: str) -> tuple[int, dict[str, Any]]:
+def run_verify(file: Path, *options: str) -> tuple[int, dict[str, Any]]:
     out = StringIO()
     try:
         call_command("audit_verify", "--json", "--anchor", str(file), *options, stdout=out)
@@ -40,14 +40,14 @@ def verified(file: Path, *options: str) -> tuple[int, dict[str, Any]]:
 
 
 def codes(file: Path) -> list[tuple[str, int | None]]:
-    return [(one["code"], one["turn_no"]) for one in verified(file)[1]["findings"]]
+    return [(one["code"], one["turn_no"]) for one in run_verify(file)[1]["findings"]]
 
 
 def test_an_end_that_was_cut_off_with_its_head_is_found(caller: Caller, tmp_path: Path) -> None:
     file = tmp_path / "heads"
     call_command("audit_anchor", str(file), stdout=StringIO())
-    assert verified(file)[0] == 0
-    assert verified(file, "--conversation", caller.conversation_id)[0] == 0
+    assert run_verify(file)[0] == 0
+    assert run_verify(file, "--conversation", caller.conversation_id)[0] == 0
 
     rows = CeConversationHistory.objects.filter(turn_no=3)
     second = CeConversationHistory.objects.filter(turn_no=2).values().get()
@@ -56,7 +56,7 @@ def test_an_end_that_was_cut_off_with_its_head_is_found(caller: Caller, tmp_path
     head = bytes.fromhex(anchor._turn_hash(second))
     CeConversation.objects.update(last_turn_no=2, chain_head=head)
 
-    assert verified(file)[0] == 1
+    assert run_verify(file)[0] == 1
     assert codes(file) == [("ANCHOR_MISSING", 3)]
 
 
@@ -98,7 +98,7 @@ def test_later_sections_hold_what_went_on_and_older_lines_stay_true(
         [caller.conversation_id, 3],
         [other.conversation_id, 1],
     ]
-    assert verified(file)[0] == 0
+    assert run_verify(file)[0] == 0
 
 
 def test_a_file_that_is_no_anchor_is_refused(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from audit.integrity import nightly_job
 from audit.models import CeAccessLog, CeAudit, CeErasure
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller
-from tests.database import unsealed
+from tests.database import allow_forging
 from tests.record import events
 from tests.worlds import desk
 
@@ -47,7 +47,7 @@ def test_a_conversation_is_told_intact_or_where_it_is_not(caller: Caller) -> Non
     assert "The record is unchanged" in qa.get(address(caller, "trust")).content.decode()
 
     row = CeAudit.objects.get(turn_no=2, stage="USER_INPUT")
-    with unsealed("ce_audit"):
+    with allow_forging("ce_audit"):
         QuerySet(CeAudit).filter(pk=row.pk).update(payload_json={"text": "forged"})
 
     page = qa.get(address(caller, "trust")).content.decode()

@@ -18,12 +18,12 @@ from convengine.server.sessions.models import CeConversation, CeConversationHist
 from convengine.server.threads import external_changes
 from convengine.server.turns.sealing import encode_frame
 from tests.api import Caller
-from tests.database import unsealed
+from tests.database import allow_forging
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
-def found(caller: Caller) -> list[tuple[str, int | None, int | None]]:
+def verify_caller(caller: Caller) -> list[tuple[str, int | None, int | None]]:
     """What is wrong with the caller's conversation; looking at all of them must say the same."""
     findings = verify.verify_conversation(uuid.UUID(caller.conversation_id)).findings
     assert [str(one) for report in verify.verify_range() for one in report.findings] == [str(one) for one in findings]
@@ -31,7 +31,7 @@ def found(caller: Caller) -> list[tuple[str, int | None, int | None]]:
 
 
 def forge(pk: int, **values: Any) -> None:
-    with unsealed("ce_audit"):
+    with allow_forging("ce_audit"):
         QuerySet(CeAudit).filter(pk=pk).update(**values)
 
 
@@ -60,7 +60,7 @@ def test_turns_of_all_kinds_are_intact(caller: Caller) -> None:
 def test_one_byte_of_one_event_is_found_wherever_it_stands(caller: Caller) -> None:
     for _ in range(3):
         caller.say("hours")
-    with unsealed("ce_audit"):
+    with allow_forging("ce_audit"):
         for row in CeAudit.objects.filter(turn_no=2):
             for values in (
                 {"payload_json": {**row.payload_json, "x": 1}},
@@ -69,11 +69,11 @@ def test_one_byte_of_one_event_is_found_wherever_it_stands(caller: Caller) -> No
                 {"config_version": None},
             ):
                 QuerySet(CeAudit).filter(pk=row.pk).update(**values)
-                assert found(caller) == [("EVENT_CHANGED", 2, row.seq)], (row.stage, values)
+                assert verify_caller(caller) == [("EVENT_CHANGED", 2, row.seq)], (row.stage, values)
                 old = {name: getattr(row, name) for name in values}
                 QuerySet(CeAudit).filter(pk=row.pk).update(**old)
 
-    assert found(caller) == []
+    assert verify_caller(caller) == []
 
 
 @pytest.mark.parametrize("turn_no", [None, 2, 99])
@@ -84,17 +84,17 @@ def test_a_model_call_of_no_turn_is_found(caller: Caller, turn_no: int | None) -
         conversation_id=caller.conversation_id, turn_id=uuid.uuid4(), turn_no=turn_no, created_at=database_time()
     )
 
-    assert found(caller) == [("MODEL_CALLS_CHANGED", None, None)]
+    assert verify_caller(caller) == [("MODEL_CALLS_CHANGED", None, None)]
 
 
 def test_an_event_that_was_taken_out_is_named(caller: Caller) -> None:
     caller.say("hours")
     for row in CeAudit.objects.filter(turn_no=1):
         CeAudit.objects.filter(pk=row.pk).purge()
-        assert found(caller) == [("EVENT_MISSING", 1, row.seq)], row.stage
+        assert verify_caller(caller) == [("EVENT_MISSING", 1, row.seq)], row.stage
         row._state.adding = True
         row.save()
-    assert found(caller) == []
+    assert verify_caller(caller) == []
 
 
 @pytest.mark.parametrize("what", [("payload_json",), ("stage", "payload_json"), ("seq",), ("created_at",)])
@@ -105,7 +105,7 @@ def test_two_events_that_were_swapped_are_named(caller: Caller, what: tuple[str,
     forge(other.pk, **{name: getattr(one, name) for name in what})
 
     if what != ("created_at",) or one.created_at != other.created_at:
-        assert found(caller) == [("EVENTS_SWAPPED", 1, one.seq)]
+        assert verify_caller(caller) == [("EVENTS_SWAPPED", 1, one.seq)]
 
 
 def test_an_event_that_was_put_in_is_named(caller: Caller) -> None:
@@ -114,7 +114,7 @@ def test_an_event_that_was_put_in_is_named(caller: Caller) -> None:
     row.pk, row.seq, row._state.adding = None, 999, True
     row.save()
 
-    assert found(caller) == [("EVENT_ADDED", 1, 999)]
+    assert verify_caller(caller) == [("EVENT_ADDED", 1, 999)]
 
 
 @pytest.mark.parametrize(
@@ -135,17 +135,17 @@ def test_a_changed_turn_record_is_named(caller: Caller, turn_no: int, column: st
         caller.say("hours")
     CeConversationHistory.objects.filter(turn_no=turn_no).update(**{column: value})
 
-    assert found(caller) == [("RECORD_CHANGED", turn_no, None)]
+    assert verify_caller(caller) == [("RECORD_CHANGED", turn_no, None)]
 
 
 def test_a_turn_record_that_was_taken_out_is_named(caller: Caller) -> None:
     for _ in range(4):
         caller.say("hours")
     CeConversationHistory.objects.filter(turn_no=2).delete()
-    assert ("RECORD_MISSING", 2, None) in found(caller)
+    assert ("RECORD_MISSING", 2, None) in verify_caller(caller)
 
     CeAudit.objects.filter(turn_no=2).purge()
-    assert found(caller) == [("RECORD_MISSING", 2, None)]
+    assert verify_caller(caller) == [("RECORD_MISSING", 2, None)]
 
 
 def test_an_end_that_was_cut_off_is_found(caller: Caller) -> None:
@@ -154,7 +154,7 @@ def test_an_end_that_was_cut_off_is_found(caller: Caller) -> None:
     CeConversationHistory.objects.filter(turn_no=3).delete()
     CeAudit.objects.filter(turn_no=3).purge()
 
-    assert found(caller) == [("END_CUT", 3, None)]
+    assert verify_caller(caller) == [("END_CUT", 3, None)]
 
 
 def test_a_beginning_that_was_cut_off_is_found(caller: Caller) -> None:
@@ -163,7 +163,7 @@ def test_a_beginning_that_was_cut_off_is_found(caller: Caller) -> None:
     CeConversationHistory.objects.filter(turn_no=1).delete()
     CeAudit.objects.filter(turn_no=1).purge()
 
-    assert found(caller) == [("RECORD_MISSING", 1, None)]
+    assert verify_caller(caller) == [("RECORD_MISSING", 1, None)]
 
 
 def test_a_seal_that_was_taken_off_is_found(caller: Caller) -> None:
@@ -171,22 +171,22 @@ def test_a_seal_that_was_taken_off_is_found(caller: Caller) -> None:
         caller.say("hours")
     CeConversationHistory.objects.filter(turn_no=2).update(chain=None)
 
-    assert found(caller)[0] == ("SEAL_MISSING", 2, None)
+    assert verify_caller(caller)[0] == ("SEAL_MISSING", 2, None)
 
 
 def test_deciding_rows_are_sealed_too(caller: Caller) -> None:
     caller.say("hours")
     row = CeTurnRow.objects.first()
-    with unsealed("ce_turn_row"):
+    with allow_forging("ce_turn_row"):
         QuerySet(CeTurnRow).filter(pk=row.pk).update(row_pk="999")
-    assert found(caller) == [("DECIDING_ROWS_CHANGED", 1, None)]
+    assert verify_caller(caller) == [("DECIDING_ROWS_CHANGED", 1, None)]
 
 
 def test_a_conversation_that_was_taken_out_is_found_while_its_events_are_there(caller: Caller) -> None:
     caller.say("hours")
     CeConversation.objects.filter(pk=caller.conversation_id).delete()
 
-    assert found(caller) == [("CONVERSATION_MISSING", None, None)]
+    assert verify_caller(caller) == [("CONVERSATION_MISSING", None, None)]
 
 
 def test_seals_cost_few_bytes(caller: Caller) -> None:
@@ -218,22 +218,22 @@ def test_the_record_of_a_turn_that_died_is_sealed_by_whoever_writes_it(caller: C
         "FAILED",
         "OK",
     ]
-    assert found(caller) == []
+    assert verify_caller(caller) == []
     forge(CeAudit.objects.get(turn_no=2, stage="ENGINE_UNKNOWN_FAILURE").pk, payload_json={})
-    assert [code for code, *_ in found(caller)] == ["EVENT_CHANGED"]
+    assert [code for code, *_ in verify_caller(caller)] == ["EVENT_CHANGED"]
 
 
 def test_events_outside_of_turns_are_a_chain_of_their_own(caller: Caller) -> None:
     caller.say("hours")
     external_changes.close_session(caller.conversation_id, "default", "done")
     assert CeChainLink.objects.count() == 1
-    assert found(caller) == []
+    assert verify_caller(caller) == []
 
     row = CeAudit.objects.filter(turn_no=None).first()
     forge(row.pk, payload_json={**row.payload_json, "reason": "forged"})
-    assert found(caller) == [("EVENT_CHANGED", None, row.seq)]
+    assert verify_caller(caller) == [("EVENT_CHANGED", None, row.seq)]
     CeAudit.objects.filter(pk=row.pk).purge()
-    assert found(caller) == [("EVENT_MISSING", None, row.seq)]
+    assert verify_caller(caller) == [("EVENT_MISSING", None, row.seq)]
 
 
 def test_a_turn_handled_elsewhere_is_sealed(caller: Caller) -> None:
@@ -241,9 +241,9 @@ def test_a_turn_handled_elsewhere_is_sealed(caller: Caller) -> None:
     external_changes.record_external_turn(caller.conversation_id, "default", "hello", "hi", None)
     caller.say("hours")
 
-    assert found(caller) == []
+    assert verify_caller(caller) == []
     CeConversationHistory.objects.filter(turn_no=2).update(assistant_output={"type": "TEXT", "value": "no"})
-    assert found(caller) == [("RECORD_CHANGED", 2, None)]
+    assert verify_caller(caller) == [("RECORD_CHANGED", 2, None)]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -255,7 +255,7 @@ def test_a_turn_that_is_committed_while_a_conversation_is_read_is_no_damage(
 
     def late(*between: uuid.UUID) -> Any:
         with ThreadPoolExecutor(1) as other:
-            other.submit(_say_elsewhere, caller).result()
+            other.submit(_say_in_thread, caller).result()
         return read(*between)
 
     monkeypatch.setattr(verify, "read_conversation_facts", late)
@@ -264,7 +264,7 @@ def test_a_turn_that_is_committed_while_a_conversation_is_read_is_no_damage(
     assert CeConversationHistory.objects.count() == 2
 
 
-def _say_elsewhere(caller: Caller) -> None:
+def _say_in_thread(caller: Caller) -> None:
     try:
         assert caller.say("hours")["success"]
     finally:

@@ -23,30 +23,30 @@ def caller() -> Caller:
     return caller
 
 
-def watched(caller: Caller, secret: str) -> Admission:
+def admit_watcher(caller: Caller, secret: str) -> Admission:
     headers = [(b"authorization", f"Api-Key {secret}".encode()), (b"host", b"testserver")]
     scope: Any = {"type": "http", "method": "GET", "path": "/", "query_string": b"after=0.0", "headers": headers}
     return admit(ASGIRequest(scope, None), caller.conversation_id)  # type: ignore[arg-type]
 
 
 def test_a_key_watches_its_own_conversations_without_prompts(caller: Caller) -> None:
-    assert not watched(caller, caller.secret).request.prompts
-    assert watched(caller, make_key()).request.prompts
+    assert not admit_watcher(caller, caller.secret).request.prompts
+    assert admit_watcher(caller, make_key()).request.prompts
 
 
 def test_another_s_conversation_is_not_there_to_be_watched(caller: Caller) -> None:
     with pytest.raises(ConversationNotFound):
-        watched(caller, make_key(scopes=["own_audit"]))
+        admit_watcher(caller, make_key(scopes=["own_audit"]))
     with pytest.raises(PermissionDenied, match="does not have the scope audit or own_audit"):
-        watched(caller, make_key(scopes=["turns"]))
+        admit_watcher(caller, make_key(scopes=["turns"]))
 
 
 def test_a_key_that_is_to_see_less_from_now_on_has_to_come_again(caller: Caller) -> None:
     CeApiKey.objects.update(scopes=["audit", "own_audit"])
-    admitted = watched(caller, caller.secret)
+    admitted = admit_watcher(caller, caller.secret)
     assert admitted.find_refusal() == ""
 
     CeApiKey.objects.update(scopes=["own_audit"])
 
     assert admitted.find_refusal() == "FORBIDDEN"
-    assert not watched(caller, caller.secret).request.prompts
+    assert not admit_watcher(caller, caller.secret).request.prompts

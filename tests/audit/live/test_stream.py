@@ -71,18 +71,18 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "HEARTBEAT", 0.05)
 
 
-def stored(turn: int) -> list[str]:
+def list_stored_ids(turn: int) -> list[str]:
     return [f"{turn}.{event.seq}" for event in events(turn_no=turn)]
 
 
-def told(caller: Caller, turn: int, seq: int, previous: int) -> StreamMessage:
+def make_message(caller: Caller, turn: int, seq: int, previous: int) -> StreamMessage:
     return StreamMessage(caller.conversation_id, "STEP_ENTER", "{}", turn, seq, previous)
 
 
 def test_what_is_stored_comes_whole_and_in_order_from_any_place(caller: Caller) -> None:
     caller.say("hours")
     caller.say("fees")
-    everything = [*stored(1), *stored(2)]
+    everything = [*list_stored_ids(1), *list_stored_ids(2)]
 
     assert read(caller, StreamCursor(0, 0)).ids == everything
     assert read(caller, StreamCursor(1, 40)).ids == everything[40:]
@@ -108,16 +108,22 @@ def test_a_turn_that_failed_is_followed_by_a_message_that_says_so_once(caller: C
     found = read(caller, StreamCursor(0, 0))
     cursor = found.names.index("TURN_FAILED")
 
-    assert found.ids == [*stored(1), "1.999999", *stored(2)]
+    assert found.ids == [*list_stored_ids(1), "1.999999", *list_stored_ids(2)]
     assert found.data[cursor]["payload"]["errorCode"] == "RESPONSE_MAPPING_NOT_FOUND"
     assert "TURN_FAILED" not in read(caller, StreamCursor(1, 999_999)).names
 
 
 def test_news_of_a_turn_that_runs_come_as_they_happen_and_not_again(caller: Caller) -> None:
     caller.say("hours")
-    last = len(stored(1))
+    last = len(list_stored_ids(1))
 
-    found = read(caller, StreamCursor(1, last), told(caller, 2, 1, 0), told(caller, 2, 3, 1), told(caller, 2, 3, 1))
+    found = read(
+        caller,
+        StreamCursor(1, last),
+        make_message(caller, 2, 1, 0),
+        make_message(caller, 2, 3, 1),
+        make_message(caller, 2, 3, 1),
+    )
 
     # 2.2 is one that the audit does not take.
     assert found.ids == ["2.1", "2.3"]
@@ -126,8 +132,8 @@ def test_news_of_a_turn_that_runs_come_as_they_happen_and_not_again(caller: Call
 def test_news_with_a_gap_in_front_wait_for_the_database(caller: Caller) -> None:
     caller.say("hours")
 
-    assert read(caller, StreamCursor(1, len(stored(1))), told(caller, 2, 5, 4)).ids == []
-    assert read(caller, StreamCursor(1, 10), told(caller, 2, 1, 0)).ids == [*stored(1)[10:], "2.1"]
+    assert read(caller, StreamCursor(1, len(list_stored_ids(1))), make_message(caller, 2, 5, 4)).ids == []
+    assert read(caller, StreamCursor(1, 10), make_message(caller, 2, 1, 0)).ids == [*list_stored_ids(1)[10:], "2.1"]
 
 
 def test_an_answer_that_was_told_and_not_committed_is_followed_by_turn_failed(caller: Caller) -> None:
@@ -153,9 +159,9 @@ def test_events_outside_of_turns_come_once_wherever_the_reader_goes_on(caller: C
     found = read(caller, StreamCursor(1, 70))
 
     assert found.names[-1] == beside.stage
-    assert found.ids[-1] == f"1.{len(stored(1))}.{beside.pk}"
+    assert found.ids[-1] == f"1.{len(list_stored_ids(1))}.{beside.pk}"
     assert found.data[-1]["reason"] == "SESSION_COMPLETE"
-    assert read(caller, StreamCursor(1, len(stored(1)), beside.pk)).ids == []
+    assert read(caller, StreamCursor(1, len(list_stored_ids(1)), beside.pk)).ids == []
     assert read_events.complete_cursor(caller.conversation_id, StreamCursor(1, 70)).beside == 0
 
 
@@ -168,8 +174,8 @@ def test_a_filter_takes_stages_by_name_and_keeps_failures(caller: Caller) -> Non
 
 def test_a_reader_that_is_too_slow_is_told_so_and_may_come_again(caller: Caller) -> None:
     caller.say("hours")
-    last = len(stored(1))
-    too_many = [told(caller, 2, seq, seq - 1) for seq in range(1, 1100)]
+    last = len(list_stored_ids(1))
+    too_many = [make_message(caller, 2, seq, seq - 1) for seq in range(1, 1100)]
 
     found = read(caller, StreamCursor(1, last), *too_many)
 

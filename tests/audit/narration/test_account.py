@@ -45,7 +45,7 @@ from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.stages import CONFIG_ROW_INVALID, CONFIG_VALUE_INVALID, DECISION
 from convengine.server.app_interfaces import configuration
-from tests.accounts import unfounded
+from tests.accounts import list_unfounded_sentences
 from tests.api import Caller
 from tests.cases import for_each
 from tests.worlds import desk
@@ -57,7 +57,7 @@ def event(name: str, seq: int = 1, /, **payload: Any) -> Event:
     return Event(CeAudit(stage=name, seq=seq, payload_json=payload, config_version=0), payload, {}, None)
 
 
-def told(*events: Event) -> list[str]:
+def narrate(*events: Event) -> list[str]:
     return [sentence.text for sentence in narrate_turn(events)]
 
 
@@ -78,7 +78,7 @@ def test_a_turn_is_told_from_its_message_to_its_answer() -> None:
     classifier = CeIntentClassifier.objects.get(intent_code="HOURS").pk
     rule, response = CeRule.objects.get().pk, CeResponse.objects.get(state_code="VIP").pk
 
-    assert told(*events_of(caller, 1)) == [
+    assert narrate(*events_of(caller, 1)) == [
         "A new conversation began.",
         "The user wrote “hours please”, and the caller sent the parameters vip.",
         "The user brings up something to be done (dialogue act NEW_REQUEST, by patterns, confidence 70%).",
@@ -113,14 +113,14 @@ def test_a_word_that_no_event_says_is_found() -> None:
     caller.say("hours please")
     events, snapshot = events_of(caller, 1), configuration().current()
     sentences = narrate_turn(events)
-    assert list(unfounded(sentences, events, snapshot)) == []
+    assert list(list_unfounded_sentences(sentences, events, snapshot)) == []
 
     for number, sentence in enumerate(sentences):
         for place, part in enumerate(sentence.parts):
             if not isinstance(part, str):
                 wrong = replace(sentence, parts=(*sentence.parts[:place], replace(part, value="GHOST")))
-                assert list(unfounded([wrong], events, snapshot)), (number, part)
-    assert list(unfounded([replace(sentences[0], parts=("It was rule 7.",))], events, snapshot))
+                assert list(list_unfounded_sentences([wrong], events, snapshot)), (number, part)
+    assert list(list_unfounded_sentences([replace(sentences[0], parts=("It was rule 7.",))], events, snapshot))
 
 
 @for_each("payload", [{}, {"reason": "***"}])
@@ -130,7 +130,7 @@ def test_what_was_erased_or_redacted_breaks_no_account(stage: Stage, payload: Ma
         ("candidates", "matchedByRule", "matchedIntents", "extracted", "kind", "responseType", "ruleId"), "***"
     )
     for said in (payload, {**payload, **texts}):
-        assert all(told(event(stage, **said)))
+        assert all(narrate(event(stage, **said)))
 
 
 #: Stages that no shared world reaches, with what is told of them.
@@ -209,22 +209,22 @@ def test_what_no_shared_world_reaches_is_told_too(stage: Stage, payload: dict[st
     sentences = narrate_turn([found])
 
     assert [sentence.text for sentence in sentences] == [expected]
-    assert list(unfounded(sentences, [found], configuration().current())) == []
+    assert list(list_unfounded_sentences(sentences, [found], configuration().current())) == []
 
 
 def test_an_action_of_the_deployment_is_told_by_its_name() -> None:
     matched = event("RULE_MATCH (RulesStep)", 1, ruleId=4, candidates=[{"id": 4, "matched": True}])
     applied = event("RULE_APPLIED (RulesStep)", 2, ruleId=4, action="OPEN_TICKET", actionValue="now")
 
-    assert told(matched, applied) == ["Rule 4 applied OPEN_TICKET with now."]
+    assert narrate(matched, applied) == ["Rule 4 applied OPEN_TICKET with now."]
 
 
 def test_an_action_that_waits_is_told_apart_from_one_that_is_settled_in_the_same_turn() -> None:
     opened = event("PENDING_ACTION_LIFECYCLE", 1, event="OPEN", actionKey="cancel", actionRef="orders:cancel")
     ran = event("PENDING_ACTION_EXECUTED", 2, taskBean="orders", taskMethods="cancel", pendingActionRef="orders:cancel")
 
-    assert told(opened) == ["The action cancel (orders:cancel) waits for confirmation."]
-    assert told(opened, ran) == ["The user said yes, so the task orders (cancel) ran once."]
+    assert narrate(opened) == ["The action cancel (orders:cancel) waits for confirmation."]
+    assert narrate(opened, ran) == ["The user said yes, so the task orders (cancel) ran once."]
 
 
 def test_the_api_gives_the_same_words() -> None:
@@ -234,7 +234,7 @@ def test_the_api_gives_the_same_words() -> None:
 
     answer = caller.get("/account", turn=1).json()
 
-    assert [one["text"] for one in answer["sentences"]] == told(*events_of(caller, 1))
+    assert [one["text"] for one in answer["sentences"]] == narrate(*events_of(caller, 1))
     assert (answer["turnNo"], answer["conversationId"]) == (1, caller.conversation_id)
     assert caller.get("/account", turn=9).status_code == 404
     assert caller.get("/account").status_code == 400
@@ -243,13 +243,13 @@ def test_the_api_gives_the_same_words() -> None:
 def test_what_was_not_called_again_is_not_told_as_called() -> None:
     result = {"tool_code": "order.lookup", "status": "SUCCESS", "result": {"found": True}}
 
-    assert told(event("TOOL_ORCHESTRATION_RESULT", **result, reused=True)) == [
+    assert narrate(event("TOOL_ORCHESTRATION_RESULT", **result, reused=True)) == [
         'Did not call the tool order.lookup again: the same call had already returned {"found": true}.'
     ]
-    assert told(event("TOOL_ORCHESTRATION_RESULT", **result)) == ['The tool order.lookup returned {"found": true}.']
+    assert narrate(event("TOOL_ORCHESTRATION_RESULT", **result)) == ['The tool order.lookup returned {"found": true}.']
 
 
 def test_an_intent_that_is_set_to_itself_is_told_to_have_stayed() -> None:
-    (said,) = told(event("SET_INTENT", ruleId=61, fromIntent="UNKNOWN", toIntent="UNKNOWN"))
+    (said,) = narrate(event("SET_INTENT", ruleId=61, fromIntent="UNKNOWN", toIntent="UNKNOWN"))
 
     assert said.startswith("Rule 61 kept the intent UNKNOWN")

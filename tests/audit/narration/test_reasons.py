@@ -12,7 +12,7 @@ from tests.worlds import desk
 pytestmark = pytest.mark.django_db
 
 
-def told(caller: Caller) -> dict[str, Reason]:
+def read_reasons(caller: Caller) -> dict[str, Reason]:
     """What is told of the first turn, by what it is about."""
     events = list(expand_events(read_turns(uuid.UUID(caller.conversation_id), [1])))
     return {reason.subject: reason for reason in list_reasons(events)}
@@ -24,7 +24,7 @@ def test_each_decision_is_told_with_what_won_and_what_did_not_and_the_value_that
     caller = Caller()
     caller.say("hours", inputParams={"vip": False})
 
-    found = told(caller)
+    found = read_reasons(caller)
     (lost,) = [row for row in found["Rules before the answer"].lost if row.pk == rule.pk]
     assert lost.about.startswith("When vip is true")
     assert lost.reason == "its condition is not met: vip is false"

@@ -22,14 +22,14 @@ from convengine.engine.turn.turn import Turn
 from convengine.server import wiring
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
-from tests.database import unsealed
+from tests.database import allow_forging
 from tests.record import events
 from tests.worlds import set_audit_setting
 
 pytestmark = pytest.mark.django_db
 
 
-def told(caller: Caller, **wanted: Any) -> list[tuple[Any, ...]]:
+def read_events(caller: Caller, **wanted: Any) -> list[tuple[Any, ...]]:
     """The events as the endpoint shows them, without what differs from turn to turn."""
     shown = caller.get(page="off", **wanted).json()
     return [(event["seq"], event["stage"], event["payload"].get("step")) for event in shown]
@@ -38,13 +38,13 @@ def told(caller: Caller, **wanted: Any) -> list[tuple[Any, ...]]:
 def test_beginnings_and_ends_that_say_nothing_more_are_no_rows_and_are_shown(caller: Caller) -> None:
     caller.say("hours")
     stored = list(CeAudit.objects.order_by("seq"))
-    everything = told(caller)
+    everything = read_events(caller)
     caller.conversation_id = str(uuid.uuid4())
     set_audit_setting("FLUSH", "STEP")
     caller.say("hours")
 
     rows = CeAudit.objects.filter(conversation_id=caller.conversation_id).order_by("seq")
-    assert everything == told(caller)
+    assert everything == read_events(caller)
     assert [(row.seq, row.stage) for row in rows] == [(seq, stage) for seq, stage, _ in everything]
     assert len(stored) < 0.6 * len(everything)
     assert [row.stage for row in stored if row.stage.startswith("STEP_")].count("STEP_ENTER") == 2
@@ -73,7 +73,7 @@ def test_of_a_turn_that_failed_the_steps_before_are_shown(caller: Caller) -> Non
     CeResponse.objects.filter(intent_code="HOURS").delete()
     caller.say("hours")
 
-    shown = told(caller)
+    shown = read_events(caller)
 
     assert [seq for seq, *_ in shown] == list(range(1, len(shown) + 1))
     assert ("STEP_EXIT", "StateGraphStep") in {(stage, step) for _, stage, step in shown}
@@ -147,7 +147,7 @@ def test_a_text_is_looked_for_in_what_is_stored(caller: Caller) -> None:
 def test_a_damaged_timing_is_read_all_the_same(caller: Caller, forged: Any, steps: Any) -> None:
     caller.say("hours")
     row = CeAudit.objects.get(stage="PIPELINE_TIMING")
-    with unsealed("ce_audit"):
+    with allow_forging("ce_audit"):
         payload = {**row.payload_json, "_meta": forged, "stepList": steps}
         QuerySet(CeAudit).filter(pk=row.pk).update(payload_json=payload)
 
@@ -194,11 +194,11 @@ def test_a_page_reads_hardly_more_turns_than_it_shows(
     read: list[Any] = []
     from_db = CeAudit.from_db
 
-    def noted(*values: Any) -> CeAudit:
+    def note_row(*values: Any) -> CeAudit:
         read.append(values)
         return from_db(*values)
 
-    monkeypatch.setattr(CeAudit, "from_db", noted)
+    monkeypatch.setattr(CeAudit, "from_db", note_row)
 
     with django_assert_max_num_queries(4):
         found = read_page(long_talk, wanted, None, 100)

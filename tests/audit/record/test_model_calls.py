@@ -104,14 +104,14 @@ def test_a_row_that_the_database_refuses_does_not_fail_the_turn(monkeypatch: pyt
             raise DataError("too large")
         return real(write)
 
-    def refusing_joined(writes: Sequence[statements.Statement]) -> None:
+    def refuse_model_calls(writes: Sequence[statements.Statement]) -> None:
         if any("ce_llm_call_log" in write.sql for write in writes):
             raise DataError("too large")
         joined(writes)
 
     joined = statements._execute_as_one
     monkeypatch.setattr(statements, "execute", refusing)
-    monkeypatch.setattr(statements, "_execute_as_one", refusing_joined)
+    monkeypatch.setattr(statements, "_execute_as_one", refuse_model_calls)
     monkeypatch.setattr(model_calls, "execute", refusing)
     answer, rows = turn_with(ANSWER)
 

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 NOW = timezone.now()
 
 
-def decided(pk: int, days_ago: Sequence[float]) -> None:
+def store_decisions(pk: int, days_ago: Sequence[float]) -> None:
     CeTurnRow.objects.bulk_create(
         CeTurnRow(
             turn_id=uuid4(), table_name="ce_rule", row_pk=str(pk), role="RULE", created_at=NOW - timedelta(days=days)
@@ -26,8 +26,8 @@ def decided(pk: int, days_ago: Sequence[float]) -> None:
 
 
 def test_rows_are_counted_since_a_moment_and_the_last_time_is_told_however_long_ago() -> None:
-    decided(1, [0.5, 2, 30])
-    decided(2, [30])
+    store_decisions(1, [0.5, 2, 30])
+    store_decisions(2, [30])
 
     found = count_row_usage([("ce_rule", "1"), ("ce_rule", "2"), ("ce_rule", "3")], NOW - timedelta(days=7))
 
@@ -40,7 +40,7 @@ def test_rows_are_counted_since_a_moment_and_the_last_time_is_told_however_long_
 
 def test_counting_ends_where_it_says_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST", 3)
-    decided(1, [1] * 5)
+    store_decisions(1, [1] * 5)
 
     assert count_row_usage([("ce_rule", "1")], NOW - timedelta(days=7))["ce_rule", "1"].turns == 3
 

@@ -16,7 +16,7 @@ from convengine.server.extensions.tasks import TaskCall
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.turns import recording
 from tests.api import Caller
-from tests.database import unsealed
+from tests.database import allow_forging
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +37,7 @@ def test_a_turn_replays_equal_also_after_the_configuration_changed(caller: Calle
 
 
 def forge(pk: int, payload: dict[str, Any]) -> None:
-    with unsealed("ce_audit"):
+    with allow_forging("ce_audit"):
         QuerySet(CeAudit).filter(pk=pk).update(payload_json=payload)
 
 

@@ -17,7 +17,7 @@ from audit.replay.jobs import replays, run_job
 from config_admin.models import CeRelease, CeResponse
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller, make_key
-from tests.database import unsealed
+from tests.database import allow_forging
 from tests.worlds import desk
 
 pytestmark = pytest.mark.django_db
@@ -50,16 +50,16 @@ def ask(caller: Caller, secret: str = "", **body: Any) -> Any:
     )
 
 
-def look(caller: Caller, key: Any, secret: str = "") -> Any:
+def get_replay(caller: Caller, key: Any, secret: str = "") -> Any:
     headers = {"Authorization": f"Api-Key {secret or caller.secret}"}
     return caller.client.get(f"/api/v1/replay/{key}", headers=headers)
 
 
-def done(caller: Caller, **body: Any) -> Any:
+def run_replay(caller: Caller, **body: Any) -> Any:
     """What came of a replay. It runs in this thread, which alone sees what a test has written."""
     key = ask(caller, **body).json()["id"]
     run_job(uuid.UUID(key))
-    return look(caller, key).json()
+    return get_replay(caller, key).json()
 
 
 def changed_answer() -> int:
@@ -75,7 +75,7 @@ def test_a_replay_runs_behind_the_call_and_finds_the_turns_equal(caller: Caller)
     before = CeAudit.objects.count()
     answer = ask(caller, expectations=[{"turnIndex": 0, "expectedIntent": "hours", "expectedState": "idle"}])
     replays.finish()
-    found = look(caller, answer.json()["id"]).json()
+    found = get_replay(caller, answer.json()["id"]).json()
 
     assert answer.status_code == 202
     assert answer.headers["Location"] == f"/api/v1/replay/{answer.json()['id']}"
@@ -100,7 +100,7 @@ def test_expectations_are_held_against_the_run_and_an_index_outside_is_a_failure
         {"turnIndex": 1},
         {"turnIndex": -1, "expectedIntent": "FEES"},
     ]
-    found = done(caller, turns=[2], expectations=wanted)
+    found = run_replay(caller, turns=[2], expectations=wanted)
 
     assert found["passed"] is False
     assert found["assertionFailures"] == [
@@ -113,9 +113,9 @@ def test_expectations_are_held_against_the_run_and_an_index_outside_is_a_failure
 
 def test_a_record_that_says_otherwise_is_a_failure_with_the_first_event_and_the_path(caller: Caller) -> None:
     event = CeAudit.objects.get(stage="RESPONSE_EXACT", turn_no=1)
-    with unsealed("ce_audit"):
+    with allow_forging("ce_audit"):
         QuerySet(CeAudit).filter(pk=event.pk).update(payload_json={**event.payload_json, "text": "Forged."})
-    found = done(caller)
+    found = run_replay(caller)
 
     assert found["passed"] is False
     failure = f"turn 0: it differs from its record, first at event {event.seq} (RESPONSE_EXACT)"
@@ -131,7 +131,7 @@ def test_a_record_that_says_otherwise_is_a_failure_with_the_first_event_and_the_
 
 def test_what_if_tells_what_another_release_changes_and_passes_without_expectations(caller: Caller) -> None:
     release = changed_answer()
-    found = done(caller, mode="WHAT_IF", configVersion=release, onMiss="FAIL")
+    found = run_replay(caller, mode="WHAT_IF", configVersion=release, onMiss="FAIL")
 
     assert (found["passed"], found["configVersion"], found["assertionFailures"]) == (True, release, [])
     assert [turn["equal"] for turn in found["turns"]] == [False, True]
@@ -142,12 +142,12 @@ def test_what_if_tells_what_another_release_changes_and_passes_without_expectati
     assert {"path": "text", "recorded": "Nine to five.", "replayed": "Ten to four."} in [
         place for one in difference["changed"] for place in one["paths"]
     ]
-    assert done(caller, mode="WHAT_IF")["configVersion"] == release
+    assert run_replay(caller, mode="WHAT_IF")["configVersion"] == release
 
 
 def test_a_turn_without_a_recording_is_a_failure_and_the_others_run(caller: Caller) -> None:
     CeConversationHistory.objects.filter(turn_no=1).update(recording=None, replay_note="Too large.")
-    found = done(caller)
+    found = run_replay(caller)
 
     assert found["assertionFailures"] == ["turn 0: it cannot be replayed: Too large."]
     assert [turn["intent"] for turn in found["turns"]] == ["ERROR", "FEES"]
@@ -188,9 +188,9 @@ def test_conversations_and_replays_of_another_workspace_do_not_exist(caller: Cal
     key = ask(caller).json()["id"]
 
     assert ask(caller, other).status_code == 404
-    assert look(caller, key, other).status_code == 404
-    assert look(caller, uuid.uuid4()).status_code == 404
-    assert look(caller, "x").status_code == 400
+    assert get_replay(caller, key, other).status_code == 404
+    assert get_replay(caller, uuid.uuid4()).status_code == 404
+    assert get_replay(caller, "x").status_code == 400
     assert ask(caller, make_key(scopes=["turns"])).status_code == 403
     assert ask(caller, "nobody.knows").status_code == 401
 
@@ -202,12 +202,12 @@ def test_a_key_has_one_replay_at_a_time_and_one_of_a_dead_process_is_lost(caller
     assert ask(caller, make_key()).status_code == 202
 
     CeReplayJob.objects.filter(pk=first).update(lease_expires_at=timezone.now() - timedelta(seconds=1))
-    assert look(caller, first).json()["status"] == "LOST"
-    assert "ended" in look(caller, first).json()["message"]
+    assert get_replay(caller, first).json()["status"] == "LOST"
+    assert "ended" in get_replay(caller, first).json()["message"]
     assert ask(caller).status_code == 202
 
     run_job(uuid.UUID(first))
-    assert look(caller, first).json()["status"] == "LOST"
+    assert get_replay(caller, first).json()["status"] == "LOST"
 
 
 def test_a_run_that_breaks_is_told_as_failed_without_its_cause(caller: Caller) -> None:
@@ -215,7 +215,7 @@ def test_a_run_that_breaks_is_told_as_failed_without_its_cause(caller: Caller) -
     job.asked |= {"configVersion": 999_999}
     job.save()
     run_job(job.pk)
-    found = look(caller, job.pk).json()
+    found = get_replay(caller, job.pk).json()
 
     assert (found["status"], found["passed"]) == ("FAILED", None)
     assert "999999" not in found["message"]
@@ -223,14 +223,14 @@ def test_a_run_that_breaks_is_told_as_failed_without_its_cause(caller: Caller) -
 
 
 def test_erasing_a_conversation_takes_its_replays_out_and_nothing_is_run_again(caller: Caller) -> None:
-    finished = done(caller)["id"]
+    finished = run_replay(caller)["id"]
     waiting = ask(caller).json()["id"]
     for _ in erase_conversation(uuid.UUID(caller.conversation_id), EraseOrder("ada", "asked")):
         pass
     run_job(uuid.UUID(waiting))
 
     assert not CeReplayJob.objects.exists()
-    assert look(caller, finished).status_code == 404
+    assert get_replay(caller, finished).status_code == 404
     answer = ask(caller)
     assert answer.status_code == 404
     assert "erased" in answer.json()["message"]
@@ -238,7 +238,7 @@ def test_erasing_a_conversation_takes_its_replays_out_and_nothing_is_run_again(c
 
 
 def test_results_are_kept_for_a_week_and_go_with_their_conversation(caller: Caller) -> None:
-    kept, old = (done(caller, turns=[1])["id"] for _ in range(2))
+    kept, old = (run_replay(caller, turns=[1])["id"] for _ in range(2))
     CeReplayJob.objects.filter(pk=old).update(created_at=timezone.now() - timedelta(days=8))
     assert {"replays": 1} in list(retention.remove_old())
     assert str(CeReplayJob.objects.get().pk) == kept
@@ -253,15 +253,15 @@ def test_a_person_needs_the_right_and_the_token_and_is_noted(caller: Caller) -> 
     client.force_login(user)
     body = {"mode": "RECORDED", "conversationId": caller.conversation_id}
 
-    def sent(**headers: str) -> Any:
+    def send(**headers: str) -> Any:
         return client.post("/api/v1/replay", data=body, content_type="application/json", headers=headers)
 
-    assert sent().status_code == 403
+    assert send().status_code == 403
     user.groups.add(Group.objects.get(name="qa"))
-    assert sent().status_code == 403
+    assert send().status_code == 403
     token = "a" * 32
     client.cookies["csrftoken"] = token
-    answer = sent(**{"X-CSRFToken": token})
+    answer = send(**{"X-CSRFToken": token})
     assert answer.status_code == 202, answer.content
     run_job(uuid.UUID(answer.json()["id"]))
     assert client.get(f"/api/v1/replay/{answer.json()['id']}").json()["passed"] is True

@@ -17,7 +17,7 @@ def secret() -> str:
     return make_key()
 
 
-def asked(secret: str, **query: Any) -> Any:
+def search(secret: str, **query: Any) -> Any:
     return Client().get("/api/v1/audit/turns", query, headers={"Authorization": f"Api-Key {secret}"})
 
 
@@ -26,7 +26,7 @@ def test_a_turn_that_was_taken_is_found_with_what_is_known_of_it() -> None:
     caller = Caller()
     taken = caller.say("hours")
 
-    (told,) = asked(caller.secret, q="HOURS", intent="hours", stage="USER_INPUT").json()["results"]
+    (told,) = search(caller.secret, q="HOURS", intent="hours", stage="USER_INPUT").json()["results"]
 
     assert told["turnId"] == taken["turnId"]
     assert told["conversationId"] == caller.conversation_id == told["participant"]
@@ -37,11 +37,11 @@ def test_a_turn_that_was_taken_is_found_with_what_is_known_of_it() -> None:
 
 def test_pages_are_walked_by_cursors(secret: str) -> None:
     turns = [str(turn(number, intent_code="TRACK").turn_id) for number in range(5)]
-    first = asked(secret, intent="TRACK", limit=2).json()
-    second = asked(secret, intent="TRACK", limit=2, cursor=first["next"]).json()
+    first = search(secret, intent="TRACK", limit=2).json()
+    second = search(secret, intent="TRACK", limit=2, cursor=first["next"]).json()
 
     assert [one["turnId"] for page in (first, second) for one in page["results"]] == turns[:0:-1]
-    assert asked(secret, intent="TRACK", limit=2, cursor=second["previous"]).json()["results"] == first["results"]
+    assert search(secret, intent="TRACK", limit=2, cursor=second["previous"]).json()["results"] == first["results"]
     assert first["previous"] is None
     assert first["lookedBackTo"] is None
 
@@ -50,8 +50,8 @@ def test_turns_of_other_workspaces_do_not_exist(secret: str) -> None:
     other = turn(of=conversation(workspace_id="other", remote_jid="+49"))
 
     for query in ({}, {"participant": "+49"}, {"id": str(other.turn_id)}, {"show": "conversations"}):
-        assert asked(secret, **query).json()["results"] == []
-    assert len(asked(make_key("other")).json()["results"]) == 1
+        assert search(secret, **query).json()["results"] == []
+    assert len(search(make_key("other")).json()["results"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -68,12 +68,12 @@ def test_turns_of_other_workspaces_do_not_exist(secret: str) -> None:
     ],
 )
 def test_what_cannot_be_read_is_refused_by_name(secret: str, query: dict[str, str], field: str) -> None:
-    answer = asked(secret, **query)
+    answer = search(secret, **query)
 
     assert answer.status_code == 400
     assert list(answer.json()["fields"]) == [field]
 
 
 def test_a_key_without_the_scope_finds_nothing() -> None:
-    assert asked(make_key(scopes=["turns"])).status_code == 403
+    assert search(make_key(scopes=["turns"])).status_code == 403
     assert Client().get("/api/v1/audit/turns").status_code == 401

@@ -33,14 +33,14 @@ def reader(db: None) -> Client:
     return member("quinn")
 
 
-def shown(answer: Any) -> list[int]:
+def list_shown_turns(answer: Any) -> list[int]:
     return [line.turn.pk for line in answer.context["lines"]]
 
 
 def test_without_a_question_the_newest_turns_are_shown(reader: Client, address: str) -> None:
     turns = [turn(number).pk for number in range(3)]
 
-    assert shown(reader.get(address)) == turns[::-1]
+    assert list_shown_turns(reader.get(address)) == turns[::-1]
 
 
 def test_what_was_left_empty_is_not_part_of_the_address(reader: Client, address: str) -> None:
@@ -56,7 +56,7 @@ def test_the_address_is_the_search(reader: Client, address: str) -> None:
     answer = reader.get(address, {"q": "PARCEL", "participant": "+4912", "intent": "track", "show": "conversations"})
 
     text = answer.content.decode()
-    assert shown(answer) == [mine.pk]
+    assert list_shown_turns(answer) == [mine.pk]
     assert "Where is my &lt;<mark>parcel</mark>&gt;?" in text
     assert 'value="PARCEL"' in text
     without = f"{address}?q=PARCEL&amp;participant=%2B4912&amp;show=conversations"
@@ -69,8 +69,8 @@ def test_a_page_leads_to_its_neighbours(reader: Client, address: str) -> None:
     first = reader.get(address, {"state": "ASKED"})
     second = reader.get(first.context["older"])
 
-    assert shown(first) + shown(second) == turns[::-1]
-    assert shown(reader.get(second.context["newer"])) == shown(first)
+    assert list_shown_turns(first) + list_shown_turns(second) == turns[::-1]
+    assert list_shown_turns(reader.get(second.context["newer"])) == list_shown_turns(first)
     assert second.context["newest"] == f"{address}?state=ASKED"
     assert not second.context["older"]
 
@@ -120,7 +120,7 @@ def test_a_strange_place_in_the_list_is_its_beginning(reader: Client, address: s
 
     answer = reader.get(address, {"at": "nonsense"})
 
-    assert shown(answer) == [made.pk]
+    assert list_shown_turns(answer) == [made.pk]
     assert "The first page is shown" in answer.content.decode()
 
 

@@ -21,7 +21,7 @@ from tests.audit.search.records import BEGIN, conversation, turn
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
-def found(search: SearchQuery, size: int = 50) -> list[int]:
+def find_ids(search: SearchQuery, size: int = 50) -> list[int]:
     return [match.history_id for match in find_turns(search, None, size).matches]
 
 
@@ -72,8 +72,8 @@ def test_turns_are_found_by_what_is_known_of_them(asked: SearchQuery, has: Any, 
 
     both = SearchQuery(**{**vars(asked), "since": BEGIN, "until": BEGIN + timedelta(minutes=2)})
 
-    assert found(asked) == wanted[::-1]
-    assert found(both) == wanted[:1]
+    assert find_ids(asked) == wanted[::-1]
+    assert find_ids(both) == wanted[:1]
 
 
 def test_turns_of_a_participant_stand_session_by_session() -> None:
@@ -84,8 +84,8 @@ def test_turns_of_a_participant_stand_session_by_session() -> None:
     first, second, third = (turn(number, of=one).pk for number, one in enumerate((older, newer, newer)))
     turn(9, of=conversation(remote_jid="+4911"))
 
-    assert found(SearchQuery(participant="+4912")) == [third, second, first]
-    assert found(SearchQuery(participant="+4912", channel="sms")) == [first]
+    assert find_ids(SearchQuery(participant="+4912")) == [third, second, first]
+    assert find_ids(SearchQuery(participant="+4912", channel="sms")) == [first]
     once = find_turns(SearchQuery(participant="+4912", kind=CONVERSATIONS), None, 9)
     assert [match.conversation_id for match in once.matches] == [newer.pk, older.pk]
 
@@ -94,7 +94,7 @@ def test_a_participant_may_have_an_id_for_a_name() -> None:
     name = str(uuid.uuid4())
     made = [turn(number, conversation(remote_jid=name, channel="web")).pk for number in range(2)]
 
-    assert found(SearchQuery(participant=name)) == made[::-1]
+    assert find_ids(SearchQuery(participant=name)) == made[::-1]
 
 
 def test_an_id_is_of_a_conversation_or_of_a_turn_and_on_the_plain_api_a_participant() -> None:
@@ -102,9 +102,9 @@ def test_an_id_is_of_a_conversation_or_of_a_turn_and_on_the_plain_api_a_particip
     first, second = turn(1, of=session), turn(2, of=session)
     turn(3)
 
-    assert found(SearchQuery(id=session.pk)) == [second.pk, first.pk]
-    assert found(SearchQuery(id=first.turn_id)) == [first.pk]
-    assert found(SearchQuery(participant=str(session.pk))) == [second.pk, first.pk]
+    assert find_ids(SearchQuery(id=session.pk)) == [second.pk, first.pk]
+    assert find_ids(SearchQuery(id=first.turn_id)) == [first.pk]
+    assert find_ids(SearchQuery(participant=str(session.pk))) == [second.pk, first.pk]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from audit.timeline import addresses
 from config_admin.models import CeRule
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller
-from tests.convengine.server.admin_site.test_breadcrumbs import way
+from tests.convengine.server.admin_site.test_breadcrumbs import read_crumbs
 from tests.worlds import desk
 
 pytestmark = pytest.mark.django_db
@@ -69,7 +69,7 @@ def test_every_page_of_a_conversation_says_where_it_stands(boss: Client, caller:
     for page, names in of_a_conversation().items():
         if page not in FILES:
             address = reverse(f"admin:audit_ceaudit_{page}", kwargs={name: given[name] for name in names})
-            found[page] = way(boss, address + QUERIES.get(page, "").format(rule=rule))
+            found[page] = read_crumbs(boss, address + QUERIES.get(page, "").format(rule=rule))
 
     titles = {page: [title for title, _ in crumbs] for page, crumbs in found.items()}
     assert titles == {page: [title.format(rule=rule) for title in wanted] for page, wanted in WAYS.items()}
@@ -91,7 +91,7 @@ def test_pages_of_no_single_conversation_stand_among_the_conversations(boss: Cli
     talk = reverse("admin:audit_ceaudit_talk")
 
     def titles(address: str) -> list[str]:
-        return [title for title, _ in way(boss, address)]
+        return [title for title, _ in read_crumbs(boss, address)]
 
     assert titles(reverse("admin:audit_cemcpuserfeedback_rated")) == ["Home", "Conversations", "Rated answers"]
     assert titles(reverse("admin:audit_ceaudit_find")) == ["Home", "Conversations", "Find"]

@@ -34,7 +34,7 @@ def page(client: Client, caller: Caller, path: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
 
 
-def edited() -> int:
+def edit_response() -> int:
     """Another text for the hours; gives the release."""
     response = CeResponse.objects.get(intent_code="HOURS", state_code="IDLE")
     response.exact_text = "Ten to six."
@@ -46,7 +46,7 @@ def test_on_its_own_release_a_turn_is_equal_and_on_another_the_differences_are_n
     caller: Caller, qa: Client
 ) -> None:
     caller.say("hours")
-    release = edited()
+    release = edit_response()
 
     assert "All 78 events and the answer are the same." in page(qa, caller, "turn/1/replay/")
     there = page(qa, caller, f"turn/1/replay/?release={release}")
@@ -60,7 +60,7 @@ def test_on_its_own_release_a_turn_is_equal_and_on_another_the_differences_are_n
 
 def test_nothing_is_written_and_no_effect_is_caused(caller: Caller, qa: Client) -> None:
     caller.say("hours")
-    release = edited()
+    release = edit_response()
     registry.add_task("counter", TaskEntry({"run": lambda call: pytest.fail("called")}))
     before = [CeAudit.objects.count(), CeConversationHistory.objects.count(), CePendingActionExecution.objects.count()]
 
@@ -74,7 +74,7 @@ def test_nothing_is_written_and_no_effect_is_caused(caller: Caller, qa: Client) 
 def test_all_turns_of_a_conversation_stand_in_a_list(caller: Caller, qa: Client) -> None:
     caller.say("hours")
     caller.say("fees")
-    release = edited()
+    release = edit_response()
     CeConversationHistory.objects.filter(turn_no=2).update(replayable=False, replay_note="REDACT_KEYS took a part.")
 
     assert "1 of 2 turns have the same events." in page(qa, caller, "replay/")

@@ -35,7 +35,7 @@ def key(db: None) -> uuid.UUID:
     return uuid.UUID(caller.conversation_id)
 
 
-def deleted() -> int:
+def delete_rule() -> int:
     """The rule that is there no more."""
     return int(CeRule.history.latest("history_date").rule_id)
 
@@ -58,7 +58,7 @@ def test_a_row_that_changed_is_shown_then_and_now_with_what_differs(
 def test_a_row_that_is_gone_is_shown_as_it_was_and_one_made_since_as_it_is(words: Words, key: uuid.UUID) -> None:
     new = CeResponse.objects.get(state_code="SUNDAY").pk
 
-    gone = words(row_url(key, 1, "ce_rule", deleted()))
+    gone = words(row_url(key, 1, "ce_rule", delete_rule()))
     made = words(row_url(key, 1, "ce_response", new))
 
     assert "deleted since then" in gone
@@ -110,5 +110,5 @@ def test_who_may_not_read_rules_does_not_read_old_ones(key: uuid.UUID) -> None:
     client = Client()
     client.force_login(user)
 
-    assert client.get(row_url(key, 1, "ce_rule", deleted())).status_code == 403
+    assert client.get(row_url(key, 1, "ce_rule", delete_rule())).status_code == 403
     assert client.get(between_url(key, 2, 1)).status_code == 403

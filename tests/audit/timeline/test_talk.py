@@ -11,7 +11,7 @@ from tests.worlds import desk
 pytestmark = pytest.mark.django_db
 
 
-def somebody(group: str) -> Client:
+def make_client(group: str) -> Client:
     user = User.objects.create_user(group, is_staff=True)
     user.groups.add(Group.objects.get(name=group))
     client = Client()
@@ -29,7 +29,7 @@ def say(client: Client, text: str, path: str = "") -> Any:
 
 def test_a_message_is_answered_by_the_configuration_in_force_and_the_page_says_why() -> None:
     desk()
-    ana = somebody("analyst")
+    ana = make_client("analyst")
     first = say(ana, "hours")
     assert first.status_code == 302
 
@@ -47,7 +47,7 @@ def test_a_message_is_answered_by_the_configuration_in_force_and_the_page_says_w
 @pytest.mark.parametrize(("text", "remedy"), [("  ", "Enter a message."), ("x" * 20_000, "Enter a shorter message.")])
 def test_a_message_that_cannot_be_taken_is_kept_in_the_line_beside_the_remedy(text: str, remedy: str) -> None:
     desk()
-    answer = say(somebody("analyst"), text)
+    answer = say(make_client("analyst"), text)
 
     assert answer.status_code == 200
     assert remedy in answer.content.decode()
@@ -57,7 +57,7 @@ def test_a_message_that_cannot_be_taken_is_kept_in_the_line_beside_the_remedy(te
 
 def test_a_conversation_costs_the_same_however_many_turns_it_has(django_assert_max_num_queries: Any) -> None:
     desk()
-    ana = somebody("analyst")
+    ana = make_client("analyst")
     path = say(ana, "hours")["Location"]
     page(ana, path)
     with django_assert_max_num_queries(10):
@@ -69,7 +69,7 @@ def test_a_conversation_costs_the_same_however_many_turns_it_has(django_assert_m
 
 
 def test_who_only_reads_does_not_try() -> None:
-    qa = somebody("qa")
+    qa = make_client("qa")
 
     assert qa.get(reverse("admin:audit_ceaudit_talk")).status_code == 403
     assert "Try a conversation" not in page(qa, reverse("admin:index"))

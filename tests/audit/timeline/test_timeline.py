@@ -18,7 +18,7 @@ Words = Callable[[str], str]
 pytestmark = pytest.mark.django_db
 
 
-def shown(reader: Client, address: str) -> list[int]:
+def list_shown_turns(reader: Client, address: str) -> list[int]:
     """The numbers of the turns that a page shows."""
     items = reader.get(address).context["items"]
     return [item.record.turn_no for item in items if isinstance(item, TurnCard)]
@@ -33,13 +33,15 @@ def test_the_newest_turns_come_first_and_every_other_one_can_be_reached(reader: 
     row = long_conversation(100)
     home = timeline_url(row.pk)
 
-    assert shown(reader, home) == list(range(61, 101))
-    assert shown(reader, f"{home}?before=61") == list(range(21, 61))
-    assert shown(reader, f"{home}?before=21") == list(range(1, 21))
-    assert shown(reader, f"{home}?after=0") == list(range(1, 41))
-    assert shown(reader, f"{home}?after=60") == list(range(61, 101))
-    assert shown(reader, f"{home}?turn=50") == list(range(30, 70))
-    assert shown(reader, f"{home}?at={(BEGAN + timedelta(minutes=49, seconds=1)):%Y-%m-%dT%H:%M:%S}")[:2] == [49, 50]
+    assert list_shown_turns(reader, home) == list(range(61, 101))
+    assert list_shown_turns(reader, f"{home}?before=61") == list(range(21, 61))
+    assert list_shown_turns(reader, f"{home}?before=21") == list(range(1, 21))
+    assert list_shown_turns(reader, f"{home}?after=0") == list(range(1, 41))
+    assert list_shown_turns(reader, f"{home}?after=60") == list(range(61, 101))
+    assert list_shown_turns(reader, f"{home}?turn=50") == list(range(30, 70))
+    assert list_shown_turns(reader, f"{home}?at={(BEGAN + timedelta(minutes=49, seconds=1)):%Y-%m-%dT%H:%M:%S}")[
+        :2
+    ] == [49, 50]
     assert "Later »" not in words(home)
     assert "« Earlier" in words(home)
     assert "« Earlier" not in words(f"{home}?after=0")
@@ -60,7 +62,7 @@ def test_what_cannot_be_found_is_told_beside_what_there_is(reader: Client, words
     address = f"{timeline_url(long_conversation(3).pk)}?{query}"
 
     assert says in words(address)
-    assert shown(reader, address) == [1, 2, 3]
+    assert list_shown_turns(reader, address) == [1, 2, 3]
 
 
 def test_it_costs_the_same_at_any_length_and_everywhere_in_it(reader: Client) -> None:

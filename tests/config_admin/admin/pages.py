@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 
 def address(model: Any, page: str = "changelist", *args: Any) -> str:
@@ -41,12 +41,12 @@ def fill(client: Client, url: str, **changes: Any) -> Any:
     return client.post(url, sent_by(form_of(client.get(url)), **changes))
 
 
-def again(client: Client, response: Any, **changes: Any) -> Any:
+def send_again(client: Client, response: Any, **changes: Any) -> Any:
     """Send the form of an answer once more."""
     return client.post(response.request["PATH_INFO"], sent_by(form_of(response), **changes))
 
 
-def told(response: Any, client: Client) -> str:
+def read_message(response: Any, client: Client) -> str:
     """What the page after a redirect says."""
     page = client.get(response["Location"])
     return " ".join(str(message) for message in page.context["messages"])
@@ -60,5 +60,5 @@ def newest() -> m.CeRelease:
 def a_response(**values: Any) -> m.CeResponse:
     """A stored answer that no check minds."""
     with change_set():
-        row: m.CeResponse = made(m.CeResponse, **({"intent_code": "UNKNOWN", "state_code": "IDLE"} | values))
+        row: m.CeResponse = make(m.CeResponse, **({"intent_code": "UNKNOWN", "state_code": "IDLE"} | values))
     return row

@@ -16,8 +16,8 @@ from config_admin.releases.change_set import change_set
 from config_admin.releases.content import content_of, contents, control_plane, kept_columns
 from config_admin.releases.diff import differences
 from convengine.engine.turn.live_settings import CATALOGUE
-from tests.config_admin.admin.pages import address, again, fill, newest
-from tests.config_admin.builders import MODELS, edit, made
+from tests.config_admin.admin.pages import address, fill, newest, send_again
+from tests.config_admin.builders import MODELS, edit, make
 
 pytestmark = pytest.mark.django_db
 ROWS = pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.db_table)
@@ -26,7 +26,7 @@ NOT_INSTALLED = (m.CeContainerConfig, m.CePendingAction, m.CeTool, m.CeMcpHttpTo
 WHY = {"reason": "Because", "post": "yes", "confirmed": "1"}
 
 
-def recorded(since: int) -> int:
+def check_releases(since: int) -> int:
     """Hold every release after one to its promise; gives how many there are."""
     releases = m.CeRelease.objects.filter(pk__gt=since)
     for release in releases:
@@ -55,8 +55,8 @@ def row(model: Any) -> Any:
     """A row that may be changed, switched and deleted."""
     with change_set():
         if model is not m.CeIntent:
-            made(m.CeIntent)
-        return made(model)
+            make(m.CeIntent)
+        return make(model)
 
 
 def actions_of(model: Any) -> Iterator[str]:
@@ -65,9 +65,9 @@ def actions_of(model: Any) -> Iterator[str]:
     yield from admin.site.get_model_admin(model).get_actions(request)
 
 
-def confirmed(client: Client, response: Any, **sent: Any) -> Any:
+def confirm(client: Client, response: Any, **sent: Any) -> Any:
     """Send a form that warnings hold once more."""
-    return again(client, response, _confirm="1", **sent) if response.status_code == 200 else response
+    return send_again(client, response, _confirm="1", **sent) if response.status_code == 200 else response
 
 
 @ROWS
@@ -78,14 +78,14 @@ def test_an_edit_is_recorded_and_can_be_put_back(model: Any, row: Any, ada: Clie
     fields = ada.get(url).context["adminform"].form.fields
     values = {name: fields[name].prepare_value(value) for name, value in values.items()}
 
-    confirmed(ada, fill(ada, url, **values), **values)
+    confirm(ada, fill(ada, url, **values), **values)
     stored = model.objects.get(pk=row.pk)
-    changed = recorded(first)
+    changed = check_releases(first)
     assert changed == (model not in NOT_INSTALLED)
     if changed:
         assert now_of(stored) != before
         ada.post(address(model, "put_back", row.pk, first), WHY)
-        assert recorded(first) == 2
+        assert check_releases(first) == 2
         assert now_of(model.objects.get(pk=row.pk)) == before
 
 
@@ -95,18 +95,18 @@ def test_what_actions_and_deletions_change_is_recorded_and_comes_back(model: Any
     for action in reversed(list(actions_of(model))):
         sent = {"action": action, ACTION_CHECKBOX_NAME: [row.pk]}
         ada.post(address(model), sent | WHY | {"reason": ""})
-        assert recorded(first) == played, f"{action} changed rows without a reason"
+        assert check_releases(first) == played, f"{action} changed rows without a reason"
         ada.post(address(model), sent | WHY)
-        played = recorded(first)
+        played = check_releases(first)
         if not model.objects.filter(pk=row.pk).exists():
             ada.post(address(model, "put_back", row.pk, first), WHY)
-            played = recorded(first)
+            played = check_releases(first)
     assert played
 
     was_there = model.objects.filter(pk=row.pk).exists()
     ada.post(address(model, "delete", row.pk), WHY)
     is_there = model.objects.filter(pk=row.pk).exists()
-    assert recorded(first) == played + (was_there and not is_there)
+    assert check_releases(first) == played + (was_there and not is_there)
 
 
 @ROWS
@@ -120,7 +120,7 @@ def test_going_back_is_recorded(model: Any, row: Any, ada: Client) -> None:
     ada.post(reverse("admin:config_admin_cerelease_roll_back", args=[edited]), WHY)
     ada.post(reverse("admin:config_admin_cerelease_roll_back", args=[first]), WHY)
 
-    assert recorded(first) >= 1
+    assert check_releases(first) >= 1
 
 
 def test_settings_that_are_changed_in_their_place_are_recorded(ada: Client) -> None:
@@ -130,4 +130,4 @@ def test_settings_that_are_changed_in_their_place_are_recorded(ada: Client) -> N
 
     ada.post(url, {"config_value": to_choice(setting, "48"), "reason": "Because"})
 
-    assert recorded(first) == 1
+    assert check_releases(first) == 1

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from tests.config_admin.admin.pages import a_response, address
-from tests.config_admin.builders import EXAMPLES, MODELS, made, new
+from tests.config_admin.builders import EXAMPLES, MODELS, make, new
 
 pytestmark = pytest.mark.django_db
 
@@ -59,7 +59,7 @@ def test_a_list_of_four_pages_costs_as_many_queries_as_one_of_ten_rows(model: An
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.db_table)
 def test_every_page_of_a_row_opens(model: Any, ada: Client) -> None:
-    row = made(model)
+    row = make(model)
 
     for url in (
         address(model),
@@ -71,12 +71,12 @@ def test_every_page_of_a_row_opens(model: Any, ada: Client) -> None:
 
 
 def test_rules_stand_in_the_order_of_a_turn(ada: Client) -> None:
-    made(m.CeIntent)
-    last = made(m.CeRule, phase="PRE_RESPONSE_RESOLUTION", priority=1)
-    wide = made(m.CeRule, phase="POST_DIALOGUE_ACT", intent_code="ANY", state_code="ANY", priority=1)
-    state = made(m.CeRule, phase="POST_DIALOGUE_ACT", state_code="ANY", priority=1)
-    late = made(m.CeRule, phase="POST_DIALOGUE_ACT", priority=9)
-    soon = made(m.CeRule, phase="POST_DIALOGUE_ACT", priority=1)
+    make(m.CeIntent)
+    last = make(m.CeRule, phase="PRE_RESPONSE_RESOLUTION", priority=1)
+    wide = make(m.CeRule, phase="POST_DIALOGUE_ACT", intent_code="ANY", state_code="ANY", priority=1)
+    state = make(m.CeRule, phase="POST_DIALOGUE_ACT", state_code="ANY", priority=1)
+    late = make(m.CeRule, phase="POST_DIALOGUE_ACT", priority=9)
+    soon = make(m.CeRule, phase="POST_DIALOGUE_ACT", priority=1)
 
     shown = list(ada.get(address(m.CeRule)).context["cl"].result_list)
 
@@ -96,18 +96,18 @@ def test_responses_stand_in_the_order_in_which_they_win(ada: Client) -> None:
 
 
 def test_a_row_of_a_disabled_intent_says_so(ada: Client) -> None:
-    made(m.CeIntent, enabled=False)
-    made(m.CeRule)
+    make(m.CeIntent, enabled=False)
+    make(m.CeRule)
 
     assert "inactive (intent disabled)" in ada.get(address(m.CeRule)).content.decode()
 
 
 @pytest.mark.parametrize(("use", "found"), [("on", ["used"]), ("off", ["switched off"]), ("inactive", ["in vain"])])
 def test_rows_are_found_by_their_use(use: str, found: list[str], ada: Client) -> None:
-    made(m.CeIntent, enabled=False)
-    made(m.CeRule, intent_code="ANY", description="used")
-    made(m.CeRule, intent_code="ANY", description="switched off", enabled=False)
-    made(m.CeRule, description="in vain")
+    make(m.CeIntent, enabled=False)
+    make(m.CeRule, intent_code="ANY", description="used")
+    make(m.CeRule, intent_code="ANY", description="switched off", enabled=False)
+    make(m.CeRule, description="in vain")
 
     shown = ada.get(f"{address(m.CeRule)}?use={use}").context["cl"].result_list
 
@@ -115,10 +115,10 @@ def test_rows_are_found_by_their_use(use: str, found: list[str], ada: Client) ->
 
 
 def test_rows_are_found_by_intent_and_state(ada: Client) -> None:
-    made(m.CeIntent)
-    wanted = made(m.CeRule)
-    made(m.CeRule, intent_code="ANY")
-    made(m.CeRule, state_code="ANY")
+    make(m.CeIntent)
+    wanted = make(m.CeRule)
+    make(m.CeRule, intent_code="ANY")
+    make(m.CeRule, state_code="ANY")
 
     shown = ada.get(f"{address(m.CeRule)}?intent_code=LOAN&state_code=COLLECT").context["cl"].result_list
 

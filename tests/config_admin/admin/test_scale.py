@@ -18,7 +18,7 @@ from convengine.server.executors.models import CeDocument, CeNotification
 from convengine.server.sessions import models as s
 from tests.config_admin.admin.pages import address
 from tests.config_admin.builders import MODELS, new
-from tests.records import stored, unsaved
+from tests.records import build_row, store_row
 
 pytestmark = pytest.mark.django_db
 FEW, MANY, INTENTS = 10, 5000, 500
@@ -64,9 +64,9 @@ def grow(numbers: range, intents: range) -> None:
             model.objects.bulk_create([new(model, **where) for where in scoped], batch_size=BATCH)
     for model in RECORD:
         found: Any = model
-        one = {field.name: getattr(stored(found), field.name) for field in _parents(found)}
+        one = {field.name: getattr(store_row(found), field.name) for field in _parents(found)}
         distinct = DISTINCT.get(found, lambda n: {})
-        found.objects.bulk_create([unsaved(found, **(one | distinct(n))) for n in numbers[1:]], batch_size=BATCH)
+        found.objects.bulk_create([build_row(found, **(one | distinct(n))) for n in numbers[1:]], batch_size=BATCH)
 
 
 def _parents(model: Any) -> Iterator[Any]:

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from config_admin import models as m
 from config_admin.history.compare_page import compare_url
 from config_admin.releases.change_set import change_set
-from tests.config_admin.admin.pages import address, again, newest
+from tests.config_admin.admin.pages import address, newest, send_again
 from tests.config_admin.builders import new, rules
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ def best_of(times: int, call: Callable[[], Any]) -> tuple[float, Any]:
     return shortest, found
 
 
-def opened(client: Client, url: str) -> tuple[float, int]:
+def time_page(client: Client, url: str) -> tuple[float, int]:
     """How long a page takes, and how many queries."""
     client.get(url)
     with CaptureQueriesContext(connection) as captured:
@@ -39,15 +39,15 @@ def opened(client: Client, url: str) -> tuple[float, int]:
     return best_of(3, lambda: client.get(url))[0], queries
 
 
-def saved(client: Client, rule: Any, priority: int) -> float:
+def time_save(client: Client, rule: Any, priority: int) -> float:
     """How long it takes to store the form of a rule, with its checks and its release."""
     page = client.get(address(m.CeRule, "change", rule.pk))
     start = time.process_time()
-    response = again(client, page, priority=priority, _confirm="1", reason="Because")
+    response = send_again(client, page, priority=priority, _confirm="1", reason="Because")
     took = time.process_time() - start
     if response.status_code == 200:
         start = time.process_time()
-        response = again(client, response, _confirm="1")
+        response = send_again(client, response, _confirm="1")
         took = time.process_time() - start
     assert response.status_code == 302
     return took
@@ -58,7 +58,7 @@ def test_saving_and_comparing_among_five_thousand_rules(ada: Client) -> None:
         m.CeIntent.objects.bulk_create([new(m.CeIntent, intent_code=f"I{number}") for number in range(50)])
         m.CeRule.objects.bulk_create(rules(10))
     few = newest().pk
-    small = [opened(ada, url)[1] for url in (address(m.CeRelease, "change", few), compare_url(few - 1, few))]
+    small = [time_page(ada, url)[1] for url in (address(m.CeRelease, "change", few), compare_url(few - 1, few))]
     with change_set():
         m.CeRule.objects.bulk_create(rules(4990))
     many = newest().pk
@@ -67,11 +67,11 @@ def test_saving_and_comparing_among_five_thousand_rules(ada: Client) -> None:
         m.CeRule.objects.filter(pk__in=pks[::5]).update(priority=9)
     apart = newest().pk
 
-    save = min(saved(ada, rule, 77) for rule in m.CeRule.objects.order_by("pk")[1:5])
-    release = opened(ada, address(m.CeRelease, "change", many))
-    thousand = opened(ada, compare_url(many, apart))
-    next_page = opened(ada, compare_url(many, apart) + f"&behind=ce_rule:{pks[250]}")
-    row = opened(ada, address(m.CeRule, "history", pks[0]))
+    save = min(time_save(ada, rule, 77) for rule in m.CeRule.objects.order_by("pk")[1:5])
+    release = time_page(ada, address(m.CeRelease, "change", many))
+    thousand = time_page(ada, compare_url(many, apart))
+    next_page = time_page(ada, compare_url(many, apart) + f"&behind=ce_rule:{pks[250]}")
+    row = time_page(ada, address(m.CeRule, "history", pks[0]))
 
     told = f"save {save:.3f}, release {release}, thousand {thousand}, next {next_page}, history {row}, few {small}"
     print(told)

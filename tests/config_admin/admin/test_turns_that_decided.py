@@ -6,7 +6,7 @@ from django.test import Client
 from django.urls import reverse
 
 from config_admin.models import CeRelease, CeRule, CeVerbose
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
 
@@ -19,7 +19,7 @@ def ada() -> Client:
 
 
 def test_a_row_leads_to_the_turns_that_it_decided(ada: Client) -> None:
-    rule, text = made(CeRule), made(CeVerbose)
+    rule, text = make(CeRule), make(CeVerbose)
 
     shown = ada.get(reverse("admin:config_admin_cerule_change", args=[rule.pk])).content.decode()
     never = ada.get(reverse("admin:config_admin_ceverbose_change", args=[text.pk])).content.decode()
@@ -29,7 +29,7 @@ def test_a_row_leads_to_the_turns_that_it_decided(ada: Client) -> None:
 
 
 def test_a_release_leads_to_the_turns_that_ran_on_it(ada: Client) -> None:
-    made(CeRule)
+    make(CeRule)
     release = CeRelease.objects.latest("config_version")
     address = reverse("admin:config_admin_cerelease_change", args=[release.pk])
     user = User.objects.create_user("rita", is_staff=True)

@@ -10,7 +10,7 @@ from config_admin.models import CePolicy, CeRelease
 from config_admin.releases import head
 from config_admin.transfer.files import bundle_of
 from tests.api import Caller, make_key
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
 POLICY = {"policy_id": 7, "rule_type": "CONTAINS", "pattern": "cvv", "response_text": "No cards."}
@@ -31,7 +31,7 @@ def fetch(caller: Caller, query: str = "") -> Any:
 
 
 def test_what_goes_out_are_the_bytes_of_the_bundle(caller: Caller) -> None:
-    made(CePolicy, policy_id=3)
+    make(CePolicy, policy_id=3)
     assert fetch(caller).content == bundle_of(form="json")
     assert list(fetch(caller, "?table=ce_policy&table=ce_intent").json()["tables"]) == ["ce_intent", "ce_policy"]
     assert fetch(caller, f"?release={head.newest() - 1}&table=ce_policy").json()["tables"]["ce_policy"] == []
@@ -54,7 +54,7 @@ def test_nothing_is_changed_unless_it_is_said(caller: Caller) -> None:
 
 
 def test_tables_go_out_and_come_in_as_spreadsheets(caller: Caller) -> None:
-    made(CePolicy, policy_id=3, description="Cards.")
+    make(CePolicy, policy_id=3, description="Cards.")
     for form, name in (("csv", "ce_policy.csv"), ("xlsx", "some.xlsx")):
         data = fetch(caller, f"?form={form}&table=ce_policy").content
         CePolicy.objects.update(description="None.")

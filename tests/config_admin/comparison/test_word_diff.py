@@ -5,7 +5,7 @@ import pytest
 from config_admin.comparison.word_diff import MAX_PARTS, MAX_SAME, Segment, segments, words_of
 
 
-def told(old: str, new: str) -> list[tuple[str, str]]:
+def diff(old: str, new: str) -> list[tuple[str, str]]:
     return [tuple(segment) for segment in segments(old, new)]
 
 
@@ -17,7 +17,7 @@ def test_the_words_of_a_text_are_the_text(text: str) -> None:
 
 
 def test_what_stands_between_braces_is_one_word() -> None:
-    assert told("Dear {{ first }} and all", "Dear {{ first | upper }} and all") == [
+    assert diff("Dear {{ first }} and all", "Dear {{ first | upper }} and all") == [
         ("same", "Dear "),
         ("out", "{{ first }}"),
         ("in", "{{ first | upper }}"),
@@ -26,7 +26,7 @@ def test_what_stands_between_braces_is_one_word() -> None:
 
 
 def test_in_texts_of_several_lines_only_the_words_that_differ_are_marked() -> None:
-    assert told("a\nb b\nc\n", "a\nb x\nc\n") == [
+    assert diff("a\nb b\nc\n", "a\nb x\nc\n") == [
         ("same", "a\nb "),
         ("out", "b\n"),
         ("in", "x\n"),

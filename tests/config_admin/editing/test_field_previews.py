@@ -23,7 +23,7 @@ SNAPSHOT = make_snapshot(
 )
 
 
-def tried(row: Any, column: str, text: str) -> Any:
+def try_field(row: Any, column: str, text: str) -> Any:
     moment = sample_typed_message(text, SNAPSHOT, getattr(row, "intent_code", None), getattr(row, "state_code", None))
     return FIELD_PREVIEWS[row.table, column].run(row, column, moment)
 
@@ -46,7 +46,7 @@ def tried(row: Any, column: str, text: str) -> Any:
     ],
 )  # fmt: skip
 def test_a_condition_holds_or_not(row: Any, column: str, text: str, expected: bool) -> None:
-    outcome = tried(row, column, text)
+    outcome = try_field(row, column, text)
 
     assert (outcome.holds, outcome.failed) == (expected, False)
 
@@ -65,7 +65,7 @@ def test_a_condition_holds_or_not(row: Any, column: str, text: str, expected: bo
     ],
 )
 def test_what_cannot_be_tried_says_why(row: Any, column: str, said: str) -> None:
-    outcome = tried(row, column, "x")
+    outcome = try_field(row, column, "x")
 
     assert outcome.failed
     assert said in outcome.headline
@@ -74,7 +74,7 @@ def test_what_cannot_be_tried_says_why(row: Any, column: str, said: str) -> None
 def test_the_values_that_were_compared_are_shown() -> None:
     row = make_rule(rule_type="JSON_PATH", match_pattern="$[?(@.userText == 'bye')]")
 
-    (operand,) = tried(row, "match_pattern", "hi").operands
+    (operand,) = try_field(row, "match_pattern", "hi").operands
 
     assert (operand["path"], operand["value"], operand["literal"], operand["result"]) == (
         "@.userText",
@@ -85,7 +85,7 @@ def test_the_values_that_were_compared_are_shown() -> None:
 
 
 def test_a_phrase_tells_which_other_intents_it_would_collide_with() -> None:
-    outcome = tried(make_classifier("REFUND", "money"), "pattern", "money back")
+    outcome = try_field(make_classifier("REFUND", "money"), "pattern", "money back")
 
     assert outcome.notes == ["CANCEL also matches, by phrase 900: back"]
 
@@ -98,28 +98,28 @@ def test_a_phrase_tells_which_other_intents_it_would_collide_with() -> None:
     ],
 )
 def test_what_a_model_judges_is_not_asked(row: Any, column: str) -> None:
-    outcome = tried(row, column, "x")
+    outcome = try_field(row, column, "x")
 
     assert (outcome.holds, outcome.failed) == (None, False)
 
 
 def test_a_text_is_filled_in_and_names_that_nothing_sets_are_told() -> None:
-    outcome = tried(make_response("You said {{ userText }}, {{ nickname }}."), "exact_text", "hi")
+    outcome = try_field(make_response("You said {{ userText }}, {{ nickname }}."), "exact_text", "hi")
 
     assert outcome.text == "You said hi, ."
     assert outcome.notes == ["No value for nickname in this turn."]
-    assert tried(make_response("{{ nickname }}"), "exact_text", "hi").holds is False
+    assert try_field(make_response("{{ nickname }}"), "exact_text", "hi").holds is False
 
 
 def test_arguments_of_a_tool_are_filled_in() -> None:
-    outcome = tried(make_direct_tool("t", args_template={"q": "{{ userText }}"}), "args_template", "hi")
+    outcome = try_field(make_direct_tool("t", args_template={"q": "{{ userText }}"}), "args_template", "hi")
 
     assert outcome.text == '{\n  "q": "hi"\n}'
 
 
 def test_what_a_path_copies_is_shown() -> None:
-    assert tried(make_rule(action="SET_JSON", action_value="text:$.userText"), "action_value", "hi").text == "hi"
-    assert tried(make_rule(action="SET_JSON", action_value="text:$.nothing"), "action_value", "hi").holds is False
+    assert try_field(make_rule(action="SET_JSON", action_value="text:$.userText"), "action_value", "hi").text == "hi"
+    assert try_field(make_rule(action="SET_JSON", action_value="text:$.nothing"), "action_value", "hi").holds is False
 
 
 def test_trials_are_of_columns_that_there_are() -> None:

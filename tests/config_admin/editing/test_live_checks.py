@@ -13,13 +13,13 @@ from config_admin.releases.change_set import change_set
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.config_admin.admin.pages import address, form_of, sent_by
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 from tests.worlds import desk
 
 pytestmark = pytest.mark.django_db
 
 
-def asked(client: Client, model: Any, view: str, **values: Any) -> Any:
+def post_check(client: Client, model: Any, view: str, **values: Any) -> Any:
     return client.post(reverse(f"admin:config_admin_{model._meta.model_name}_{view}_of_form"), values)
 
 
@@ -37,16 +37,16 @@ RULE = {
 
 
 def test_a_form_is_judged_as_it_is_and_a_rule_is_said_in_words(ada: Client) -> None:
-    made(m.CeIntent)
-    told = asked(ada, m.CeRule, "judge", **RULE, enabled="on", reason="New").json()
+    make(m.CeIntent)
+    told = post_check(ada, m.CeRule, "judge", **RULE, enabled="on", reason="New").json()
 
     assert told["errors"] == {}
     assert told["sentence"] == "When the form of LOAN is complete, set state to CONFIRM."
 
 
 def test_errors_stand_at_their_fields_with_the_remedy(ada: Client) -> None:
-    made(m.CeIntent)
-    told = asked(ada, m.CeRule, "judge", **RULE | {"match_pattern": "$[?(", "intent_code": "LOON"}).json()
+    make(m.CeIntent)
+    told = post_check(ada, m.CeRule, "judge", **RULE | {"match_pattern": "$[?(", "intent_code": "LOON"}).json()
 
     assert "Did you mean LOAN?" in told["errors"]["intent_code"][0]["text"]
     assert "This is not a valid JSON path" in told["errors"]["match_pattern"][0]["text"]
@@ -55,11 +55,11 @@ def test_errors_stand_at_their_fields_with_the_remedy(ada: Client) -> None:
 
 def test_judging_stores_nothing_and_makes_no_release(ada: Client) -> None:
     with change_set():
-        made(m.CeIntent)
-        row = made(m.CeRule)
+        make(m.CeIntent)
+        row = make(m.CeRule)
     before = m.CeRelease.objects.count()
 
-    told = asked(ada, m.CeRule, "judge", **RULE, _pk=row.pk).json()
+    told = post_check(ada, m.CeRule, "judge", **RULE, _pk=row.pk).json()
 
     assert told["sentence"].endswith("set state to CONFIRM.")
     assert m.CeRule.objects.get().action_value == "DONE"
@@ -69,9 +69,9 @@ def test_judging_stores_nothing_and_makes_no_release(ada: Client) -> None:
 def test_a_pattern_is_tried_against_a_typed_text(ada: Client) -> None:
     values = RULE | {"rule_type": "REGEX", "match_pattern": "loan", "_field": "match_pattern"}
 
-    assert "The condition is met." in asked(ada, m.CeRule, "try_it", **values, _text="a loan").content.decode()
-    assert "No match." in asked(ada, m.CeRule, "try_it", **values, _text="<b>a car").content.decode()
-    assert "&lt;b&gt;a car" in asked(ada, m.CeRule, "try_it", **values, _text="<b>a car").content.decode()
+    assert "The condition is met." in post_check(ada, m.CeRule, "try_it", **values, _text="a loan").content.decode()
+    assert "No match." in post_check(ada, m.CeRule, "try_it", **values, _text="<b>a car").content.decode()
+    assert "&lt;b&gt;a car" in post_check(ada, m.CeRule, "try_it", **values, _text="<b>a car").content.decode()
 
 
 def test_a_path_is_tried_against_the_facts_of_a_stored_turn() -> None:
@@ -85,7 +85,7 @@ def test_a_path_is_tried_against_the_facts_of_a_stored_turn() -> None:
     }
     superuser = Client()
     superuser.force_login(User.objects.create_superuser("root"))
-    shown = asked(superuser, m.CeRule, "try_it", **values).content.decode()
+    shown = post_check(superuser, m.CeRule, "try_it", **values).content.decode()
 
     assert "The condition is met." in shown
     assert "@.inputParams.vip" in shown
@@ -99,14 +99,14 @@ def test_turns_are_for_who_may_see_turns(somebody: Callable[..., Client]) -> Non
     for client in (reader, nobody):
         url = reverse("admin:config_admin_cerule_turns_of_form")
         assert client.get(url).status_code == 403
-        assert asked(client, m.CeRule, "judge", **RULE).status_code == 403
-        assert asked(client, m.CeRule, "try_it", **RULE, _field="match_pattern").status_code == 403
+        assert post_check(client, m.CeRule, "judge", **RULE).status_code == 403
+        assert post_check(client, m.CeRule, "try_it", **RULE, _field="match_pattern").status_code == 403
 
 
 def test_a_form_knows_where_to_ask(ada: Client, somebody: Callable[..., Client]) -> None:
     with change_set():
-        made(m.CeIntent)
-        row = made(m.CeRule)
+        make(m.CeIntent)
+        row = make(m.CeRule)
     page = ada.get(address(m.CeRule, "change", row.pk)).content.decode()
 
     assert f'data-pk="{row.pk}"' in page
@@ -115,23 +115,23 @@ def test_a_form_knows_where_to_ask(ada: Client, somebody: Callable[..., Client])
 
 
 def test_what_cannot_be_tried_is_not_found(ada: Client) -> None:
-    assert asked(ada, m.CeRule, "try_it", **RULE, _field="priority").status_code == 404
+    assert post_check(ada, m.CeRule, "try_it", **RULE, _field="priority").status_code == 404
 
 
 def test_every_form_can_be_judged(ada: Client) -> None:
     for model in (m.CeIntent, m.CeOutputSchema, m.CeMcpServer, m.CeVerbose):
         sent = sent_by(form_of(ada.get(address(model, "add"))))
-        assert asked(ada, model, "judge", **sent).json()["errors"]
+        assert post_check(ada, model, "judge", **sent).json()["errors"]
 
 
 def test_a_row_that_was_deleted_meanwhile_is_judged_as_a_new_one(ada: Client) -> None:
-    made(m.CeIntent)
-    rule = made(m.CeRule)
+    make(m.CeIntent)
+    rule = make(m.CeRule)
     pk = rule.pk
     rule.delete()
 
-    told = asked(ada, m.CeRule, "judge", **RULE, enabled="on", reason="New", _pk=str(pk)).json()
+    told = post_check(ada, m.CeRule, "judge", **RULE, enabled="on", reason="New", _pk=str(pk)).json()
 
     assert told["sentence"] == "When the form of LOAN is complete, set state to CONFIRM."
-    assert asked(ada, m.CeRule, "judge", **RULE, _pk="4711").status_code == 404
-    assert asked(ada, m.CeRule, "judge", **RULE, _pk="x").status_code == 404
+    assert post_check(ada, m.CeRule, "judge", **RULE, _pk="4711").status_code == 404
+    assert post_check(ada, m.CeRule, "judge", **RULE, _pk="x").status_code == 404

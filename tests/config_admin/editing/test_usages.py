@@ -11,12 +11,12 @@ from django.test.utils import CaptureQueriesContext
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from tests.config_admin.admin.pages import a_response, address
-from tests.config_admin.builders import MODELS, made, new
+from tests.config_admin.builders import MODELS, make, new
 
 pytestmark = pytest.mark.django_db
 
 
-def used(client: Client, row: Any, page: str = "change") -> str:
+def read_usages(client: Client, row: Any, page: str = "change") -> str:
     """What the section says."""
     text = client.get(address(type(row), page, row.pk)).content.decode()
     found = text.split('id="used-title"')[1].split("</section>")[0] if 'id="used-title"' in text else ""
@@ -25,7 +25,7 @@ def used(client: Client, row: Any, page: str = "change") -> str:
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.db_table)
 def test_every_row_says_where_it_is_used(model: Any, ada: Client) -> None:
-    assert "Where it is used" in used(ada, made(model))
+    assert "Where it is used" in read_usages(ada, make(model))
 
 
 def test_a_new_row_says_nothing_of_it(ada: Client) -> None:
@@ -33,36 +33,36 @@ def test_a_new_row_says_nothing_of_it(ada: Client) -> None:
 
 
 def test_users_are_links_with_what_they_are_for(ada: Client) -> None:
-    intent = made(m.CeIntent)
-    rule = made(m.CeRule, description="asks for the amount", enabled=False)
+    intent = make(m.CeIntent)
+    rule = make(m.CeRule, description="asks for the amount", enabled=False)
 
-    said = used(ada, intent)
+    said = read_usages(ada, intent)
 
     assert f"Belongs to it Rule {rule.pk} asks for the amount disabled" in said
 
 
 def test_a_row_that_nothing_uses_says_so(ada: Client) -> None:
-    assert "No other row uses it." in used(ada, made(m.CePolicy))
+    assert "No other row uses it." in read_usages(ada, make(m.CePolicy))
 
 
 def test_many_users_are_counted(ada: Client) -> None:
-    intent = made(m.CeIntent)
+    intent = make(m.CeIntent)
     with change_set():
         m.CeRule.objects.bulk_create([new(m.CeRule) for _ in range(25)])
 
-    assert "5 more are not shown." in used(ada, intent)
+    assert "5 more are not shown." in read_usages(ada, intent)
 
 
 def test_the_question_whether_to_delete_tells_what_leads_there(ada: Client) -> None:
     answer = a_response(intent_code="LOAN", state_code="DONE")
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
 
-    assert f"Leads to its state Rule {rule.pk}" in used(ada, answer, "delete")
+    assert f"Leads to its state Rule {rule.pk}" in read_usages(ada, answer, "delete")
 
 
 @pytest.mark.parametrize("confirmed", [{}, {"post": "yes", "reason": "Because"}])
 def test_what_is_in_use_is_not_deleted_from_its_page(confirmed: dict[str, str], ada: Client) -> None:
-    intent, rule = made(m.CeIntent), made(m.CeRule)
+    intent, rule = make(m.CeIntent), make(m.CeRule)
 
     page = ada.post(address(m.CeIntent, "delete", intent.pk), confirmed)
 
@@ -71,9 +71,9 @@ def test_what_is_in_use_is_not_deleted_from_its_page(confirmed: dict[str, str], 
 
 
 def test_nor_many_at_once_from_the_list(ada: Client) -> None:
-    made(m.CeIntent)
-    made(m.CeIntent, intent_code="MOVE")
-    made(m.CeRule)
+    make(m.CeIntent)
+    make(m.CeIntent, intent_code="MOVE")
+    make(m.CeRule)
     sent = {"action": "delete_selected", "_selected_action": ["LOAN", "MOVE"], "post": "yes", "reason": "Because"}
 
     page = ada.post(address(m.CeIntent), sent).content.decode()
@@ -83,7 +83,7 @@ def test_nor_many_at_once_from_the_list(ada: Client) -> None:
 
 
 def test_a_page_costs_as_many_queries_with_five_thousand_users(ada: Client) -> None:
-    intent = made(m.CeIntent)
+    intent = make(m.CeIntent)
 
     def queries() -> int:
         ada.get(address(m.CeIntent, "change", intent.pk))

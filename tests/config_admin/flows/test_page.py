@@ -11,7 +11,7 @@ from config_admin.editing.links import workspace_url
 from config_admin.flows.flows import RequestedField
 from config_admin.flows.page import _apart, _name
 from tests.config_admin.admin.pages import newest
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
 
@@ -71,7 +71,7 @@ def test_it_is_made_as_one_release_and_opens_its_workspace(ben: Client) -> None:
     ],
 )
 def test_what_is_missing_is_told_and_nothing_is_lost_or_made(ben: Client, values: dict[str, str], told: str) -> None:
-    made(m.CeIntent)
+    make(m.CeIntent)
     before = newest().pk
     page = send(ben, **values).content.decode()
 

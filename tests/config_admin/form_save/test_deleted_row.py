@@ -7,8 +7,8 @@ from django.test import Client
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
-from tests.config_admin.admin.pages import a_response, address, again, fill, form_of, newest
-from tests.config_admin.builders import made
+from tests.config_admin.admin.pages import a_response, address, fill, form_of, newest, send_again
+from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
 
@@ -23,7 +23,7 @@ def test_the_text_is_kept_and_the_row_is_made_again_with_it(ada: Client, ben: Cl
     opened = ada.get(address(m.CeResponse, "change", row.pk))
     delete(ben, row)
 
-    held = again(ada, opened, exact_text="Ada is here.", reason="Still needed")
+    held = send_again(ada, opened, exact_text="Ada is here.", reason="Still needed")
 
     page = held.content.decode()
     assert f"Not saved: ben deleted Answer {row.pk} while you were editing" in page
@@ -31,7 +31,7 @@ def test_the_text_is_kept_and_the_row_is_made_again_with_it(ada: Client, ben: Cl
     assert form_of(held)["exact_text"].value() == "Ada is here."
     assert not m.CeResponse.objects.filter(pk=row.pk).exists()
 
-    assert again(ada, held, _again="1").status_code == 302
+    assert send_again(ada, held, _again="1").status_code == 302
     now = m.CeResponse.objects.get(pk=row.pk)
     assert (now.exact_text, now.created_at) == ("Ada is here.", row.created_at)
     assert (newest().author, newest().reason) == ("ada", "Still needed")
@@ -40,12 +40,12 @@ def test_the_text_is_kept_and_the_row_is_made_again_with_it(ada: Client, ben: Cl
 
 def test_a_row_whose_key_is_typed_comes_back_under_it(ada: Client, ben: Client) -> None:
     with change_set():
-        intent = made(m.CeIntent)
+        intent = make(m.CeIntent)
     opened = ada.get(address(m.CeIntent, "change", "LOAN"))
     delete(ben, intent)
 
-    held = again(ada, opened, description="Wants money.")
-    response = again(ada, held, _again="1", _confirm="1")
+    held = send_again(ada, opened, description="Wants money.")
+    response = send_again(ada, held, _again="1", _confirm="1")
 
     assert response.status_code == 302
     assert m.CeIntent.objects.get(pk="LOAN").description == "Wants money."
@@ -56,7 +56,7 @@ def test_errors_hold_it_as_ever(ada: Client, ben: Client) -> None:
     opened = ada.get(address(m.CeResponse, "change", row.pk))
     delete(ben, row)
 
-    held = again(ada, again(ada, opened, exact_text="Ada is here."), _again="1", state_code="")
+    held = send_again(ada, send_again(ada, opened, exact_text="Ada is here."), _again="1", state_code="")
 
     assert form_of(held).errors["state_code"]
     assert "deleted Answer" in held.content.decode()
@@ -68,9 +68,9 @@ def test_a_copy_of_a_row_that_is_gone_is_another_row(ada: Client, ben: Client) -
     opened = ada.get(address(m.CeResponse, "change", row.pk))
     delete(ben, row)
 
-    response = again(ada, opened, _saveasnew="1", exact_text="A copy.", _confirm="1")
+    response = send_again(ada, opened, _saveasnew="1", exact_text="A copy.", _confirm="1")
     if response.status_code == 200:
-        again(ada, response, _saveasnew="1", _confirm="1")
+        send_again(ada, response, _saveasnew="1", _confirm="1")
 
     assert m.CeResponse.objects.get(exact_text="A copy.").pk != row.pk
 
@@ -82,12 +82,12 @@ def test_when_it_was_made_again_by_the_other_both_meet(ada: Client, ben: Client)
     with change_set():
         m.CeResponse.objects.filter(pk=row.pk).delete()
     held = [
-        again(client, page, exact_text=f"{name}.")
+        send_again(client, page, exact_text=f"{name}.")
         for client, page, name in zip((ada, ben), opened, ("Ada", "Ben"), strict=True)
     ]
 
-    assert again(ben, held[1], _again="1").status_code == 302
-    refused = again(ada, held[0], _again="1")
+    assert send_again(ben, held[1], _again="1").status_code == 302
+    refused = send_again(ada, held[0], _again="1")
 
     assert [side.merge.outcome for side in form_of(refused).meeting.sides] == ["choose"]
     assert m.CeResponse.objects.get(pk=row.pk).exact_text == "Ben."
@@ -118,5 +118,5 @@ def test_a_form_opened_and_sent_unchanged_is_told_too(ada: Client, ben: Client) 
     opened = ada.get(url)
     delete(ben, row)
 
-    assert "deleted Answer" in again(ada, opened).content.decode()
+    assert "deleted Answer" in send_again(ada, opened).content.decode()
     assert fill(ada, address(m.CeResponse, "add"), exact_text="").status_code == 200

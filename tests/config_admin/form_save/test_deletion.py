@@ -6,8 +6,8 @@ from django.test import Client
 
 from config_admin import models as m
 from config_admin.releases.revisions import revisions
-from tests.config_admin.admin.pages import a_response, address, newest, told
-from tests.config_admin.builders import made
+from tests.config_admin.admin.pages import a_response, address, newest, read_message
+from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
 
@@ -20,12 +20,12 @@ def test_a_row_is_deleted_as_one_release(ada: Client) -> None:
 
     assert not m.CeResponse.objects.filter(pk=pk).exists()
     assert (newest().author, newest().reason) == ("ada", "Not said any more")
-    assert f"Release {newest().pk}</a> is active" in told(response, ada)
+    assert f"Release {newest().pk}</a> is active" in read_message(response, ada)
 
 
 def test_an_intent_in_use_stays_and_the_rows_are_linked(ada: Client) -> None:
-    made(m.CeIntent)
-    rule = made(m.CeRule)
+    make(m.CeIntent)
+    rule = make(m.CeRule)
 
     page = ada.post(address(m.CeIntent, "delete", "LOAN"), {"post": "yes", "reason": "Because"}).content.decode()
 
@@ -70,7 +70,7 @@ def test_many_are_deleted_as_one_release(ada: Client) -> None:
 
 
 def test_a_tool_takes_its_statement_along(ada: Client) -> None:
-    row = made(m.CeMcpDbTool)
+    row = make(m.CeMcpDbTool)
 
     page = ada.get(address(m.CeMcpTool, "delete", row.tool_id)).content.decode()
     ada.post(address(m.CeMcpTool, "delete", row.tool_id), {"post": "yes", "reason": "Because"})

@@ -13,8 +13,8 @@ from config_admin import models as m
 from config_admin.form_save.edit_conflict import CHOICE, TEXT
 from config_admin.releases.change_set import change_set
 from config_admin.releases.revisions import revisions
-from tests.config_admin.admin.pages import a_response, address, again, fill, form_of, newest
-from tests.config_admin.builders import SCHEMA, made
+from tests.config_admin.admin.pages import a_response, address, fill, form_of, newest, send_again
+from tests.config_admin.builders import SCHEMA, make
 
 pytestmark = pytest.mark.django_db
 TEXT_CHOICE = f"{CHOICE}exact_text"
@@ -29,7 +29,7 @@ def change(row: Any) -> str:
     return address(type(row), "change", row.pk)
 
 
-def stored(row: Any) -> Any:
+def reload(row: Any) -> Any:
     return type(row).objects.get(pk=row.pk)
 
 
@@ -41,10 +41,10 @@ def test_a_stale_edit_is_refused_and_both_versions_stand_side_by_side(ada: Clien
     opened = ada.get(change(row))
     fill(ben, change(row), exact_text="Ben was here.")
 
-    refused = again(ada, opened, exact_text="Ada is here.")
+    refused = send_again(ada, opened, exact_text="Ada is here.")
 
     page = refused.content.decode()
-    assert stored(row).exact_text == "Ben was here."
+    assert reload(row).exact_text == "Ben was here."
     assert "ben changed this row (" in page
     assert "Reload the page to see the change. Your text is kept in the form." in page
     assert form_of(refused)["exact_text"].value() == "Ada is here."
@@ -60,12 +60,12 @@ def test_fields_that_one_side_changed_are_merged_by_themselves(ada: Client, ben:
     fill(ben, change(row), priority=20, enabled=None, reason="Off at night")
     before = newest()
 
-    held = again(ada, opened, exact_text="Call us now.", reason="Shorter")
+    held = send_again(ada, opened, exact_text="Call us now.", reason="Shorter")
     assert outcomes(held) == {"exact_text": "mine", "priority": "theirs", "enabled": "theirs"}
-    assert stored(row).exact_text == "Call us today."
-    saved = again(ada, held)
+    assert reload(row).exact_text == "Call us today."
+    saved = send_again(ada, held)
 
-    now = stored(row)
+    now = reload(row)
     assert saved.status_code == 302
     assert (now.exact_text, now.priority, now.enabled) == ("Call us now.", 20, False)
     assert newest().parent_id == before.pk
@@ -86,49 +86,49 @@ def test_a_field_that_both_changed_waits_for_a_choice(
 ) -> None:
     opened = ada.get(change(row))
     fill(ben, change(row), exact_text="Call us now or today.")
-    held = again(ada, opened, exact_text="Ring us today.")
+    held = send_again(ada, opened, exact_text="Ring us today.")
 
     assert outcomes(held) == {"exact_text": "choose"}
-    undecided = again(ada, held)
+    undecided = send_again(ada, held)
     assert undecided.status_code == 200
     assert outcomes(undecided) == {"exact_text": "choose"}
     assert "Not saved yet: choose a version for each field." in undecided.content.decode()
     combined = form_of(held).meeting.sides[0].merge.combined
-    saved = again(ada, undecided, **{TEXT_CHOICE: choice, f"{TEXT}exact_text": combined})
+    saved = send_again(ada, undecided, **{TEXT_CHOICE: choice, f"{TEXT}exact_text": combined})
 
     assert saved.status_code == 302
-    assert stored(row).exact_text == text
+    assert reload(row).exact_text == text
 
 
 def test_a_choice_is_kept_while_another_field_still_waits(ada: Client, ben: Client, row: Any) -> None:
     opened = ada.get(change(row))
     fill(ben, change(row), exact_text="Ben was here.", priority=20)
-    held = again(ada, opened, exact_text="Ada is here.", priority=30)
+    held = send_again(ada, opened, exact_text="Ada is here.", priority=30)
     half = {TEXT_CHOICE: "both", f"{TEXT}exact_text": "Both were here."}
 
-    page = again(ada, held, **half)
+    page = send_again(ada, held, **half)
     assert [(side.merge.name, side.chosen) for side in form_of(page).meeting.sides] == [
         ("exact_text", "both"),
         ("priority", ""),
     ]
     assert "Both were here.</textarea>" in page.content.decode()
-    again(ada, page, **half, **{f"{CHOICE}priority": "theirs"})
+    send_again(ada, page, **half, **{f"{CHOICE}priority": "theirs"})
 
-    assert (stored(row).exact_text, stored(row).priority) == ("Both were here.", 20)
+    assert (reload(row).exact_text, reload(row).priority) == ("Both were here.", 20)
 
 
 def test_a_third_change_meets_the_merged_form_again(ada: Client, ben: Client, row: Any) -> None:
     first = newest().pk
     opened = ada.get(change(row))
     fill(ben, change(row), priority=20)
-    held = again(ada, opened, exact_text="Ada is here.", reason="Mine")
+    held = send_again(ada, opened, exact_text="Ada is here.", reason="Mine")
     fill(ben, change(row), enabled=None)
 
-    held = again(ada, held)
+    held = send_again(ada, held)
     assert outcomes(held) == {"exact_text": "mine", "enabled": "theirs"}
-    again(ada, held)
+    send_again(ada, held)
 
-    now = stored(row)
+    now = reload(row)
     assert (now.exact_text, now.priority, now.enabled) == ("Ada is here.", 20, False)
     assert newest().reason == f"Mine (combined with the change of ben, release {first + 1}; ben, release {first + 2})"
 
@@ -136,45 +136,45 @@ def test_a_third_change_meets_the_merged_form_again(ada: Client, ben: Client, ro
 def test_a_third_change_of_a_field_that_waits_does_not_choose_for_anybody(ada: Client, ben: Client, row: Any) -> None:
     opened = ada.get(change(row))
     fill(ben, change(row), exact_text="Ben was here.")
-    held = again(ada, opened, exact_text="Ada is here.")
+    held = send_again(ada, opened, exact_text="Ada is here.")
     fill(ben, change(row), priority=20)
 
-    held = again(ada, held)
+    held = send_again(ada, held)
 
     assert outcomes(held) == {"exact_text": "choose", "priority": "theirs"}
-    assert again(ada, held, **{TEXT_CHOICE: "mine"}).status_code == 302
-    assert (stored(row).exact_text, stored(row).priority) == ("Ada is here.", 20)
+    assert send_again(ada, held, **{TEXT_CHOICE: "mine"}).status_code == 302
+    assert (reload(row).exact_text, reload(row).priority) == ("Ada is here.", 20)
 
 
 def test_documents_are_brought_together_key_by_key(ada: Client, ben: Client) -> None:
     with change_set():
-        made(m.CeIntent)
-        row = made(m.CeOutputSchema)
+        make(m.CeIntent)
+        row = make(m.CeOutputSchema)
     opened = ada.get(change(row))
     fill(ben, change(row), json_schema='{"type": "object", "properties": {"amount": {"type": "integer"}}}')
     mine = '{"type": "object", "properties": {"amount": {"type": "number"}, "why": {"type": "string"}}}'
 
-    held = again(ada, opened, json_schema=mine)
+    held = send_again(ada, opened, json_schema=mine)
     (side,) = form_of(held).meeting.sides
     assert [place.path for place in side.merge.theirs.paths] == ["properties.amount.type"]
     assert [place.path for place in side.merge.mine.paths] == ["properties.why"]
     chosen = {f"{CHOICE}json_schema": "both", f"{TEXT}json_schema": side.merge.combined}
-    response = again(ada, held, **chosen)
+    response = send_again(ada, held, **chosen)
     if response.status_code == 200:
-        response = again(ada, response, _confirm="1")
+        response = send_again(ada, response, _confirm="1")
 
     properties = {"amount": {"type": "integer"}, "why": {"type": "string"}}
-    assert stored(row).json_schema == SCHEMA | {"properties": properties}
+    assert reload(row).json_schema == SCHEMA | {"properties": properties}
 
 
 def test_a_document_that_cannot_be_read_is_kept_as_it_was_typed(ada: Client, ben: Client) -> None:
     with change_set():
-        made(m.CeIntent)
-        row = made(m.CeOutputSchema)
+        make(m.CeIntent)
+        row = make(m.CeOutputSchema)
     opened = ada.get(change(row))
     fill(ben, change(row), json_schema='{"type": "object", "properties": {"amount": {"type": "integer"}}}')
 
-    held = again(ada, opened, json_schema='{"type": "object", "properties" mine}')
+    held = send_again(ada, opened, json_schema='{"type": "object", "properties" mine}')
 
     assert form_of(held)["json_schema"].value() == '{"type": "object", "properties" mine}'
     assert "mine}" in str(form_of(held).meeting.sides[0].merge.combined)
@@ -185,22 +185,22 @@ def test_the_same_change_by_both_is_nothing_to_choose(ada: Client, ben: Client, 
     opened = ada.get(change(row))
     fill(ben, change(row), exact_text="The same.")
 
-    held = again(ada, opened, exact_text="The same.")
+    held = send_again(ada, opened, exact_text="The same.")
 
     assert outcomes(held) == {}
-    assert again(ada, held).status_code == 302
+    assert send_again(ada, held).status_code == 302
 
 
 def test_warnings_hold_a_merged_form_and_the_history_still_names_both(ada: Client, ben: Client, row: Any) -> None:
     opened = ada.get(change(row))
     fill(ben, change(row), priority=20)
 
-    held = again(ada, opened, state_code="NOWHERE")
-    held = again(ada, held)
+    held = send_again(ada, opened, state_code="NOWHERE")
+    held = send_again(ada, held)
     assert held.status_code == 200
-    assert again(ada, held, _confirm="1").status_code == 302
+    assert send_again(ada, held, _confirm="1").status_code == 302
 
-    assert (stored(row).state_code, stored(row).priority) == ("NOWHERE", 20)
+    assert (reload(row).state_code, reload(row).priority) == ("NOWHERE", 20)
     assert "combined with the change of ben" in newest().reason
 
 
@@ -209,7 +209,7 @@ def test_what_was_changed_past_the_application_is_met_too(ada: Client, row: Any)
     with change_set(author="a script", reason="Night"):
         m.CeResponse.objects.filter(pk=row.pk).update(priority=20)
 
-    held = again(ada, opened, exact_text="Ada is here.")
+    held = send_again(ada, opened, exact_text="Ada is here.")
 
     assert "a script changed this row (" in held.content.decode()
     assert outcomes(held) == {"exact_text": "mine", "priority": "theirs"}
@@ -219,19 +219,19 @@ def test_what_was_changed_past_the_application_is_met_too(ada: Client, row: Any)
 def test_a_form_that_does_not_say_what_it_saw_chooses_everything_that_differs(seen: Any, ada: Client, row: Any) -> None:
     refused = fill(ada, change(row), exact_text="Blind.", _seen=seen)
 
-    assert stored(row).exact_text == "Call us today."
+    assert reload(row).exact_text == "Call us today."
     assert outcomes(refused) == {"exact_text": "choose"}
-    assert again(ada, refused, **{TEXT_CHOICE: "mine"}).status_code == 302
-    assert stored(row).exact_text == "Blind."
+    assert send_again(ada, refused, **{TEXT_CHOICE: "mine"}).status_code == 302
+    assert reload(row).exact_text == "Blind."
 
 
 def test_names_that_are_no_fields_choose_nothing(ada: Client, row: Any) -> None:
     opened = ada.get(change(row))
 
-    response = again(ada, opened, _open="created_at pk", _choice_created_at="theirs", exact_text="Ada is here.")
+    response = send_again(ada, opened, _open="created_at pk", _choice_created_at="theirs", exact_text="Ada is here.")
 
     assert response.status_code == 302
-    assert stored(row).exact_text == "Ada is here."
+    assert reload(row).exact_text == "Ada is here."
 
 
 @pytest.mark.django_db(transaction=True)
@@ -248,13 +248,13 @@ def test_of_two_saves_at_the_same_moment_one_is_held_and_nothing_is_lost() -> No
     def save(number: int) -> int:
         try:
             ready.wait()
-            return int(again(clients[number], opened[number], **edits[number]).status_code)
+            return int(send_again(clients[number], opened[number], **edits[number]).status_code)
         finally:
             connection.close()
 
     with ThreadPoolExecutor(2) as pool:
         statuses = list(pool.map(save, range(2)))
 
-    now = stored(row)
+    now = reload(row)
     assert sorted(statuses) == [200, 302]
     assert (now.exact_text, now.priority) in (("Ada is here.", 10), ("Call us today.", 20))

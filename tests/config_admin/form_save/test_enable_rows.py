@@ -9,7 +9,7 @@ from django.test import Client
 from config_admin import models as m
 from config_admin.releases.revisions import revisions
 from tests.config_admin.admin.pages import a_response, address, newest
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
 
@@ -62,7 +62,7 @@ def test_two_fallback_answers_are_not_switched_off_together(ada: Client) -> None
 
 
 def test_a_broken_row_can_be_switched_off_but_not_on(ada: Client) -> None:
-    row = made(m.CePolicy, rule_type="REGEX", pattern="(")
+    row = make(m.CePolicy, rule_type="REGEX", pattern="(")
 
     act(ada, m.CePolicy, "disable_selected", row, confirmed="1")
     row.refresh_from_db()
@@ -99,7 +99,7 @@ def test_all_rows_of_a_list_are_switched_without_naming_each(ada: Client) -> Non
 
 
 def test_an_analyst_does_not_switch_reserved_settings(ben: Client) -> None:
-    row = made(m.CeConfig, config_key="LEASE_SECONDS", config_value="20")
+    row = make(m.CeConfig, config_key="LEASE_SECONDS", config_value="20")
 
     page = act(ben, m.CeConfig, "disable_selected", row, confirmed="1")
 

@@ -13,7 +13,7 @@ from config_admin import models as m
 from config_admin.form_save import presence
 from config_admin.releases.change_set import change_set
 from tests.config_admin.admin.pages import a_response, address, fill, form_of
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
 ADA, BEN = "visit-of-ada", "visit-of-ben"
@@ -133,7 +133,7 @@ def test_whoever_is_about_to_delete_a_row_hears_who_has_it_open(ada: Client, ben
 
 def test_who_may_not_see_a_table_says_nothing_there(somebody: Any, row: Any) -> None:
     with change_set():
-        server = made(m.CeMcpServer)
+        server = make(m.CeMcpServer)
     ines, quinn = somebody("ines", "integrator"), somebody("quinn", "qa")
 
     assert say(ines, server, "visit-of-ines").status_code == 403

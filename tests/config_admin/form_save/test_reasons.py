@@ -12,7 +12,7 @@ from config_admin.form_save import reasons
 from config_admin.form_save.request_change_set import record_request
 from config_admin.releases.change_set import change_set
 from tests.config_admin.admin.pages import a_response, address, fill, form_of, newest
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
 RULE = {"phase": "POST_SCHEMA_EXTRACTION", "rule_type": "EXACT", "match_pattern": "ANY", "action": "SET_STATE"}
@@ -22,21 +22,21 @@ RULE = {"phase": "POST_SCHEMA_EXTRACTION", "rule_type": "EXACT", "match_pattern"
 def loan() -> m.CeResponse:
     with change_set():
         for code in ("LOAN", "MOVE"):
-            made(m.CeIntent, intent_code=code)
-        row: m.CeResponse = made(m.CeResponse, state_code="ANY")
+            make(m.CeIntent, intent_code=code)
+        row: m.CeResponse = make(m.CeResponse, state_code="ANY")
     return row
 
 
-def offered(client: Client, url: str) -> str:
+def read_offered_reason(client: Client, url: str) -> str:
     return str(form_of(client.get(url))["reason"].value() or "")
 
 
 def test_what_concerns_the_same_intent_is_offered_the_last_reason(ada: Client, loan: m.CeResponse) -> None:
     fill(ada, address(m.CeResponse, "change", loan.pk), exact_text="How much, please?", reason="Ticket 17")
 
-    assert offered(ada, address(m.CeIntent, "change", "LOAN")) == "Ticket 17"
-    assert offered(ada, f"{address(m.CeRule, 'add')}?intent_code=LOAN") == "Ticket 17"
-    assert offered(ada, address(m.CeIntent, "change", "MOVE")) == ""
+    assert read_offered_reason(ada, address(m.CeIntent, "change", "LOAN")) == "Ticket 17"
+    assert read_offered_reason(ada, f"{address(m.CeRule, 'add')}?intent_code=LOAN") == "Ticket 17"
+    assert read_offered_reason(ada, address(m.CeIntent, "change", "MOVE")) == ""
 
 
 def test_a_reason_of_another_person_or_of_long_ago_is_not_offered(
@@ -45,9 +45,9 @@ def test_a_reason_of_another_person_or_of_long_ago_is_not_offered(
     url = address(m.CeResponse, "change", loan.pk)
     fill(ada, url, exact_text="How much, please?", reason="Ticket 17")
 
-    assert offered(ben, url) == ""
+    assert read_offered_reason(ben, url) == ""
     monkeypatch.setattr(reasons, "OFFERED", 0)
-    assert offered(ada, url) == ""
+    assert read_offered_reason(ada, url) == ""
 
 
 def test_only_the_things_of_late_are_remembered(ada: Client, loan: m.CeResponse, monkeypatch: Any) -> None:
@@ -56,8 +56,8 @@ def test_only_the_things_of_late_are_remembered(ada: Client, loan: m.CeResponse,
     fill(ada, address(m.CeResponse, "change", loan.pk), exact_text="How much, please?", reason="Ticket 17")
     fill(ada, address(m.CeResponse, "change", other.pk), exact_text="Hello.", reason="Ticket 18")
 
-    assert offered(ada, address(m.CeResponse, "change", other.pk)) == "Ticket 18"
-    assert offered(ada, address(m.CeResponse, "change", loan.pk)) == ""
+    assert read_offered_reason(ada, address(m.CeResponse, "change", other.pk)) == "Ticket 18"
+    assert read_offered_reason(ada, address(m.CeResponse, "change", loan.pk)) == ""
 
 
 @pytest.mark.parametrize("blank", ["", "   "])

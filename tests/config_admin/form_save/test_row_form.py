@@ -9,8 +9,8 @@ from django.test import Client
 from config_admin import models as m
 from config_admin.form_save import reasons
 from config_admin.releases.change_set import change_set
-from tests.config_admin.admin.pages import a_response, address, again, fill, form_of, newest, told
-from tests.config_admin.builders import EXAMPLES, MODELS, made
+from tests.config_admin.admin.pages import a_response, address, fill, form_of, newest, read_message, send_again
+from tests.config_admin.builders import EXAMPLES, MODELS, make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 NEW = {"intent_code": "UNKNOWN", "state_code": "IDLE", "response_type": "EXACT", "exact_text": "Hello."}
@@ -37,7 +37,7 @@ def test_a_row_is_saved_as_one_release_with_who_and_why(ada: Client) -> None:
 def test_it_says_which_release_is_live(ada: Client) -> None:
     response = fill(ada, address(m.CeResponse, "add"), **NEW)
 
-    said = told(response, ada)
+    said = read_message(response, ada)
     assert f"Release {newest().pk}</a> is active. Every conversation uses it from its next message on." in said
 
 
@@ -46,20 +46,20 @@ def test_a_form_sent_as_it_was_makes_no_release(ada: Client) -> None:
 
     response = fill(ada, address(m.CeResponse, "change", row.pk))
 
-    assert "There are no differences, so no release was created." in told(response, ada)
+    assert "There are no differences, so no release was created." in read_message(response, ada)
     assert newest().pk == before
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.db_table)
 def test_opening_and_sending_a_form_changes_no_column(model: Any, ada: Client) -> None:
     with change_set():
-        row = made(model)
+        row = make(model)
     before = newest().pk
     url = address(model, "change", row.pk)
 
     response = fill(ada, url)
     if response.status_code == 200:
-        again(ada, response, _confirm="1")
+        send_again(ada, response, _confirm="1")
 
     assert newest().pk == before
 
@@ -74,7 +74,7 @@ def test_without_a_reason_nothing_is_stored(ada: Client) -> None:
 
 
 def test_an_unknown_intent_is_told_at_its_field_with_the_nearest_one(ada: Client) -> None:
-    made(m.CeIntent, intent_code="CANCEL_ORDER")
+    make(m.CeIntent, intent_code="CANCEL_ORDER")
 
     response = fill(ada, address(m.CeResponse, "add"), **NEW | {"intent_code": "CANCEL_ORDR"})
 
@@ -103,7 +103,7 @@ def test_bad_json_is_told_with_line_and_column_and_stays_as_typed(ada: Client) -
 
 @pytest.mark.parametrize(("model", "name"), NUMBERS, ids=lambda value: getattr(value, "__name__", value))
 def test_letters_in_a_number_are_told_at_the_field(model: Any, name: str, ada: Client) -> None:
-    row = made(model)
+    row = make(model)
 
     response = fill(ada, address(model, "change", row.pk), **{name: "abc"})
 
@@ -113,7 +113,7 @@ def test_letters_in_a_number_are_told_at_the_field(model: Any, name: str, ada: C
 
 
 def test_json_that_is_a_text_is_no_document(ada: Client) -> None:
-    row = made(m.CeOutputSchema)
+    row = make(m.CeOutputSchema)
 
     response = fill(ada, address(m.CeOutputSchema, "change", row.pk), json_schema='"{}"')
 
@@ -121,7 +121,7 @@ def test_json_that_is_a_text_is_no_document(ada: Client) -> None:
 
 
 def test_a_blank_document_is_the_column_s_own_nothing(ada: Client) -> None:
-    row = made(m.CeMcpHttpTool)
+    row = make(m.CeMcpHttpTool)
     row.tool.tool_group = "HTTP_API"
     row.tool.save()
     form = form_of(ada.get(address(m.CeMcpHttpTool, "change", row.pk)))
@@ -140,7 +140,7 @@ def test_line_ends_of_browsers_are_no_change(ada: Client) -> None:
 
 
 def test_a_word_that_is_no_more_stays_chosen(ada: Client) -> None:
-    row = made(m.CeRule, phase="OLD_PHASE")
+    row = make(m.CeRule, phase="OLD_PHASE")
 
     page = ada.get(address(m.CeRule, "change", row.pk)).content.decode()
 
@@ -159,7 +159,7 @@ def test_warnings_hold_the_row_once(ada: Client) -> None:
     assert "No rule, phrase or state graph edge leads to state NOWHERE yet." in page
     assert not m.CeResponse.objects.filter(state_code="NOWHERE").exists()
 
-    assert again(ada, held, _confirm="1").status_code == 302
+    assert send_again(ada, held, _confirm="1").status_code == 302
     assert m.CeResponse.objects.filter(state_code="NOWHERE").exists()
 
 
@@ -174,10 +174,10 @@ def test_a_warning_stands_at_its_field_and_is_read_out_with_it(ada: Client) -> N
 def test_a_warning_that_nobody_has_seen_is_not_confirmed(ada: Client) -> None:
     held = fill(ada, address(m.CeResponse, "add"), **NEW | {"state_code": "NOWHERE"})
 
-    other = again(ada, held, _confirm="1", exact_text="Hello {{nobody}}.")
+    other = send_again(ada, held, _confirm="1", exact_text="Hello {{nobody}}.")
 
     assert other.status_code == 200
-    assert again(ada, other, _confirm="1").status_code == 302
+    assert send_again(ada, other, _confirm="1").status_code == 302
 
 
 def test_a_warning_that_the_row_has_already_is_not_asked_about_again(ada: Client) -> None:
@@ -196,7 +196,7 @@ def test_without_warnings_there_is_nothing_to_confirm(ada: Client) -> None:
 
 
 def test_the_code_of_an_intent_stays(ada: Client) -> None:
-    made(m.CeIntent)
+    make(m.CeIntent)
 
     form = form_of(ada.get(address(m.CeIntent, "change", "LOAN")))
 
@@ -207,7 +207,7 @@ def test_a_copy_is_another_row(ada: Client) -> None:
     row = a_response()
 
     held = fill(ada, address(m.CeResponse, "change", row.pk), _saveasnew="1", exact_text="A copy.")
-    again(ada, held, _saveasnew="1", _confirm="1")
+    send_again(ada, held, _saveasnew="1", _confirm="1")
 
     assert m.CeResponse.objects.get(exact_text="A copy.").pk != row.pk
 
@@ -223,7 +223,7 @@ def test_an_analyst_may_not_make_a_reserved_setting(ben: Client) -> None:
 
 
 def test_an_analyst_reads_a_reserved_setting(ben: Client) -> None:
-    row = made(m.CeConfig, config_key="LEASE_SECONDS", config_value="20")
+    row = make(m.CeConfig, config_key="LEASE_SECONDS", config_value="20")
     url = address(m.CeConfig, "change", row.pk)
 
     assert 'name="config_value"' not in ben.get(url).content.decode()
@@ -231,7 +231,7 @@ def test_an_analyst_reads_a_reserved_setting(ben: Client) -> None:
 
 
 def test_a_setting_says_what_it_may_be(ada: Client) -> None:
-    row = made(m.CeConfig, config_key="LEASE_SECONDS", config_value="20")
+    row = make(m.CeConfig, config_key="LEASE_SECONDS", config_value="20")
 
     said = str(form_of(ada.get(address(m.CeConfig, "change", row.pk)))["config_value"].help_text)
 
@@ -239,7 +239,7 @@ def test_a_setting_says_what_it_may_be(ada: Client) -> None:
 
 
 def test_a_reader_sees_rows_and_no_way_to_change_them(somebody: Any) -> None:
-    row = made(m.CeOutputSchema)
+    row = make(m.CeOutputSchema)
     page = somebody("quinn", "qa").get(address(m.CeOutputSchema, "change", row.pk)).content.decode()
 
     assert 'name="_save"' not in page
@@ -268,7 +268,7 @@ def test_every_example_is_a_form_field_or_part_of_the_page() -> None:
 def test_a_row_with_a_value_that_its_column_cannot_hold_is_shown_with_what_to_do(
     ada: Client, model: Any, column: str, value: Any
 ) -> None:
-    row = made(model)
+    row = make(model)
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA ignore_check_constraints = ON")
         cursor.execute(f"UPDATE {model._meta.db_table} SET {column} = %s", [value])
@@ -285,7 +285,7 @@ def test_a_row_with_a_value_that_its_column_cannot_hold_is_shown_with_what_to_do
 
 
 def test_a_row_with_a_broken_pattern_says_so_on_its_page(ada: Client) -> None:
-    rule = made(m.CeRule, rule_type="REGEX", match_pattern="(")
+    rule = make(m.CeRule, rule_type="REGEX", match_pattern="(")
 
     page = ada.get(address(m.CeRule, "change", rule.pk))
 
@@ -306,10 +306,10 @@ def test_older_template_forms_are_shown_before_they_are_stored_as_jinja(ada: Cli
     ]
     assert not m.CeResponse.objects.filter(exact_text__startswith="Hi").exists()
 
-    saved = again(ada, held, _confirm="1")
+    saved = send_again(ada, held, _confirm="1")
 
     assert m.CeResponse.objects.get(exact_text="Hi {{ intent }} & {{ state|if_blank('x') }}").intent_code == "UNKNOWN"
-    said = told(saved, ada)
+    said = read_message(saved, ada)
     assert "<li>text: [(${intent})] → {{ intent }}</li>" in said
     assert "#{state ?: &#x27;x&#x27;}" in said
 
@@ -321,11 +321,11 @@ def test_a_stored_older_form_is_told_when_its_row_is_saved(ada: Client) -> None:
 
     row.refresh_from_db()
     assert row.exact_text == "Hi {{ intent }}"
-    assert "#{intent} → {{ intent }}" in told(saved, ada)
+    assert "#{intent} → {{ intent }}" in read_message(saved, ada)
 
 
 def test_templates_in_jinja_are_stored_as_they_are(ada: Client) -> None:
     saved = fill(ada, address(m.CeResponse, "add"), **NEW | {"exact_text": "Hi {{ intent }}"})
 
     assert m.CeResponse.objects.filter(exact_text="Hi {{ intent }}").exists()
-    assert "Jinja2" not in told(saved, ada)
+    assert "Jinja2" not in read_message(saved, ada)

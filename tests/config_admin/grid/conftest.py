@@ -13,7 +13,7 @@ def edits(*edited: tuple[Any, dict[str, str]]) -> dict[Any, Edit]:
     return {row.pk: Edit(digest_of(content_of(row)), texts) for row, texts in edited}
 
 
-def saved(*edited: tuple[Any, dict[str, str]], **options: Any) -> SaveResult:
+def save_as_ada(*edited: tuple[Any, dict[str, str]], **options: Any) -> SaveResult:
     """Save edits of rows of one table, by nobody special."""
     given = {"find_refusal": lambda row: "", "author": "ada", "reason": "tidy"} | options
     return save(edited[0][0]._meta.db_table, edits(*edited), **given)

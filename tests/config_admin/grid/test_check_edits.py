@@ -6,19 +6,19 @@ from config_admin import models as m
 from config_admin.grid.check_edits import Verdict, judge
 from config_admin.releases.change_set import change_set
 from tests.config_admin.admin.pages import a_response
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 from tests.config_admin.grid.conftest import edits
 
 pytestmark = pytest.mark.django_db
 
 
-def judged(*edited: tuple[m.ControlPlaneRow, dict[str, str]]) -> Verdict:
+def judge_edits(*edited: tuple[m.ControlPlaneRow, dict[str, str]]) -> Verdict:
     return judge(edited[0][0]._meta.db_table, edits(*edited), lambda row: "")
 
 
 def test_every_bad_cell_is_named_with_what_is_wrong_with_it() -> None:
     first, second, good = (a_response(state_code=f"S{place}") for place in range(3))
-    found = judged((first, {"priority": "soon"}), (second, {"exact_text": ""}), (good, {"priority": "9"}))
+    found = judge_edits((first, {"priority": "soon"}), (second, {"exact_text": ""}), (good, {"priority": "9"}))
 
     assert [(one.row, one.field, one.code) for one in found.findings] == [
         (first.pk, "priority", "PRIORITY_RANGE"),
@@ -30,9 +30,9 @@ def test_every_bad_cell_is_named_with_what_is_wrong_with_it() -> None:
 
 def test_only_warnings_that_are_new_hold_a_row() -> None:
     row = a_response(exact_text="Hello {{ nobody }}")
-    assert not judged((row, {"priority": "4"})).findings
+    assert not judge_edits((row, {"priority": "4"})).findings
 
-    found = judged((row, {"exact_text": "Hello {{ nobody_else }}"}))
+    found = judge_edits((row, {"exact_text": "Hello {{ nobody_else }}"}))
     assert found.findings
     assert not any(one.is_error for one in found.findings)
 
@@ -58,17 +58,17 @@ def test_the_last_answers_to_what_nobody_understands_do_not_leave_together() -> 
     stored = m.CeResponse.objects.get(intent_code="UNKNOWN", state_code="UNKNOWN")
     other = a_response(intent_code="UNKNOWN", state_code="UNKNOWN", priority=3)
 
-    assert not judged((stored, {"enabled": "no"})).findings
-    codes = {one.code for one in judged((stored, {"enabled": "no"}), (other, {"state_code": "IDLE"})).findings}
+    assert not judge_edits((stored, {"enabled": "no"})).findings
+    codes = {one.code for one in judge_edits((stored, {"enabled": "no"}), (other, {"state_code": "IDLE"})).findings}
     assert "LAST_FALLBACK" in codes
 
 
 def test_rows_are_judged_in_the_configuration_that_all_of_them_make() -> None:
-    first, second = (made(m.CeMcpTool, intent_code="ANY", tool_code=code) for code in ("a.b", "c.d"))
+    first, second = (make(m.CeMcpTool, intent_code="ANY", tool_code=code) for code in ("a.b", "c.d"))
 
-    found = judged((first, {"tool_code": "c.d"}), (second, {"tool_code": "a.b"})).findings
+    found = judge_edits((first, {"tool_code": "c.d"}), (second, {"tool_code": "a.b"})).findings
     assert not [one for one in found if one.is_error]
-    codes = [one.code for one in judged((first, {"tool_code": "c.d"})).findings if one.is_error]
+    codes = [one.code for one in judge_edits((first, {"tool_code": "c.d"})).findings if one.is_error]
     assert codes == ["DUPLICATE"]
 
 

@@ -15,7 +15,7 @@ from config_admin.grid import page as grid_page
 from config_admin.releases import head
 from config_admin.releases.change_set import change_set
 from tests.config_admin.admin.pages import a_response, address, newest
-from tests.config_admin.builders import EXAMPLES, made, new
+from tests.config_admin.builders import EXAMPLES, make, new
 
 pytestmark = pytest.mark.django_db
 
@@ -30,14 +30,14 @@ def send(client: Client, model: Any, edits: Any, **more: str) -> Any:
     return client.post(address(model, "grid_save"), {"edits": given, "reason": "tidy", **more})
 
 
-def edited(client: Client, model: Any, pk: Any, **cells: str) -> dict[str, Any]:
+def make_edit(client: Client, model: Any, pk: Any, **cells: str) -> dict[str, Any]:
     seen = next(row[1] for row in rows(client, model)["rows"] if row[0] == str(pk))
     return {str(pk): {"seen": seen, "cells": cells}}
 
 
 @pytest.mark.parametrize("model", [model for model in EXAMPLES if model is not m.CeMcpServer])
 def test_every_table_has_one_with_the_columns_of_its_form(model: Any, ada: Client) -> None:
-    row = made(model)
+    row = make(model)
     about = ada.get(address(model, "grid")).context["grid"]
     found = rows(ada, model)["rows"]
 
@@ -81,7 +81,7 @@ def test_the_filters_of_the_list_hold_here_too(ada: Client) -> None:
 
 def test_it_is_saved_with_its_reason_and_told_with_its_release(ada: Client) -> None:
     row = a_response()
-    found = send(ada, m.CeResponse, edited(ada, m.CeResponse, row.pk, priority="77")).json()
+    found = send(ada, m.CeResponse, make_edit(ada, m.CeResponse, row.pk, priority="77")).json()
 
     row.refresh_from_db()
     assert row.priority == 77
@@ -93,7 +93,7 @@ def test_it_is_saved_with_its_reason_and_told_with_its_release(ada: Client) -> N
 def test_without_a_reason_nothing_is_saved(ada: Client) -> None:
     row = a_response()
     version = head.newest()
-    found = send(ada, m.CeResponse, edited(ada, m.CeResponse, row.pk, priority="77"), reason=" ").json()
+    found = send(ada, m.CeResponse, make_edit(ada, m.CeResponse, row.pk, priority="77"), reason=" ").json()
 
     assert found["field"] == "reason"
     assert head.newest() == version
@@ -101,7 +101,7 @@ def test_without_a_reason_nothing_is_saved(ada: Client) -> None:
 
 def test_findings_and_foreign_changes_are_told_at_their_cells(ada: Client) -> None:
     row = a_response()
-    given = edited(ada, m.CeResponse, row.pk, priority="soon")
+    given = make_edit(ada, m.CeResponse, row.pk, priority="soon")
     finding = send(ada, m.CeResponse, given).json()["findings"][0]
     assert (finding["row"], finding["field"], finding["severity"]) == (str(row.pk), "priority", "ERROR")
 
@@ -113,7 +113,7 @@ def test_findings_and_foreign_changes_are_told_at_their_cells(ada: Client) -> No
 
 
 def test_what_is_set_once_or_is_no_cell_is_refused(ada: Client) -> None:
-    intent = made(m.CeIntent)
+    intent = make(m.CeIntent)
     for given in (
         {intent.pk: {"seen": "", "cells": {"intent_code": "OTHER"}}},
         {intent.pk: {"seen": "", "cells": {"created_at": "2020-01-01"}}},
@@ -134,6 +134,6 @@ def test_readers_see_it_and_save_nothing(somebody: Callable[..., Client]) -> Non
 
 
 def test_reserved_settings_are_for_administrators_here_too(ben: Client, ada: Client) -> None:
-    reserved = made(m.CeConfig, config_type="AUDIT", config_key="LEVEL", config_value="STANDARD")
-    given = edited(ben, m.CeConfig, reserved.pk, config_value="FULL")
+    reserved = make(m.CeConfig, config_type="AUDIT", config_key="LEVEL", config_value="STANDARD")
+    given = make_edit(ben, m.CeConfig, reserved.pk, config_value="FULL")
     assert "configuration administrators" in send(ben, m.CeConfig, given).json()["findings"][0]["message"]

@@ -10,18 +10,18 @@ from config_admin.grid.check_edits import judge, key_of
 from config_admin.releases import head
 from config_admin.releases.change_set import change_set
 from tests.config_admin.admin.pages import a_response, newest
-from tests.config_admin.builders import made
-from tests.config_admin.grid.conftest import edits, saved
+from tests.config_admin.builders import make
+from tests.config_admin.grid.conftest import edits, save_as_ada
 
 pytestmark = pytest.mark.django_db
 
 
 def test_rows_that_swap_their_names_are_one_release_with_its_reason() -> None:
-    first, second = (made(m.CeMcpTool, intent_code="ANY", tool_code=code) for code in ("a.b", "c.d"))
+    first, second = (make(m.CeMcpTool, intent_code="ANY", tool_code=code) for code in ("a.b", "c.d"))
     version = head.newest()
 
     given = ((first, {"tool_code": "c.d"}), (second, {"tool_code": "a.b"}))
-    done = saved(*given, confirmed=[key_of(one) for one in saved(*given).verdict.findings])
+    done = save_as_ada(*given, confirmed=[key_of(one) for one in save_as_ada(*given).verdict.findings])
 
     assert done.release == newest()
     assert (newest().pk, newest().author, newest().reason) == (version + 1, "ada", "tidy")
@@ -33,7 +33,7 @@ def test_one_bad_cell_keeps_everything_as_it_is() -> None:
     rows = [a_response(priority=place) for place in range(5)]
     version = head.newest()
 
-    done = saved(*((row, {"priority": "90"}) for row in rows[:4]), (rows[4], {"exact_text": "{{"}))
+    done = save_as_ada(*((row, {"priority": "90"}) for row in rows[:4]), (rows[4], {"exact_text": "{{"}))
 
     assert done.is_held
     assert head.newest() == version
@@ -43,10 +43,10 @@ def test_one_bad_cell_keeps_everything_as_it_is() -> None:
 def test_a_warning_holds_until_somebody_has_seen_it() -> None:
     row = a_response()
     given = (row, {"exact_text": "Hello {{ nobody }}"})
-    done = saved(given)
+    done = save_as_ada(given)
     assert done.is_held
 
-    assert not saved(given, confirmed=[key_of(one) for one in done.verdict.findings]).is_held
+    assert not save_as_ada(given, confirmed=[key_of(one) for one in done.verdict.findings]).is_held
     row.refresh_from_db()
     assert row.exact_text == "Hello {{ nobody }}"
 
@@ -55,7 +55,7 @@ def test_nothing_different_is_no_release() -> None:
     row = a_response()
     version = head.newest()
 
-    done = saved((row, {"priority": str(row.priority), "exact_text": f" {row.exact_text} "}))
+    done = save_as_ada((row, {"priority": str(row.priority), "exact_text": f" {row.exact_text} "}))
 
     assert not done.is_held
     assert done.release is None
@@ -64,8 +64,10 @@ def test_nothing_different_is_no_release() -> None:
 
 def test_older_templates_are_stored_as_forms_store_them() -> None:
     row = a_response()
-    done = saved((row, {"exact_text": "Hello #{user_name}"}))
-    done = saved((row, {"exact_text": "Hello #{user_name}"}), confirmed=[key_of(one) for one in done.verdict.findings])
+    done = save_as_ada((row, {"exact_text": "Hello #{user_name}"}))
+    done = save_as_ada(
+        (row, {"exact_text": "Hello #{user_name}"}), confirmed=[key_of(one) for one in done.verdict.findings]
+    )
 
     row.refresh_from_db()
     assert row.exact_text == "Hello {{ user_name }}"

@@ -12,7 +12,7 @@ from tests import builders
 Check = Callable[[Survey], Iterator[Diagnosis]]
 
 
-def found(check: Check, *of: rows.Row, touched: rows.Row | None = None, **world: Any) -> list[Diagnosis]:
+def run_check(check: Check, *of: rows.Row, touched: rows.Row | None = None, **world: Any) -> list[Diagnosis]:
     """What a check says of these rows; keywords change the installation."""
     keys = None if touched is None else frozenset({RowKey(touched.table, touched.pk)})
     return list(check(Survey(builders.make_snapshot(*of), World(**world), keys)))
@@ -20,4 +20,4 @@ def found(check: Check, *of: rows.Row, touched: rows.Row | None = None, **world:
 
 def codes(check: Check, *of: rows.Row, **options: Any) -> list[tuple[str, Any]]:
     """The codes of what it says, each with the key of the row."""
-    return [(one.code, one.row) for one in found(check, *of, **options)]
+    return [(one.code, one.row) for one in run_check(check, *of, **options)]

@@ -10,7 +10,7 @@ from tests.builders import make_intent, make_rule, make_snapshot
 SNAPSHOT = make_snapshot(make_intent("REFUND"), make_rule(intent_code="REFUND"))
 
 
-def ended(runs: running.Runs) -> running.Run:
+def wait_for_end(runs: running.Runs) -> running.Run:
     for _ in range(400):
         run = runs.of(SNAPSHOT, World())
         if run.health or run.failed:
@@ -23,7 +23,7 @@ def test_a_configuration_is_checked_once_with_progress() -> None:
     runs = running.Runs()
     first = runs.of(SNAPSHOT, World())
 
-    assert ended(runs) is first
+    assert wait_for_end(runs) is first
     assert first.health
     assert first.health.config_version == SNAPSHOT.config_version
     assert 0 < first.done < first.parts
@@ -49,4 +49,4 @@ def test_a_check_that_failed_is_begun_again(monkeypatch: pytest.MonkeyPatch) -> 
         time.sleep(0.01)
     monkeypatch.undo()
 
-    assert ended(runs) is not first
+    assert wait_for_end(runs) is not first

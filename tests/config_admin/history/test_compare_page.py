@@ -11,13 +11,13 @@ from config_admin.comparison import configurations
 from config_admin.history.compare_page import compare_url
 from config_admin.releases.change_set import change_set
 from tests.config_admin.admin.pages import a_response, address, newest
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
 PAGE = "admin:config_admin_cerelease_compare"
 
 
-def compared(client: Client, before: int, after: int, more: str = "") -> Any:
+def open_comparison(client: Client, before: int, after: int, more: str = "") -> Any:
     return client.get(compare_url(before, after) + more)
 
 
@@ -26,20 +26,20 @@ def story(db: None) -> tuple[int, int]:
     """Two releases with one in between: a response changed, a rule added, an intent added, a policy removed."""
     row = a_response()
     with change_set(reason="first"):
-        policy = made(m.CePolicy)
+        policy = make(m.CePolicy)
     first = newest().pk
     with change_set("ADMIN", "ada", "in between"):
-        made(m.CeIntent)
+        make(m.CeIntent)
         row.priority = 7
         row.save()
     with change_set("ADMIN", "ada", "second"):
         policy.delete()
-        made(m.CeRule)
+        make(m.CeRule)
     return first, newest().pk
 
 
 def test_what_differs_is_counted_by_table_and_spelt_out_by_row_and_field(ada: Client, story: tuple[int, int]) -> None:
-    page = compared(ada, *story)
+    page = open_comparison(ada, *story)
 
     found = page.context["comparison"]
     assert [(table.title, table.added, table.changed, table.removed) for table in found.tables] == [
@@ -59,7 +59,7 @@ def test_what_differs_is_counted_by_table_and_spelt_out_by_row_and_field(ada: Cl
 
 
 def test_the_other_way_round_what_was_added_is_removed(ada: Client, story: tuple[int, int]) -> None:
-    there = compared(ada, *story)
+    there = open_comparison(ada, *story)
     back = ada.get(there.context["other_way_url"])
 
     assert [row.how for row in back.context["comparison"].rows] == ["removed", "removed", "added", "changed"]
@@ -72,14 +72,16 @@ def test_without_numbers_the_newest_release_is_compared_with_the_one_before(ada:
 
 
 def test_nothing_is_a_release_too(ada: Client, story: tuple[int, int]) -> None:
-    page = compared(ada, 0, 1)
+    page = open_comparison(ada, 0, 1)
 
     assert page.context["pair"].before is None
     assert {row.how for row in page.context["comparison"].rows} == {"added"}
 
 
 def test_the_same_release_twice_does_not_differ(ada: Client, story: tuple[int, int]) -> None:
-    assert "No setting or row that a turn reads is different." in compared(ada, story[0], story[0]).content.decode()
+    assert (
+        "No setting or row that a turn reads is different." in open_comparison(ada, story[0], story[0]).content.decode()
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,7 +97,7 @@ def test_a_number_that_is_no_release_is_told_at_its_field(
 
 
 def test_one_table_is_shown_alone(ada: Client, story: tuple[int, int]) -> None:
-    found = compared(ada, *story, "&table=ce_rule").context["comparison"]
+    found = open_comparison(ada, *story, "&table=ce_rule").context["comparison"]
 
     assert [row.table for row in found.rows] == ["Rules"]
     assert (found.total, [table.is_shown for table in found.tables]) == (4, [False, True, False, False])
@@ -104,7 +106,7 @@ def test_one_table_is_shown_alone(ada: Client, story: tuple[int, int]) -> None:
 
 def test_long_comparisons_are_read_page_by_page(ada: Client, story: tuple[int, int], monkeypatch: Any) -> None:
     monkeypatch.setattr(configurations, "SHOWN", 3)
-    first = compared(ada, *story)
+    first = open_comparison(ada, *story)
     found = first.context["comparison"]
     rest = ada.get(address(m.CeRelease) + "compare/" + found.next_url).context["comparison"]
 
@@ -114,21 +116,21 @@ def test_long_comparisons_are_read_page_by_page(ada: Client, story: tuple[int, i
 
 
 def test_analysts_compare_and_go_nowhere_back(ben: Client, somebody: Any, story: tuple[int, int]) -> None:
-    assert "Roll back" not in compared(ben, *story).content.decode()
-    assert compared(somebody("ines", "integrator"), *story).status_code == 403
+    assert "Roll back" not in open_comparison(ben, *story).content.decode()
+    assert open_comparison(somebody("ines", "integrator"), *story).status_code == 403
 
 
 def test_a_template_and_a_document_are_compared_as_what_they_are(ada: Client) -> None:
     with change_set():
-        made(m.CeIntent)
-        schema = made(m.CeOutputSchema)
-        prompt = made(m.CePromptTemplate, user_prompt="Say {{ user_input }}")
+        make(m.CeIntent)
+        schema = make(m.CeOutputSchema)
+        prompt = make(m.CePromptTemplate, user_prompt="Say {{ user_input }}")
     first = newest().pk
     with change_set():
         m.CeOutputSchema.objects.filter(pk=schema.pk).update(json_schema=schema.json_schema | {"required": ["amount"]})
         m.CePromptTemplate.objects.filter(pk=prompt.pk).update(user_prompt="Say {{ standalone_query }}")
 
-    text = compared(ada, first, newest().pk).content.decode()
+    text = open_comparison(ada, first, newest().pk).content.decode()
 
     assert "<code>required</code>" in text
     assert "<del>{{ user_input }}</del><ins>{{ standalone_query }}</ins>" in text

@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
-from tests.config_admin.admin.pages import a_response, address, newest, told
-from tests.config_admin.builders import made
+from tests.config_admin.admin.pages import a_response, address, newest, read_message
+from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
 WHY = {"reason": "It was better before"}
@@ -19,7 +19,7 @@ def way_back(name: str, version: int) -> str:
     return reverse(f"admin:config_admin_cerelease_{name}", args=[version])
 
 
-def changed(row: Any, **values: Any) -> int:
+def change(row: Any, **values: Any) -> int:
     with change_set():
         for name, value in values.items():
             setattr(row, name, value)
@@ -29,7 +29,7 @@ def changed(row: Any, **values: Any) -> int:
 
 def test_a_release_shows_what_it_changed(ada: Client) -> None:
     row = a_response()
-    version = changed(row, priority=7)
+    version = change(row, priority=7)
 
     page = ada.get(address(m.CeRelease, "change", version))
 
@@ -40,7 +40,7 @@ def test_a_release_shows_what_it_changed(ada: Client) -> None:
 
 def test_the_list_reads_one_page_and_counts_nothing(ada: Client, django_assert_max_num_queries: Any) -> None:
     for priority in range(60):
-        changed(m.CeResponse.objects.get(), priority=priority)
+        change(m.CeResponse.objects.get(), priority=priority)
 
     with django_assert_max_num_queries(6) as queries:
         first = ada.get(address(m.CeRelease))
@@ -55,7 +55,7 @@ def test_the_list_reads_one_page_and_counts_nothing(ada: Client, django_assert_m
 def test_rolling_back_asks_and_shows_what_would_change(ada: Client) -> None:
     row = a_response()
     first = newest().pk
-    changed(row, priority=7)
+    change(row, priority=7)
 
     page = ada.get(way_back("roll_back", first))
 
@@ -67,20 +67,20 @@ def test_rolling_back_asks_and_shows_what_would_change(ada: Client) -> None:
 def test_rolling_back_makes_a_release_with_who_and_why(ada: Client) -> None:
     row = a_response()
     first = newest().pk
-    changed(row, priority=7)
+    change(row, priority=7)
 
     response = ada.post(way_back("roll_back", first), {"reason": "Night shift"})
 
     row.refresh_from_db()
     assert row.priority == 100
     assert (newest().origin, newest().author, newest().reason) == ("ROLLBACK", "ada", "Night shift")
-    assert f"Release {newest().pk}</a> is active" in told(response, ada)
+    assert f"Release {newest().pk}</a> is active" in read_message(response, ada)
 
 
 def test_taking_back_one_release_keeps_what_came_after(ada: Client) -> None:
     row, other = a_response(), a_response(priority=50)
-    wrong = changed(row, priority=7)
-    changed(other, priority=51)
+    wrong = change(row, priority=7)
+    change(other, priority=51)
 
     ada.post(way_back("take_back", wrong), WHY)
 
@@ -92,8 +92,8 @@ def test_taking_back_one_release_keeps_what_came_after(ada: Client) -> None:
 
 def test_a_change_on_top_is_not_undone_in_silence(ada: Client) -> None:
     row = a_response()
-    wrong = changed(row, priority=7)
-    changed(row, priority=8)
+    wrong = change(row, priority=7)
+    change(row, priority=8)
 
     page = ada.post(way_back("take_back", wrong), WHY)
 
@@ -105,8 +105,8 @@ def test_a_change_on_top_is_not_undone_in_silence(ada: Client) -> None:
 
 def test_taking_back_leaves_other_fields_as_they_became_since(ada: Client) -> None:
     row = a_response()
-    wrong = changed(row, priority=7)
-    changed(row, exact_text="How much, please?")
+    wrong = change(row, priority=7)
+    change(row, exact_text="How much, please?")
 
     asked = ada.get(way_back("take_back", wrong))
     ada.post(way_back("take_back", wrong), WHY)
@@ -119,9 +119,9 @@ def test_taking_back_leaves_other_fields_as_they_became_since(ada: Client) -> No
 def test_an_answer_to_a_preview_that_is_old_is_asked_again(ada: Client) -> None:
     row = a_response()
     first = newest().pk
-    changed(row, priority=7)
+    change(row, priority=7)
     inputs = dict(ada.get(way_back("roll_back", first)).context["question"].inputs)
-    last = changed(row, priority=8)
+    last = change(row, priority=8)
 
     again = ada.post(way_back("roll_back", first), WHY | inputs)
     row.refresh_from_db()
@@ -144,8 +144,8 @@ def test_rolling_back_to_what_is_in_force_is_refused(ada: Client) -> None:
 
 def test_errors_of_rows_that_would_be_restored_are_listed(ada: Client) -> None:
     with change_set():
-        made(m.CeIntent, intent_code="LOAN")
-        rules = [made(m.CeRule, rule_type="REGEX", match_pattern=pattern) for pattern in ("(", "[")]
+        make(m.CeIntent, intent_code="LOAN")
+        rules = [make(m.CeRule, rule_type="REGEX", match_pattern=pattern) for pattern in ("(", "[")]
     wrong = newest().pk
     with change_set():
         m.CeRule.objects.update(match_pattern="yes")
@@ -160,8 +160,8 @@ def test_errors_of_rows_that_would_be_restored_are_listed(ada: Client) -> None:
 
 def test_weak_rows_that_would_be_restored_are_told(ada: Client) -> None:
     with change_set():
-        made(m.CeIntent, intent_code="LOAN")
-        rule = made(m.CeRule)
+        make(m.CeIntent, intent_code="LOAN")
+        rule = make(m.CeRule)
     weak = newest().pk
     with change_set():
         m.CeRule.objects.all().delete()
@@ -179,9 +179,9 @@ def test_more_findings_than_people_read_are_counted(ada: Client, monkeypatch: An
 
     monkeypatch.setattr(release, "SHOWN", 2)
     with change_set():
-        made(m.CeIntent, intent_code="LOAN")
+        make(m.CeIntent, intent_code="LOAN")
         for priority in range(4):
-            made(m.CeRule, priority=priority)
+            make(m.CeRule, priority=priority)
     weak = newest().pk
     with change_set():
         m.CeRule.objects.all().delete()

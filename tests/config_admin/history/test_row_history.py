@@ -9,12 +9,12 @@ from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
 from tests.config_admin.admin.pages import a_response, address, newest
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
 
 
-def edited(row: Any, author: str, reason: str, **values: Any) -> int:
+def edit(row: Any, author: str, reason: str, **values: Any) -> int:
     with change_set(Origin.ADMIN, author, reason):
         for name, value in values.items():
             setattr(row, name, value)
@@ -32,7 +32,7 @@ def put_back(client: Client, row: Any, version: int, **data: Any) -> Any:
 
 def test_each_entry_tells_who_why_and_what(ada: Client) -> None:
     row = a_response()
-    edited(row, "ben", "Friendlier", exact_text="How much, please?", priority=7)
+    edit(row, "ben", "Friendlier", exact_text="How much, please?", priority=7)
 
     page = history(ada, row)
 
@@ -48,8 +48,8 @@ def test_each_entry_tells_who_why_and_what(ada: Client) -> None:
 
 def test_documents_are_compared_path_by_path(ada: Client) -> None:
     with change_set():
-        row = made(m.CeOutputSchema)
-    edited(row, "ben", "", json_schema={"type": "object", "properties": {"amount": {"type": "integer"}}})
+        row = make(m.CeOutputSchema)
+    edit(row, "ben", "", json_schema={"type": "object", "properties": {"amount": {"type": "integer"}}})
 
     page = history(ada, row).content.decode()
 
@@ -60,7 +60,7 @@ def test_documents_are_compared_path_by_path(ada: Client) -> None:
 def test_the_last_entry_of_a_page_is_compared_with_the_next_page(ada: Client, monkeypatch: Any) -> None:
     row = a_response()
     for priority in (1, 2, 3):
-        edited(row, "ben", "", priority=priority)
+        edit(row, "ben", "", priority=priority)
     from config_admin.history.row_history import HistoryAdmin
 
     monkeypatch.setattr(HistoryAdmin, "history_list_per_page", 2)
@@ -76,7 +76,7 @@ def test_the_last_entry_of_a_page_is_compared_with_the_next_page(ada: Client, mo
 def test_a_version_is_put_back(ada: Client) -> None:
     row = a_response()
     first = newest().pk
-    edited(row, "ben", "Worse", exact_text="What?")
+    edit(row, "ben", "Worse", exact_text="What?")
 
     asked = ada.get(address(m.CeResponse, "put_back", row.pk, first))
     put_back(ada, row, first, reason="Better before")
@@ -90,7 +90,7 @@ def test_a_version_is_put_back(ada: Client) -> None:
 def test_which_version_it_was_is_offered_as_the_reason_and_a_blank_one_is_asked_for_again(ada: Client) -> None:
     row = a_response()
     first = newest().pk
-    worse = edited(row, "ben", "Worse", exact_text="What?")
+    worse = edit(row, "ben", "Worse", exact_text="What?")
 
     asked = put_back(ada, row, first, reason=" ")
 
@@ -113,10 +113,10 @@ def test_a_deleted_row_keeps_its_history_and_comes_back(ada: Client) -> None:
 
 
 def test_a_version_that_the_checks_refuse_is_not_put_back(ada: Client) -> None:
-    made(m.CeIntent)
+    make(m.CeIntent)
     row = a_response(intent_code="LOAN")
     first = newest().pk
-    edited(row, "ben", "", intent_code="UNKNOWN")
+    edit(row, "ben", "", intent_code="UNKNOWN")
     m.CeIntent.objects.get(pk="LOAN").delete()
 
     page = put_back(ada, row, first)
@@ -143,7 +143,7 @@ def test_a_version_that_never_was_is_refused(ada: Client) -> None:
 def test_readers_see_the_history_and_put_nothing_back(somebody: Any) -> None:
     row = a_response()
     first = newest().pk
-    edited(row, "ben", "", priority=3)
+    edit(row, "ben", "", priority=3)
     quinn = somebody("quinn", "qa")
 
     assert "Put back to this" not in history(quinn, row).content.decode()
@@ -152,9 +152,9 @@ def test_readers_see_the_history_and_put_nothing_back(somebody: Any) -> None:
 
 def test_an_analyst_does_not_bring_a_reserved_setting_back(ben: Client) -> None:
     with change_set():
-        row = made(m.CeConfig, config_key="LEASE_SECONDS", config_value="20")
+        row = make(m.CeConfig, config_key="LEASE_SECONDS", config_value="20")
     first = newest().pk
-    edited(row, "ada", "", config_value="30")
+    edit(row, "ada", "", config_value="30")
 
     page = put_back(ben, row, first)
 

@@ -55,7 +55,7 @@ def columns() -> Iterator[str]:
             yield from (f"{table}.{field.name}" for field in model._meta.concrete_fields)
 
 
-def known() -> Iterator[str]:
+def list_anchors() -> Iterator[str]:
     """The anchor of everything that there is."""
     yield from columns()
     yield from (f"setting.{setting.name}" for setting in CATALOGUE.values())
@@ -106,7 +106,7 @@ def given_by_tools() -> set[str]:
     return set(re.findall(r'(?:ToolFault|_Failed)\(\s*"([A-Z_]+)"', sources)) | OF_TOOLS
 
 
-@for_each("anchor", sorted(set(known())))
+@for_each("anchor", sorted(set(list_anchors())))
 def test_it_has_an_entry_that_says_something(anchor: str) -> None:
     assert anchor in index_entries(), f"{anchor} has no entry in the manual"
     entry = index_entries()[anchor].entry
@@ -118,7 +118,7 @@ def test_it_has_an_entry_that_says_something(anchor: str) -> None:
 def test_the_reference_has_nothing_that_is_not_there() -> None:
     custom = {anchor for anchor in index_entries() if anchor.startswith("action.")}
 
-    assert index_entries().keys() - custom == set(known()) - custom
+    assert index_entries().keys() - custom == set(list_anchors()) - custom
 
 
 def test_codes_that_nothing_gives_are_not_explained() -> None:

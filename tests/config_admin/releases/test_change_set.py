@@ -14,7 +14,7 @@ from config_admin.releases.models import Origin
 from config_admin.releases.revisions import revisions
 from config_admin.snapshot.active import snapshots
 from convengine.engine.turn import rows
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 from tests.config_admin.builders import rules as some_rules
 
 pytestmark = pytest.mark.dialects
@@ -33,8 +33,8 @@ class Broken(Exception):
     """What goes wrong in these tests."""
 
 
-def made_and_broken(model):
-    made(model)
+def make_and_fail(model):
+    make(model)
     raise Broken
 
 
@@ -51,8 +51,8 @@ def user(django_user_model):
 def test_many_changes_make_one_release(user):
     before = version()
     with change_set(Origin.ADMIN, user, "A loan flow") as change:
-        made(m.CeIntent)
-        rule = made(m.CeRule)
+        make(m.CeIntent)
+        rule = make(m.CeRule)
         rule.priority = 5
         rule.save()
         m.CeResponse.objects.all().delete()
@@ -66,7 +66,7 @@ def test_many_changes_make_one_release(user):
 @pytest.mark.django_db
 def test_history_says_who_and_why(user):
     with change_set(Origin.ADMIN, user, "A loan flow") as change:
-        rule = made(m.CeRule)
+        rule = make(m.CeRule)
     entry = rule.history.get()
     assert (entry.history_user, entry.history_change_reason) == (user, "A loan flow")
     assert (entry.config_version, entry.change_set) == (version(), change.id)
@@ -76,7 +76,7 @@ def test_history_says_who_and_why(user):
 @pytest.mark.django_db
 def test_an_author_may_be_a_name():
     with change_set("API", "key nightly", "sync"):
-        rule = made(m.CeRule)
+        rule = make(m.CeRule)
     assert (newest().origin, newest().author, rule.updated_by) == ("API", "key nightly", "key nightly")
     assert rule.history.get().history_user is None
 
@@ -86,7 +86,7 @@ def test_without_an_author_it_is_the_user_of_the_request(user, rf):
     HistoricalRecords.context.request = rf.get("/")
     HistoricalRecords.context.request.user = user
     try:
-        rule = made(m.CeRule)
+        rule = make(m.CeRule)
     finally:
         del HistoricalRecords.context.request
     assert rule.history.get().history_user == user
@@ -102,7 +102,7 @@ def test_an_unknown_origin_is_refused():
 def test_changes_that_cancel_out_make_no_release():
     before = version()
     with change_set() as change:
-        made(m.CeRule).delete()
+        make(m.CeRule).delete()
     assert (version(), change.release) == (before, None)
 
 
@@ -111,8 +111,8 @@ def test_a_change_set_inside_another_is_part_of_it():
     before = version()
     with change_set(Origin.IMPORT, "ada", "outer") as outer:
         with change_set(Origin.ADMIN, "bob", "inner") as inner:
-            made(m.CeRule)
-        made(m.CeIntent)
+            make(m.CeRule)
+        make(m.CeIntent)
     assert inner is outer
     assert (version(), newest().reason) == (before + 1, "outer")
 
@@ -120,9 +120,9 @@ def test_a_change_set_inside_another_is_part_of_it():
 @pytest.mark.django_db
 def test_an_inner_change_set_that_fails_takes_back_only_its_own():
     with change_set():
-        made(m.CeIntent)
+        make(m.CeIntent)
         with pytest.raises(Broken), change_set():
-            made_and_broken(m.CeRule)
+            make_and_fail(m.CeRule)
     assert changed_tables() == {"ce_intent"}
     assert m.CeRule.history.count() == 0
 
@@ -132,7 +132,7 @@ def test_an_exception_leaves_neither_rows_nor_release_nor_history():
     before = m.CeConfigHead.objects.values().get()
     blobs = m.CeReleaseBlob.objects.count()
     with pytest.raises(Broken), change_set():
-        made_and_broken(m.CeRule)
+        make_and_fail(m.CeRule)
     assert m.CeConfigHead.objects.values().get() == before
     assert (m.CeRule.objects.count(), m.CeRule.history.count()) == (0, 0)
     assert m.CeReleaseBlob.objects.count() == blobs
@@ -142,7 +142,7 @@ def test_an_exception_leaves_neither_rows_nor_release_nor_history():
 @pytest.mark.django_db
 def test_two_saves_of_a_row_in_one_change_set_are_one_entry_of_history():
     with change_set():
-        rule = made(m.CeRule)
+        rule = make(m.CeRule)
         rule.priority = 1
         rule.save()
     assert [(entry.history_type, entry.priority) for entry in rule.history.all()] == [("+", 1)]
@@ -150,36 +150,36 @@ def test_two_saves_of_a_row_in_one_change_set_are_one_entry_of_history():
 
 @pytest.mark.django_db
 def test_raw_sql_inside_a_change_set_is_part_of_it():
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
     before = version()
     with change_set(reason="by hand"):
         with connection.cursor() as cursor:
             cursor.execute("UPDATE ce_rule SET priority = 1")
-        made(m.CeIntent)
+        make(m.CeIntent)
     assert version() == before + 1
     assert rule.history.first().history_change_reason == "by hand"
 
 
 @pytest.mark.django_db
 def test_raw_sql_between_recorded_writes_is_noticed():
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
     with change_set():
-        made(m.CeIntent)
+        make(m.CeIntent)
         with connection.cursor() as cursor:
             cursor.execute("UPDATE ce_rule SET priority = 1")
-        made(m.CePolicy)
+        make(m.CePolicy)
     assert rule.history.first().priority == 1
     assert m.CeConfigHead.objects.get(pk=1).settled
 
 
 @pytest.mark.django_db
 def test_raw_sql_before_a_change_set_gets_a_release_of_its_own():
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
     before = version()
     with connection.cursor() as cursor:
         cursor.execute("UPDATE ce_rule SET priority = 1")
     with change_set(Origin.ADMIN, "ada", "mine"):
-        made(m.CeIntent)
+        make(m.CeIntent)
     assert version() == before + 2
     assert m.CeRelease.objects.get(pk=before + 1).origin == "OUT_OF_BAND"
     assert rule.history.first().config_version == before + 1
@@ -188,7 +188,7 @@ def test_raw_sql_before_a_change_set_gets_a_release_of_its_own():
 @pytest.mark.django_db(transaction=True)
 def test_each_write_outside_of_any_transaction_is_a_release_of_its_own():
     before = version()
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
     rule.priority = 1
     rule.save()
     assert version() == before + 2
@@ -199,10 +199,10 @@ def test_each_write_outside_of_any_transaction_is_a_release_of_its_own():
 def test_plain_writes_in_one_transaction_make_one_release():
     before = version()
     with transaction.atomic():
-        rule = made(m.CeRule)
+        rule = make(m.CeRule)
         rule.priority = 1
         rule.save()
-        made(m.CeIntent)
+        make(m.CeIntent)
     assert version() == before + 1
     assert changed_tables() == {"ce_rule", "ce_intent"}
     assert [entry.history_type for entry in rule.history.all()] == ["~", "+"]
@@ -213,7 +213,7 @@ def test_the_next_transaction_makes_the_next_release():
     before = version()
     for _ in range(2):
         with transaction.atomic():
-            made(m.CeRule)
+            make(m.CeRule)
     assert version() == before + 2
 
 
@@ -221,8 +221,8 @@ def test_the_next_transaction_makes_the_next_release():
 def test_a_transaction_that_is_rolled_back_leaves_nothing():
     before = m.CeConfigHead.objects.values().get()
     with pytest.raises(Broken), transaction.atomic():
-        made_and_broken(m.CeRule)
-    made(m.CeIntent)
+        make_and_fail(m.CeRule)
+    make(m.CeIntent)
     assert newest().config_version == before["config_version"] + 1
     assert changed_tables() == {"ce_intent"}
     assert m.CeRule.history.count() == 0
@@ -232,10 +232,10 @@ def test_a_transaction_that_is_rolled_back_leaves_nothing():
 def test_a_savepoint_that_is_rolled_back_takes_only_its_part_of_the_release():
     before = version()
     with transaction.atomic():
-        made(m.CeRule)
+        make(m.CeRule)
         with pytest.raises(Broken), transaction.atomic():
-            made_and_broken(m.CeIntent)
-        made(m.CePolicy)
+            make_and_fail(m.CeIntent)
+        make(m.CePolicy)
     assert version() == before + 1
     assert changed_tables() == {"ce_rule", "ce_policy"}
 
@@ -245,8 +245,8 @@ def test_a_release_made_and_rolled_back_in_a_savepoint_is_not_amended():
     before = version()
     with transaction.atomic():
         with pytest.raises(Broken), transaction.atomic():
-            made_and_broken(m.CeIntent)
-        made(m.CePolicy)
+            make_and_fail(m.CeIntent)
+        make(m.CePolicy)
     assert version() == before + 1
     assert changed_tables() == {"ce_policy"}
 
@@ -255,12 +255,12 @@ def test_a_release_made_and_rolled_back_in_a_savepoint_is_not_amended():
 def test_two_named_change_sets_in_one_transaction_are_two_releases():
     before = version()
     with transaction.atomic():
-        made(m.CePolicy)
+        make(m.CePolicy)
         with change_set(Origin.ADMIN, "ada", "one"):
-            made(m.CeRule)
+            make(m.CeRule)
         with change_set(Origin.ADMIN, "ada", "two"):
-            made(m.CeIntent)
-        made(m.CeRule)
+            make(m.CeIntent)
+        make(m.CeRule)
     assert version() == before + 4
     reasons = m.CeRelease.objects.order_by("pk").values_list("reason", flat=True)
     assert list(reasons)[-4:] == ["", "one", "two", ""]
@@ -270,9 +270,9 @@ def test_two_named_change_sets_in_one_transaction_are_two_releases():
 def test_a_pin_inside_a_change_set_sees_what_was_written_so_far():
     before = version()
     with change_set(Origin.ADMIN, "ada", "why"):
-        rule = made(m.CeRule)
+        rule = make(m.CeRule)
         seen = snapshots.current()
-        made(m.CeIntent)
+        make(m.CeIntent)
     assert seen.row(rows.Rule, rule.pk).priority == 100
     assert version() == before + 1
     assert changed_tables() == {"ce_rule", "ce_intent"}
@@ -299,7 +299,7 @@ def test_writers_beside_one_another_make_releases_without_gaps():
         try:
             for turn in range(3):
                 with change_set(Origin.API, f"writer {number}"):
-                    made(m.CePolicy, pattern=f"{number}/{turn}")
+                    make(m.CePolicy, pattern=f"{number}/{turn}")
         finally:
             connections.close_all()
 
@@ -314,7 +314,7 @@ def test_writers_beside_one_another_make_releases_without_gaps():
 
 @pytest.mark.django_db(transaction=True)
 def test_a_change_set_waits_for_raw_sql_and_is_not_taken_for_it():
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
     before = version()
     written, told = Event(), Event()
 
@@ -331,7 +331,7 @@ def test_a_change_set_waits_for_raw_sql_and_is_not_taken_for_it():
         other = pool.submit(by_hand)
         written.wait(10)
         with change_set(Origin.ADMIN, "ada"):
-            made(m.CeIntent)
+            make(m.CeIntent)
         other.result()
     releases = m.CeRelease.objects.filter(pk__gt=before).order_by("pk").values_list("origin", flat=True)
     assert list(releases) == ["OUT_OF_BAND", "ADMIN"]

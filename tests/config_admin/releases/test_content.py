@@ -9,14 +9,14 @@ import pytest
 from config_admin import models as m
 from config_admin.releases import content
 from convengine.engine.turn import rows
-from tests.config_admin.builders import MODELS, made
+from tests.config_admin.builders import MODELS, make
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("model", MODELS)
 def test_a_row_of_every_table_survives_the_way_there_and_back(model):
     table = model._meta.db_table
-    row = content.load_rows(table, [made(model).pk]).popitem()[1]
+    row = content.load_rows(table, [make(model).pk]).popitem()[1]
     kept = json.loads(json.dumps(content.content_of(row)))
     assert kept == content.content_of(row)
     assert content.content_of(model(**content.column_values(table, kept))) == kept
@@ -43,7 +43,7 @@ def test_columns_that_the_engine_writes_are_not_kept():
 
 @pytest.mark.django_db
 def test_only_the_rows_asked_for_are_read(django_assert_num_queries):
-    one, _ = made(m.CeRule), made(m.CeRule)
+    one, _ = make(m.CeRule), make(m.CeRule)
     with django_assert_num_queries(1):
         assert list(content.load_rows("ce_rule", [one.pk, 12345])) == [one.pk]
     with django_assert_num_queries(0):

@@ -6,7 +6,7 @@ from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.diff import diff
 from config_admin.releases.queries import NoSuchRelease
-from tests.config_admin.builders import made, rules
+from tests.config_admin.builders import make, rules
 
 pytestmark = pytest.mark.django_db
 
@@ -19,13 +19,13 @@ def version():
 def story():
     """A release with two rules, and one in which one is changed, one removed and an intent added."""
     with change_set(reason="first"):
-        kept, gone = made(m.CeRule), made(m.CeRule)
+        kept, gone = make(m.CeRule), make(m.CeRule)
     first, gone_pk = version(), gone.pk
     with change_set("ADMIN", "ada", "second"):
         kept.priority, kept.action_value = 3, "ELSEWHERE"
         kept.save()
         gone.delete()
-        made(m.CeIntent)
+        make(m.CeIntent)
     return first, version(), kept.pk, gone_pk
 
 

@@ -6,7 +6,7 @@ from django.db import connection
 from config_admin import models as m
 from config_admin.releases import head
 from config_admin.releases.head import HEAD_SQL, Head
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.dialects
 
@@ -24,7 +24,7 @@ def test_another_text_is_refused():
 
 @pytest.mark.django_db
 def test_a_statement_of_any_kind_may_carry_it():
-    made(m.CeRule)
+    make(m.CeRule)
     with connection.cursor() as cursor:
         cursor.execute("CREATE TEMPORARY TABLE errand (n int)")
         answers = []

@@ -10,7 +10,7 @@ from config_admin import models as m
 from config_admin.releases.content import control_plane
 from config_admin.releases.head import EMPTY_HASH
 from config_admin.releases.migrations_release import after_migrate
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.dialects
 
@@ -63,7 +63,7 @@ def test_groups_may_do_what_their_work_needs(group, may, may_not):
 @pytest.mark.django_db
 def test_rows_that_a_migration_writes_become_a_release_even_if_no_trigger_saw_it():
     before = m.CeConfigHead.objects.get(pk=1)
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
     with connection.cursor() as cursor:
         cursor.execute("UPDATE ce_rule SET priority = 5")
         cursor.execute("UPDATE ce_config_head SET write_counter = released_counter")
@@ -90,7 +90,7 @@ def test_triggers_that_got_lost_come_back():
             cursor.execute(f"DROP TRIGGER {table}_insert")
     after_migrate(SENDER, "default", plan=[])
     before = m.CeConfigHead.objects.get(pk=1).write_counter
-    made(m.CePolicy)
+    make(m.CePolicy)
     assert m.CeConfigHead.objects.get(pk=1).write_counter > before
 
 
@@ -102,7 +102,7 @@ def test_another_database_is_none_of_its_business(django_assert_num_queries):
 
 @pytest.mark.django_db(transaction=True)
 def test_an_emptied_database_is_the_empty_configuration():
-    made(m.CeRule)
+    make(m.CeRule)
     call_command("flush", interactive=False, verbosity=0)
     stored = m.CeConfigHead.objects.get(pk=1)
     assert (stored.config_version, stored.content_hash, stored.settled) == (0, EMPTY_HASH, True)

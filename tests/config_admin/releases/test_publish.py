@@ -9,7 +9,7 @@ from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
 from config_admin.releases.publish import settle
 from config_admin.releases.queries import row_at
-from tests.config_admin.builders import made, rules
+from tests.config_admin.builders import make, rules
 
 pytestmark = pytest.mark.dialects
 
@@ -62,10 +62,10 @@ def test_sql_from_outside_costs_the_same_queries_however_many_rows_there_are():
 
 @pytest.mark.django_db
 def test_tables_that_were_not_touched_keep_their_hash():
-    made(m.CeRule)
+    make(m.CeRule)
     before = m.CeRelease.objects.get(pk=head().config_version).manifest
     with change_set():
-        made(m.CePolicy)
+        make(m.CePolicy)
     after = m.CeRelease.objects.get(pk=head().config_version).manifest
     assert {table for table in after if after[table] != before.get(table)} == {"ce_policy"}
 
@@ -73,7 +73,7 @@ def test_tables_that_were_not_touched_keep_their_hash():
 @pytest.mark.django_db
 def test_the_same_rows_have_the_same_hash_again():
     with change_set():
-        rule = made(m.CeRule)
+        rule = make(m.CeRule)
     before = head()
     for priority in (1, 100):
         with change_set():
@@ -86,7 +86,7 @@ def test_the_same_rows_have_the_same_hash_again():
 @pytest.mark.django_db
 def test_a_release_is_not_changed_or_deleted():
     with change_set() as change:
-        made(m.CeRule)
+        make(m.CeRule)
     with pytest.raises(TypeError, match="immutable"):
         change.release.save()
     with pytest.raises(TypeError, match="immutable"):
@@ -96,7 +96,7 @@ def test_a_release_is_not_changed_or_deleted():
 @pytest.mark.django_db
 @pytest.mark.parametrize("model", [m.CeRelease, m.CeReleaseBlob])
 def test_releases_are_not_changed_by_queries_either(model):
-    made(m.CeRule)
+    make(m.CeRule)
     row = model.objects.first()
     name = "reason" if model is m.CeRelease else "codec"
     for change in (
@@ -112,7 +112,7 @@ def test_releases_are_not_changed_by_queries_either(model):
 @pytest.mark.django_db
 @pytest.mark.parametrize(("table", "column"), [("ce_release", "reason"), ("ce_release_blob", "codec")])
 def test_releases_are_not_changed_by_sql_either(table, column):
-    made(m.CeRule)
+    make(m.CeRule)
     statements = [f"UPDATE {table} SET {column} = 'x'"]
     if connection.vendor == "postgresql":
         statements.append(f"DELETE FROM {table}")
@@ -128,9 +128,9 @@ def test_releases_are_not_changed_by_sql_either(table, column):
 @pytest.mark.django_db
 def test_a_release_is_amended_by_the_transaction_that_made_it_and_sealed_again():
     with change_set() as change:
-        made(m.CeRule)
+        make(m.CeRule)
     with transaction.atomic():
-        first, second = made(m.CeIntent, intent_code="A"), made(m.CeIntent, intent_code="B")
+        first, second = make(m.CeIntent, intent_code="A"), make(m.CeIntent, intent_code="B")
     assert row_at(head().config_version, "ce_intent", first.pk)
     assert row_at(head().config_version, "ce_intent", second.pk)
     assert head().config_version == change.release.pk + 1
@@ -139,8 +139,8 @@ def test_a_release_is_amended_by_the_transaction_that_made_it_and_sealed_again()
 
 @pytest.mark.django_db
 def test_a_change_past_the_application_becomes_a_release_with_its_differences():
-    rule = made(m.CeRule)
-    made(m.CeIntent)
+    rule = make(m.CeRule)
+    make(m.CeIntent)
     before = head()
     with connection.cursor() as cursor:
         cursor.execute("UPDATE ce_rule SET priority = 1")
@@ -156,7 +156,7 @@ def test_a_change_past_the_application_becomes_a_release_with_its_differences():
 
 @pytest.mark.django_db
 def test_a_write_that_changes_nothing_makes_no_release():
-    made(m.CeRule)
+    make(m.CeRule)
     before = head()
     with connection.cursor() as cursor:
         cursor.execute("UPDATE ce_rule SET priority = priority")
@@ -167,14 +167,14 @@ def test_a_write_that_changes_nothing_makes_no_release():
 
 @pytest.mark.django_db
 def test_what_is_settled_is_not_looked_at_again(django_assert_num_queries):
-    made(m.CeRule)
+    make(m.CeRule)
     with django_assert_num_queries(3):
         settle(Origin.OUT_OF_BAND)
 
 
 @pytest.mark.django_db
 def test_a_lost_head_is_made_anew_on_the_newest_release():
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
     before = head()
     m.CeConfigHead.objects.all().delete()
     with change_set():
@@ -186,7 +186,7 @@ def test_a_lost_head_is_made_anew_on_the_newest_release():
 @pytest.mark.django_db
 def test_numbers_of_any_size_and_any_text_are_kept():
     values = {"n": 2**70, "t": "ünï ✓ \u2028", "f": 0.1, "nested": [{"b": None}]}
-    tool = made(m.CeTool, args_template=values)
+    tool = make(m.CeTool, args_template=values)
     before = head().config_version
     tool.save()
     assert head().config_version == before

@@ -6,7 +6,7 @@ from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.head import EMPTY_HASH
 from config_admin.releases.queries import NoSuchRelease, content_hash_of, manifest_of, release_of, row_at
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
@@ -17,7 +17,7 @@ def version():
 
 def test_a_row_is_shown_as_it_was():
     with change_set():
-        rule = made(m.CeRule)
+        rule = make(m.CeRule)
     first, pk = version(), rule.pk
     rule.priority = 3
     with change_set():
@@ -29,7 +29,7 @@ def test_a_row_is_shown_as_it_was():
 
 
 def test_a_row_is_found_by_any_spelling_of_its_code():
-    made(m.CeIntent)
+    make(m.CeIntent)
     assert row_at(version(), "ce_intent", " loan")["description"] == "Wants a loan."
 
 

@@ -6,7 +6,7 @@ from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.revisions import revisions
 from config_admin.restore.roll_back import roll_back
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
@@ -17,13 +17,13 @@ def version():
 
 def test_each_row_is_told_once_with_before_and_after():
     with change_set():
-        changed, gone = made(m.CeRule), made(m.CePolicy)
+        changed, gone = make(m.CeRule), make(m.CePolicy)
     gone_pk = gone.pk
     with change_set("ADMIN", "ada", "second") as change:
         changed.priority = 3
         changed.save()
         gone.delete()
-        made(m.CeIntent)
+        make(m.CeIntent)
     found = {(r.table_name, r.row_pk): r for r in revisions(version())}
     assert {key: r.operation for key, r in found.items()} == {
         ("ce_intent", "LOAN"): "INSERT",
@@ -40,6 +40,6 @@ def test_each_row_is_told_once_with_before_and_after():
 def test_what_was_put_back_is_told_as_that():
     before = version()
     with change_set():
-        made(m.CeRule)
+        make(m.CeRule)
     roll_back(before, checked=False)
     assert [r.operation for r in revisions(version())] == ["REVERT"]

@@ -5,7 +5,7 @@ from django.db import connection, transaction
 
 from config_admin import models as m
 from config_admin.releases.content import control_plane
-from tests.config_admin.builders import MODELS, made
+from tests.config_admin.builders import MODELS, make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
@@ -21,7 +21,7 @@ def run(sql, *params):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_update_and_delete_of_every_table_are_counted(model):
-    row = made(model)
+    row = make(model)
     table, pk = model._meta.db_table, model._meta.pk.column
     before = counter()
     run(f"UPDATE {table} SET updated_by = 'x' WHERE {pk} = %s", row.pk)
@@ -37,7 +37,7 @@ def test_an_insert_is_counted():
 
 
 def test_emptying_a_table_is_counted():
-    made(m.CeRule)
+    make(m.CeRule)
     before = counter()
     run("TRUNCATE ce_rule" if connection.vendor == "postgresql" else "DELETE FROM ce_rule")
     assert counter() > before
@@ -46,7 +46,7 @@ def test_emptying_a_table_is_counted():
 def test_a_roll_back_takes_the_count_back():
     before = counter()
     with transaction.atomic():
-        made(m.CeRule)
+        make(m.CeRule)
         transaction.set_rollback(True)
     assert counter() == before
 

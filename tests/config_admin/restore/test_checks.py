@@ -10,7 +10,7 @@ from config_admin.restore.checks import check_restored_rows
 from config_admin.restore.restore_rows import RestoreRefused
 from config_admin.restore.revert import revert_release, revert_row
 from config_admin.restore.roll_back import roll_back
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
@@ -19,20 +19,20 @@ def version():
     return m.CeConfigHead.objects.get(pk=1).config_version
 
 
-def added(model, **values):
+def add(model, **values):
     with change_set():
-        return made(model, **values)
+        return make(model, **values)
 
 
 @pytest.fixture
 def loan():
-    return added(m.CeIntent, intent_code="LOAN")
+    return add(m.CeIntent, intent_code="LOAN")
 
 
 @pytest.fixture
 def broken(loan):
     """A rule whose pattern was never a pattern, mended since; and the version in which it was not."""
-    rule = added(m.CeRule, rule_type="REGEX", match_pattern="(")
+    rule = add(m.CeRule, rule_type="REGEX", match_pattern="(")
     wrong = version()
     with change_set():
         m.CeRule.objects.update(match_pattern="yes")
@@ -69,7 +69,7 @@ def test_a_script_may_take_what_there_was(broken):
 
 
 def test_a_weak_row_is_a_warning_and_goes_back(loan):
-    rule = added(m.CeRule, state_code="NOWHERE", enabled=False)
+    rule = add(m.CeRule, state_code="NOWHERE", enabled=False)
     before = version()
     with change_set():
         m.CeRule.objects.update(state_code="ANY")
@@ -82,8 +82,8 @@ def test_a_weak_row_is_a_warning_and_goes_back(loan):
 
 def test_rows_are_judged_in_the_configuration_that_they_make(loan):
     with change_set():
-        made(m.CeIntent, intent_code="CARD")
-        rule = made(m.CeRule, intent_code="CARD")
+        make(m.CeIntent, intent_code="CARD")
+        rule = make(m.CeRule, intent_code="CARD")
     both = version()
     with change_set():
         m.CeRule.objects.all().delete()
@@ -94,9 +94,9 @@ def test_rows_are_judged_in_the_configuration_that_they_make(loan):
 
 def test_what_would_go_is_looked_at_as_a_deletion(loan):
     before = version()
-    added(m.CeIntent, intent_code="CARD")
+    add(m.CeIntent, intent_code="CARD")
     card = version()
-    added(m.CeRule, intent_code="CARD")
+    add(m.CeRule, intent_code="CARD")
 
     with pytest.raises(RestoreRefused) as caught:
         revert_release(card)
@@ -107,10 +107,10 @@ def test_what_would_go_is_looked_at_as_a_deletion(loan):
 
 @pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL refuses such a write.")
 def test_a_value_that_its_column_cannot_hold_is_not_put_back(loan):
-    rule = added(m.CeRule)
+    rule = add(m.CeRule)
     with connection.cursor() as cursor:
         cursor.execute("UPDATE ce_rule SET priority = 'soon'")
-    added(m.CeIntent, intent_code="CARD")
+    add(m.CeIntent, intent_code="CARD")
     bad = version()
     with change_set():
         m.CeRule.objects.update(priority=5)

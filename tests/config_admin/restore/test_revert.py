@@ -7,7 +7,7 @@ from config_admin.releases.change_set import change_set
 from config_admin.releases.revisions import revisions
 from config_admin.restore.restore_rows import RowsBelongTogether
 from config_admin.restore.revert import RevertConflict, revert_release, revert_row
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
@@ -16,7 +16,7 @@ def version():
     return m.CeConfigHead.objects.get(pk=1).config_version
 
 
-def changed(row, **values):
+def change(row, **values):
     with change_set():
         for name, value in values.items():
             setattr(row, name, value)
@@ -27,13 +27,13 @@ def changed(row, **values):
 @pytest.fixture
 def rule():
     with change_set():
-        return made(m.CeRule)
+        return make(m.CeRule)
 
 
 def test_a_row_is_put_back(rule):
     before = version()
-    changed(rule, priority=1)
-    other = changed(made(m.CePolicy), priority=4)
+    change(rule, priority=1)
+    other = change(make(m.CePolicy), priority=4)
     release = revert_row("ce_rule", rule.pk, before, author="ada", checked=False)
     rule.refresh_from_db()
     assert (rule.priority, rule.updated_by) == (100, "ada")
@@ -63,12 +63,12 @@ def test_a_row_that_was_not_there_goes(rule):
 
 def test_a_release_is_taken_back(rule):
     with change_set():
-        policy = made(m.CePolicy)
+        policy = make(m.CePolicy)
         rule.priority = 1
         rule.save()
-        intent = made(m.CeIntent)
+        intent = make(m.CeIntent)
     bad = version()
-    intent_later = changed(made(m.CeIntent, intent_code="OTHER"), priority=9)
+    intent_later = change(make(m.CeIntent, intent_code="OTHER"), priority=9)
     release = revert_release(bad, checked=False)
     rule.refresh_from_db()
     assert rule.priority == 100
@@ -79,8 +79,8 @@ def test_a_release_is_taken_back(rule):
 
 
 def test_rows_changed_since_are_told_and_nothing_is_done(rule):
-    bad = changed(rule, priority=1)
-    last = changed(rule, priority=2)
+    bad = change(rule, priority=1)
+    last = change(rule, priority=2)
     with pytest.raises(RevertConflict, match=f"ce_rule {rule.pk}") as conflict:
         revert_release(bad, checked=False)
     assert conflict.value.rows == [("ce_rule", rule.pk)]
@@ -88,23 +88,23 @@ def test_rows_changed_since_are_told_and_nothing_is_done(rule):
 
 
 def test_a_field_that_was_changed_since_stays_when_the_release_did_not_touch_it(rule):
-    bad = changed(rule, priority=1)
-    changed(rule, action_value="LATER")
+    bad = change(rule, priority=1)
+    change(rule, action_value="LATER")
     revert_release(bad, checked=False)
     rule.refresh_from_db()
     assert (rule.priority, rule.action_value) == (100, "LATER")
 
 
 def test_one_of_two_fields_that_is_as_it_was_before_is_no_conflict(rule):
-    bad = changed(rule, priority=1, action_value="WRONG")
-    changed(rule, priority=100)
+    bad = change(rule, priority=1, action_value="WRONG")
+    change(rule, priority=100)
     revert_release(bad, checked=False)
     rule.refresh_from_db()
     assert (rule.priority, rule.action_value) == (100, "DONE")
 
 
 def test_a_row_that_was_deleted_since_is_a_conflict_when_it_was_changed_before(rule):
-    bad, pk = changed(rule, priority=1), rule.pk
+    bad, pk = change(rule, priority=1), rule.pk
     with change_set():
         rule.delete()
     with pytest.raises(RevertConflict) as conflict:
@@ -113,8 +113,8 @@ def test_a_row_that_was_deleted_since_is_a_conflict_when_it_was_changed_before(r
 
 
 def test_force_takes_back_rows_changed_since_too(rule):
-    bad = changed(rule, priority=1)
-    changed(rule, priority=2)
+    bad = change(rule, priority=1)
+    change(rule, priority=2)
     revert_release(bad, force=True, checked=False)
     rule.refresh_from_db()
     assert rule.priority == 100
@@ -122,17 +122,17 @@ def test_force_takes_back_rows_changed_since_too(rule):
 
 def test_what_is_taken_back_already_is_no_conflict(rule):
     before = version()
-    bad = changed(rule, priority=1)
+    bad = change(rule, priority=1)
     revert_row("ce_rule", rule.pk, before, checked=False)
     assert revert_release(bad, checked=False) is None
 
 
 def test_a_tool_is_not_taken_from_the_row_that_belongs_to_it():
     with change_set():
-        tool = made(m.CeMcpTool)
+        tool = make(m.CeMcpTool)
     bad = version()
     with change_set():
-        made(m.CeMcpDbTool, tool=tool)
+        make(m.CeMcpDbTool, tool=tool)
     with pytest.raises(RowsBelongTogether):
         revert_release(bad, checked=False)
     assert m.CeMcpDbTool.objects.get().tool == tool

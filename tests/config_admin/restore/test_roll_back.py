@@ -7,7 +7,7 @@ from config_admin.releases.change_set import change_set
 from config_admin.releases.diff import diff
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.restore.roll_back import roll_back
-from tests.config_admin.builders import MODELS, edit, made
+from tests.config_admin.builders import MODELS, edit, make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
@@ -19,7 +19,7 @@ def version():
 @pytest.mark.parametrize("model", MODELS)
 def test_rows_of_every_table_are_as_they_were(model):
     with change_set():
-        changed = made(model)
+        changed = make(model)
     before, pk = version(), changed.pk
     created = changed.created_at
     with change_set():
@@ -37,7 +37,7 @@ def test_rows_of_every_table_are_as_they_were(model):
 def test_rows_that_were_deleted_come_back_and_new_ones_go(model):
     before = version()
     with change_set():
-        row = made(model)
+        row = make(model)
     between, pk = version(), row.pk
     roll_back(before, checked=False)
     assert not model.objects.filter(pk=pk).exists()
@@ -48,7 +48,7 @@ def test_rows_that_were_deleted_come_back_and_new_ones_go(model):
 
 def test_rows_may_swap_unique_names():
     with change_set():
-        one, two = made(m.CeConfig, config_key="A"), made(m.CeConfig, config_key="B")
+        one, two = make(m.CeConfig, config_key="A"), make(m.CeConfig, config_key="B")
     before = version()
     with change_set():
         for row, key in ((one, "C"), (two, "A"), (one, "B")):
@@ -60,7 +60,7 @@ def test_rows_may_swap_unique_names():
 
 
 def test_what_the_engine_wrote_stays():
-    server = made(m.CeMcpServer)
+    server = make(m.CeMcpServer)
     with change_set():
         m.CeMcpServer.objects.update(timeout_ms=5)
     before = version()
@@ -87,5 +87,5 @@ def test_an_unknown_release_changes_nothing():
 def test_it_says_what_it_did_when_nobody_else_does():
     before = version()
     with change_set():
-        made(m.CeRule)
+        make(m.CeRule)
     assert roll_back(before, checked=False).reason == f"Roll back to version {before}"

@@ -13,7 +13,7 @@ from config_admin.releases.queries import NoSuchRelease
 from config_admin.snapshot.active import KEEP, Snapshots
 from convengine.engine.turn import rows
 from convengine.server.app_interfaces import configuration
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 from tests.config_admin.builders import rules as some_rules
 from tests.database import in_another_process
 
@@ -35,7 +35,7 @@ def test_it_is_what_the_settings_name():
 
 @pytest.mark.django_db
 def test_a_known_head_costs_no_query(snapshots, django_assert_num_queries):
-    made(m.CeRule)
+    make(m.CeRule)
     text = head.read()
     first = snapshots.pin(text)
     with django_assert_num_queries(0):
@@ -46,7 +46,7 @@ def test_a_known_head_costs_no_query(snapshots, django_assert_num_queries):
 
 @pytest.mark.django_db
 def test_an_edit_is_in_force_at_the_next_pin(snapshots):
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
     before = snapshots.current()
     with change_set():
         rule.priority = 1
@@ -69,7 +69,7 @@ def test_the_first_turn_after_an_edit_reads_what_changed(snapshots, django_asser
 @pytest.mark.django_db
 def test_the_same_content_under_another_version_is_another_snapshot_on_the_same_tables(snapshots):
     with change_set():
-        rule = made(m.CeRule)
+        rule = make(m.CeRule)
     first = snapshots.current()
     for priority in (1, 100):
         with change_set():
@@ -82,7 +82,7 @@ def test_the_same_content_under_another_version_is_another_snapshot_on_the_same_
 
 @pytest.mark.django_db
 def test_a_write_past_the_application_is_released_first(snapshots):
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
     before = snapshots.current()
     with connection.cursor() as cursor:
         cursor.execute("UPDATE ce_rule SET priority = 1")
@@ -112,7 +112,7 @@ def test_an_emptied_database_pins_an_empty_snapshot(snapshots):
 
 @pytest.mark.django_db
 def test_any_past_version_can_be_had(snapshots):
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
     for priority in range(1, KEEP + 4):
         with change_set():
             rule.priority = priority
@@ -130,7 +130,7 @@ def test_any_past_version_can_be_had(snapshots):
 @pytest.mark.django_db
 def test_a_past_version_is_kept_for_a_while(snapshots, django_assert_num_queries):
     with change_set():
-        made(m.CeRule)
+        make(m.CeRule)
     snapshots.current()
     past = snapshots.at(version() - 1)
     with django_assert_num_queries(2):
@@ -147,7 +147,7 @@ def test_a_version_that_never_was_is_told(snapshots):
 def test_few_snapshots_are_kept(snapshots):
     for number in range(KEEP + 3):
         with change_set():
-            made(m.CePolicy, pattern=f"p{number}")
+            make(m.CePolicy, pattern=f"p{number}")
         snapshots.current()
         snapshots.at(version() - 1)
     assert len(snapshots._newest) == KEEP
@@ -182,7 +182,7 @@ def test_many_threads_pin_one_snapshot(snapshots):
 
 @pytest.mark.django_db(transaction=True)
 def test_many_threads_find_one_write_and_make_one_release(snapshots):
-    made(m.CeRule)
+    make(m.CeRule)
     before = version()
     with connection.cursor() as cursor:
         cursor.execute("UPDATE ce_rule SET priority = 1")
@@ -201,7 +201,7 @@ def test_many_threads_find_one_write_and_make_one_release(snapshots):
 
 @pytest.mark.django_db(transaction=True)
 def test_an_edit_of_another_process_is_seen_at_the_next_pin(snapshots):
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
     before = snapshots.current()
     connection.close()
     printed = in_another_process(
@@ -219,7 +219,7 @@ def test_an_edit_of_another_process_is_seen_at_the_next_pin(snapshots):
 
 @pytest.mark.django_db(transaction=True)
 def test_raw_sql_of_another_process_is_found_here(snapshots):
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
     before = snapshots.current()
     connection.close()
     in_another_process("from django.db import connection as c\nc.cursor().execute('UPDATE ce_rule SET priority = 4')")

@@ -9,7 +9,7 @@ from django.db import connection
 from config_admin import models as m
 from config_admin.releases.queries import row_at
 from config_admin.snapshot.active import snapshots
-from tests.config_admin.builders import EXAMPLES, MODELS, edit, made, new
+from tests.config_admin.builders import EXAMPLES, MODELS, edit, make, new
 
 pytestmark = pytest.mark.django_db
 
@@ -25,7 +25,7 @@ def story(model, pk):
     )
 
 
-def assert_released(row_pk, model, signs):
+def check_release(row_pk, model, signs):
     """The history tells these changes, and the newest release has the row as the table has it."""
     assert story(model, row_pk) == signs
     assert head().settled
@@ -40,134 +40,134 @@ def assert_released(row_pk, model, signs):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_saving_a_new_row(model):
-    row = made(model)
-    assert_released(row.pk, model, "+")
+    row = make(model)
+    check_release(row.pk, model, "+")
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_saving_a_changed_row(model):
-    row = made(model)
+    row = make(model)
     for name, value in edit(model).items():
         setattr(row, name, value)
     row.save()
-    assert_released(row.pk, model, "+~")
+    check_release(row.pk, model, "+~")
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_saving_some_columns(model):
-    row = made(model)
+    row = make(model)
     for name, value in edit(model).items():
         setattr(row, name, value)
     row.save(update_fields=list(edit(model)))
-    assert_released(row.pk, model, "+~")
+    check_release(row.pk, model, "+~")
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_saving_without_a_change_leaves_nothing(model):
-    row = made(model)
+    row = make(model)
     before = head()
     row.save()
-    assert_released(row.pk, model, "+")
+    check_release(row.pk, model, "+")
     assert head().content_hash == before.content_hash
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_saving_around_the_librarys_history(model):
-    row = made(model)
+    row = make(model)
     for name, value in edit(model).items():
         setattr(row, name, value)
     row.save_without_historical_record()
-    assert_released(row.pk, model, "+~")
+    check_release(row.pk, model, "+~")
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_deleting_a_row(model):
-    row = made(model)
+    row = make(model)
     pk = row.pk
     row.delete()
-    assert_released(pk, model, "+-")
+    check_release(pk, model, "+-")
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_updating_by_a_query(model):
-    row = made(model)
+    row = make(model)
     model.objects.filter(pk=row.pk).update(**edit(model))
-    assert_released(row.pk, model, "+~")
+    check_release(row.pk, model, "+~")
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_deleting_by_a_query(model):
-    row = made(model)
+    row = make(model)
     model.objects.filter(pk=row.pk).delete()
-    assert_released(row.pk, model, "+-")
+    check_release(row.pk, model, "+-")
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_creating_in_bulk(model):
     row = new(model)
     model.objects.bulk_create([row])
-    assert_released(row.pk, model, "+")
+    check_release(row.pk, model, "+")
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_creating_in_bulk_what_may_be_there_already(model):
-    row = made(model)
+    row = make(model)
     model.objects.bulk_create([new(model, **({model._meta.pk.attname: row.pk}))], ignore_conflicts=True)
-    assert_released(row.pk, model, "+")
+    check_release(row.pk, model, "+")
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_creating_or_replacing_in_bulk(model):
-    row = made(model)
+    row = make(model)
     again = new(model, **{model._meta.pk.attname: row.pk} | edit(model))
     model.objects.bulk_create(
         [again], update_conflicts=True, unique_fields=[model._meta.pk.name], update_fields=list(edit(model))
     )
-    assert_released(row.pk, model, "+~")
+    check_release(row.pk, model, "+~")
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_updating_in_bulk(model):
-    row = made(model)
+    row = make(model)
     for name, value in edit(model).items():
         setattr(row, name, value)
     model.objects.bulk_update([row], list(edit(model)))
-    assert_released(row.pk, model, "+~")
+    check_release(row.pk, model, "+~")
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_updating_or_creating(model):
-    row = made(model)
+    row = make(model)
     model.objects.update_or_create(pk=row.pk, defaults=edit(model))
-    assert_released(row.pk, model, "+~")
+    check_release(row.pk, model, "+~")
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_loading_a_fixture(model, tmp_path):
-    row = made(model)
+    row = make(model)
     fields = {name: value for name, value in (EXAMPLES[model][0] | edit(model)).items() if name != model._meta.pk.name}
     document = [{"model": model._meta.label_lower, "pk": row.pk, "fields": fields}]
     fixture = tmp_path / "rows.json"
     fixture.write_text(json.dumps(document))
     call_command("loaddata", str(fixture), verbosity=0)
-    assert_released(row.pk, model, "+~")
+    check_release(row.pk, model, "+~")
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_raw_sql_is_found_at_the_next_pin(model):
-    row = made(model)
+    row = make(model)
     table, pk = model._meta.db_table, model._meta.pk.column
     with connection.cursor() as cursor:
         cursor.execute(f"DELETE FROM {table} WHERE {pk} = %s", [row.pk])
     assert not head().settled
     snapshots.current()
-    assert_released(row.pk, model, "+-")
+    check_release(row.pk, model, "+-")
     entry = model.history.filter(**{model._meta.pk.name: row.pk}).latest()
     assert entry.history_change_reason.startswith("Direct database change")
 
 
 def test_a_tools_own_row_goes_with_the_tool_and_is_told():
-    own = made(m.CeMcpDbTool)
+    own = make(m.CeMcpDbTool)
     tool_id = own.tool_id
     before = head().config_version
     own.tool.delete()
@@ -176,7 +176,7 @@ def test_a_tools_own_row_goes_with_the_tool_and_is_told():
 
 
 def test_changing_primary_keys_by_a_query_is_told_as_two_rows():
-    made(m.CeIntent, intent_code="OLD")
+    make(m.CeIntent, intent_code="OLD")
     m.CeIntent.objects.filter(pk="OLD").update(intent_code="NEW")
     assert story(m.CeIntent, "OLD") == "+-"
     assert story(m.CeIntent, "NEW") == "+"
@@ -188,7 +188,7 @@ def test_a_sliced_query_cannot_update_as_in_django():
 
 
 def test_what_the_engine_writes_is_no_change_of_configuration():
-    server = made(m.CeMcpServer)
+    server = make(m.CeMcpServer)
     before = head()
     server.last_status = "UP"
     server.save()
@@ -198,7 +198,7 @@ def test_what_the_engine_writes_is_no_change_of_configuration():
 
 
 def test_a_row_remembers_when_it_was_changed():
-    row = made(m.CeRule)
+    row = make(m.CeRule)
     created, updated = row.created_at, row.updated_at
     m.CeRule.objects.update(priority=1)
     row.refresh_from_db()

@@ -8,7 +8,7 @@ from django.db import IntegrityError, connection, transaction
 
 from config_admin import models as m
 from convengine.engine.turn import rows
-from tests.config_admin.builders import MODELS, made, new
+from tests.config_admin.builders import MODELS, make, new
 
 STAMPS = {"created_at", "updated_at", "updated_by"}
 
@@ -84,7 +84,7 @@ def test_raw_sql_gets_defaults_of_json_columns():
 @pytest.mark.parametrize("column", ["intent_code", "state_code"])
 @pytest.mark.parametrize("blank", ["", "  "])
 def test_the_database_refuses_a_blank_scope(column, blank):
-    made(m.CeRule)
+    make(m.CeRule)
     with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"UPDATE ce_rule SET {column} = %s", [blank])
 
@@ -93,7 +93,7 @@ def test_the_database_refuses_a_blank_scope(column, blank):
 @pytest.mark.parametrize("column", ["step_value", "determinant"])
 def test_the_database_refuses_a_progress_text_for_nothing(column):
     with pytest.raises(IntegrityError), transaction.atomic():
-        made(m.CeVerbose, **{column: " "})
+        make(m.CeVerbose, **{column: " "})
 
 
 @pytest.mark.django_db
@@ -115,14 +115,14 @@ def test_a_form_tells_a_blank_scope_by_its_code():
     ],
 )
 def test_names_are_unique_whatever_their_case(model, values):
-    made(model)
+    make(model)
     with pytest.raises(IntegrityError), transaction.atomic():
-        made(model, **values)
+        make(model, **values)
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("model", MODELS)
 def test_a_row_says_what_it_is(model):
-    row = made(model)
+    row = make(model)
     assert str(row.pk) in str(row)
     assert len(str(row)) > len(str(row.pk)) or model is m.CeIntent

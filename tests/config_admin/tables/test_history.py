@@ -4,14 +4,14 @@ import pytest
 from django.utils import timezone
 
 from config_admin import models as m
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
 @pytest.fixture
 def rule():
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
     for priority in (2, 1):
         rule.priority = priority
         rule.save()

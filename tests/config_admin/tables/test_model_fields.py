@@ -5,14 +5,14 @@ from django.core.exceptions import ValidationError
 
 from config_admin import models as m
 from config_admin.tables.model_fields import PRIORITY_MAX
-from tests.config_admin.builders import made, new
+from tests.config_admin.builders import make, new
 
 pytestmark = pytest.mark.dialects
 
 
 @pytest.mark.django_db
 def test_a_code_is_stored_trimmed_and_in_capitals():
-    rule = made(m.CeRule, intent_code=" cancel_order ", state_code="any")
+    rule = make(m.CeRule, intent_code=" cancel_order ", state_code="any")
     assert (rule.intent_code, rule.state_code) == ("CANCEL_ORDER", "ANY")
     rule.refresh_from_db()
     assert (rule.intent_code, rule.state_code) == ("CANCEL_ORDER", "ANY")
@@ -20,13 +20,13 @@ def test_a_code_is_stored_trimmed_and_in_capitals():
 
 @pytest.mark.django_db
 def test_a_code_is_found_in_any_spelling():
-    rule = made(m.CeRule, intent_code="CANCEL_ORDER")
+    rule = make(m.CeRule, intent_code="CANCEL_ORDER")
     assert m.CeRule.objects.get(intent_code=" cancel_order ") == rule
 
 
 @pytest.mark.django_db
 def test_bulk_writes_normalise_too():
-    made(m.CeRule)
+    make(m.CeRule)
     m.CeRule.objects.update(intent_code=" faq ")
     m.CeRule.objects.bulk_create([new(m.CeRule, intent_code="faq")])
     assert set(m.CeRule.objects.values_list("intent_code", flat=True)) == {"FAQ"}
@@ -34,15 +34,15 @@ def test_bulk_writes_normalise_too():
 
 @pytest.mark.django_db
 def test_an_intent_keeps_one_row_for_all_spellings_of_its_code():
-    made(m.CeIntent, intent_code="LOAN")
-    again = made(m.CeIntent, intent_code=" loan", description="Other words.")
+    make(m.CeIntent, intent_code="LOAN")
+    again = make(m.CeIntent, intent_code=" loan", description="Other words.")
     assert m.CeIntent.objects.filter(description="Other words.").count() == 1
     assert again.history.count() == 2
 
 
 @pytest.mark.django_db
 def test_a_guardrail_name_is_stored_in_small_letters():
-    assert made(m.CeMcpSqlGuardrail, match_value=" PG_Sleep ").match_value == "pg_sleep"
+    assert make(m.CeMcpSqlGuardrail, match_value=" PG_Sleep ").match_value == "pg_sleep"
 
 
 @pytest.mark.django_db

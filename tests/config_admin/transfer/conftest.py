@@ -9,20 +9,20 @@ from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.content import control_plane
 from config_admin.transfer.document import Document, FileRow, Mode
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 
 @pytest.fixture
 def bank(db: None) -> None:
     """A row of every table, in one release."""
     with change_set(reason="a bank"):
-        tool = made(m.CeMcpTool)
+        tool = make(m.CeMcpTool)
         for model in (m.CeIntent, m.CeRule, m.CePromptTemplate, m.CeResponse, m.CePolicy, m.CeStateGraph, m.CeVerbose):
-            made(model)
-        made(m.CeMcpDbTool, tool=tool)
+            make(model)
+        make(m.CeMcpDbTool, tool=tool)
 
 
-def emptied() -> None:
+def delete_all_rows() -> None:
     """Take every row away, in one release."""
     with change_set(reason="nothing"):
         for model in reversed(control_plane().values()):

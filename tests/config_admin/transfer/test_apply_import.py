@@ -13,14 +13,14 @@ from config_admin.transfer import apply_import
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused, bring
 from config_admin.transfer.document import Document, Mode
 from config_admin.transfer.files import JSON, YAML, bundle_of, read_bytes
-from tests.config_admin.builders import made, rules
-from tests.config_admin.transfer.conftest import document, emptied
+from tests.config_admin.builders import make, rules
+from tests.config_admin.transfer.conftest import delete_all_rows, document
 
 INTENT = {"intent_code": "LOAN", "description": "Wants a loan."}
 RULE = {"intent_code": "LOAN", "state_code": "ANY", "rule_type": "EXACT", "match_pattern": "yes", "action": "SET_STATE"}
 
 
-def brought(given: Document, **options: Any) -> apply_import.ImportResult:
+def import_document(given: Document, **options: Any) -> apply_import.ImportResult:
     return bring(given, author="ada", reason="from elsewhere", **options)
 
 
@@ -29,10 +29,10 @@ def brought(given: Document, **options: Any) -> apply_import.ImportResult:
 def test_a_row_of_every_kind_comes_back_to_the_same_bytes(form: str) -> None:
     data = bundle_of(form=form)
     # Row by row it may be wrong: that is for the checks, which have tests of their own.
-    emptied()
+    delete_all_rows()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("config_admin.restore.checks.check_row", lambda *row: [])
-        done = brought(read_bytes("x", data))
+        done = import_document(read_bytes("x", data))
     assert done.release is not None
     assert bundle_of(form=form) == data
     assert b"tool_code: loan.rate" in data or form == JSON
@@ -46,7 +46,7 @@ def big(db: None) -> bytes:
         m.CeIntent.objects.bulk_create(m.CeIntent(intent_code=f"I{n}", description="Some.") for n in range(50))
         m.CeRule.objects.bulk_create(rules(5000))
     data = bundle_of(form=JSON)
-    emptied()
+    delete_all_rows()
     return data
 
 
@@ -57,7 +57,7 @@ def test_5000_rules_come_back_in_time_and_one_bad_one_refuses_them_all(big: byte
     bad |= {"rule_type": "REGEX", "match_pattern": "("}
     version = head.newest()
     with pytest.raises(ImportRefused) as refused:
-        brought(read_bytes("x", json.dumps(spoilt).encode()))
+        import_document(read_bytes("x", json.dumps(spoilt).encode()))
     [told] = refused.value.plan.errors
     assert (told.where, told.finding.field) == ("ce_rule row 4322", "match_pattern")
     assert "is not valid" in told.finding.message
@@ -66,7 +66,7 @@ def test_5000_rules_come_back_in_time_and_one_bad_one_refuses_them_all(big: byte
 
     stages: list[tuple[str, int, int]] = []
     started = time.monotonic()
-    brought(read_bytes("x", big), progress=lambda *news: stages.append(news))
+    import_document(read_bytes("x", big), progress=lambda *news: stages.append(news))
     assert time.monotonic() - started < 20
     assert bundle_of(form=JSON) == big
     assert [stage for stage, done, of in stages if done == of] == ["read", "judged", "written"]
@@ -74,7 +74,7 @@ def test_5000_rules_come_back_in_time_and_one_bad_one_refuses_them_all(big: byte
 
 @pytest.mark.django_db
 def test_rows_that_name_each_other_are_judged_together() -> None:
-    done = brought(document(ce_rule=[{**RULE, "action_value": "DONE"}], ce_intent=[INTENT]))
+    done = import_document(document(ce_rule=[{**RULE, "action_value": "DONE"}], ce_intent=[INTENT]))
     assert done.plan.errors == []
     assert m.CeRule.objects.get(intent_code="LOAN").action_value == "DONE"
 
@@ -84,8 +84,8 @@ def test_the_rest_comes_without_what_is_refused_and_what_hangs_on_it() -> None:
     rows = [{**RULE, "action_value": "DONE"}, {**RULE, "intent_code": "ANY", "action_value": "DONE"}]
     given = document(ce_intent=[{**INTENT, "description": " "}], ce_rule=[*rows, {**RULE, "colour": "red"}])
     with pytest.raises(ImportRefused, match="colour"):
-        brought(given)
-    done = brought(given, rest=True)
+        import_document(given)
+    done = import_document(given, rest=True)
     assert [rule.intent_code for rule in m.CeRule.objects.all()] == ["ANY"]
     assert not m.CeIntent.objects.filter(intent_code="LOAN").exists()
     assert [(told.where, told.finding.code) for told in done.plan.left_out] == [
@@ -97,7 +97,7 @@ def test_the_rest_comes_without_what_is_refused_and_what_hangs_on_it() -> None:
 
 @pytest.mark.django_db
 def test_what_is_judged_is_what_is_there_when_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    made(m.CeIntent, intent_code="LOAN")
+    make(m.CeIntent, intent_code="LOAN")
     judge = apply_import.plan
 
     def meanwhile(*args: Any, **options: Any) -> Any:
@@ -108,7 +108,7 @@ def test_what_is_judged_is_what_is_there_when_it_is_written(monkeypatch: pytest.
 
     monkeypatch.setattr(apply_import, "plan", meanwhile)
     with pytest.raises(ImportRefused, match="The intent LOAN does not exist"):
-        brought(document(ce_rule=[{**RULE, "action_value": "DONE"}]))
+        import_document(document(ce_rule=[{**RULE, "action_value": "DONE"}]))
     assert not m.CeRule.objects.exists()
 
 
@@ -116,5 +116,5 @@ def test_what_is_judged_is_what_is_there_when_it_is_written(monkeypatch: pytest.
 def test_what_the_database_alone_refuses_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("config_admin.restore.checks.check_row", lambda *row: [])
     with pytest.raises(ImportFailed, match="nothing was imported"):
-        brought(document(Mode.ADD, ce_rule=[{**RULE, "intent_code": " "}], ce_intent=[INTENT]))
+        import_document(document(Mode.ADD, ce_rule=[{**RULE, "intent_code": " "}], ce_intent=[INTENT]))
     assert not m.CeIntent.objects.filter(intent_code="LOAN").exists()

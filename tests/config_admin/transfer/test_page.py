@@ -13,7 +13,7 @@ from config_admin.models import CePolicy
 from config_admin.releases import head
 from config_admin.transfer.files import bundle_of
 from tests.config_admin.admin.pages import newest
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
 POLICY = {"policy_id": 7, "rule_type": "CONTAINS", "pattern": "cvv", "response_text": "No cards."}
@@ -23,12 +23,12 @@ def page(name: str = "transfer") -> str:
     return reverse(f"admin:config_admin_cerelease_{name}")
 
 
-def look(client: Client, *rows: dict[str, Any], name: str = "some.json", **more: Any) -> Any:
+def preview_rows(client: Client, *rows: dict[str, Any], name: str = "some.json", **more: Any) -> Any:
     data = json.dumps({"ce_policy": rows}).encode() if rows else more.pop("data", b"")
     return client.post(page(), {"file": SimpleUploadedFile(name, data), **more})
 
 
-def answered(client: Client, shown: Any, **more: Any) -> Any:
+def answer_preview(client: Client, shown: Any, **more: Any) -> Any:
     """What the shown page sends when it is answered."""
     sent = {"packed": shown.context["packed"], "name": shown.context["name"], "mode": ""}
     return client.post(page(), {**sent, **more})
@@ -36,39 +36,39 @@ def answered(client: Client, shown: Any, **more: Any) -> Any:
 
 def test_a_file_is_looked_at_then_imported_for_a_reason(ada: Client) -> None:
     version = head.newest()
-    shown = look(ada, POLICY)
+    shown = preview_rows(ada, POLICY)
     assert shown.context["counts"] == [("Policies", 1, 0, 0)]
     assert shown.context["reason"] == "Import of some.json"
     assert head.newest() == version
 
-    without = answered(ada, shown, apply="1", reason=" ")
+    without = answer_preview(ada, shown, apply="1", reason=" ")
     assert "Enter a reason for this change" in without.content.decode()
     assert head.newest() == version
 
-    done = answered(ada, without, apply="1", reason="moved", follow=True)
+    done = answer_preview(ada, without, apply="1", reason="moved", follow=True)
     assert done.status_code == 302
     assert (newest().author, newest().reason, newest().origin) == ("ada", "moved", "IMPORT")
     assert CePolicy.objects.get().pattern == "cvv"
-    again = look(ada, POLICY)
+    again = preview_rows(ada, POLICY)
     assert again.context["counts"] == []
     assert "The file contains no changes." in again.content.decode()
 
 
 def test_refused_rows_are_told_and_may_be_left_out(ada: Client) -> None:
-    shown = look(ada, POLICY, {**POLICY, "policy_id": 8, "rule_type": "X"})
+    shown = preview_rows(ada, POLICY, {**POLICY, "policy_id": 8, "rule_type": "X"})
     text = shown.content.decode()
     assert "ce_policy row 2, rule_type" in text
     assert 'name="apply"' not in text
-    without = answered(ada, shown, rest="on")
+    without = answer_preview(ada, shown, rest="on")
     assert [title for title, *_ in without.context["lists"]] == ["Left out"]
-    answered(ada, without, rest="on", apply="1", reason="moved")
+    answer_preview(ada, without, rest="on", apply="1", reason="moved")
     assert list(CePolicy.objects.values_list("pk", flat=True)) == [7]
 
 
 def test_seed_sql_is_told_of(ada: Client) -> None:
     columns = "intent_code, state_code, response_type, exact_text"
     sql = f"INSERT INTO ce_response ({columns}) VALUES (NULL, 'X', 'exact', '#{{a}}');"
-    shown = look(ada, data=sql.encode(), name="seed.sql", blank_as_any="on")
+    shown = preview_rows(ada, data=sql.encode(), name="seed.sql", blank_as_any="on")
     lists = {title: lines for title, _, lines, _ in shown.context["lists"]}
     assert len(lists["Converted and skipped"]) == 3
     assert shown.context["counts"] == [("Answers", 1, 0, 0)]
@@ -84,7 +84,7 @@ def test_what_is_no_file_is_told_at_the_file(ada: Client) -> None:
 
 
 def test_it_goes_out_as_a_file(ben: Client) -> None:
-    made(CePolicy)
+    make(CePolicy)
     found = ben.get(page("transfer_export"), {"form": "yaml"})
     assert found.content == bundle_of()
     assert found["Content-Disposition"] == 'attachment; filename="configuration.yaml"'
@@ -94,19 +94,19 @@ def test_it_goes_out_as_a_file(ben: Client) -> None:
     assert table["Content-Disposition"] == 'attachment; filename="ce_policy.csv"'
     book = ben.get(page("transfer_export"), {"form": "xlsx", "table": "ce_policy"})
     assert book["Content-Disposition"] == 'attachment; filename="configuration.xlsx"'
-    assert look(ben, name="some.xlsx", data=book.content).status_code == 403
+    assert preview_rows(ben, name="some.xlsx", data=book.content).status_code == 403
     for impossible in ({"release": "999"}, {"form": "csv"}):
         assert ben.get(page("transfer_export"), impossible).status_code == 302
 
 
 def test_a_workbook_is_looked_at_and_imported(ada: Client) -> None:
-    row = made(CePolicy, policy_id=7, description="Cards.")
+    row = make(CePolicy, policy_id=7, description="Cards.")
     data = bundle_of(form="xlsx", tables=["ce_policy"])
     CePolicy.objects.update(description="None.")
-    shown = look(ada, name="some.xlsx", data=data)
+    shown = preview_rows(ada, name="some.xlsx", data=data)
     assert shown.context["counts"] == [("Policies", 0, 1, 0)]
 
-    answered(ada, shown, apply="1", reason="moved")
+    answer_preview(ada, shown, apply="1", reason="moved")
     row.refresh_from_db()
     assert row.description == "Cards."
 
@@ -137,7 +137,7 @@ def test_who_may_not_import_sees_the_way_out_only(ben: Client) -> None:
     text = ben.get(page()).content.decode()
     assert "Download YAML" in text
     assert 'type="file"' not in text
-    assert look(ben, POLICY).status_code == 403
+    assert preview_rows(ben, POLICY).status_code == 403
 
 
 def test_others_see_nothing(somebody: Any) -> None:

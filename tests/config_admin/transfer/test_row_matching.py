@@ -8,7 +8,7 @@ from config_admin import models as m
 from config_admin.transfer.document import Document, Mode
 from config_admin.transfer.import_plan import Plan, plan
 from config_admin.transfer.row_matching import fresh_ids, match_rows
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 from tests.config_admin.transfer.conftest import document
 
 pytestmark = pytest.mark.django_db
@@ -29,19 +29,19 @@ def codes(found: Plan) -> list[tuple[str, str, str | None]]:
 
 @pytest.fixture
 def policy() -> m.CePolicy:
-    row: m.CePolicy = made(m.CePolicy, policy_id=41)
+    row: m.CePolicy = make(m.CePolicy, policy_id=41)
     return row
 
 
 @pytest.mark.usefixtures("policy")
 def test_a_replacing_file_takes_away_what_it_does_not_have_in_its_own_tables() -> None:
-    made(m.CeIntent, intent_code="LOAN")
+    make(m.CeIntent, intent_code="LOAN")
     given = document(Mode.REPLACE, ce_policy=[{"policy_id": 42, **POLICY}, POLICY])
     assert changes(plan(given)) == {"ce_policy": [(41, True, False), (42, False, True), (43, False, True)]}
 
 
 def test_an_updating_file_keeps_columns_that_it_leaves_out_and_rows_that_it_does_not_name(policy: m.CePolicy) -> None:
-    made(m.CePolicy, policy_id=40)
+    make(m.CePolicy, policy_id=40)
     found = plan(document(ce_policy=[{"policy_id": 41, "pattern": "pin"}, POLICY]))
     assert changes(found) == {"ce_policy": [(41, True, True), (42, False, True)]}
     after = found.differences["ce_policy"][0].after
@@ -56,7 +56,7 @@ def test_a_row_that_stays_as_it_is_is_no_change(policy: m.CePolicy) -> None:
 @pytest.mark.usefixtures("policy")
 def test_rows_of_elsewhere_keep_free_ids_and_find_themselves_again() -> None:
     m.CePolicy.objects.all().delete()
-    made(m.CePolicy, policy_id=40, pattern="pin", response_text="No.")
+    make(m.CePolicy, policy_id=40, pattern="pin", response_text="No.")
     rows = [{**POLICY, "policy_id": 40}, {**POLICY, "policy_id": 50, "pattern": "iban"}]
     found = plan(document(Mode.ADD, ce_policy=[*rows, {**POLICY, "policy_id": 7, "pattern": "pin"}]))
     # 41 is gone, and was another row: its history stays its own.
@@ -65,7 +65,7 @@ def test_rows_of_elsewhere_keep_free_ids_and_find_themselves_again() -> None:
 
 
 def test_progress_texts_follow_their_rule_to_its_new_id() -> None:
-    made(m.CeRule, rule_id=5)
+    make(m.CeRule, rule_id=5)
     rule = {"rule_id": 5, "intent_code": "ANY", "state_code": "ANY", "rule_type": "EXACT", "match_pattern": "yes",
             "action": "SET_STATE", "action_value": "DONE"}  # fmt: skip
     text = {"intent_code": "ANY", "state_code": "ANY", "step_value": "RulesStep", "determinant": "RULE_MATCH",
@@ -77,7 +77,7 @@ def test_progress_texts_follow_their_rule_to_its_new_id() -> None:
 
 
 def test_names_find_rows_in_any_case_and_ids_stay() -> None:
-    row = made(m.CeConfig, config_type="Session", config_key="TIMEOUT_MINUTES", config_value="5")
+    row = make(m.CeConfig, config_type="Session", config_key="TIMEOUT_MINUTES", config_value="5")
     given = document(
         ce_config=[{"config_type": "SESSION", "config_key": "timeout_minutes", "config_value": "6"}],
         ce_intent=[{"intent_code": " loan ", "description": "x"}],
@@ -92,7 +92,7 @@ def test_a_tool_and_its_own_row_come_together_and_go_together() -> None:
     [(pk, _, _)] = changes(found)["ce_mcp_tool"]
     assert changes(found)["ce_mcp_db_tool"] == [(pk, False, True)]
 
-    stored = made(m.CeMcpDbTool)
+    stored = make(m.CeMcpDbTool)
     gone = plan(document(Mode.REPLACE, ce_mcp_tool=[]))
     assert changes(gone) == {"ce_mcp_tool": [(stored.pk, True, False)], "ce_mcp_db_tool": [(stored.pk, True, False)]}
 

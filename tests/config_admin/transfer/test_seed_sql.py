@@ -13,8 +13,8 @@ from config_admin.transfer.apply_import import ImportResult, bring
 from config_admin.transfer.document import Document, FileRefused, Mode
 from config_admin.transfer.files import read_file
 from config_admin.transfer.import_plan import plan
-from tests.config_admin.builders import made
-from tests.config_admin.transfer.conftest import emptied
+from tests.config_admin.builders import make
+from tests.config_admin.transfer.conftest import delete_all_rows
 
 SEED = Path(__file__).parent / "seed.sql"
 
@@ -34,7 +34,7 @@ def values(text: str, table: str = "ce_policy") -> dict[str, object]:
 
 @pytest.fixture
 def imported(db: None) -> ImportResult:
-    emptied()
+    delete_all_rows()
     return bring(read_file(SEED, blank_as_any=True), author="ada", reason="their desk", rest=True)
 
 
@@ -165,7 +165,7 @@ def test_whatever_is_more_than_rows_is_refused_by_line(text: str, problem: str) 
 
 @pytest.mark.django_db
 def test_nothing_of_a_file_reaches_the_database_as_a_statement() -> None:
-    made(m.CePolicy, policy_id=3, pattern="stays")
+    make(m.CePolicy, policy_id=3, pattern="stays")
     hidden = "x''); DROP TABLE ce_policy; --"
     text = f"INSERT INTO ce_policy (rule_type, pattern, response_text) VALUES ('EXACT', '{hidden}', 'y')"
     with CaptureQueriesContext(connection) as queries:

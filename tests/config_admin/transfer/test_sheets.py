@@ -12,12 +12,12 @@ from config_admin.transfer.apply_import import bring
 from config_admin.transfer.document import MOST_TOLD, FileRefused, Mode
 from config_admin.transfer.files import CSV, bundle_of, read_bytes
 from config_admin.transfer.import_plan import plan
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 HEAD = "policy_id,rule_type,pattern,response_text,description"
 
 
-def written(**values: Any) -> list[str]:
+def write_row(**values: Any) -> list[str]:
     row = {"policy_id": 1, "rule_type": "EXACT", "pattern": "p", "response_text": "r", "priority": 1, "enabled": True}
     contents: dict[str, dict[int, dict[str, Any]]] = {
         "ce_policy": {1: {**row, "description": None, **values}},
@@ -47,7 +47,7 @@ def written(**values: Any) -> list[str]:
     ],
 )
 def test_every_text_comes_back_and_none_is_a_formula(value: str | None) -> None:
-    cells = written(description=value)
+    cells = write_row(description=value)
     assert not cells[-1].startswith(("=", "+", "-", "@", "\t", "\r"))
     text = io.StringIO()
     csv.writer(text).writerows([["policy_id", "description"], [cells[0], cells[-1]]])
@@ -125,7 +125,7 @@ def test_all_that_does_not_fit_is_told_at_once_and_of_very_much_the_first() -> N
 @pytest.mark.django_db
 @pytest.mark.parametrize("model", [m.CeIntent, m.CeRule, m.CeOutputSchema, m.CePromptTemplate, m.CeMcpDbTool])
 def test_a_table_that_goes_out_comes_in_as_it_was(model: type[m.ControlPlaneRow]) -> None:
-    made(model)
+    make(model)
     table = model._meta.db_table
     data = bundle_of(tables=[table], form=CSV)
     assert plan(read_bytes(f"{table}.csv", data, mode="replace")).differences == {}
@@ -133,8 +133,8 @@ def test_a_table_that_goes_out_comes_in_as_it_was(model: type[m.ControlPlaneRow]
 
 @pytest.mark.django_db
 def test_a_spreadsheet_changes_the_rows_that_it_names() -> None:
-    made(m.CePolicy, policy_id=7)
-    made(m.CePolicy, policy_id=8)
+    make(m.CePolicy, policy_id=7)
+    make(m.CePolicy, policy_id=8)
     text = f"{HEAD}\n7,exact,'=x,changed,\n,EXACT,new,new,\n"
     bring(read_bytes("ce_policy.csv", text.encode()), author="ada", reason="sheet")
     assert list(m.CePolicy.objects.order_by("pk").values_list("pk", "rule_type", "pattern")) == [

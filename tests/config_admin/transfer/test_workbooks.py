@@ -17,7 +17,7 @@ from config_admin.transfer.document import FileRefused, Mode
 from config_admin.transfer.files import XLSX, bundle_of, read_bytes
 from config_admin.transfer.import_plan import plan
 from config_admin.transfer.workbooks import LONGEST, read_workbook, workbook_of
-from tests.config_admin.builders import made, rules
+from tests.config_admin.builders import make, rules
 
 HEAD = ["policy_id", "rule_type", "pattern", "response_text", "priority", "enabled", "description"]
 ROW = {"policy_id": 1, "rule_type": "EXACT", "pattern": "p", "response_text": "r", "priority": 1, "enabled": True}
@@ -27,7 +27,7 @@ def contents(**values: Any) -> dict[str, dict[int, dict[str, Any]]]:
     return {"ce_policy": {1: {**ROW, "description": None, **values}}, "ce_mcp_tool": {}}
 
 
-def saved(book: Workbook) -> bytes:
+def to_bytes(book: Workbook) -> bytes:
     found = io.BytesIO()
     book.save(found)
     return found.getvalue()
@@ -40,10 +40,10 @@ def book_of(*lines: list[Any], title: str = "ce_policy") -> bytes:
     sheet.title = title
     for line in lines:
         sheet.append(line)
-    return saved(book)
+    return to_bytes(book)
 
 
-def repacked(data: bytes, change: Callable[[str, bytes], bytes] = lambda name, part: part, **more: bytes) -> bytes:
+def repack(data: bytes, change: Callable[[str, bytes], bytes] = lambda name, part: part, **more: bytes) -> bytes:
     """A workbook with its parts changed, and further ones."""
     found = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as new:
@@ -103,7 +103,7 @@ def test_all_tables_go_out_in_one_workbook_and_change_nothing_when_they_come_bac
 
 @pytest.mark.usefixtures("db")
 def test_what_people_type_into_spreadsheets_means_what_it_shows() -> None:
-    made(m.CePolicy, policy_id=7)
+    make(m.CePolicy, policy_id=7)
     lines = [[7.0, "exact", "007", datetime(2026, 1, 31), "12", "yes", None], [None] * 9, [None, "EXACT", "=", "r", 3]]
     found = plan(read_bytes("CE_POLICY.xlsx", book_of(HEAD, *lines, title="Sheet1")))
     [changed, new] = found.differences["ce_policy"]
@@ -121,13 +121,13 @@ def test_what_people_type_into_spreadsheets_means_what_it_shows() -> None:
         (lambda: book_of(HEAD, [1, "EXACT", "=1+1"]), "line 2, column 3: is a formula. Copy the column"),
         (lambda: book_of(HEAD, [1, "EXACT", "='[other.xlsx]S'!A1"]), "is a formula"),
         (lambda: book_of(HEAD, [1, "EXACT", timedelta(hours=1)]), "line 2, column 3: is a time of day or a duration"),
-        (lambda: repacked(book_of(HEAD), vbaProject_bin=b"x"), "contains macros"),
-        (lambda: repacked(book_of(HEAD, [1]), in_sheet("<worksheet", "<!DOCTYPE a><worksheet")), "type"),
-        (lambda: repacked(book_of(HEAD), bomb=b"0" * (workbooks.UNPACKED + 1)), "unpacks to more than"),
-        (lambda: repacked(book_of(HEAD), **{f"p{n}": b"" for n in range(workbooks.PARTS)}), "parts. Split it"),
-        (lambda: repacked(book_of(HEAD, [1]), in_sheet('r="A2"', 'r="XFD2"')), "more than 200 columns"),
-        (lambda: repacked(book_of(HEAD, [1]), in_sheet('r="2"', 'r="99999999999"')), "columns or 1048576 rows"),
-        (lambda: repacked(book_of(HEAD, ["x"]), in_sheet("</worksheet>", "")), "not a readable workbook"),
+        (lambda: repack(book_of(HEAD), vbaProject_bin=b"x"), "contains macros"),
+        (lambda: repack(book_of(HEAD, [1]), in_sheet("<worksheet", "<!DOCTYPE a><worksheet")), "type"),
+        (lambda: repack(book_of(HEAD), bomb=b"0" * (workbooks.UNPACKED + 1)), "unpacks to more than"),
+        (lambda: repack(book_of(HEAD), **{f"p{n}": b"" for n in range(workbooks.PARTS)}), "parts. Split it"),
+        (lambda: repack(book_of(HEAD, [1]), in_sheet('r="A2"', 'r="XFD2"')), "more than 200 columns"),
+        (lambda: repack(book_of(HEAD, [1]), in_sheet('r="2"', 'r="99999999999"')), "columns or 1048576 rows"),
+        (lambda: repack(book_of(HEAD, ["x"]), in_sheet("</worksheet>", "")), "not a readable workbook"),
         (lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is not a workbook"),
         (lambda: book_of(HEAD, title="ce_polcy"), "is not a table"),
         (book_of, "has only empty sheets"),
@@ -154,7 +154,7 @@ def test_what_is_wrong_in_any_sheet_is_told_at_once() -> None:
         sheet.append(["soon"])
 
     with pytest.raises(FileRefused) as refused:
-        read_bytes("some.xlsx", saved(book))
+        read_bytes("some.xlsx", to_bytes(book))
 
     assert [problem.partition(":")[0] for problem in refused.value.describe_problems()] == [
         *("ce_policy line 2, priority", "ce_polcy", "ce_response line 2, priority"),
@@ -163,7 +163,7 @@ def test_what_is_wrong_in_any_sheet_is_told_at_once() -> None:
 
 def test_links_to_other_files_are_not_followed() -> None:
     rels = b'<Relationships><Relationship Id="r1" Target="http://x/evil.xlsx" TargetMode="External"/></Relationships>'
-    data = repacked(book_of(HEAD, [1]), **{"xl/externalLinks/_rels/externalLink1.xml.rels": rels})
+    data = repack(book_of(HEAD, [1]), **{"xl/externalLinks/_rels/externalLink1.xml.rels": rels})
 
     assert read_workbook("x.xlsx", data).count == 1
 

@@ -204,6 +204,8 @@ def codes(row: rows.Row, *also: rows.Row, without: Iterable[rows.Row] = (), **wo
     return [finding.code for finding in findings(row, *also, without=without, **world)]
 
 
-def said(row: rows.Row, *also: rows.Row, without: Iterable[rows.Row] = (), **world: Any) -> list[tuple[str, str]]:
+def list_messages(
+    row: rows.Row, *also: rows.Row, without: Iterable[rows.Row] = (), **world: Any
+) -> list[tuple[str, str]]:
     """Texts, as (code, message)."""
     return [(each.code, each.message) for each in findings(row, *also, without=without, **world)]

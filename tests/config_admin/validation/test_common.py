@@ -10,19 +10,21 @@ from config_admin.validation.findings import Finding, Severity
 from convengine.engine.turn import rows
 from tests.builders import make_rule, make_snapshot
 from tests.config_admin.validation import shop
-from tests.config_admin.validation.shop import CANCELLED, RULE, codes, findings, said
+from tests.config_admin.validation.shop import CANCELLED, RULE, codes, findings, list_messages
 
 NEW = replace(CANCELLED, response_id=None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("value", [None, "", "  "])
 def test_a_blank_intent_is_no_scope(value: Any) -> None:
-    assert said(replace(RULE, intent_code=value)) == [("SCOPE_BLANK", "Enter an intent, or ANY for all intents.")]
+    assert list_messages(replace(RULE, intent_code=value)) == [
+        ("SCOPE_BLANK", "Enter an intent, or ANY for all intents.")
+    ]
 
 
 @pytest.mark.parametrize("value", [None, "", "  "])
 def test_a_blank_state_is_no_scope(value: Any) -> None:
-    assert said(replace(RULE, state_code=value)) == [("SCOPE_BLANK", "Enter a state, or ANY for all states.")]
+    assert list_messages(replace(RULE, state_code=value)) == [("SCOPE_BLANK", "Enter a state, or ANY for all states.")]
 
 
 @pytest.mark.parametrize("value", ["1ST", "CANCEL-ORDER", "É", "A" * 121])
@@ -31,15 +33,15 @@ def test_a_code_has_capital_letters_digits_and_underscores(field: str, value: st
     assert (
         "CODE_FORMAT",
         "Use capital letters, digits and underscores, starting with a letter (for example CANCEL_ORDER).",
-    ) in said(replace(RULE, **{field: value}))
+    ) in list_messages(replace(RULE, **{field: value}))
 
 
 def test_codes_are_judged_as_they_are_stored_trimmed_and_upper_case() -> None:
-    assert said(replace(RULE, intent_code=" cancel_order ", state_code="collect")) == []
+    assert list_messages(replace(RULE, intent_code=" cancel_order ", state_code="collect")) == []
 
 
 def test_an_unknown_intent_is_refused_and_the_nearest_one_is_named() -> None:
-    assert said(replace(RULE, intent_code="CANCEL_ORDR")) == [
+    assert list_messages(replace(RULE, intent_code="CANCEL_ORDR")) == [
         (
             "INTENT_UNKNOWN",
             (
@@ -51,7 +53,7 @@ def test_an_unknown_intent_is_refused_and_the_nearest_one_is_named() -> None:
 
 
 def test_nothing_is_guessed_when_no_name_is_near() -> None:
-    assert said(replace(RULE, intent_code="ZZZ")) == [
+    assert list_messages(replace(RULE, intent_code="ZZZ")) == [
         ("INTENT_UNKNOWN", "The intent ZZZ does not exist. Create it first, or choose ANY or UNKNOWN.")
     ]
 
@@ -64,14 +66,14 @@ def test_a_row_of_a_disabled_intent_is_saved_with_a_warning() -> None:
     assert (
         "INTENT_DISABLED",
         "The intent OLD_THINGS is disabled, so this row is not used until the intent is enabled.",
-    ) in said(replace(RULE, intent_code="OLD_THINGS"))
+    ) in list_messages(replace(RULE, intent_code="OLD_THINGS"))
 
 
 def test_a_state_that_nothing_names_may_be_a_slip() -> None:
     assert (
         "STATE_UNKNOWN",
         "No rule, phrase or state graph edge leads to state COLECT yet. Did you mean COLLECT?",
-    ) in said(replace(RULE, state_code="COLECT"))
+    ) in list_messages(replace(RULE, state_code="COLECT"))
 
 
 @pytest.mark.parametrize("state", ["ANY", "UNKNOWN", "IDLE", "INTENT_COLLISION", "CANCELLED"])
@@ -81,7 +83,7 @@ def test_known_states_are_not_questioned(state: str) -> None:
 
 @pytest.mark.parametrize("value", [-1, 1_000_001, None, "10", True, 1.5])
 def test_a_priority_is_a_whole_number_within_bounds(value: Any) -> None:
-    assert said(replace(RULE, priority=value)) == [
+    assert list_messages(replace(RULE, priority=value)) == [
         ("PRIORITY_RANGE", "Priority must be a whole number from 0 to 1000000. Lower numbers come first.")
     ]
 
@@ -93,7 +95,7 @@ def test_the_bounds_of_a_priority_are_allowed(value: int) -> None:
 
 def test_a_row_that_does_the_same_as_another_is_a_duplicate() -> None:
     twin = replace(RULE, rule_id=2, priority=99, description="again")
-    assert said(twin) == [
+    assert list_messages(twin) == [
         (
             "DUPLICATE_ROW",
             "Row 1 has the same scope, condition and effect. Only the first one is used. Delete one of them.",
@@ -124,7 +126,7 @@ def test_a_row_that_another_always_beats_is_shadowed() -> None:
             "Row 4 is always used instead of this one (same scope, lower priority number). Change"
             " the priority or the scope."
         ),
-    ) in said(replace(NEW, exact_text="Other.", priority=200))
+    ) in list_messages(replace(NEW, exact_text="Other.", priority=200))
 
 
 def test_among_equal_priorities_the_lower_id_wins_and_a_new_row_has_the_highest() -> None:
@@ -134,7 +136,7 @@ def test_among_equal_priorities_the_lower_id_wins_and_a_new_row_has_the_highest(
             "Row 4 is always used instead of this one (same scope, same priority, lower id). "
             "Change the priority or the scope."
         ),
-    ) in said(replace(NEW, exact_text="Other."))
+    ) in list_messages(replace(NEW, exact_text="Other."))
 
 
 @pytest.mark.parametrize("change", [{"priority": 1}, {"state_code": "CONFIRM", "priority": 1}, {"enabled": False}])

@@ -4,36 +4,36 @@ from dataclasses import replace
 
 import pytest
 
-from tests.config_admin.validation.shop import CANCELLED, CONFIRMATION, RULE, SCHEMA, codes, said
+from tests.config_admin.validation.shop import CANCELLED, CONFIRMATION, RULE, SCHEMA, codes, list_messages
 
 MATCH = replace(RULE, rule_type="REGEX", match_pattern=r"\border\b")
 
 
 def test_a_pattern_that_does_not_compile_is_refused_with_its_reason_and_position() -> None:
-    assert said(replace(MATCH, match_pattern="(order")) == [
+    assert list_messages(replace(MATCH, match_pattern="(order")) == [
         ("REGEX_INVALID", "This regular expression is not valid: missing ): (order at position 1.")
     ]
 
 
 def test_a_pattern_that_re2_cannot_take_is_refused_with_the_rewriting() -> None:
-    ((code, message),) = said(replace(MATCH, match_pattern="a(?=b)"))
+    ((code, message),) = list_messages(replace(MATCH, match_pattern="a(?=b)"))
     assert code == "REGEX_UNSUPPORTED"
     assert message.startswith("This regular expression uses a feature that is not supported here: ")
     assert message.endswith("Leave the look-ahead out: ab finds the same texts as a(?=b).")
 
 
 def test_flags_must_stand_at_the_start() -> None:
-    assert said(replace(MATCH, match_pattern="order(?i)")) == [
+    assert list_messages(replace(MATCH, match_pattern="order(?i)")) == [
         (
             "REGEX_FLAGS_POSITION",
             "Flags such as (?i) are only allowed at the start. Matching ignores case anyway.",
         )
     ]
-    assert said(replace(MATCH, match_pattern="(?i)order")) == []
+    assert list_messages(replace(MATCH, match_pattern="(?i)order")) == []
 
 
 def test_doubled_backslashes_are_questioned() -> None:
-    assert said(replace(MATCH, match_pattern=r"\\border\\b")) == [
+    assert list_messages(replace(MATCH, match_pattern=r"\\border\\b")) == [
         (
             "REGEX_DOUBLE_BACKSLASH",
             r"\\b matches a backslash followed by b. For a word boundary write \b.",
@@ -44,7 +44,7 @@ def test_doubled_backslashes_are_questioned() -> None:
 @pytest.mark.parametrize("pattern", [r"\bécole", r"café\b"])
 def test_a_word_boundary_beside_a_letter_that_it_does_not_know_is_questioned(pattern: str) -> None:
     assert codes(replace(MATCH, match_pattern=pattern)) == ["REGEX_BOUNDARY_ASCII"]
-    assert "next to é." in said(replace(MATCH, match_pattern=pattern))[0][1]
+    assert "next to é." in list_messages(replace(MATCH, match_pattern=pattern))[0][1]
 
 
 @pytest.mark.parametrize("pattern", [r"\border\b", r"é order\b", r"école"])
@@ -53,7 +53,7 @@ def test_other_patterns_are_left_in_peace(pattern: str) -> None:
 
 
 def test_a_path_that_does_not_parse_is_refused_with_an_example() -> None:
-    ((code, message),) = said(replace(RULE, match_pattern="$.schemaComplete == true"))
+    ((code, message),) = list_messages(replace(RULE, match_pattern="$.schemaComplete == true"))
     assert code == "JSONPATH_INVALID"
     assert message.startswith("This is not a valid JSON path: ")
     assert " at position " in message
@@ -61,16 +61,16 @@ def test_a_path_that_does_not_parse_is_refused_with_an_example() -> None:
 
 
 def test_a_json_column_that_comes_as_text_must_be_json() -> None:
-    assert said(replace(SCHEMA, json_schema='{"type": "object",\n "properties": }')) == [
+    assert list_messages(replace(SCHEMA, json_schema='{"type": "object",\n "properties": }')) == [
         ("JSON_INVALID", "This is not valid JSON: Expecting value at line 2, column 16.")
     ]
-    assert said(replace(SCHEMA, json_schema='{"type":"object","properties":{"a":{}},"required":["a"]}')) == []
+    assert list_messages(replace(SCHEMA, json_schema='{"type":"object","properties":{"a":{}},"required":["a"]}')) == []
 
 
 def test_older_template_forms_are_told_with_what_becomes_of_them() -> None:
     text = " ".join(f"#{{state}}{n}" for n in range(7))
 
-    assert said(replace(CONFIRMATION, user_prompt=text)) == [
+    assert list_messages(replace(CONFIRMATION, user_prompt=text)) == [
         (
             "TEMPLATE_OLDER_FORM",
             "Only Jinja2 is filled in. On saving, this is converted to Jinja2: "
@@ -81,20 +81,20 @@ def test_older_template_forms_are_told_with_what_becomes_of_them() -> None:
 
 
 def test_a_template_that_does_not_parse_is_refused() -> None:
-    found = said(replace(CANCELLED, exact_text="Order {{ order"))
+    found = list_messages(replace(CANCELLED, exact_text="Order {{ order"))
     assert [code for code, _ in found] == ["TEMPLATE_INVALID"]
     assert found[0][1].startswith("This template is not valid: ")
 
 
 def test_a_name_that_nothing_provides_fails_a_prompt_and_stays_empty_in_an_answer() -> None:
     told = "colour is neither a name that the engine provides nor a field of this intent's form."
-    assert said(replace(CONFIRMATION, user_prompt="{{ colour }}")) == [
+    assert list_messages(replace(CONFIRMATION, user_prompt="{{ colour }}")) == [
         (
             "TEMPLATE_VAR_UNKNOWN",
             f"{told} If no rule sets it, the turn fails with UNRESOLVED_PROMPT_VARIABLE.",
         )
     ]
-    assert said(replace(CANCELLED, exact_text="{{ colour }}")) == [
+    assert list_messages(replace(CANCELLED, exact_text="{{ colour }}")) == [
         ("TEMPLATE_VAR_UNKNOWN", f"{told} If no rule sets it, nothing is shown in its place.")
     ]
 

@@ -14,12 +14,12 @@ def test_rows_of_the_same_scope_come_in_the_order_of_trying() -> None:
 
 
 def test_rows_that_can_meet_the_same_session_share_its_scope() -> None:
-    def meeting(intent: str, state: str) -> set[int]:
+    def find_rows(intent: str, state: str) -> set[int]:
         return {row.pk for row in relations.sharing_scope(shop(), rows.Response, intent, state)}
 
-    assert meeting("CANCEL_ORDER", "CONFIRM") == {CONFIRMING.pk}
-    assert meeting("FAQ", "WHATEVER") == {ANSWERED.pk}
-    assert meeting("ANY", "UNKNOWN") == {FALLBACK.pk, ANSWERED.pk}
+    assert find_rows("CANCEL_ORDER", "CONFIRM") == {CONFIRMING.pk}
+    assert find_rows("FAQ", "WHATEVER") == {ANSWERED.pk}
+    assert find_rows("ANY", "UNKNOWN") == {FALLBACK.pk, ANSWERED.pk}
 
 
 def test_a_row_that_is_not_stored_yet_comes_last_among_equals() -> None:

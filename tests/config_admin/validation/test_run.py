@@ -23,14 +23,14 @@ from tests.config_admin.validation.shop import (
     VERBOSE,
     WORLD,
     codes,
-    said,
+    list_messages,
     shop,
 )
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.table}-{row.pk}")
 def test_nothing_is_said_about_a_good_row(row: rows.Row) -> None:
-    assert said(row) == []
+    assert list_messages(row) == []
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.table}-{row.pk}")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from convengine.engine.turn.enums import RulePhase
-from tests.config_admin.validation.shop import CONTAINER, POLICY, RULE, codes, said
+from tests.config_admin.validation.shop import CONTAINER, POLICY, RULE, codes, list_messages
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from tests.config_admin.validation.shop import CONTAINER, POLICY, RULE, codes, s
     ],
 )
 def test_a_column_holds_its_kind_of_value(column: str, value: Any, word: str) -> None:
-    assert said(replace(RULE, **{column: value})) == [("SHAPE_INVALID", f"This must be {word}.")]
+    assert list_messages(replace(RULE, **{column: value})) == [("SHAPE_INVALID", f"This must be {word}.")]
 
 
 def test_null_is_for_the_other_checks_to_judge() -> None:

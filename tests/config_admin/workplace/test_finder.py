@@ -13,18 +13,18 @@ from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.workplace.favourites import KEPT
 from tests.config_admin.admin.pages import a_response, address
-from tests.config_admin.builders import made, new, rules
+from tests.config_admin.builders import make, new, rules
 
 pytestmark = pytest.mark.django_db
 FIND, FAVOURITE = "/admin/find/", "/admin/favourite/"
 
 
-def asked(client: Client, text: str = "") -> Any:
+def find(client: Client, text: str = "") -> Any:
     return client.get(FIND, {"q": text}, headers={"Accept": "application/json"}).json()
 
 
 def names(client: Client, text: str = "") -> list[str]:
-    return [hit["name"] for hit in asked(client, text)["hits"]]
+    return [hit["name"] for hit in find(client, text)["hits"]]
 
 
 def visit(client: Client, row: Any) -> None:
@@ -36,15 +36,15 @@ def favourite(client: Client, row: Any, on: str = "1", **more: str) -> Any:
 
 
 def test_what_is_found_leads_to_its_page(ada: Client) -> None:
-    rule = made(m.CeRule, match_pattern="mortgage")
+    rule = make(m.CeRule, match_pattern="mortgage")
 
-    hit = asked(ada, "mortgage")["hits"][0]
+    hit = find(ada, "mortgage")["hits"][0]
 
     assert (hit["name"], hit["url"]) == (f"Rule {rule.pk}", address(m.CeRule, "change", rule.pk))
 
 
 def test_the_page_shows_the_same_with_the_words_marked(ada: Client) -> None:
-    made(m.CeRule, match_pattern="a <b>mortgage</b>")
+    make(m.CeRule, match_pattern="a <b>mortgage</b>")
 
     text = ada.get(FIND, {"q": "mortgage"}).content.decode()
 
@@ -73,7 +73,7 @@ def test_an_id_leads_to_the_conversation_of_whoever_may_read(ada: Client, somebo
 
 
 def test_nobody_finds_what_they_may_not_see(somebody: Callable[..., Client], client: Client) -> None:
-    made(m.CeRule, match_pattern="mortgage")
+    make(m.CeRule, match_pattern="mortgage")
     olga = somebody("olga", "operator")
 
     assert names(olga, "mortgage") == []
@@ -81,12 +81,12 @@ def test_nobody_finds_what_they_may_not_see(somebody: Callable[..., Client], cli
 
 
 def test_without_words_stand_favourites_and_what_was_opened_lately(ada: Client) -> None:
-    first, second, third = (made(m.CeRule, description=f"number {n}") for n in range(3))
+    first, second, third = (make(m.CeRule, description=f"number {n}") for n in range(3))
     for row in (first, second, third, second):
         visit(ada, row)
     favourite(ada, first)
 
-    found = asked(ada)["hits"]
+    found = find(ada)["hits"]
 
     assert [(hit["name"], hit["field"]) for hit in found] == [
         (f"Rule {first.pk}", "favourite"),
@@ -96,7 +96,7 @@ def test_without_words_stand_favourites_and_what_was_opened_lately(ada: Client) 
 
 
 def test_they_stand_on_the_first_page_too(ada: Client) -> None:
-    rule = made(m.CeRule, description="asks for the amount")
+    rule = make(m.CeRule, description="asks for the amount")
     assert "Recently opened and favourite items" in ada.get("/admin/").content.decode()
     visit(ada, rule)
 
@@ -104,7 +104,7 @@ def test_they_stand_on_the_first_page_too(ada: Client) -> None:
 
 
 def test_a_favourite_is_one_until_it_is_none_and_the_page_says_so(ada: Client) -> None:
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
     url = address(m.CeRule, "change", rule.pk)
     assert favourite(ada, rule, next=url)["Location"] == url
     assert 'aria-pressed="true"' in ada.get(url).content.decode()
@@ -115,23 +115,23 @@ def test_a_favourite_is_one_until_it_is_none_and_the_page_says_so(ada: Client) -
 
 
 def test_marks_are_each_ones_own(ada: Client, ben: Client) -> None:
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
     favourite(ada, rule)
 
-    assert asked(ben)["hits"] == []
+    assert find(ben)["hits"] == []
 
 
 def test_rows_that_are_gone_are_not_offered(ada: Client) -> None:
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
     visit(ada, rule)
     rule.delete()
 
-    assert asked(ada)["hits"] == []
+    assert find(ada)["hits"] == []
 
 
 def test_only_the_latest_are_kept_and_every_favourite(ada: Client) -> None:
     with change_set():
-        stored = [made(m.CeRule) for _ in range(KEPT + 3)]
+        stored = [make(m.CeRule) for _ in range(KEPT + 3)]
     favourite(ada, stored[0])
     for row in stored:
         visit(ada, row)
@@ -147,7 +147,7 @@ def test_what_is_no_row_is_no_favourite(table: str, ada: Client) -> None:
 
 
 def test_nobody_marks_what_they_may_not_see_or_is_led_elsewhere(ada: Client, somebody: Callable[..., Client]) -> None:
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
 
     assert favourite(somebody("olga", "operator"), rule).status_code == 403
     assert favourite(ada, rule, next="https://example.com/")["Location"] == address(m.CeRule, "change", rule.pk)
@@ -155,7 +155,7 @@ def test_nobody_marks_what_they_may_not_see_or_is_led_elsewhere(ada: Client, som
 
 
 def test_a_visit_is_no_release(ada: Client) -> None:
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
     before = m.CeRelease.objects.count()
     visit(ada, rule)
     favourite(ada, rule)

@@ -14,7 +14,7 @@ from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.config_admin.admin.pages import a_response
-from tests.config_admin.builders import made, rules
+from tests.config_admin.builders import make, rules
 
 pytestmark = pytest.mark.django_db
 
@@ -33,7 +33,7 @@ def turns(count: int, **values: object) -> None:
 
 def test_the_newest_changes_of_people_are_told_and_upgrades_are_not(ada: Client) -> None:
     with change_set(Origin.ADMIN, "ben", "Softer words"):
-        made(m.CeIntent)
+        make(m.CeIntent)
 
     shown = page(ada)
 
@@ -42,7 +42,7 @@ def test_the_newest_changes_of_people_are_told_and_upgrades_are_not(ada: Client)
 
 
 def test_changes_past_the_application_are_among_them(ada: Client) -> None:
-    made(m.CeIntent)
+    make(m.CeIntent)
     with connection.cursor() as cursor:
         cursor.execute("UPDATE ce_intent SET priority = 3 WHERE intent_code = 'LOAN'")
 
@@ -62,9 +62,9 @@ def test_a_sound_installation_says_so(ada: Client) -> None:
 
 
 def test_rows_that_no_turn_can_use_are_told_with_the_reason(ada: Client) -> None:
-    made(m.CeIntent)
-    rule = made(m.CeRule, rule_type="REGEX", match_pattern="(")
-    made(m.CeRule, rule_type="REGEX", match_pattern="(", enabled=False)
+    make(m.CeIntent)
+    rule = make(m.CeRule, rule_type="REGEX", match_pattern="(")
+    make(m.CeRule, rule_type="REGEX", match_pattern="(", enabled=False)
 
     shown = page(ada)
 
@@ -73,15 +73,15 @@ def test_rows_that_no_turn_can_use_are_told_with_the_reason(ada: Client) -> None
 
 
 def test_a_setting_that_cannot_be_read_is_told(ada: Client) -> None:
-    made(m.CeConfig, config_type="RulesStep", config_key="MAX_PASSES", config_value="many")
+    make(m.CeConfig, config_type="RulesStep", config_key="MAX_PASSES", config_value="many")
 
     assert "RulesStep/MAX_PASSES : Its value must be a whole number from 1 to 20." in page(ada)
 
 
 def test_rows_of_an_intent_that_is_off_are_counted(ada: Client) -> None:
-    made(m.CeIntent, enabled=False)
-    made(m.CeRule)
-    made(m.CeRule)
+    make(m.CeIntent, enabled=False)
+    make(m.CeRule)
+    make(m.CeRule)
     a_response(intent_code="GONE")
 
     shown = page(ada)
@@ -105,7 +105,7 @@ def test_failed_turns_are_told(ada: Client) -> None:
 def test_many_concerns_are_cut(ada: Client) -> None:
     with change_set():
         for _ in range(20):
-            made(m.CeRule, intent_code="ANY", rule_type="REGEX", match_pattern="(")
+            make(m.CeRule, intent_code="ANY", rule_type="REGEX", match_pattern="(")
 
     shown = page(ada)
 

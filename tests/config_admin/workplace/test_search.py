@@ -24,12 +24,12 @@ def snapshot_of(*found: rows.Row) -> Snapshot:
     return Snapshot(7, tables)
 
 
-def found(text: str, *stored: rows.Row, **options: Any) -> Found:
+def search_rows(text: str, *stored: rows.Row, **options: Any) -> Found:
     return search(snapshot_of(*stored), text, options.pop("tables", TABLES - {CeConfig._meta.db_table}), **options)
 
 
 def names(text: str, *stored: rows.Row, **options: Any) -> list[str]:
-    return [hit.name for hit in found(text, *stored, **options).hits]
+    return [hit.name for hit in search_rows(text, *stored, **options).hits]
 
 
 def test_rows_are_found_by_every_text_of_theirs() -> None:
@@ -74,7 +74,7 @@ def test_a_number_finds_the_row_and_the_release() -> None:
 
 
 def test_the_place_of_the_words_is_told() -> None:
-    hit = found("mortgage", rule(1, match_pattern=f"{'a' * 50} mortgage {'b' * 90}", enabled=False)).hits[0]
+    hit = search_rows("mortgage", rule(1, match_pattern=f"{'a' * 50} mortgage {'b' * 90}", enabled=False)).hits[0]
 
     assert (hit.field, hit.match, hit.enabled) == ("condition", "mortgage", False)
     assert hit.before == f"…{'a' * 31} "
@@ -93,14 +93,14 @@ def test_pages_and_settings_are_found_too() -> None:
 
 
 def test_many_hits_are_counted_and_the_best_shown() -> None:
-    many = found("yes", *(rule(number) for number in range(1, 100)))
+    many = search_rows("yes", *(rule(number) for number in range(1, 100)))
 
     assert (len(many.hits), many.total) == (SHOWN, 99)
 
 
 @pytest.mark.parametrize("text", ["", "   "])
 def test_nothing_is_found_by_nothing(text: str) -> None:
-    assert found(text, rule(1)) == Found((), 0)
+    assert search_rows(text, rule(1)) == Found((), 0)
 
 
 def test_an_edit_does_not_make_anew_what_other_tables_say() -> None:

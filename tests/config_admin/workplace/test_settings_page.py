@@ -21,8 +21,8 @@ from convengine.engine.turn import live_settings as settings
 from convengine.engine.turn.live_settings import CATALOGUE, Setting
 from convengine.server import settings_catalogue
 from tests.cases import for_each
-from tests.config_admin.admin.pages import address, newest, sent_by, told
-from tests.config_admin.builders import made
+from tests.config_admin.admin.pages import address, newest, read_message, sent_by
+from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
 MAX_PASSES = CATALOGUE["RULESSTEP", "MAX_PASSES"]
@@ -33,7 +33,7 @@ RESUME_MODE = CATALOGUE["SESSION", "RESUME_MODE"]
 def row(setting: Setting[Any], value: str, qualifier: str = "", **values: Any) -> m.CeConfig:
     key = f"{setting.key}.{qualifier}" if qualifier else setting.key
     with change_set(Origin.ADMIN, "ben"):
-        stored: m.CeConfig = made(m.CeConfig, config_type=setting.type, config_key=key, config_value=value, **values)
+        stored: m.CeConfig = make(m.CeConfig, config_type=setting.type, config_key=key, config_value=value, **values)
     return stored
 
 
@@ -103,7 +103,7 @@ def test_values_for_single_channels_stand_below(ada: Client) -> None:
 
 
 def test_rows_that_nothing_reads_are_listed(ada: Client) -> None:
-    made(m.CeConfig, config_type="RulesStep", config_key="MAX_PASES", config_value="3")
+    make(m.CeConfig, config_type="RulesStep", config_key="MAX_PASES", config_value="3")
 
     text = page(ada)
 
@@ -162,7 +162,7 @@ def test_a_value_given_in_place_is_a_row_and_a_release_with_its_reason(ben: Clie
     response = edit(ben, "DialogueActStep/LLM_THRESHOLD", config_value="0.8", reason="Ask less")
 
     assert response["Location"] == settings_url(THRESHOLD)
-    assert "DialogueActStep/LLM_THRESHOLD is now 0.8." in told(response, ben)
+    assert "DialogueActStep/LLM_THRESHOLD is now 0.8." in read_message(response, ben)
     assert (newest().author, newest().reason, newest().origin) == ("ben", "Ask less", "ADMIN")
     assert settings.read(snapshots.current(), THRESHOLD).value == 0.8
 
@@ -195,7 +195,7 @@ def test_a_value_out_of_bounds_is_told_at_the_field_and_not_stored(ada: Client) 
 
 def test_a_warning_holds_the_value_once(ada: Client) -> None:
     name = "ResetResolvedIntentStep/RESET_INTENT_CODES"
-    made(m.CeConfig, config_type=name.split("/")[0], config_key=name.split("/")[1], config_value="")
+    make(m.CeConfig, config_type=name.split("/")[0], config_key=name.split("/")[1], config_value="")
     held = edit(ada, name, config_value="NO_SUCH")
 
     assert "The intent NO_SUCH" in held.content.decode()

@@ -16,8 +16,8 @@ from audit.models import CeTurnRow
 from config_admin import models as m
 from config_admin.editing.links import workspace_url
 from config_admin.releases.change_set import change_set
-from tests.config_admin.admin.pages import a_response, address, again, fill
-from tests.config_admin.builders import EXAMPLES, MODELS, made, new
+from tests.config_admin.admin.pages import a_response, address, fill, send_again
+from tests.config_admin.builders import EXAMPLES, MODELS, make, new
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +30,7 @@ def text(client: Client, url: str = PAGE) -> str:
     return str(response.content.decode())
 
 
-def decided(row: Any, *days_ago: float) -> None:
+def store_decisions(row: Any, *days_ago: float) -> None:
     for days in days_ago:
         moment = timezone.now() - timedelta(days=days)
         CeTurnRow.objects.create(
@@ -55,10 +55,10 @@ def many_rules(count: int) -> None:
 
 def test_everything_that_concerns_the_intent_is_on_its_page(ada: Client) -> None:
     with change_set():
-        made(m.CeIntent)
+        make(m.CeIntent)
         for model in MODELS:
             if EXAMPLES[model][0].get("intent_code") == "LOAN" and model is not m.CeIntent:
-                made(model)
+                make(model)
     shown = text(ada)
 
     for one in (
@@ -73,7 +73,7 @@ def test_everything_that_concerns_the_intent_is_on_its_page(ada: Client) -> None
 
 
 def test_an_intent_without_a_row_says_so_and_offers_the_first(ada: Client) -> None:
-    made(m.CeIntent)
+    make(m.CeIntent)
     shown = text(ada)
 
     assert "No phrases yet. Add one first." in shown
@@ -81,10 +81,10 @@ def test_an_intent_without_a_row_says_so_and_offers_the_first(ada: Client) -> No
 
 
 def test_each_row_tells_how_often_it_fired_when_last_or_never(ada: Client) -> None:
-    made(m.CeIntent)
-    often, once, never = (made(m.CeRule, action_value=state) for state in ("A", "B", "C"))
-    decided(often, 1, 2, 30)
-    decided(once, 30)
+    make(m.CeIntent)
+    often, once, never = (make(m.CeRule, action_value=state) for state in ("A", "B", "C"))
+    store_decisions(often, 1, 2, 30)
+    store_decisions(once, 30)
 
     groups = next(part for part in ada.get(PAGE).context["parts"] if part.key == "ce_rule").groups
     fired = {line.url.split("/")[4]: line.fired for one in groups for line in one.lines}
@@ -95,16 +95,16 @@ def test_each_row_tells_how_often_it_fired_when_last_or_never(ada: Client) -> No
 
 
 def test_rules_of_every_intent_are_there_and_marked(ada: Client) -> None:
-    made(m.CeIntent)
-    made(m.CeRule, intent_code="ANY")
+    make(m.CeIntent)
+    make(m.CeRule, intent_code="ANY")
 
     assert "every intent" in text(ada)
     assert "Always in state COLLECT, set state to DONE." in text(ada, "/admin/config_admin/ceintent/ANY/workspace/")
 
 
 def test_a_state_that_ends_without_an_answer_is_told(ada: Client) -> None:
-    made(m.CeIntent)
-    made(m.CeRule, action_value="DONE")
+    make(m.CeIntent)
+    make(m.CeRule, action_value="DONE")
     a_response(intent_code="LOAN", state_code="COLLECT")
 
     assert ada.get(PAGE).context["unanswered"][0][1] == "DONE"
@@ -113,7 +113,7 @@ def test_a_state_that_ends_without_an_answer_is_told(ada: Client) -> None:
 
 def test_a_form_that_was_opened_here_leads_back(ada: Client) -> None:
     with change_set():
-        made(m.CeIntent)
+        make(m.CeIntent)
         row = a_response(intent_code="LOAN", state_code="ANY")
     url = f"{address(m.CeResponse, 'change', row.pk)}?{urlencode({'workspace': 'LOAN'})}"
 
@@ -124,19 +124,19 @@ def test_a_form_that_was_opened_here_leads_back(ada: Client) -> None:
 
 def test_a_new_intent_is_filled_in_next(ada: Client) -> None:
     warned = fill(ada, address(m.CeIntent, "add"), intent_code="REFUND", description="Wants money back.")
-    response = again(ada, warned, _confirm="1")
+    response = send_again(ada, warned, _confirm="1")
 
     assert response["Location"] == workspace_url("REFUND")
 
 
 def test_the_list_leads_to_the_workspace(ada: Client) -> None:
-    made(m.CeIntent)
+    make(m.CeIntent)
 
     assert f'href="{PAGE}' in text(ada, address(m.CeIntent))
 
 
 def test_who_may_only_read_is_offered_nothing_to_add(somebody: Any) -> None:
-    made(m.CeIntent)
+    make(m.CeIntent)
     quinn = somebody("quinn", "qa")
 
     assert "/add/" not in text(quinn)
@@ -156,7 +156,7 @@ def test_five_thousand_rules_cost_as_many_queries_as_ten(ada: Client) -> None:
             text(ada)
         return len(captured)
 
-    made(m.CeIntent)
+    make(m.CeIntent)
     many_rules(10)
     few = queries()
     many_rules(5000)

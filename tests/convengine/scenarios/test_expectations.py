@@ -108,18 +108,18 @@ MISSED: list[tuple[str, Any, Miss]] = [
 ]
 
 
-def found(expect: dict[str, Any], observed: ObservedTurn = OBSERVED) -> list[Miss]:
+def list_misses(expect: dict[str, Any], observed: ObservedTurn = OBSERVED) -> list[Miss]:
     return list(find_misses(expect, observed))
 
 
 @pytest.mark.parametrize(("key", "value"), FULFILLED)
 def test_an_expectation_is_fulfilled(key: str, value: Any) -> None:
-    assert found({key: value}) == []
+    assert list_misses({key: value}) == []
 
 
 @pytest.mark.parametrize(("key", "value", "miss"), MISSED)
 def test_an_expectation_is_missed_with_where_expected_and_got(key: str, value: Any, miss: Miss) -> None:
-    assert found({key: value}) == [miss]
+    assert list_misses({key: value}) == [miss]
 
 
 def test_every_key_is_seen_fulfilled_and_missed() -> None:
@@ -130,18 +130,19 @@ def test_every_key_is_seen_fulfilled_and_missed() -> None:
 
 
 def test_a_turn_is_expected_to_succeed_unless_it_says_otherwise() -> None:
-    assert found({}) == []
-    assert [miss.where for miss in found({}, FAILED)] == ["expect.http_status", "expect.success"]
+    assert list_misses({}) == []
+    assert [miss.where for miss in list_misses({}, FAILED)] == ["expect.http_status", "expect.success"]
 
 
 def test_an_expected_error_implies_that_the_turn_fails() -> None:
     assert (
-        found({"http_status": 500, "error": {"code": "RESPONSE_MAPPING_NOT_FOUND", "recoverable": False}}, FAILED) == []
+        list_misses({"http_status": 500, "error": {"code": "RESPONSE_MAPPING_NOT_FOUND", "recoverable": False}}, FAILED)
+        == []
     )
 
 
 def test_an_error_that_is_another_one_is_missed() -> None:
-    misses = found({"http_status": 500, "error": {"code": "LLM_TIMEOUT", "recoverable": True}}, FAILED)
+    misses = list_misses({"http_status": 500, "error": {"code": "LLM_TIMEOUT", "recoverable": True}}, FAILED)
 
     assert misses == [
         Miss("expect.error.code", "LLM_TIMEOUT", "RESPONSE_MAPPING_NOT_FOUND"),
@@ -150,7 +151,7 @@ def test_an_error_that_is_another_one_is_missed() -> None:
 
 
 def test_an_error_that_did_not_happen_is_missed() -> None:
-    assert found({"error": {}}) == [
+    assert list_misses({"error": {}}) == [
         Miss("expect.success", False, True),
         Miss("expect.error.payload.type", "ERROR", "TEXT"),
     ]
@@ -161,7 +162,7 @@ def test_a_json_payload_is_looked_into_whether_it_comes_as_a_document_or_as_text
 
     for value in ({"parts": ["shoes", "laces"]}, '{"parts": ["shoes", "laces"]}'):
         body = {"success": True, "payload": {"type": "JSON", "value": value}}
-        assert found(expect, ObservedTurn(body=body)) == []
+        assert list_misses(expect, ObservedTurn(body=body)) == []
 
 
 def test_a_request_that_became_no_turn_has_nothing_to_show() -> None:
@@ -175,11 +176,11 @@ def test_a_request_that_became_no_turn_has_nothing_to_show() -> None:
         "llm_calls": 0,
     }
 
-    assert found(expect, nothing) == []
+    assert list_misses(expect, nothing) == []
 
 
 def test_misses_come_in_the_order_of_the_vocabulary() -> None:
-    wrong = found({"audit_counts": {"X": 1}, "state": "X", "http_status": 404})
+    wrong = list_misses({"audit_counts": {"X": 1}, "state": "X", "http_status": 404})
 
     assert [miss.where for miss in wrong] == ["expect.http_status", "expect.state", "expect.audit_counts.X"]
 
@@ -188,43 +189,43 @@ def rows(*stages: str | tuple[str, dict[str, Any]]) -> list[Row]:
     return [Row(stage, {}) if isinstance(stage, str) else Row(*stage) for stage in stages]
 
 
-def missed(items: list[Any], *stages: str | tuple[str, dict[str, Any]]) -> Any:
+def first_miss(items: list[Any], *stages: str | tuple[str, dict[str, Any]]) -> Any:
     return find_first_miss(items, rows(*stages))
 
 
 def test_items_are_a_subsequence() -> None:
-    assert missed(["A", "C"], "A", "B", "C", "D") is None
-    assert missed([], "A") is None
+    assert first_miss(["A", "C"], "A", "B", "C", "D") is None
+    assert first_miss([], "A") is None
 
 
 def test_a_stage_out_of_order_is_missed_with_what_came_instead() -> None:
-    assert missed(["B", "A"], "A", "B", "STEP_EXIT", "C") == ("[1]", "A", ["C"])
+    assert first_miss(["B", "A"], "A", "B", "STEP_EXIT", "C") == ("[1]", "A", ["C"])
 
 
 def test_a_row_is_taken_by_one_item_only() -> None:
-    assert missed(["A", "A"], "A", "B") == ("[1]", "A", ["B"])
-    assert missed(["A", "A"], "A", "A") is None
+    assert first_miss(["A", "A"], "A", "B") == ("[1]", "A", ["B"])
+    assert first_miss(["A", "A"], "A", "A") is None
 
 
 def test_a_name_means_the_stage_with_any_source() -> None:
-    assert missed(["RULE_APPLIED"], "RULE_APPLIED (RulesStep)") is None
-    assert missed(["RULE"], "RULE_APPLIED (RulesStep)") is not None
+    assert first_miss(["RULE_APPLIED"], "RULE_APPLIED (RulesStep)") is None
+    assert first_miss(["RULE"], "RULE_APPLIED (RulesStep)") is not None
 
 
 def test_a_name_with_brackets_means_only_itself() -> None:
-    assert missed(["RULE_APPLIED (RulesStep)"], "RULE_APPLIED (RulesStep)") is None
-    assert missed(["RULE_APPLIED (RulesStep)"], "RULE_APPLIED (RulesStep Again)") is not None
-    assert missed(["RULE_APPLIED (RulesStep)"], "RULE_APPLIED") is not None
+    assert first_miss(["RULE_APPLIED (RulesStep)"], "RULE_APPLIED (RulesStep)") is None
+    assert first_miss(["RULE_APPLIED (RulesStep)"], "RULE_APPLIED (RulesStep Again)") is not None
+    assert first_miss(["RULE_APPLIED (RulesStep)"], "RULE_APPLIED") is not None
 
 
 def test_a_payload_is_looked_for_in_later_rows_of_the_stage_as_well() -> None:
     item = {"stage": "A", "payload": {"$.n": 2}}
 
-    assert missed([item, "B"], ("A", {"n": 1}), ("A", {"n": 2}), "B") is None
-    assert missed([item, "B"], "B", ("A", {"n": 2})) == ("[1]", "B", [])
+    assert first_miss([item, "B"], ("A", {"n": 1}), ("A", {"n": 2}), "B") is None
+    assert first_miss([item, "B"], "B", ("A", {"n": 2})) == ("[1]", "B", [])
 
 
 def test_a_payload_that_does_not_fit_names_its_path_and_value() -> None:
     item = {"stage": "A", "payload": {"$.ok": True, "$.n": {"min": 2}}}
 
-    assert missed(["B", item], "B", ("A", {"ok": True, "n": 1})) == ("[1] A['$.n']", {"min": 2}, 1)
+    assert first_miss(["B", item], "B", ("A", {"ok": True, "n": 1})) == ("[1] A['$.n']", {"min": 2}, 1)

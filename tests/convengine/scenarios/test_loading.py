@@ -22,25 +22,25 @@ TOOL = {"tool_code": "a", "result": 1}
 BOX = {"page_id": 1, "section_id": 2, "container_id": 3, "result": 1}
 
 
-def loaded(folder: Path, **given: Any) -> Scenario:
+def load_world(folder: Path, **given: Any) -> Scenario:
     path = folder / "world.yaml"
     path.write_text(yaml.safe_dump({"id": "world", "title": "A world", "turns": [{"user": "hi"}], **given}))
     return load(path)
 
 
 def test_the_smallest_scenario_has_a_turn(tmp_path: Path) -> None:
-    assert loaded(tmp_path).turns == (Turn("hi"),)
+    assert load_world(tmp_path).turns == (Turn("hi"),)
 
 
 def test_the_words_about_a_scenario_are_kept(tmp_path: Path) -> None:
-    world = loaded(tmp_path, covers=["Step"], why="because", requires=["time_travel"])
+    world = load_world(tmp_path, covers=["Step"], why="because", requires=["time_travel"])
 
     assert (world.id, world.title, world.why) == ("world", "A world", "because")
     assert (world.covers, world.requires) == (("Step",), ("time_travel",))
 
 
 def test_settings_become_those_of_the_product(tmp_path: Path) -> None:
-    world = loaded(tmp_path, settings={"flow": {"memory": {"enabled": True}}})
+    world = load_world(tmp_path, settings={"flow": {"memory": {"enabled": True}}})
 
     assert world.settings.live["MEMORYSTEP", "ENABLED"] == "true"
 
@@ -54,7 +54,7 @@ def test_rows_have_our_columns_and_their_values(tmp_path: Path) -> None:
         "temperature": 0.5,
         "interaction_contract": {"allows": ["affirm"]},
     }
-    stored = loaded(tmp_path, tables={"ce_prompt_template": [row]}).tables["ce_prompt_template"][0]
+    stored = load_world(tmp_path, tables={"ce_prompt_template": [row]}).tables["ce_prompt_template"][0]
 
     assert stored["response_type"] == "TEXT"
     assert stored["system_prompt"] == '{"be": "kind"}'
@@ -63,7 +63,7 @@ def test_rows_have_our_columns_and_their_values(tmp_path: Path) -> None:
 
 
 def test_edges_come_from_the_graph_and_from_the_settings(tmp_path: Path) -> None:
-    world = loaded(
+    world = load_world(
         tmp_path,
         state_graph=[{"from": "A", "to": "B"}, {"from": "B", "to": "C", "intent": "X"}],
         settings={"flow": {"state_graph": {"allowed_transitions": {"C": ["D"]}}}},
@@ -82,7 +82,7 @@ def test_a_conversation_may_be_there_already(tmp_path: Path) -> None:
         "history": [{"user": "hi", "assistant": "hello"}],
     }
 
-    assert loaded(tmp_path, conversation=given).start == Start(
+    assert load_world(tmp_path, conversation=given).start == Start(
         {
             "intent_code": "FAQ",
             "state_code": "IDLE",
@@ -95,7 +95,7 @@ def test_a_conversation_may_be_there_already(tmp_path: Path) -> None:
 
 
 def test_a_script_of_the_model_is_read(tmp_path: Path) -> None:
-    world = loaded(
+    world = load_world(
         tmp_path,
         llm=[
             {"when": {"purpose": "intent", "contains": "a"}, "reply": {"intent": "X"}, "times": 2},
@@ -117,7 +117,7 @@ def test_a_script_of_the_model_is_read(tmp_path: Path) -> None:
 
 
 def test_stubs_are_read(tmp_path: Path) -> None:
-    world = loaded(
+    world = load_world(
         tmp_path,
         tasks=[
             {"bean": "mail", "method": "send", "returns": None, "sets_context": {"sent": True}},
@@ -158,7 +158,7 @@ def test_a_turn_may_say_everything(tmp_path: Path) -> None:
         "expect": {"state": "X"},
     }
 
-    assert loaded(tmp_path, turns=[turn]).turns[0] == Turn(
+    assert load_world(tmp_path, turns=[turn]).turns[0] == Turn(
         None,
         "other",
         (
@@ -176,7 +176,7 @@ def test_a_turn_may_come_by_a_thread_and_set_the_clock(tmp_path: Path) -> None:
     thread = {"remote_jid": "+1555"}
     turns = [{"user": "a", "thread": thread, "at": "7d 1ms"}, {"user": "b", "thread": {**thread, "channel": "sms"}}]
 
-    first, second = loaded(tmp_path, turns=turns).turns
+    first, second = load_world(tmp_path, turns=turns).turns
 
     assert (first.thread, first.at) == (ThreadName("+1555", "default", "whatsapp"), timedelta(days=7, milliseconds=1))
     assert (second.thread, second.at) == (ThreadName("+1555", "default", "sms"), None)
@@ -195,13 +195,13 @@ def test_a_turn_may_come_by_a_thread_and_set_the_clock(tmp_path: Path) -> None:
 )
 def test_a_thread_or_a_time_that_is_none_is_an_error(tmp_path: Path, more: Any, problem: str) -> None:
     with pytest.raises(ScenarioFileError) as refused:
-        loaded(tmp_path, turns=[{"user": "a", **more}])
+        load_world(tmp_path, turns=[{"user": "a", **more}])
 
     assert problem in str(refused.value)
 
 
 def test_a_turn_belongs_to_the_main_conversation_unless_it_says_otherwise(tmp_path: Path) -> None:
-    assert loaded(tmp_path).turns[0].conversation == MAIN
+    assert load_world(tmp_path).turns[0].conversation == MAIN
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_a_turn_belongs_to_the_main_conversation_unless_it_says_otherwise(tmp_pa
 )  # fmt: skip
 def test_what_is_not_known_is_an_error_at_its_place(tmp_path: Path, given: Any, problem: str) -> None:
     with pytest.raises(ScenarioFileError) as refused:
-        loaded(tmp_path, **given)
+        load_world(tmp_path, **given)
 
     assert str(refused.value).startswith(problem)
 

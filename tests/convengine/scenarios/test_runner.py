@@ -31,7 +31,7 @@ def rule(**values: Any) -> dict[str, Any]:
     return {"intent_code": "ANY", "state_code": "ANY", "rule_type": "EXACT", "match_pattern": "ANY", **values}
 
 
-def played(folder: Path, *turns: dict[str, Any], replay: bool = True, **world: Any) -> Report:
+def play_turns(folder: Path, *turns: dict[str, Any], replay: bool = True, **world: Any) -> Report:
     path = folder / "world.yaml"
     tables = {**TABLES, **world.pop("tables", {})}
     written = {"id": "world", "title": "W", "tables": tables, "llm": [UNSURE], "turns": list(turns), **world}
@@ -41,13 +41,13 @@ def played(folder: Path, *turns: dict[str, Any], replay: bool = True, **world: A
 
 
 def test_a_world_that_holds_passes(tmp_path: Path) -> None:
-    report = played(tmp_path, {"user": "fees", "expect": {"response": {"equals": "No fees."}, "intent": "FAQ"}})
+    report = play_turns(tmp_path, {"user": "fees", "expect": {"response": {"equals": "No fees."}, "intent": "FAQ"}})
 
     assert (report.outcome, report.failures) == ("passed", [])
 
 
 def test_what_does_not_hold_is_told_with_turn_place_expected_and_got(tmp_path: Path) -> None:
-    report = played(
+    report = play_turns(
         tmp_path,
         {"user": "fees", "expect": {"intent": "FAQ"}},
         {"user": "fees", "expect": {"intent": "OTHER", "state": "X"}},
@@ -61,7 +61,7 @@ def test_what_does_not_hold_is_told_with_turn_place_expected_and_got(tmp_path: P
 
 
 def test_a_file_that_is_no_scenario_fails_and_says_why(tmp_path: Path) -> None:
-    report = played(tmp_path, {"user": "fees", "expect": {"intnt": "FAQ"}})
+    report = play_turns(tmp_path, {"user": "fees", "expect": {"intnt": "FAQ"}})
 
     assert report.outcome == "failed"
     assert report.failures[0].where == "file"
@@ -69,29 +69,31 @@ def test_a_file_that_is_no_scenario_fails_and_says_why(tmp_path: Path) -> None:
 
 
 def test_rows_that_cannot_be_stored_fail_the_file(tmp_path: Path) -> None:
-    report = played(tmp_path, {"user": "fees"}, tables={"ce_intent": [INTENT, INTENT]})
+    report = play_turns(tmp_path, {"user": "fees"}, tables={"ce_intent": [INTENT, INTENT]})
 
     assert [(failure.turn, failure.where) for failure in report.failures] == [(None, "tables")]
 
 
 def test_an_edit_that_cannot_be_stored_fails_its_turn(tmp_path: Path) -> None:
-    report = played(tmp_path, {"user": "fees"}, {"user": "fees", "before": [{"insert": "ce_intent", "row": INTENT}]})
+    report = play_turns(
+        tmp_path, {"user": "fees"}, {"user": "fees", "before": [{"insert": "ce_intent", "row": INTENT}]}
+    )
 
     assert [(failure.turn, failure.where) for failure in report.failures] == [(2, "before")]
 
 
 def test_a_scenario_that_requires_what_the_product_does_not_declare_is_skipped(tmp_path: Path) -> None:
-    report = played(tmp_path, {"user": "fees", "expect": {"intent": "WRONG"}}, requires=["b", "a", *CAPABILITIES])
+    report = play_turns(tmp_path, {"user": "fees", "expect": {"intent": "WRONG"}}, requires=["b", "a", *CAPABILITIES])
 
     assert (report.outcome, report.reason, report.failures) == ("skipped", "requires a, b", [])
 
 
 def test_the_product_declares_that_force_signals_beat_collection(tmp_path: Path) -> None:
-    assert played(tmp_path, {"user": "fees"}, requires=["force_beats_collection"]).outcome == "passed"
+    assert play_turns(tmp_path, {"user": "fees"}, requires=["force_beats_collection"]).outcome == "passed"
 
 
 def test_shipped_rows_are_gone(tmp_path: Path) -> None:
-    report = played(
+    report = play_turns(
         tmp_path,
         {"user": "hm", "expect": {"http_status": 500, "error": {"code": "RESPONSE_MAPPING_NOT_FOUND"}}},
         tables={"ce_response": [RESPONSE]},
@@ -102,7 +104,7 @@ def test_shipped_rows_are_gone(tmp_path: Path) -> None:
 
 def test_each_conversation_has_its_own_state(tmp_path: Path) -> None:
     sets = rule(phase="PRE_RESPONSE_RESOLUTION", action="SET_INPUT_PARAM", action_value='{"seen": true}')
-    report = played(
+    report = play_turns(
         tmp_path,
         {"user": "fees", "expect": {"input_params": {"seen": True}}},
         {"user": "hm", "conversation": "b", "expect": {"intent": "UNKNOWN"}},
@@ -116,7 +118,7 @@ def test_each_conversation_has_its_own_state(tmp_path: Path) -> None:
 
 def test_the_conversation_begins_as_the_file_says(tmp_path: Path) -> None:
     start = {"intent_code": "FAQ", "state_code": "IDLE", "context": {"a": 1}, "input_params": {"vip": True}}
-    report = played(
+    report = play_turns(
         tmp_path,
         {"user": "fees", "expect": {"context": {"$.a": 1}, "input_params": {"vip": True, "tier": "gold"}},
          "input_params": {"tier": "gold"}},
@@ -129,7 +131,7 @@ def test_the_conversation_begins_as_the_file_says(tmp_path: Path) -> None:
 
 def test_a_conversation_may_have_a_past(tmp_path: Path) -> None:
     past = [{"user": "hi", "assistant": "Hello."}, {"user": "fees", "assistant": "No fees."}]
-    report = played(
+    report = play_turns(
         tmp_path,
         {"user": "fees", "expect": {"intent": "FAQ", "persisted": {"last_turn_no": 3, "turn_count": 3}}},
         conversation={"intent_code": "FAQ", "state_code": "IDLE", "history": past},
@@ -139,12 +141,12 @@ def test_a_conversation_may_have_a_past(tmp_path: Path) -> None:
 
 
 def test_a_turn_may_have_no_message(tmp_path: Path) -> None:
-    assert played(tmp_path, {"user": None, "expect": {"intent": "UNKNOWN"}}).failures == []
+    assert play_turns(tmp_path, {"user": None, "expect": {"intent": "UNKNOWN"}}).failures == []
 
 
 def test_edits_are_live_on_the_next_turn(tmp_path: Path) -> None:
     changed = {"update": "ce_response", "where": {"intent_code": "FAQ"}, "set": {"exact_text": "Five euros."}}
-    report = played(
+    report = play_turns(
         tmp_path,
         {"user": "fees", "expect": {"response": {"equals": "No fees."}}},
         {"user": "fees", "before": [changed], "expect": {"response": {"equals": "Five euros."}}},
@@ -160,7 +162,7 @@ SENDS = {"bean": "mail", "method": "send", "returns": {"ok": True}, "sets_contex
 
 
 def test_a_scripted_task_runs_and_is_counted_for_its_turn_only(tmp_path: Path) -> None:
-    report = played(
+    report = play_turns(
         tmp_path,
         {"user": "fees", "expect": {"task_calls": [{"bean": "mail", "method": "send"}], "context": {"$.sent": True}}},
         {"user": "hm", "conversation": "b", "expect": {"task_calls": []}},
@@ -172,7 +174,7 @@ def test_a_scripted_task_runs_and_is_counted_for_its_turn_only(tmp_path: Path) -
 
 
 def test_a_task_that_raises_is_counted_as_called(tmp_path: Path) -> None:
-    report = played(
+    report = play_turns(
         tmp_path,
         {"user": "fees", "expect": {"task_calls": [{"bean": "mail", "method": "send"}],
          "audit_stages_in_order": [{"stage": "RULE_ERROR", "payload": {"$.errorMessage": {"contains": "no route"}}}]}},
@@ -185,7 +187,7 @@ def test_a_task_that_raises_is_counted_as_called(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tasks", [[], [{**SENDS, "method": "other"}]])
 def test_a_task_without_a_stub_is_an_unscripted_call(tmp_path: Path, tasks: list[Any]) -> None:
-    report = played(tmp_path, {"user": "fees"}, tables={"ce_rule": [TASK]}, tasks=tasks)
+    report = play_turns(tmp_path, {"user": "fees"}, tables={"ce_rule": [TASK]}, tasks=tasks)
 
     assert [(failure.turn, failure.where) for failure in report.failures] == [(1, "unscripted call")]
     assert "mail" in report.failures[0].got
@@ -202,7 +204,7 @@ ACTION = {
 
 @pytest.mark.parametrize("tasks", [[], [{**SENDS, "method": "other"}]])
 def test_an_action_without_a_stub_is_an_unscripted_call(tmp_path: Path, tasks: list[Any]) -> None:
-    report = played(
+    report = play_turns(
         tmp_path,
         {"user": "yes", "expect": {"task_calls": [], "input_params": {"pending_action_result": "FAILED"}}},
         tables={"ce_pending_action": [ACTION]},
@@ -218,7 +220,7 @@ def test_settings_and_levels_of_the_world_are_in_force_and_no_others(tmp_path: P
     settings.CONVENGINE = {**settings.CONVENGINE, "SETTING_DEFAULTS": {("AUDIT", "LEVEL"): "ERROR_ONLY"}}
     standard = {"audit": {"level": "STANDARD", "persist_meta": False}}
 
-    report = played(
+    report = play_turns(
         tmp_path,
         {"user": "fees", "expect": {"audit_stages_absent": ["STEP_ENTER"], "audit_stages_in_order": ["ENGINE_RETURN"],
                                     "audit_meta_absent": True}},
@@ -233,15 +235,15 @@ def test_a_rate_limit_of_the_world_is_in_force(tmp_path: Path) -> None:
     limit = {"audit": {"rate_limit": {"enabled": True, "max_events": 1, "window_ms": 60_000}}}
 
     expect = {"audit_counts": {"STEP_ENTER": 1}}
-    assert played(tmp_path, {"user": "fees", "expect": expect}, settings=limit, replay=False).failures == []
+    assert play_turns(tmp_path, {"user": "fees", "expect": expect}, settings=limit, replay=False).failures == []
 
 
 def test_each_turn_is_replayed_when_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(conf.DEFAULTS, "REPLAY", f"{__name__}.differs")
 
-    replayed = played(tmp_path, {"user": "fees"})
+    replayed = play_turns(tmp_path, {"user": "fees"})
     assert replayed.failures == [Failure(1, "replay, event 3", ("A", {}), None)]
-    assert played(tmp_path, {"user": "fees"}, replay=False).outcome == "passed"
+    assert play_turns(tmp_path, {"user": "fees"}, replay=False).outcome == "passed"
 
 
 class Differs:
@@ -255,14 +257,14 @@ def differs(record: CeConversationHistory) -> Differs:
 
 
 def test_a_turn_that_says_why_it_cannot_be_replayed_is_left_alone(tmp_path: Path) -> None:
-    assert played(tmp_path, {"user": "fees", "input_params": {"token": "secret"}}).outcome == "passed"
+    assert play_turns(tmp_path, {"user": "fees", "input_params": {"token": "secret"}}).outcome == "passed"
 
 
 def test_a_world_does_not_see_the_one_before_it(tmp_path: Path) -> None:
-    played(
+    play_turns(
         tmp_path,
         {"user": "fees"},
         tables={"ce_policy": [{"rule_type": "REGEX", "pattern": ".", "response_text": "No."}]},
     )
 
-    assert played(tmp_path, {"user": "fees", "expect": {"intent": "FAQ"}}).failures == []
+    assert play_turns(tmp_path, {"user": "fees", "expect": {"intent": "FAQ"}}).failures == []

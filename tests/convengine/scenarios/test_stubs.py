@@ -12,7 +12,7 @@ from convengine.server.extensions.tasks import Tasks
 from tests.builders import make_session
 
 
-def made(**stubs: Any) -> ScenarioStubs:
+def make_stubs(**stubs: Any) -> ScenarioStubs:
     return build_stubs(Scenario("world", "A world", (Turn("hi"),), **stubs))
 
 
@@ -21,7 +21,7 @@ def run(stubs: ScenarioStubs, bean: str, method: str) -> Any:
 
 
 def test_a_task_returns_what_the_file_says_and_writes_into_the_context() -> None:
-    stubs = made(tasks=[TaskStub("mail", "send", {"id": 7}, sets_context={"sent": True})])
+    stubs = make_stubs(tasks=[TaskStub("mail", "send", {"id": 7}, sets_context={"sent": True})])
 
     answer = run(stubs, "mail", "send")
 
@@ -30,7 +30,7 @@ def test_a_task_returns_what_the_file_says_and_writes_into_the_context() -> None
 
 
 def test_a_task_raises_what_the_file_says_and_counts_as_called() -> None:
-    stubs = made(tasks=[TaskStub("mail", "send", raises="no route")])
+    stubs = make_stubs(tasks=[TaskStub("mail", "send", raises="no route")])
 
     answer = run(stubs, "mail", "send")
 
@@ -39,7 +39,7 @@ def test_a_task_raises_what_the_file_says_and_counts_as_called() -> None:
 
 
 def test_methods_of_one_task_stand_together_and_the_first_of_a_name_counts() -> None:
-    stubs = made(tasks=[TaskStub("mail", "a", 1), TaskStub("mail", "b", 2), TaskStub("mail", "a", 3)])
+    stubs = make_stubs(tasks=[TaskStub("mail", "a", 1), TaskStub("mail", "b", 2), TaskStub("mail", "a", 3)])
 
     assert Tasks(stubs.registry, Recording()).methods("mail") == ("a", "b")
     assert run(stubs, "mail", "a").value == 1
@@ -53,7 +53,7 @@ def test_methods_of_one_task_stand_together_and_the_first_of_a_name_counts() -> 
     ],
 )
 def test_a_container_gives_what_the_file_says(stub: ContainerStub, value: Any, error: str | None) -> None:
-    registry = made(containers=[stub]).registry
+    registry = make_stubs(containers=[stub]).registry
 
     answer = registry.providers[1, 2, 3]
 
@@ -66,12 +66,12 @@ def test_a_container_gives_what_the_file_says(stub: ContainerStub, value: Any, e
 
 
 def test_an_address_without_a_stub_has_no_provider() -> None:
-    assert made(containers=[ContainerStub(1, 2, 3)]).registry.provider(1, 2, 4) is None
+    assert make_stubs(containers=[ContainerStub(1, 2, 3)]).registry.provider(1, 2, 4) is None
 
 
 def test_what_was_called_is_kept_for_one_turn_but_not_what_was_used_up() -> None:
     line = ScriptLine({"POLICY"}, "yes", contains=("fees",), times=1)
-    stubs = made(llm=[line], tasks=[TaskStub("mail", "send", 1)], tools=[Stub("stock", times=1)])
+    stubs = make_stubs(llm=[line], tasks=[TaskStub("mail", "send", 1)], tools=[Stub("stock", times=1)])
     request = LlmRequest("POLICY", "", "")
 
     for said, unscripted in (("the FEES", 0), ("the fees", 2)):
@@ -84,4 +84,4 @@ def test_what_was_called_is_kept_for_one_turn_but_not_what_was_used_up() -> None
 
 
 def test_a_scripted_model_is_always_there() -> None:
-    assert made().outside.model.configured
+    assert make_stubs().outside.model.configured

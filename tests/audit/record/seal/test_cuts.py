@@ -14,7 +14,7 @@ from convengine.server.database.clock import database_time
 from convengine.server.sessions import retention as turns
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller
-from tests.database import unsealed
+from tests.database import allow_forging
 from tests.record import events
 from tests.worlds import desk, set_audit_setting
 
@@ -96,7 +96,7 @@ def test_a_cut_that_somebody_put_in_excuses_nothing(caller: Caller) -> None:
 def test_a_changed_event_is_no_cut(caller: Caller) -> None:
     cuts.note_cut(CeChainCut.Kind.EVENTS, database_time() + timedelta(days=1))
     row = CeAudit.objects.filter(turn_no=2).first()
-    with unsealed("ce_audit"):
+    with allow_forging("ce_audit"):
         QuerySet(CeAudit).filter(pk=row.pk).update(payload_json={"forged": True})
 
     assert codes(caller) == [("EVENT_CHANGED", 2)]

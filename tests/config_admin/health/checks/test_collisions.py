@@ -2,7 +2,7 @@ from config_admin.health.checks.collisions import check, pairs
 from config_admin.health.survey import Survey
 from config_admin.validation.world import World
 from tests.builders import make_intent, make_rule, make_snapshot
-from tests.config_admin.health.look import found
+from tests.config_admin.health.look import run_check
 
 LOAN = make_intent("LOAN")
 
@@ -11,7 +11,7 @@ def test_a_collision_says_what_both_rules_do_and_what_that_means_for_the_custome
     first = make_rule(rule_type="REGEX", match_pattern="pay", action_value="PAYING", description="pays", priority=1)
     second = make_rule(rule_type="REGEX", match_pattern="pay bill", action_value="BILL")
 
-    (said,) = found(check, LOAN, first, second)
+    (said,) = run_check(check, LOAN, first, second)
 
     assert (said.code, said.table, said.row) == ("RULE_COLLISION", "ce_rule", second.rule_id)
     assert said.message == (
@@ -26,7 +26,7 @@ def test_a_collision_says_what_both_rules_do_and_what_that_means_for_the_custome
 def test_of_rules_on_different_words_one_message_with_both_is_told_of_each() -> None:
     rules = [make_rule(rule_type="REGEX", match_pattern=f"topic{word}", action_value=word) for word in "ABCDEFGH"]
 
-    said = found(check, LOAN, *rules)
+    said = run_check(check, LOAN, *rules)
 
     assert 0 < len(said) < len(rules)
     assert all(one.witness and one.witness.joined for one in said)
@@ -48,7 +48,7 @@ def test_rules_meet_in_every_combination_of_scopes_once() -> None:
 def test_of_a_touched_rule_its_pairs_are_looked_at_and_no_others() -> None:
     rules = [make_rule(action_value=f"S{number}") for number in range(4)]
 
-    said = found(check, LOAN, *rules, touched=rules[2])
+    said = run_check(check, LOAN, *rules, touched=rules[2])
 
     assert len(said) == 3
     assert all(rules[2].rule_id in [key.pk for key in one.rows] for one in said)

@@ -2,7 +2,7 @@ import pytest
 
 from config_admin.health.checks.patterns import check
 from tests.builders import make_classifier, make_intent, make_policy, make_rule
-from tests.config_admin.health.look import codes, found
+from tests.config_admin.health.look import codes, run_check
 
 
 @pytest.mark.parametrize("pattern", ["a*", ".*", "(yes)?", "^", r"\bno\b|", "x{0,3}"])
@@ -20,7 +20,7 @@ def test_a_pattern_that_is_found_in_the_empty_text_is_told(pattern: str) -> None
     ("pattern", "told"), [("a*", "whatever the user text is"), (r"^\s*$", "matches an empty message")]
 )
 def test_only_of_a_pattern_that_every_text_fulfils_that_is_said(pattern: str, told: str) -> None:
-    [said] = found(check, make_rule(rule_type="REGEX", match_pattern=pattern))
+    [said] = run_check(check, make_rule(rule_type="REGEX", match_pattern=pattern))
     assert told in said.message
 
 

@@ -3,14 +3,14 @@ from dataclasses import replace
 from config_admin.health.checks.saved import check
 from config_admin.health.survey import Survey
 from tests.builders import make_intent, make_response, make_rule
-from tests.config_admin.health.look import codes, found
+from tests.config_admin.health.look import codes, run_check
 from tests.config_admin.validation.shop import WORLD, shop
 
 
 def test_what_the_form_warned_of_is_still_told_with_what_it_does_to_a_customer() -> None:
     derived = make_response(None, response_type="DERIVED", derivation_hint="Be brief.")
 
-    said = {one.code: one for one in found(check, derived)}
+    said = {one.code: one for one in run_check(check, derived)}
 
     assert {"DERIVED_NO_PROMPT", "DERIVED_WITHOUT_MODEL"} <= said.keys()
     assert "error instead of an answer" in said["DERIVED_NO_PROMPT"].consequence
@@ -20,7 +20,7 @@ def test_what_the_form_warned_of_is_still_told_with_what_it_does_to_a_customer()
 def test_a_prompt_with_a_name_that_nobody_sets_is_told() -> None:
     response = make_response("Dear {{ coustomer }}")
 
-    (said,) = found(check, response)
+    (said,) = run_check(check, response)
 
     assert (said.code, said.field) == ("TEMPLATE_VAR_UNKNOWN", "exact_text")
 

@@ -1,6 +1,6 @@
 from config_admin.health.checks.states import find_unanswered_states, find_unreachable_states, find_unused_responses
 from tests.builders import make_classifier, make_edge, make_intent, make_response, make_rule, make_schema
-from tests.config_admin.health.look import codes, found
+from tests.config_admin.health.look import codes, run_check
 
 LOAN, CARD = make_intent("LOAN"), make_intent("CARD")
 
@@ -9,7 +9,7 @@ def test_rows_of_a_state_that_nothing_leads_to_are_told_together() -> None:
     response = make_response(intent_code="LOAN", state_code="LOST")
     schema = make_schema("LOAN", {"a": {}}, state_code="LOST")
 
-    (said,) = found(find_unreachable_states, LOAN, response, schema)
+    (said,) = run_check(find_unreachable_states, LOAN, response, schema)
 
     assert said.message == "There are 2 rows for LOAN/LOST, and no rule, phrase or state graph edge leads there."
     assert {key.table for key in said.rows} == {"ce_response", "ce_output_schema"}
@@ -28,7 +28,9 @@ def test_whatever_leads_to_a_state_step_by_step_makes_it_reached() -> None:
     for way in ways:
         assert not codes(find_unreachable_states, LOAN, CARD, response, *way)
     cut = [make_rule(state_code="NOWHERE", action_value="FAR")]
-    assert {one.message.split(" ")[5] for one in found(find_unreachable_states, LOAN, response, *cut)} >= {"LOAN/FAR,"}
+    assert {one.message.split(" ")[5] for one in run_check(find_unreachable_states, LOAN, response, *cut)} >= {
+        "LOAN/FAR,"
+    }
 
 
 def test_a_state_that_is_come_to_without_an_answer_is_told_with_the_rule_that_leads_there() -> None:
@@ -47,7 +49,7 @@ def test_a_state_that_the_rules_only_pass_through_needs_no_answer() -> None:
     answers = [make_response(intent_code="LOAN"), make_response(intent_code="CARD", state_code="COLLECT")]
 
     assert not codes(find_unanswered_states, LOAN, CARD, offer, turns, moves, *answers)
-    (said,) = found(find_unanswered_states, LOAN, CARD, offer, turns, *answers)
+    (said,) = run_check(find_unanswered_states, LOAN, CARD, offer, turns, *answers)
     assert (said.row, said.witness and said.witness.text) == (turns.rule_id, "yes")
     assert said.message.startswith("This leads to CARD/OFFER")
 
@@ -63,7 +65,7 @@ def test_an_answer_that_closer_ones_cover_wherever_it_could_be_given_is_told() -
     wide = make_response("wide", state_code="DONE")
     close = make_response("close", intent_code="LOAN", state_code="DONE")
 
-    (said,) = found(find_unused_responses, LOAN, rule, wide, close)
+    (said,) = run_check(find_unused_responses, LOAN, rule, wide, close)
 
     assert (said.code, said.row, [key.pk for key in said.rows]) == (
         "RESPONSE_NEVER_USED",

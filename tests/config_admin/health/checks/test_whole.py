@@ -3,23 +3,23 @@ from dataclasses import replace
 from config_admin.health.checks import whole
 from config_admin.validation.findings import Severity
 from tests.builders import make_action, make_direct_tool, make_intent, make_response, make_rule, make_tool
-from tests.config_admin.health.look import codes, found
+from tests.config_admin.health.look import codes, run_check
 from tests.config_admin.validation.shop import CONFIRMATION, PLANNER
 
 OLD = make_intent("OLD", enabled=False)
 
 
 def test_a_configuration_without_a_fallback_answer_has_an_error() -> None:
-    (said,) = found(whole.check_fallback, make_response(intent_code="UNKNOWN", state_code="DONE"))
+    (said,) = run_check(whole.check_fallback, make_response(intent_code="UNKNOWN", state_code="DONE"))
 
     assert (said.code, said.severity, said.table, said.row) == ("FALLBACK_MISSING", Severity.ERROR, "ce_response", None)
-    assert not found(whole.check_fallback, make_response(state_code="UNKNOWN"))
+    assert not run_check(whole.check_fallback, make_response(state_code="UNKNOWN"))
 
 
 def test_a_row_that_no_turn_can_use_is_an_error_with_its_remedy() -> None:
     rule = make_rule(rule_type="REGEX", match_pattern="(a")
 
-    (said,) = found(whole.find_unusable_rows, rule)
+    (said,) = run_check(whole.find_unusable_rows, rule)
 
     assert (said.code, said.row, said.field, said.is_error) == ("ROW_UNUSABLE", rule.rule_id, "match_pattern", True)
 
@@ -27,7 +27,7 @@ def test_a_row_that_no_turn_can_use_is_an_error_with_its_remedy() -> None:
 def test_rows_of_an_intent_that_is_off_or_gone_are_told_together() -> None:
     rules = [make_rule(intent_code="OLD"), make_rule(intent_code="OLD"), make_rule(intent_code="NONE")]
 
-    said = found(whole.find_rows_of_inactive_intents, OLD, *rules)
+    said = run_check(whole.find_rows_of_inactive_intents, OLD, *rules)
 
     assert [(one.code, one.table, len(one.rows)) for one in said] == [
         ("ROW_INACTIVE_INTENT", "ce_rule", 1),

@@ -75,7 +75,7 @@ def _collision(pair: Mapping[str, Any]) -> _Found | None:
     return _Found(found, snapshot) if found else None
 
 
-def _played(witness: Witness, snapshot: Snapshot) -> list[int]:
+def _play_witness(witness: Witness, snapshot: Snapshot) -> list[int]:
     """The rules that act in the first pass when the engine meets the input, in order; from the witness alone."""
     phase = RulePhase(witness.phase)
     params = {**witness.input_params, "dialogue_act": witness.dialogue_act}
@@ -115,7 +115,7 @@ def test_a_pair_that_collides_is_shown_by_an_input(pair: Mapping[str, Any]) -> N
     found = _collision(pair)
 
     assert found is not None, pair["why"]
-    acted = _played(found.collision.witness, found.snapshot)
+    acted = _play_witness(found.collision.witness, found.snapshot)
     first, second = found.collision.first.rule_id, found.collision.second.rule_id
     assert acted.index(first) < acted.index(second)
 

@@ -85,7 +85,7 @@ _PATTERNS = st.recursive(
 _TEXTS = ["".join(chars) for length in range(4) for chars in product("ab 1", repeat=length)]
 
 
-def _compiled(pattern: str) -> Pattern | None:
+def _compile_or_none(pattern: str) -> Pattern | None:
     try:
         return compile_pattern(pattern)
     except PatternError:
@@ -95,8 +95,8 @@ def _compiled(pattern: str) -> Pattern | None:
 @settings(max_examples=300)
 @given(_PATTERNS, _PATTERNS, st.one_of(st.none(), _PATTERNS))
 def test_the_search_finds_a_text_whenever_trying_all_short_ones_does(one: str, other: str, not_: str | None) -> None:
-    wanted = [pattern for pattern in (_compiled(one), _compiled(other)) if pattern]
-    unwanted = [pattern for pattern in (_compiled(not_ or "a{9}"),) if pattern]
+    wanted = [pattern for pattern in (_compile_or_none(one), _compile_or_none(other)) if pattern]
+    unwanted = [pattern for pattern in (_compile_or_none(not_ or "a{9}"),) if pattern]
 
     found = search(
         [automaton(each.source) for each in wanted], [automaton(each.source) for each in unwanted], complete=True

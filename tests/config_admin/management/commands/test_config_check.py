@@ -28,14 +28,14 @@ def loan() -> None:
         )
 
 
-def _printed(*arguments: str, **options: Any) -> str:
+def _run_check(*arguments: str, **options: Any) -> str:
     out = StringIO()
     call_command("config_check", *arguments, stdout=out, stderr=StringIO(), **options)
     return out.getvalue()
 
 
 def test_findings_are_printed_with_an_example_and_counted(loan: None) -> None:
-    said = _printed()
+    said = _run_check()
 
     assert "WARNING RULE_COLLISION  ce_rule" in said
     assert 'For example: {"intent": "LOAN"' in said
@@ -43,13 +43,13 @@ def test_findings_are_printed_with_an_example_and_counted(loan: None) -> None:
 
 
 def test_scripts_get_one_document(loan: None) -> None:
-    told = json.loads(_printed("--json"))
+    told = json.loads(_run_check("--json"))
 
     assert [one["code"] for one in told["findings"]] == ["RULE_COLLISION", "RULE_LOOP"]
     assert (told["errorCount"], told["warningCount"], told["leftOut"]) == (0, 2, {})
     assert told["findings"][0]["witness"]["userText"] == "pay bill"
-    assert json.loads(_printed("--json", "--code", "rule_loop"))["findings"] == told["findings"][1:]
-    assert json.loads(_printed("--json", "--table", "ce_response"))["findings"] == []
+    assert json.loads(_run_check("--json", "--code", "rule_loop"))["findings"] == told["findings"][1:]
+    assert json.loads(_run_check("--json", "--table", "ce_response"))["findings"] == []
 
 
 def test_an_error_ends_with_status_1(loan: None) -> None:
@@ -63,11 +63,11 @@ def test_an_error_ends_with_status_1(loan: None) -> None:
     )
 
     with pytest.raises(CommandError) as ended:
-        _printed()
+        _run_check()
     assert ended.value.returncode == 1
-    assert "REFERENCE_GONE" not in _printed("--code", "RULE_COLLISION")
+    assert "REFERENCE_GONE" not in _run_check("--code", "RULE_COLLISION")
 
 
 def test_a_table_that_there_is_not_is_refused() -> None:
     with pytest.raises(CommandError, match=r"Unknown table ce_rules\. Tables: ce_intent"):
-        _printed("--table", "ce_rules")
+        _run_check("--table", "ce_rules")

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from config_admin import models as m
 from config_admin.releases import head
 from config_admin.releases.models import CeRelease
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
 POLICY = {"policy_id": 7, "rule_type": "CONTAINS", "pattern": "cvv", "response_text": "No cards."}
@@ -35,7 +35,7 @@ def file_of(folder: Path, *rows: dict[str, Any], name: str = "some.json") -> Pat
 
 
 def test_what_is_printed_is_what_a_file_gets(tmp_path: Path) -> None:
-    made(m.CeIntent, intent_code="LOAN")
+    make(m.CeIntent, intent_code="LOAN")
     file = tmp_path / "all.json"
     run("config_export", file)
     assert run("config_export", "--format", "json") == file.read_text()
@@ -51,7 +51,7 @@ def test_what_is_printed_is_what_a_file_gets(tmp_path: Path) -> None:
 
 
 def test_a_workbook_goes_out_and_comes_in(tmp_path: Path) -> None:
-    made(m.CePolicy, policy_id=7)
+    make(m.CePolicy, policy_id=7)
     file = tmp_path / "all.xlsx"
     run("config_export", file)
     with pytest.raises(CommandError, match="Name a FILE"):
@@ -61,7 +61,7 @@ def test_a_workbook_goes_out_and_comes_in(tmp_path: Path) -> None:
 
 
 def test_without_apply_nothing_is_changed(tmp_path: Path) -> None:
-    made(m.CePolicy, policy_id=8, response_text="Never.")
+    make(m.CePolicy, policy_id=8, response_text="Never.")
     file, version = file_of(tmp_path, POLICY, {**POLICY, "policy_id": 8}), head.newest()
     told = run("config_import", file)
     assert told.splitlines()[:3] == ["ce_policy: 1 new, 1 changed, 0 gone", "  + 7", "  ~ 8: response_text"]
@@ -108,22 +108,22 @@ def test_files_that_cannot_be_read_say_where(tmp_path: Path) -> None:
 
 
 def test_releases_and_files_are_compared_in_any_pair(tmp_path: Path) -> None:
-    made(m.CePolicy, policy_id=7, pattern="pin")
+    make(m.CePolicy, policy_id=7, pattern="pin")
     version = head.newest()
     one, two = (
         file_of(tmp_path, POLICY),
         file_of(tmp_path, {**POLICY, "pattern": "iban"}, POLICY | {"policy_id": 8}, name="two.json"),
     )
 
-    def told(before: Any, after: Any) -> list[str]:
+    def list_differences(before: Any, after: Any) -> list[str]:
         return run("config_diff", before, after).splitlines()
 
-    assert told(version - 1, version) == ["ce_policy: 1 new, 0 changed, 0 gone", "  + 7"]
-    assert told(version, one) == ["ce_policy: 0 new, 1 changed, 0 gone", "  ~ 7: pattern"]
-    assert told(one, version) == told(version, one)
-    assert told(one, two) == ["ce_policy: 1 new, 1 changed, 0 gone", "  + 8", "  ~ 7: pattern"]
-    assert told(two, one)[0] == "ce_policy: 0 new, 1 changed, 1 gone"
-    assert told(one, one) == ["No differences."]
+    assert list_differences(version - 1, version) == ["ce_policy: 1 new, 0 changed, 0 gone", "  + 7"]
+    assert list_differences(version, one) == ["ce_policy: 0 new, 1 changed, 0 gone", "  ~ 7: pattern"]
+    assert list_differences(one, version) == list_differences(version, one)
+    assert list_differences(one, two) == ["ce_policy: 1 new, 1 changed, 0 gone", "  + 8", "  ~ 7: pattern"]
+    assert list_differences(two, one)[0] == "ce_policy: 0 new, 1 changed, 1 gone"
+    assert list_differences(one, one) == ["No differences."]
     report = json.loads(run("config_diff", version, one, "--json"))
     assert report["ce_policy"]["changed"][0]["fields"]["pattern"] == ["pin", "cvv"]
     with pytest.raises(CommandError, match="Release 999"):

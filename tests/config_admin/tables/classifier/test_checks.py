@@ -7,14 +7,14 @@ import pytest
 
 from config_admin.tables.classifier.checks import samples
 from convengine.engine.rules.bank import TextBank
-from tests.config_admin.validation.shop import CLASSIFIER, codes, said
+from tests.config_admin.validation.shop import CLASSIFIER, codes, list_messages
 
 OTHER = replace(CLASSIFIER, classifier_id=2, intent_code="ORDER_STATUS", rule_type="CONTAINS", pattern="where is")
 
 
 @pytest.mark.parametrize("value", ["", "ANY", "UNKNOWN"])
 def test_a_classifier_means_one_intent(value: str) -> None:
-    assert said(replace(CLASSIFIER, intent_code=value)) == [
+    assert list_messages(replace(CLASSIFIER, intent_code=value)) == [
         ("CLASSIFIER_INTENT", "Choose the intent of this phrase. ANY and UNKNOWN are not allowed here.")
     ]
 
@@ -30,7 +30,7 @@ def test_a_state_of_any_leaves_the_state_as_it_is() -> None:
 @pytest.mark.parametrize("value", ["FUZZY", "", None, "LLM"])
 def test_the_type_is_one_of_five(value: Any) -> None:
     problem = ("RULE_TYPE", "Choose REGEX, CONTAINS, STARTS_WITH, EXACT or SEMANTIC.")
-    assert problem in said(replace(CLASSIFIER, rule_type=value))
+    assert problem in list_messages(replace(CLASSIFIER, rule_type=value))
 
 
 def test_examples_are_questioned_where_nothing_can_compare_them() -> None:
@@ -41,7 +41,7 @@ def test_examples_are_questioned_where_nothing_can_compare_them() -> None:
 
 
 def test_the_pattern_is_there() -> None:
-    assert said(replace(CLASSIFIER, pattern=" ")) == [("PATTERN_BLANK", "Enter a pattern.")]
+    assert list_messages(replace(CLASSIFIER, pattern=" ")) == [("PATTERN_BLANK", "Enter a pattern.")]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_pattern_that_nearly_everything_matches_is_questioned(kind: str, patte
     assert (
         "PATTERN_TOO_BROAD",
         "This pattern matches almost every message and will collide with other intents. Make it more specific.",
-    ) in said(replace(CLASSIFIER, rule_type=kind, pattern=pattern))
+    ) in list_messages(replace(CLASSIFIER, rule_type=kind, pattern=pattern))
 
 
 @pytest.mark.parametrize(("kind", "pattern"), [("REGEX", "^y$"), ("EXACT", "y"), ("CONTAINS", "order")])
@@ -60,7 +60,7 @@ def test_a_short_answer_is_not_broad(kind: str, pattern: str) -> None:
 
 
 def test_a_row_that_hits_another_intents_words_overlaps() -> None:
-    assert said(replace(OTHER, pattern="stop")) == [
+    assert list_messages(replace(OTHER, pattern="stop")) == [
         (
             "CLASSIFIER_OVERLAP",
             "Row 1 (CANCEL_ORDER) matches some of the same texts. If both match, no intent is recognised.",

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from convengine.engine.turn import rows
-from tests.config_admin.validation.shop import CONFIG, codes, said
+from tests.config_admin.validation.shop import CONFIG, codes, list_messages
 
 
 def row(name: str, value: str) -> rows.Config:
@@ -18,7 +18,7 @@ def test_family_and_key_are_there() -> None:
 
 
 def test_a_setting_has_one_row_ignoring_case() -> None:
-    assert said(row("intentresolutionstep/sticky_intent", "true")) == [
+    assert list_messages(row("intentresolutionstep/sticky_intent", "true")) == [
         ("DUPLICATE", "intentresolutionstep / sticky_intent already has a value (row 1). Change that row.")
     ]
     assert codes(
@@ -109,7 +109,7 @@ def test_a_setting_has_one_row_ignoring_case() -> None:
     ],
 )
 def test_a_value_fits_its_setting(name: str, value: str, code: str, message: str) -> None:
-    assert said(row(name, value)) == [(code, message)]
+    assert list_messages(row(name, value)) == [(code, message)]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_value_fits_its_setting(name: str, value: str, code: str, message: str
     ],
 )
 def test_good_values_are_left_in_peace(name: str, value: str) -> None:
-    assert said(row(name, value)) == []
+    assert list_messages(row(name, value)) == []
 
 
 @pytest.mark.parametrize(
@@ -161,6 +161,6 @@ def test_programs_in_settings_are_checked_as_anywhere(name: str, value: str, cod
     ],
 )
 def test_secrets_are_no_settings(name: str, value: str) -> None:
-    assert said(row(name, value)) == [
+    assert list_messages(row(name, value)) == [
         ("SECRET_IN_CONFIG", "Do not store secrets here. Put them into the environment of the deployment.")
     ]

@@ -6,7 +6,7 @@ import pytest
 
 from config_admin.validation.run import check_row
 from convengine.engine.turn import rows
-from tests.config_admin.validation.shop import CANCEL, FAQ, WORLD, codes, said, shop
+from tests.config_admin.validation.shop import CANCEL, FAQ, WORLD, codes, list_messages, shop
 
 RESETS = rows.Config(
     config_id=5, config_type="ResetResolvedIntentStep", config_key="RESET_INTENT_CODES", config_value="CANCEL_ORDER"
@@ -14,7 +14,7 @@ RESETS = rows.Config(
 
 
 def test_any_is_no_intent() -> None:
-    assert said(replace(CANCEL, intent_code="any")) == [
+    assert list_messages(replace(CANCEL, intent_code="any")) == [
         ("INTENT_RESERVED", "ANY stands for every intent. Choose another code.")
     ]
 
@@ -29,7 +29,7 @@ def test_unknown_may_have_a_row() -> None:
 
 
 def test_an_intent_says_when_it_applies() -> None:
-    assert said(replace(CANCEL, description=" ")) == [
+    assert list_messages(replace(CANCEL, description=" ")) == [
         ("DESCRIPTION_BLANK", "Describe when this intent applies. A model chooses the intent by this text.")
     ]
 
@@ -50,7 +50,7 @@ def test_the_code_of_an_unused_intent_can_be_changed() -> None:
 
 
 def test_rows_of_an_intent_that_resets_are_never_reached() -> None:
-    assert said(CANCEL, RESETS) == [
+    assert list_messages(CANCEL, RESETS) == [
         (
             "RESET_INTENT_MIXED",
             "This intent resets the conversation as soon as it is recognised, so its rows are never used.",
@@ -61,9 +61,9 @@ def test_rows_of_an_intent_that_resets_are_never_reached() -> None:
 
 def test_an_intent_that_nothing_can_answer_is_told() -> None:
     new = replace(FAQ, intent_code="NEW_THING")
-    assert said(new) == [("NO_RESPONSE_FOR_INTENT", "This intent has no answer yet. Add one.")]
+    assert list_messages(new) == [("NO_RESPONSE_FOR_INTENT", "This intent has no answer yet. Add one.")]
     anywhere = rows.Response(response_id=50, intent_code="ANY", state_code="IDLE", exact_text="Hm.")
-    assert said(new, anywhere) == []
+    assert list_messages(new, anywhere) == []
 
 
 def test_neither_a_disabled_intent_nor_one_that_resets_needs_an_answer() -> None:

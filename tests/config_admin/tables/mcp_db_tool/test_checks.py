@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from convengine.engine.turn import rows
-from tests.config_admin.validation.shop import DB_TOOL, codes, said
+from tests.config_admin.validation.shop import DB_TOOL, codes, list_messages
 
 
 def sql(text: str, **changes: Any) -> rows.DbTool:
@@ -14,7 +14,7 @@ def sql(text: str, **changes: Any) -> rows.DbTool:
 
 
 def test_only_database_tools_have_sql() -> None:
-    assert said(replace(DB_TOOL, tool_id=9)) == [
+    assert list_messages(replace(DB_TOOL, tool_id=9)) == [
         ("CONFLICT", "order.status is in group HTTP_API. Only tools in group DB have SQL.")
     ]
     assert codes(replace(DB_TOOL, tool_id=77)) == ["TOOL_UNKNOWN"]
@@ -22,7 +22,7 @@ def test_only_database_tools_have_sql() -> None:
 
 @pytest.mark.parametrize("value", [0, 10_001, None, "50", True])
 def test_the_number_of_rows_has_bounds(value: Any) -> None:
-    assert said(replace(DB_TOOL, max_rows=value)) == [
+    assert list_messages(replace(DB_TOOL, max_rows=value)) == [
         ("MAX_ROWS", "The number of rows must be a whole number from 1 to 10000.")
     ]
 
@@ -33,7 +33,7 @@ def test_the_dialect_is_of_the_list() -> None:
 
 def test_unguarded_sql_needs_the_deployments_word() -> None:
     unguarded = sql("DELETE FROM orders WHERE id = :orderId LIMIT :limit", safe_mode=False)
-    assert said(unguarded) == [
+    assert list_messages(unguarded) == [
         ("CONFLICT", "This installation only allows statements that read. Turn the read-only guard on.")
     ]
     assert codes(unguarded, unsafe_sql_allowed=True) == []
@@ -71,7 +71,7 @@ def test_lists_have_their_shapes() -> None:
     ],
 )
 def test_a_statement_only_reads(text: str, reason: str) -> None:
-    assert ("SQL_NOT_READONLY", reason) in said(sql(text))
+    assert ("SQL_NOT_READONLY", reason) in list_messages(sql(text))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_statement_only_reads(text: str, reason: str) -> None:
     ],
 )
 def test_words_in_texts_and_comments_do_not_count(text: str) -> None:
-    assert said(sql(text)) == []
+    assert list_messages(sql(text)) == []
 
 
 def test_guardrail_rows_allow_and_block_and_blocking_wins() -> None:
@@ -101,7 +101,7 @@ def test_guardrail_rows_allow_and_block_and_blocking_wins() -> None:
 
 
 def test_parameters_are_declared() -> None:
-    assert said(sql("SELECT a FROM b WHERE c = :orderId AND d = :colour LIMIT :limit")) == [
+    assert list_messages(sql("SELECT a FROM b WHERE c = :orderId AND d = :colour LIMIT :limit")) == [
         ("SQL_PARAM_UNDECLARED", ":colour is not in the parameter schema.")
     ]
 
@@ -112,18 +112,18 @@ def test_a_cast_and_a_text_are_no_parameters() -> None:
 
 def test_identifiers_need_a_list() -> None:
     text = "SELECT a FROM ${table} WHERE c = :orderId LIMIT :limit"
-    assert said(sql(text)) == [("IDENTIFIER_UNLISTED", "$table needs a list in allowed identifiers.")]
+    assert list_messages(sql(text)) == [("IDENTIFIER_UNLISTED", "$table needs a list in allowed identifiers.")]
     assert codes(sql(text, allowed_identifiers={"table": ["orders"]})) == []
     assert codes(sql(text, allowed_identifiers={"table": ["orders", "a b"]})) == ["SHAPE_INVALID"]
 
 
 def test_a_statement_that_does_not_parse_says_where() -> None:
-    assert "does not parse" in dict(said(sql("SELECT 'a")))["SQL_NOT_READONLY"]
+    assert "does not parse" in dict(list_messages(sql("SELECT 'a")))["SQL_NOT_READONLY"]
 
 
 def test_only_allowed_tables_are_read() -> None:
     text = "SELECT a FROM salaries WHERE c = :orderId LIMIT :limit"
-    assert said(sql(text, allowed_tables=["orders"])) == [
+    assert list_messages(sql(text, allowed_tables=["orders"])) == [
         (
             "SQL_NOT_READONLY",
             "The table salaries is not in the allowed tables (orders); add it there if it may be read.",
@@ -132,13 +132,13 @@ def test_only_allowed_tables_are_read() -> None:
 
 
 def test_an_argument_that_is_not_used_is_told() -> None:
-    assert said(sql("SELECT a FROM b LIMIT :limit")) == [
+    assert list_messages(sql("SELECT a FROM b LIMIT :limit")) == [
         ("SQL_PARAM_UNUSED", "The parameter orderId is not used in the statement.")
     ]
 
 
 def test_a_statement_without_a_limit_is_told() -> None:
-    assert said(sql("SELECT a FROM b WHERE c = :orderId")) == [
+    assert list_messages(sql("SELECT a FROM b WHERE c = :orderId")) == [
         ("SQL_NO_LIMIT", "The database may read far more rows than are kept. Add LIMIT :limit to the statement.")
     ]
 

@@ -5,26 +5,26 @@ from typing import Any
 
 import pytest
 
-from tests.config_admin.validation.shop import HTTP_TOOL, codes, said
+from tests.config_admin.validation.shop import HTTP_TOOL, codes, list_messages
 
 POST = replace(HTTP_TOOL, method="POST", body_template='{"id": "{{orderId}}"}')
 
 
 def test_only_http_tools_make_calls() -> None:
-    assert said(replace(HTTP_TOOL, tool_id=12)) == [
+    assert list_messages(replace(HTTP_TOOL, tool_id=12)) == [
         ("CONFLICT", "orders.find is in group DB. Only tools in group HTTP_API make HTTP calls.")
     ]
 
 
 def test_the_connection_is_one_of_the_deployment() -> None:
-    assert said(replace(HTTP_TOOL, connection_name="order-api")) == [
+    assert list_messages(replace(HTTP_TOOL, connection_name="order-api")) == [
         ("CONNECTION_UNKNOWN", "There is no connection order-api. Did you mean orders-api? Known: orders-api.")
     ]
 
 
 @pytest.mark.parametrize("address", ["https://x.example/orders", "//x.example/orders", "HTTP://x"])
 def test_the_address_comes_from_the_connection(address: str) -> None:
-    assert said(replace(HTTP_TOOL, url_template=address)) == [
+    assert list_messages(replace(HTTP_TOOL, url_template=address)) == [
         ("SHAPE_INVALID", "Enter the path only. The host comes from the connection.")
     ]
 
@@ -39,7 +39,7 @@ def test_the_method_is_of_the_list() -> None:
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE"])
 def test_some_methods_send_no_body(method: str) -> None:
-    assert said(replace(POST, method=method)) == [("CONFLICT", f"{method} requests have no body. Remove it.")]
+    assert list_messages(replace(POST, method=method)) == [("CONFLICT", f"{method} requests have no body. Remove it.")]
     assert codes(POST) == []
 
 
@@ -51,7 +51,7 @@ def test_some_columns_are_objects(field: str) -> None:
 
 @pytest.mark.parametrize("header", ["Authorization", "X-API-KEY", "Cookie", "x-auth-token"])
 def test_credentials_are_no_headers(header: str) -> None:
-    assert said(replace(HTTP_TOOL, headers_json={header: "abc"})) == [
+    assert list_messages(replace(HTTP_TOOL, headers_json={header: "abc"})) == [
         ("CONFLICT", "Do not store credentials here. Configure them in the connection.")
     ]
     assert codes(replace(HTTP_TOOL, headers_json={"Accept": "application/json"})) == []
@@ -59,7 +59,7 @@ def test_credentials_are_no_headers(header: str) -> None:
 
 def test_the_policy_overrides_settings_of_http_calls() -> None:
     assert codes(replace(HTTP_TOOL, policy_json={"max_attempts": 3, "read-timeout-ms": 100})) == []
-    assert said(replace(HTTP_TOOL, policy_json={"max_attempt": 3})) == [
+    assert list_messages(replace(HTTP_TOOL, policy_json={"max_attempt": 3})) == [
         ("CHOICE_UNKNOWN", "max_attempt is not a setting of HTTP calls. Did you mean max_attempts?")
     ]
 
@@ -73,7 +73,9 @@ def test_the_policy_overrides_settings_of_http_calls() -> None:
     ],
 )
 def test_templates_use_declared_arguments(field: str, value: Any) -> None:
-    assert said(replace(HTTP_TOOL, **{field: value})) == [("CHOICE_UNKNOWN", "colour is not in the parameter schema.")]
+    assert list_messages(replace(HTTP_TOOL, **{field: value})) == [
+        ("CHOICE_UNKNOWN", "colour is not in the parameter schema.")
+    ]
     assert codes(replace(POST, body_template="{{ colour }}")) == ["CHOICE_UNKNOWN"]
 
 
@@ -106,7 +108,7 @@ def test_good_mappings_are_left_in_peace(mode: str, mapping: dict[str, Any]) -> 
 
 
 def test_repeating_what_acts_may_act_twice() -> None:
-    assert said(replace(POST, policy_json={"retry_non_idempotent": True})) == [
+    assert list_messages(replace(POST, policy_json={"retry_non_idempotent": True})) == [
         ("CONFLICT", "A retried call may run twice. Retry only calls that are safe to repeat.")
     ]
     assert codes(replace(POST, policy_json={"retry_non_idempotent": True, "max_attempts": 1})) == []

@@ -2,19 +2,19 @@
 
 from dataclasses import replace
 
-from tests.config_admin.validation.shop import PLANNER, codes, said
+from tests.config_admin.validation.shop import PLANNER, codes, list_messages
 
 
 def test_both_prompts_are_there_and_parse() -> None:
-    assert said(replace(PLANNER, system_prompt="", user_prompt="{{ tools")) == [
+    assert list_messages(replace(PLANNER, system_prompt="", user_prompt="{{ tools")) == [
         ("FIELD_REQUIRED", "Enter the system prompt."),
-        *said(replace(PLANNER, user_prompt="{{ tools")),
+        *list_messages(replace(PLANNER, user_prompt="{{ tools")),
     ]
     assert codes(replace(PLANNER, user_prompt="{{ tools")) == ["TEMPLATE_INVALID"]
 
 
 def test_a_planner_that_is_not_shown_the_tools_is_told() -> None:
-    assert said(replace(PLANNER, user_prompt="{{user_input}}")) == [
+    assert list_messages(replace(PLANNER, user_prompt="{{user_input}}")) == [
         (
             "PLANNER_NO_TOOLS_VAR",
             "The prompt does not contain {{mcp_tools}}, so the planner does not know the tools. Add it.",
@@ -24,7 +24,7 @@ def test_a_planner_that_is_not_shown_the_tools_is_told() -> None:
 
 
 def test_a_tool_that_the_planner_may_not_call_is_told() -> None:
-    assert said(replace(PLANNER, system_prompt="Use `order.state` or `mcp.search.find`.")) == [
+    assert list_messages(replace(PLANNER, system_prompt="Use `order.state` or `mcp.search.find`.")) == [
         (
             "PLANNER_TOOL_UNKNOWN",
             "order.state is not a tool for intent ORDER_STATUS, state ANY. Did you mean order.status?",
@@ -34,7 +34,7 @@ def test_a_tool_that_the_planner_may_not_call_is_told() -> None:
 
 
 def test_of_two_planners_the_newer_is_used() -> None:
-    assert said(replace(PLANNER, planner_id=2)) == [
+    assert list_messages(replace(PLANNER, planner_id=2)) == [
         ("TWO_PLANNERS", "Row 1 has the same scope. The newer one is used.")
     ]
     assert codes(replace(PLANNER, planner_id=2, enabled=False)) == []

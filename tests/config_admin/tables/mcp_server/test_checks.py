@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from tests.config_admin.validation.shop import SERVER, codes, said
+from tests.config_admin.validation.shop import SERVER, codes, list_messages
 
 REMOTE = replace(SERVER, transport="HTTP", command=None, args_json=None, url="https://mcp.example/api")
 
 
 @pytest.mark.parametrize("name", ["", "a.b", "a b"])
 def test_a_name_has_no_dots(name: str) -> None:
-    assert said(replace(SERVER, name=name)) == [
+    assert list_messages(replace(SERVER, name=name)) == [
         ("CODE_FORMAT", "Use only letters, digits, underscores and hyphens. Dots are not allowed.")
     ]
 
@@ -26,7 +26,7 @@ def test_the_transport_is_of_the_list() -> None:
 
 
 def test_only_commands_of_the_deployment_are_started() -> None:
-    assert said(replace(SERVER, command="bash")) == [
+    assert list_messages(replace(SERVER, command="bash")) == [
         ("NOT_REGISTERED", "This installation does not allow this command. Allowed: search-server.")
     ]
     assert codes(replace(SERVER, command=None)) == ["FIELD_REQUIRED"]
@@ -50,13 +50,13 @@ def test_the_time_limit_has_bounds(value: Any) -> None:
 
 
 def test_only_hosts_of_the_deployment_are_reached() -> None:
-    assert said(replace(REMOTE, url="http://169.254.169.254/latest")) == [
+    assert list_messages(replace(REMOTE, url="http://169.254.169.254/latest")) == [
         ("NOT_REGISTERED", "This installation does not allow this host. Allowed: mcp.example.")
     ]
 
 
 def test_a_secret_is_named_and_never_written_down() -> None:
-    assert said(replace(REMOTE, headers_json={"Authorization": "Bearer abc", "X-Team": "desk"})) == [
+    assert list_messages(replace(REMOTE, headers_json={"Authorization": "Bearer abc", "X-Team": "desk"})) == [
         (
             "SECRET_IN_CONFIG",
             "Authorization contains a secret. Write ${NAME} and set CE_MCP_SECRET_NAME in the deployment.",

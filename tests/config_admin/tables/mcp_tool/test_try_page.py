@@ -11,7 +11,7 @@ from django.test import Client
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from tests.config_admin.admin.pages import address
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 from tests.fakes.http_server import Reply, serving
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +26,7 @@ def query(tmp_path: Path, settings: Any) -> m.CeMcpDbTool:
         orders.executescript("create table orders (id integer, status text); insert into orders values (7, 'open');")
     settings.CONVENGINE = {**settings.CONVENGINE, "TOOL_DATABASES": {"orders": f"sqlite:///{file}"}}
     with change_set():
-        tool = made(m.CeMcpTool, tool_code="order.find", tool_group="DB", intent_code="ANY", state_code="ANY")
+        tool = make(m.CeMcpTool, tool_code="order.find", tool_group="DB", intent_code="ANY", state_code="ANY")
         return m.CeMcpDbTool.objects.create(
             tool=tool,
             dialect="SQLITE",
@@ -40,7 +40,7 @@ def call(method: str, base_url: str, settings: Any) -> m.CeMcpHttpTool:
     orders = {"base_url": base_url, "private_hosts": ["127.0.0.1"], "auth": "API_KEY", "secret_value": "s3cret"}
     settings.CONVENGINE = {**settings.CONVENGINE, "HTTP_CONNECTIONS": {"orders": orders}}
     with change_set():
-        tool = made(m.CeMcpTool, tool_code="order.call", tool_group="HTTP_API", intent_code="ANY", state_code="ANY")
+        tool = make(m.CeMcpTool, tool_code="order.call", tool_group="HTTP_API", intent_code="ANY", state_code="ANY")
         return m.CeMcpHttpTool.objects.create(
             tool=tool,
             connection_name="orders",

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from convengine.engine.turn import rows
-from tests.config_admin.validation.shop import CONFIRMATION, EXTRACTION, SCHEMA, codes, said
+from tests.config_admin.validation.shop import CONFIRMATION, EXTRACTION, SCHEMA, codes, list_messages
 
 
 def of(**properties: Any) -> dict[str, Any]:
@@ -15,7 +15,7 @@ def of(**properties: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("value", ["ANY", "", None])
 def test_a_schema_belongs_to_one_intent(value: Any) -> None:
-    assert said(replace(SCHEMA, intent_code=value)) == [
+    assert list_messages(replace(SCHEMA, intent_code=value)) == [
         ("SCHEMA_INTENT_ANY", "A form belongs to one intent. Choose the intent.")
     ]
 
@@ -36,13 +36,13 @@ def test_other_schema_languages_are_refused() -> None:
     ],
 )
 def test_a_schema_is_an_object_with_properties(schema: Any) -> None:
-    assert said(replace(SCHEMA, json_schema=schema)) == [
+    assert list_messages(replace(SCHEMA, json_schema=schema)) == [
         ("SCHEMA_SHAPE", 'The JSON Schema must be an object with "type": "object" and a non-empty "properties".')
     ]
 
 
 def test_a_schema_is_valid_in_its_own_language() -> None:
-    ((code, message),) = said(replace(SCHEMA, json_schema=of(a={"type": "text"})))
+    ((code, message),) = list_messages(replace(SCHEMA, json_schema=of(a={"type": "text"})))
     assert code == "SHAPE_INVALID"
     assert message.startswith("This is not a valid JSON Schema: ")
     assert "properties/a/type" in message
@@ -51,7 +51,7 @@ def test_a_schema_is_valid_in_its_own_language() -> None:
 def test_what_is_required_is_declared_at_every_depth() -> None:
     address = {"type": "object", "properties": {"city": {}}, "required": ["town"]}
     schema = {**of(address=address), "required": ["address", "name"]}
-    assert said(replace(SCHEMA, json_schema=schema)) == [
+    assert list_messages(replace(SCHEMA, json_schema=schema)) == [
         ("SCHEMA_REQUIRED", '"required" names name, which is not in "properties".'),
         ("SCHEMA_REQUIRED", '"required" names town, which is not in "properties".'),
     ]
@@ -64,7 +64,7 @@ def test_patterns_inside_a_schema_compile() -> None:
 
 @pytest.mark.parametrize("name", ["mcp", "approval", "pending_slot", "pendingSlot", "state", "inputParams", "payload"])
 def test_the_engines_own_names_are_no_fields(name: str) -> None:
-    assert said(replace(SCHEMA, json_schema=of(**{name: {}}))) == [
+    assert list_messages(replace(SCHEMA, json_schema=of(**{name: {}}))) == [
         ("SCHEMA_RESERVED_FIELD", f"{name} is a reserved name of the engine. Choose another field name.")
     ]
 
@@ -76,13 +76,13 @@ def test_extraction_needs_a_prompt_template() -> None:
             "No prompt template of type SCHEMA_JSON applies to intent CANCEL_ORDER, state ANY, so a model cannot "
             "read the fields. Add one."
         ),
-    ) in said(SCHEMA, without=[EXTRACTION])
+    ) in list_messages(SCHEMA, without=[EXTRACTION])
     assert "SCHEMA_NO_PROMPT" in codes(SCHEMA, replace(EXTRACTION, response_type="TEXT"))
     assert "SCHEMA_NO_PROMPT" not in codes(replace(SCHEMA, enabled=False), without=[EXTRACTION])
 
 
 def test_a_state_that_confirms_without_a_schema_is_told() -> None:
-    assert said(replace(SCHEMA, state_code="COLLECT")) == [
+    assert list_messages(replace(SCHEMA, state_code="COLLECT")) == [
         (
             "CONFIRM_STATE_NO_SCHEMA",
             (
@@ -99,13 +99,13 @@ def test_a_schema_for_the_confirming_state_is_enough() -> None:
 
 
 def test_a_schema_that_requires_nothing_is_complete_at_once() -> None:
-    assert said(replace(SCHEMA, json_schema={"type": "object", "properties": {"a": {}}})) == [
+    assert list_messages(replace(SCHEMA, json_schema={"type": "object", "properties": {"a": {}}})) == [
         ("SCHEMA_NO_REQUIRED", "No field is required, so the form is complete at once. Mark the required fields.")
     ]
 
 
 def test_a_schema_behind_another_is_never_used() -> None:
-    assert said(replace(SCHEMA, schema_id=2, priority=200, json_schema=of(other={}))) == [
+    assert list_messages(replace(SCHEMA, schema_id=2, priority=200, json_schema=of(other={}))) == [
         (
             "SCHEMA_OPTION_SHADOWED",
             (

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from tests.config_admin.validation.shop import ACTION, codes, said
+from tests.config_admin.validation.shop import ACTION, codes, list_messages
 
 REFUND = replace(ACTION, pending_action_id=2, action_key="REFUND", description="pay back")
 
 
 def test_an_action_has_a_name_a_task_and_methods() -> None:
-    assert said(replace(ACTION, action_key="", bean_name=" ", method_names=" , ")) == [
+    assert list_messages(replace(ACTION, action_key="", bean_name=" ", method_names=" , ")) == [
         ("ACTION_KEY_BLANK", "Enter a name for the action, for example REFUND_PAYMENT."),
         ("FIELD_REQUIRED", "Choose the task that the action runs."),
         ("FIELD_REQUIRED", "Enter at least one method of the task."),
@@ -16,23 +16,25 @@ def test_an_action_has_a_name_a_task_and_methods() -> None:
 
 
 def test_the_task_is_registered() -> None:
-    assert said(replace(ACTION, bean_name="ordertask")) == [
+    assert list_messages(replace(ACTION, bean_name="ordertask")) == [
         (
             "NOT_REGISTERED",
             "There is no registered task ordertask. Registered: audit, orderTask.",
         )
     ]
-    assert said(ACTION, tasks={}) == [("NOT_REGISTERED", "There is no registered task orderTask. Registered: none.")]
+    assert list_messages(ACTION, tasks={}) == [
+        ("NOT_REGISTERED", "There is no registered task orderTask. Registered: none.")
+    ]
 
 
 def test_the_task_has_the_methods() -> None:
-    assert said(replace(ACTION, method_names="cancel,refund")) == [
+    assert list_messages(replace(ACTION, method_names="cancel,refund")) == [
         ("NOT_REGISTERED", "Task orderTask has no method refund. It has: cancel, notifyCustomer.")
     ]
 
 
 def test_two_actions_of_equal_priority_are_asked_about() -> None:
-    assert said(REFUND) == [
+    assert list_messages(REFUND) == [
         (
             "ACTION_AMBIGUOUS",
             (
@@ -49,7 +51,7 @@ def test_an_action_everywhere_is_questioned() -> None:
     assert (
         "ACTION_SCOPE_ANY",
         "With intent ANY and state ANY, a plain 'yes' can run this action anywhere. Choose an intent or a state.",
-    ) in said(replace(ACTION, intent_code="ANY", state_code="ANY"))
+    ) in list_messages(replace(ACTION, intent_code="ANY", state_code="ANY"))
 
 
 def test_an_action_without_a_description_is_questioned() -> None:

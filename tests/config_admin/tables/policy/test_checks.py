@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from convengine.engine.turn import rows
-from tests.config_admin.validation.shop import POLICY, codes, said
+from tests.config_admin.validation.shop import POLICY, codes, list_messages
 
 JUDGED = replace(POLICY, rule_type="LLM", pattern="The user asks for medical advice.")
 SWITCHED_ON = rows.Config(
@@ -14,13 +14,13 @@ SWITCHED_ON = rows.Config(
 
 
 def test_the_type_is_one_of_five() -> None:
-    assert said(replace(POLICY, rule_type="MAYBE")) == [
+    assert list_messages(replace(POLICY, rule_type="MAYBE")) == [
         ("RULE_TYPE", "Choose REGEX, EXACT, CONTAINS, STARTS_WITH or LLM.")
     ]
 
 
 def test_pattern_and_answer_are_there() -> None:
-    assert said(replace(POLICY, pattern="", response_text=None)) == [
+    assert list_messages(replace(POLICY, pattern="", response_text=None)) == [
         ("PATTERN_BLANK", "Enter a pattern."),
         ("FIELD_REQUIRED", "Enter the answer for messages that match."),
     ]
@@ -32,20 +32,20 @@ def test_the_pattern_compiles() -> None:
 
 @pytest.mark.parametrize("pattern", [".*", ".", "", "x*", "(secret)?"])
 def test_nothing_may_block_every_message(pattern: str) -> None:
-    found = said(replace(POLICY, pattern=pattern))
+    found = list_messages(replace(POLICY, pattern=pattern))
     assert (
         ("POLICY_BLOCKS_EVERYTHING", "This would block every message. Make the pattern more specific.") in found
     ) == bool(pattern)
 
 
 def test_a_pattern_that_hits_harmless_messages_is_questioned() -> None:
-    assert said(replace(POLICY, rule_type="CONTAINS", pattern="order")) == [
+    assert list_messages(replace(POLICY, rule_type="CONTAINS", pattern="order")) == [
         ("PATTERN_TOO_BROAD", "This also blocks harmless messages such as “Where is my order?”")
     ]
 
 
 def test_a_row_for_the_model_needs_a_model_that_is_switched_on() -> None:
-    assert said(JUDGED, model_configured=False) == [
+    assert list_messages(JUDGED, model_configured=False) == [
         (
             "LLM_NOT_CONFIGURED",
             (

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from tests.config_admin.validation.shop import CONFIRMATION, CONFIRMING, EXTRACTION, SCHEMA, codes, said
+from tests.config_admin.validation.shop import CONFIRMATION, CONFIRMING, EXTRACTION, SCHEMA, codes, list_messages
 
 
 @pytest.mark.parametrize("value", ["DERIVED", "EXACT", "", None])
 def test_a_template_is_for_extraction_or_for_an_answer(value: Any) -> None:
-    assert said(replace(CONFIRMATION, response_type=value)) == [
+    assert list_messages(replace(CONFIRMATION, response_type=value)) == [
         (
             "RESPONSE_TYPE_PROMPT",
             (
@@ -22,7 +22,7 @@ def test_a_template_is_for_extraction_or_for_an_answer(value: Any) -> None:
 
 
 def test_both_prompts_are_there() -> None:
-    assert said(replace(CONFIRMATION, system_prompt=" ", user_prompt="")) == [
+    assert list_messages(replace(CONFIRMATION, system_prompt=" ", user_prompt="")) == [
         ("FIELD_REQUIRED", "Enter the system prompt."),
         ("FIELD_REQUIRED", "Enter the user prompt."),
     ]
@@ -30,14 +30,16 @@ def test_both_prompts_are_there() -> None:
 
 @pytest.mark.parametrize("value", [-0.1, 2.01, None, "warm", True])
 def test_the_temperature_is_between_0_and_2(value: Any) -> None:
-    assert said(replace(CONFIRMATION, temperature=value)) == [("TEMPERATURE", "Temperature must be between 0 and 2.")]
+    assert list_messages(replace(CONFIRMATION, temperature=value)) == [
+        ("TEMPERATURE", "Temperature must be between 0 and 2.")
+    ]
 
 
 @pytest.mark.parametrize(
     "contract", [[], "[]", {"allows": "affirm"}, {"allows": ["affirm"], "expects": {}}, {"allows": [1]}]
 )
 def test_a_contract_is_two_lists_of_words(contract: Any) -> None:
-    assert said(replace(CONFIRMATION, interaction_contract=contract)) == [
+    assert list_messages(replace(CONFIRMATION, interaction_contract=contract)) == [
         (
             "CONTRACT_SHAPE",
             'Use JSON like {"allows":["affirm","edit"],"expects":["structured_input"]}; both must be lists of words.',
@@ -46,20 +48,20 @@ def test_a_contract_is_two_lists_of_words(contract: Any) -> None:
 
 
 def test_extraction_looks_for_a_concrete_intent() -> None:
-    assert said(replace(EXTRACTION, intent_code="ANY")) == [
+    assert list_messages(replace(EXTRACTION, intent_code="ANY")) == [
         ("SCHEMA_PROMPT_INTENT_ANY", "A template that extracts fields must belong to one intent. Choose the intent.")
     ]
 
 
 def test_a_word_that_the_engine_does_not_know_is_ignored_aloud() -> None:
     contract = {"allows": ["affirm", "edit", "reset", "sing"]}
-    assert said(replace(CONFIRMATION, interaction_contract=contract)) == [
+    assert list_messages(replace(CONFIRMATION, interaction_contract=contract)) == [
         ("CONTRACT_UNKNOWN_WORD", "sing is an unknown capability and is ignored.")
     ]
 
 
 def test_a_contract_that_takes_away_what_the_mode_gives_is_told() -> None:
-    assert said(replace(CONFIRMATION, interaction_contract={"allows": ["affirm", "reset"]})) == [
+    assert list_messages(replace(CONFIRMATION, interaction_contract={"allows": ["affirm", "reset"]})) == [
         (
             "CONTRACT_CONTRADICTS_MODE",
             "Mode CONFIRM usually allows edit, but the contract does not list it, so it is not allowed.",
@@ -71,19 +73,19 @@ def test_an_unknown_mode_acts_like_normal() -> None:
     assert (
         "CHOICE_UNKNOWN",
         "The mode CONFRIM is unknown and is treated like NORMAL. Did you mean CONFIRM?",
-    ) in said(replace(CONFIRMATION, interaction_mode="CONFRIM"))
+    ) in list_messages(replace(CONFIRMATION, interaction_mode="CONFRIM"))
     assert codes(replace(CONFIRMATION, interaction_mode=None)) == []
 
 
 def test_of_two_templates_of_one_use_the_newest_is_used() -> None:
-    assert said(replace(CONFIRMATION, template_id=9, user_prompt="Other.")) == [
+    assert list_messages(replace(CONFIRMATION, template_id=9, user_prompt="Other.")) == [
         ("TWO_TEMPLATES", "Row 2 has the same use and scope. Only the newest enabled one is used.")
     ]
     assert "TWO_TEMPLATES" not in codes(replace(CONFIRMATION, template_id=9, response_type="JSON"))
 
 
 def test_a_template_that_no_answer_uses_is_told() -> None:
-    assert said(CONFIRMATION, without=[CONFIRMING]) == [
+    assert list_messages(CONFIRMATION, without=[CONFIRMING]) == [
         ("PROMPT_WITHOUT_RESPONSE", "No answer of type DERIVED uses this template yet.")
     ]
     assert codes(replace(CONFIRMATION, response_type="JSON")) == ["PROMPT_WITHOUT_RESPONSE"]
@@ -91,7 +93,7 @@ def test_a_template_that_no_answer_uses_is_told() -> None:
 
 
 def test_a_template_that_confirms_needs_a_schema_in_its_state() -> None:
-    assert said(CONFIRMATION, without=[SCHEMA])[0] == (
+    assert list_messages(CONFIRMATION, without=[SCHEMA])[0] == (
         "CONFIRM_STATE_NO_SCHEMA",
         (
             "The prompt template for state CONFIRM lets the user confirm or edit, but no form applies in that state. "

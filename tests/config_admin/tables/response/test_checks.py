@@ -6,13 +6,15 @@ from typing import Any
 import pytest
 
 from convengine.engine.turn import rows
-from tests.config_admin.validation.shop import CANCELLED, CONFIRMATION, CONFIRMING, FALLBACK, codes, said
+from tests.config_admin.validation.shop import CANCELLED, CONFIRMATION, CONFIRMING, FALLBACK, codes, list_messages
 
 AS_JSON = replace(CANCELLED, output_format="JSON")
 
 
 def test_an_exact_answer_has_a_text() -> None:
-    assert said(replace(CANCELLED, exact_text="")) == [("EXACT_TEXT_REQUIRED", "Enter the text of the answer.")]
+    assert list_messages(replace(CANCELLED, exact_text="")) == [
+        ("EXACT_TEXT_REQUIRED", "Enter the text of the answer.")
+    ]
     assert codes(replace(CONFIRMING, exact_text=None)) == []
 
 
@@ -26,7 +28,7 @@ def test_a_json_answer_is_json_once_filled_in(text: str) -> None:
     assert (
         "SHAPE_INVALID",
         "With the format JSON, the text must be valid JSON after its placeholders are filled in.",
-    ) in said(replace(AS_JSON, exact_text=text))
+    ) in list_messages(replace(AS_JSON, exact_text=text))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +57,7 @@ def test_a_schema_only_applies_to_json_that_the_model_writes(row: rows.Response)
     assert (
         "JSON_SCHEMA_FOR_TEXT",
         "A JSON Schema only applies to DERIVED answers in the format JSON. Remove it.",
-    ) in said(replace(row, exact_text="{}", json_schema={"type": "object"}))
+    ) in list_messages(replace(row, exact_text="{}", json_schema={"type": "object"}))
 
 
 def test_the_schema_of_an_answer_is_a_json_schema() -> None:
@@ -67,7 +69,7 @@ def test_the_schema_of_an_answer_is_a_json_schema() -> None:
 
 @pytest.mark.parametrize("change", [{"enabled": False}, {"state_code": "IDLE"}, {"intent_code": "FAQ"}])
 def test_the_last_answer_to_what_nothing_understands_stays(change: dict[str, Any]) -> None:
-    assert said(replace(FALLBACK, **change)) == [
+    assert list_messages(replace(FALLBACK, **change)) == [
         (
             "LAST_FALLBACK",
             "This is the only answer for messages that are not recognised. Add another one first.",
@@ -77,7 +79,7 @@ def test_the_last_answer_to_what_nothing_understands_stays(change: dict[str, Any
 
 
 def test_a_written_answer_needs_a_prompt_template_of_its_format() -> None:
-    assert said(CONFIRMING, without=[CONFIRMATION]) == [
+    assert list_messages(CONFIRMING, without=[CONFIRMATION]) == [
         (
             "DERIVED_NO_PROMPT",
             (
@@ -90,18 +92,18 @@ def test_a_written_answer_needs_a_prompt_template_of_its_format() -> None:
 
 
 def test_a_hint_helps_the_model() -> None:
-    assert said(replace(CONFIRMING, derivation_hint=" ")) == [
+    assert list_messages(replace(CONFIRMING, derivation_hint=" ")) == [
         ("DERIVED_NO_HINT", "Without a hint, the model only gets the prompt template.")
     ]
 
 
 def test_without_a_model_a_written_answer_falls_back_to_its_text_or_fails() -> None:
-    assert said(CONFIRMING, model_configured=False) == [
+    assert list_messages(CONFIRMING, model_configured=False) == [
         (
             "DERIVED_WITHOUT_MODEL",
             "No model is configured, so the turn fails. Enter a text as fallback.",
         )
     ]
-    assert said(replace(CONFIRMING, exact_text="Really?"), model_configured=False) == [
+    assert list_messages(replace(CONFIRMING, exact_text="Really?"), model_configured=False) == [
         ("DERIVED_WITHOUT_MODEL", "No model is configured, so the text of the answer is sent instead.")
     ]

@@ -6,32 +6,32 @@ from typing import Any
 import pytest
 
 from convengine.engine.turn.enums import DialogueAct, RulePhase
-from tests.config_admin.validation.shop import RULE, codes, said
+from tests.config_admin.validation.shop import RULE, codes, list_messages
 
 ACTS = ", ".join(DialogueAct)
 ALWAYS = replace(RULE, rule_type="EXACT", match_pattern="ANY")
 
 
 def doing(action: str, value: str | None, **changes: Any) -> list[tuple[str, str]]:
-    return said(replace(RULE, action=action, action_value=value, **changes))
+    return list_messages(replace(RULE, action=action, action_value=value, **changes))
 
 
 @pytest.mark.parametrize("phase", ["LATER", "", None, "PIPELINE_RULES"])
 def test_the_phase_is_one_that_the_engine_has(phase: Any) -> None:
-    ((code, message),) = said(replace(RULE, phase=phase))
+    ((code, message),) = list_messages(replace(RULE, phase=phase))
     assert code == "PHASE"
     assert message.startswith(f"Unknown phase {phase}. Choose one of: {', '.join(RulePhase)}.")
 
 
 def test_the_nearest_phase_is_named() -> None:
-    assert said(replace(RULE, phase="POST_AGENT_INTEND"))[0][1].endswith(" Did you mean POST_AGENT_INTENT?")
+    assert list_messages(replace(RULE, phase="POST_AGENT_INTEND"))[0][1].endswith(" Did you mean POST_AGENT_INTENT?")
 
 
 def test_the_condition_is_of_a_known_type() -> None:
-    assert said(replace(RULE, rule_type="CONTAINS")) == [
+    assert list_messages(replace(RULE, rule_type="CONTAINS")) == [
         ("RULE_TYPE", "Choose EXACT, REGEX, JSON_PATH or CONTEXT_JSON_PATH.")
     ]
-    assert said(replace(RULE, rule_type="MOON_PHASE"), rule_types=frozenset({"MOON_PHASE"})) == []
+    assert list_messages(replace(RULE, rule_type="MOON_PHASE"), rule_types=frozenset({"MOON_PHASE"})) == []
 
 
 def test_the_condition_looks_at_a_known_text() -> None:
@@ -39,7 +39,7 @@ def test_the_condition_looks_at_a_known_text() -> None:
 
 
 def test_the_condition_is_there_and_can_be_read() -> None:
-    assert said(replace(RULE, match_pattern=" ")) == [("PATTERN_BLANK", "Enter the condition.")]
+    assert list_messages(replace(RULE, match_pattern=" ")) == [("PATTERN_BLANK", "Enter the condition.")]
     assert codes(replace(RULE, rule_type="REGEX", match_pattern="(")) == ["REGEX_INVALID"]
     assert codes(replace(RULE, rule_type="CONTEXT_JSON_PATH", match_pattern="$[")) == ["JSONPATH_INVALID"]
     assert codes(replace(RULE, rule_type="EXACT", match_pattern="(")) == []
@@ -58,7 +58,7 @@ def test_the_action_is_one_that_the_engine_has() -> None:
     assert code == "ACTION"
     assert message.startswith("Unknown action SET_STAT. Choose one of: SET_INTENT, SET_STATE, ")
     assert message.endswith(" Did you mean SET_STATE?")
-    assert said(replace(RULE, action="SING"), rule_actions=frozenset({"SING"})) == []
+    assert list_messages(replace(RULE, action="SING"), rule_actions=frozenset({"SING"})) == []
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_a_tool_request_written_after_the_tools_has_no_effect() -> None:
 
 def test_a_path_to_what_is_always_there_always_holds() -> None:
     plain = replace(RULE, match_pattern="$.missingRequiredFields")
-    assert said(plain) == [
+    assert list_messages(plain) == [
         (
             "PATH_ALWAYS_MATCHES",
             (

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from convengine.engine.turn import rows
-from tests.config_admin.validation.shop import CANCELLED, COLLECTING, CONFIRMING, EDGES, RULE, codes, said
+from tests.config_admin.validation.shop import CANCELLED, COLLECTING, CONFIRMING, EDGES, RULE, codes, list_messages
 
 BACK = replace(
     RULE, rule_id=2, state_code="CONFIRM", action_value="COLLECT", match_pattern="$[?(@.inputParams.redo == true)]"
@@ -15,7 +15,7 @@ RETURN = rows.StateEdge(edge_id=9, intent_code="CANCEL_ORDER", from_state="CONFI
 
 
 def test_two_rules_that_move_there_and_back_are_told() -> None:
-    assert said(BACK, RETURN) == [
+    assert list_messages(BACK, RETURN) == [
         (
             "RULE_FLIP_FLOP",
             (
@@ -82,14 +82,14 @@ def test_a_move_without_condition_everywhere_is_told(kind: str, pattern: str) ->
         "RULE_ALWAYS_TRUE",
         "This rule applies to every turn of every conversation. Add a condition or a scope unless this is intended.",
     )
-    assert told in said(everywhere)
-    assert told not in said(replace(everywhere, intent_code="CANCEL_ORDER"))
-    assert told not in said(replace(everywhere, action="SET_CONTEXT", action_value="a:1"))
-    assert told not in said(replace(everywhere, rule_type="REGEX", match_pattern="yes"))
+    assert told in list_messages(everywhere)
+    assert told not in list_messages(replace(everywhere, intent_code="CANCEL_ORDER"))
+    assert told not in list_messages(replace(everywhere, action="SET_CONTEXT", action_value="a:1"))
+    assert told not in list_messages(replace(everywhere, rule_type="REGEX", match_pattern="yes"))
 
 
 def test_a_move_that_the_graph_does_not_allow_is_told() -> None:
-    assert said(replace(RULE, action_value="CANCELLED")) == [
+    assert list_messages(replace(RULE, action_value="CANCELLED")) == [
         (
             "STATE_GRAPH_MISSING_EDGE",
             "The state graph does not allow the move from COLLECT to CANCELLED, so the turn gets a warning.",
@@ -103,7 +103,7 @@ def test_an_intent_without_a_graph_may_move_anywhere() -> None:
 
 
 def test_a_state_that_nothing_answers_is_told() -> None:
-    assert said(RULE, without=[CONFIRMING]) == [
+    assert list_messages(RULE, without=[CONFIRMING]) == [
         ("STATE_WITHOUT_RESPONSE", "Intent CANCEL_ORDER has no answer in state CONFIRM. Add one.")
     ]
     anywhere = replace(CANCELLED, intent_code="ANY", state_code="CONFIRM")

@@ -2,20 +2,20 @@
 
 from dataclasses import replace
 
-from tests.config_admin.validation.shop import EDGES, RULE, codes, said
+from tests.config_admin.validation.shop import EDGES, RULE, codes, list_messages
 
 EDGE = EDGES[1]
 
 
 def test_a_state_may_always_stay_as_it_is() -> None:
-    assert said(replace(EDGE, to_state="collect")) == [
+    assert list_messages(replace(EDGE, to_state="collect")) == [
         ("EDGE_SELF", "A conversation may always stay in its state, so this edge is not needed.")
     ]
 
 
 def test_an_edge_stands_once_even_when_switched_off() -> None:
     again = replace(EDGE, edge_id=9)
-    assert said(again) == [("DUPLICATE", "This edge exists already (row 2).")]
+    assert list_messages(again) == [("DUPLICATE", "This edge exists already (row 2).")]
     assert codes(again, replace(EDGE, enabled=False)) == ["DUPLICATE"]
     assert codes(replace(again, intent_code="ANY")) == []
 
@@ -29,7 +29,7 @@ def test_states_that_nothing_names_are_questioned() -> None:
 
 
 def test_a_state_that_no_edge_leads_to_is_told() -> None:
-    assert said(replace(EDGES[2], edge_id=9, from_state="LOOKUP", to_state="CANCELLED")) == [
+    assert list_messages(replace(EDGES[2], edge_id=9, from_state="LOOKUP", to_state="CANCELLED")) == [
         ("STATE_UNREACHABLE", "No edge of this graph leads to LOOKUP.")
     ]
 
@@ -39,7 +39,7 @@ def test_where_a_conversation_starts_needs_no_edge() -> None:
 
 
 def test_a_rule_that_the_graph_does_not_allow_is_told() -> None:
-    assert said(replace(EDGE, to_state="CANCELLED")) == [
+    assert list_messages(replace(EDGE, to_state="CANCELLED")) == [
         ("RULE_OUTSIDE_GRAPH", "Rule 1 moves from COLLECT to CONFIRM, which this graph does not allow.")
     ]
 

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from convengine.engine.turn import rows
-from tests.config_admin.validation.shop import DB_TOOL, DIRECT, HTTP_TOOL, TOOL, codes, said
+from tests.config_admin.validation.shop import DB_TOOL, DIRECT, HTTP_TOOL, TOOL, codes, list_messages
 
 GROUPS = "DB, HTTP_API, WORKFLOW_ACTION, DOCUMENT_RETRIEVAL, CALCULATOR_TRANSFORM, NOTIFICATION, FILES"
 
 
 @pytest.mark.parametrize("group", ["MCP_SERVER", "HTTP", "", "MAGIC"])
 def test_the_group_is_of_the_list(group: str) -> None:
-    assert ("CHOICE_UNKNOWN", f"Choose one of {GROUPS}.") in said(replace(DIRECT, tool_group=group))
+    assert ("CHOICE_UNKNOWN", f"Choose one of {GROUPS}.") in list_messages(replace(DIRECT, tool_group=group))
 
 
 def test_a_group_of_an_extension_is_known_by_its_executor() -> None:
@@ -21,19 +21,19 @@ def test_a_group_of_an_extension_is_known_by_its_executor() -> None:
 
 
 def test_the_tool_exists() -> None:
-    assert said(replace(DIRECT, tool_code="order.state")) == [
+    assert list_messages(replace(DIRECT, tool_code="order.state")) == [
         ("TOOL_UNKNOWN", "There is no tool order.state. Did you mean order.status?")
     ]
 
 
 def test_the_tool_is_of_the_group() -> None:
-    assert said(replace(DIRECT, tool_code="orders.find")) == [
+    assert list_messages(replace(DIRECT, tool_code="orders.find")) == [
         ("TOOL_GROUP_MISMATCH", "orders.find belongs to group DB.")
     ]
 
 
 def test_a_group_without_a_tool_needs_the_switch() -> None:
-    assert said(replace(DIRECT, tool_code=None)) == [
+    assert list_messages(replace(DIRECT, tool_code=None)) == [
         (
             "CONFLICT",
             "Choose a tool. A group without a tool is only called when ToolOrchestrationStep / ALLOW_GROUP_ONLY is on.",
@@ -47,7 +47,7 @@ def test_a_group_without_a_tool_needs_the_switch() -> None:
 
 @pytest.mark.parametrize("args", [[], "[]", 3, None])
 def test_arguments_are_an_object(args: Any) -> None:
-    assert said(replace(DIRECT, args_template=args)) == [("ARGS_SHAPE", "Arguments must be a JSON object.")]
+    assert list_messages(replace(DIRECT, args_template=args)) == [("ARGS_SHAPE", "Arguments must be a JSON object.")]
 
 
 def test_arguments_are_templates() -> None:
@@ -56,32 +56,35 @@ def test_arguments_are_templates() -> None:
 
 
 def test_required_arguments_are_given() -> None:
-    assert said(replace(DIRECT, args_template={})) == [
+    assert list_messages(replace(DIRECT, args_template={})) == [
         ("FIELD_REQUIRED", "The tool order.status requires the argument orderId.")
     ]
 
 
 def test_required_arguments_are_found_wherever_the_tool_describes_them() -> None:
     own = replace(TOOL, input_schema={"type": "object", "required": ["other"]})
-    assert said(replace(DIRECT, args_template={}), own, without=[HTTP_TOOL]) == [
+    assert list_messages(replace(DIRECT, args_template={}), own, without=[HTTP_TOOL]) == [
         ("FIELD_REQUIRED", "The tool order.status requires the argument other.")
     ]
     query = replace(DIRECT, tool_group="DB", tool_code="orders.find", args_template={})
-    assert said(query, DB_TOOL) == [("FIELD_REQUIRED", "The tool orders.find requires the argument orderId.")]
+    assert list_messages(query, DB_TOOL) == [("FIELD_REQUIRED", "The tool orders.find requires the argument orderId.")]
 
 
 def test_a_tool_that_is_not_allowed_here_would_be_skipped() -> None:
     assert (
         "TOOL_SCOPE",
         "order.status is only allowed for intent ORDER_STATUS, state ANY, so this call is always skipped.",
-    ) in said(replace(DIRECT, intent_code="FAQ"))
-    assert ("TOOL_SCOPE", "order.status is disabled, so this call is always skipped. Enable the tool.") in said(
-        DIRECT, replace(TOOL, enabled=False)
-    )
+    ) in list_messages(replace(DIRECT, intent_code="FAQ"))
+    assert (
+        "TOOL_SCOPE",
+        "order.status is disabled, so this call is always skipped. Enable the tool.",
+    ) in list_messages(DIRECT, replace(TOOL, enabled=False))
 
 
 def test_a_group_without_an_executor_is_told() -> None:
-    assert said(DIRECT, executors=frozenset()) == [("NO_EXECUTOR", "No executor is installed for group HTTP_API.")]
+    assert list_messages(DIRECT, executors=frozenset()) == [
+        ("NO_EXECUTOR", "No executor is installed for group HTTP_API.")
+    ]
 
 
 def test_only_the_first_row_of_a_scope_is_called() -> None:

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from tests.config_admin.validation.shop import TOOL, VERBOSE, codes, said
+from tests.config_admin.validation.shop import TOOL, VERBOSE, codes, list_messages
 
 
 def test_there_is_something_to_say() -> None:
-    assert said(replace(VERBOSE, message=" ", error_message=None)) == [
+    assert list_messages(replace(VERBOSE, message=" ", error_message=None)) == [
         ("VERBOSE_NO_TEXT", "Enter a message or an error message.")
     ]
     assert codes(replace(VERBOSE, message=None, error_message="Failed.")) == []
@@ -23,7 +23,9 @@ def test_both_texts_are_templates() -> None:
 
 @pytest.mark.parametrize("value", ["LIKE", "", None])
 def test_how_the_step_is_read_is_of_the_list(value: str) -> None:
-    assert said(replace(VERBOSE, step_match=value)) == [("CHOICE_UNKNOWN", "Choose EXACT, REGEX or JSON_PATH.")]
+    assert list_messages(replace(VERBOSE, step_match=value)) == [
+        ("CHOICE_UNKNOWN", "Choose EXACT, REGEX or JSON_PATH.")
+    ]
 
 
 def test_step_and_event_are_named() -> None:
@@ -37,12 +39,12 @@ def test_patterns_and_paths_can_be_read() -> None:
 
 
 def test_the_rule_exists() -> None:
-    assert said(replace(VERBOSE, rule_id=77)) == [("RULE_GONE", "Rule 77 does not exist.")]
+    assert list_messages(replace(VERBOSE, rule_id=77)) == [("RULE_GONE", "Rule 77 does not exist.")]
     assert codes(replace(VERBOSE, rule_id=1)) == []
 
 
 def test_the_tool_exists_or_is_discovered() -> None:
-    assert said(replace(VERBOSE, tool_code="order.state")) == [
+    assert list_messages(replace(VERBOSE, tool_code="order.state")) == [
         ("TOOL_UNKNOWN", "There is no tool order.state. Did you mean order.status?")
     ]
     assert codes(replace(VERBOSE, tool_code="mcp.search.find")) == []
@@ -50,7 +52,7 @@ def test_the_tool_exists_or_is_discovered() -> None:
 
 
 def test_a_step_that_the_engine_does_not_have_is_told() -> None:
-    assert said(replace(VERBOSE, step_value="McpStep")) == [
+    assert list_messages(replace(VERBOSE, step_value="McpStep")) == [
         ("CHOICE_UNKNOWN", "Unknown step McpStep. Did you mean McpToolStep?")
     ]
     assert codes(replace(VERBOSE, step_value="ANY")) == codes(replace(VERBOSE, step_value="mcptoolstep")) == []
@@ -58,7 +60,7 @@ def test_a_step_that_the_engine_does_not_have_is_told() -> None:
 
 
 def test_an_event_that_the_engine_does_not_have_is_told() -> None:
-    assert said(replace(VERBOSE, determinant="MCP_TOOL_CAL")) == [
+    assert list_messages(replace(VERBOSE, determinant="MCP_TOOL_CAL")) == [
         ("CHOICE_UNKNOWN", "Unknown event MCP_TOOL_CAL. Did you mean MCP_TOOL_CALL?")
     ]
     assert codes(replace(VERBOSE, determinant="ANY")) == []

@@ -17,7 +17,7 @@ def answers(*states: str) -> list[Row]:
     return [make_response(intent_code="REFUND", state_code=state) for state in states]
 
 
-def drawn(*all_rows: Row) -> Chart:
+def draw(*all_rows: Row) -> Chart:
     return chart_of(make_snapshot(REFUND, *all_rows), "REFUND")
 
 
@@ -26,25 +26,25 @@ def arrow(chart: Chart, start: str, end: str) -> Move:
     return found
 
 
-def marks(chart: Chart) -> dict[str, tuple[Mark, ...]]:
+def marks_by_state(chart: Chart) -> dict[str, tuple[Mark, ...]]:
     return {place.state: place.marks for place in chart.places if place.kind is Kind.STATE}
 
 
 def test_phrases_and_rules_are_arrows_and_what_holds_in_a_state_stands_in_its_box() -> None:
     phrase = make_classifier("REFUND", "money back", state_code="COLLECT")
     rule, other = goes("COLLECT", "CONFIRM"), goes("COLLECT", "CONFIRM", priority=5)
-    chart = drawn(phrase, rule, other, *answers("COLLECT", "CONFIRM"))
+    chart = draw(phrase, rule, other, *answers("COLLECT", "CONFIRM"))
 
     assert arrow(chart, START, "state:COLLECT").rows == [phrase]
     assert set(arrow(chart, "state:COLLECT", "state:CONFIRM").rows) == {rule, other}
     assert [place.state for place in chart.places] == ["", "COLLECT", "CONFIRM"]
     assert [len(place.rows) for place in chart.places] == [0, 1, 1]
-    assert marks(chart) == {"COLLECT": (), "CONFIRM": (Mark.ENDS,)}
+    assert marks_by_state(chart) == {"COLLECT": (), "CONFIRM": (Mark.ENDS,)}
 
 
 def test_a_rule_of_any_state_goes_from_where_its_condition_says_else_from_anywhere() -> None:
     asked = goes("ANY", "DONE", rule_type="JSON_PATH", match_pattern="$[?(@.state == 'CONFIRM')]")
-    chart = drawn(asked, goes("ANY", "LOST"), make_classifier("REFUND", "x", state_code="CONFIRM"))
+    chart = draw(asked, goes("ANY", "LOST"), make_classifier("REFUND", "x", state_code="CONFIRM"))
 
     assert arrow(chart, "state:CONFIRM", "state:DONE").rows == [asked]
     assert arrow(chart, ANYWHERE, "state:LOST").rows
@@ -52,21 +52,21 @@ def test_a_rule_of_any_state_goes_from_where_its_condition_says_else_from_anywhe
 
 def test_rules_of_every_intent_count_in_states_of_this_one_and_say_so() -> None:
     here = goes("CONFIRM", "DONE", intent_code="ANY")
-    chart = drawn(
+    chart = draw(
         make_classifier("REFUND", "x", state_code="CONFIRM"), here, goes("ELSEWHERE", "DONE", intent_code="ANY")
     )
 
     assert arrow(chart, "state:CONFIRM", "state:DONE").is_shared
-    assert "ELSEWHERE" not in marks(chart)
+    assert "ELSEWHERE" not in marks_by_state(chart)
     assert not arrow(chart, START, "state:CONFIRM").is_shared
 
 
 def test_what_nothing_leads_to_and_what_has_no_answer_is_marked() -> None:
-    chart = drawn(
+    chart = draw(
         make_classifier("REFUND", "x", state_code="COLLECT"), *answers("COLLECT", "LOST"), goes("COLLECT", "MUTE")
     )
 
-    assert marks(chart) == {
+    assert marks_by_state(chart) == {
         "COLLECT": (),
         "LOST": (Mark.UNREACHABLE, Mark.ENDS),
         "MUTE": (Mark.NO_ANSWER, Mark.ENDS),
@@ -78,11 +78,11 @@ def test_a_state_where_no_conversation_rests_needs_no_answer() -> None:
     idle = make_classifier("REFUND", "x", state_code="IDLE"), *answers("COLLECT")
     named = goes("GHOST", "COLLECT")
 
-    assert Mark.NO_ANSWER not in {mark for found in marks(drawn(*idle, named)).values() for mark in found}
+    assert Mark.NO_ANSWER not in {mark for found in marks_by_state(draw(*idle, named)).values() for mark in found}
 
 
 def test_moves_that_go_round_and_moves_that_the_graph_forbids_are_marked() -> None:
-    chart = drawn(goes("A", "B"), goes("B", "A"), goes("B", "C"), make_edge("A", "B", intent_code="REFUND"))
+    chart = draw(goes("A", "B"), goes("B", "A"), goes("B", "C"), make_edge("A", "B", intent_code="REFUND"))
 
     assert arrow(chart, "state:A", "state:B").marks == (Mark.ROUND,)
     assert arrow(chart, "state:B", "state:A").marks == (Mark.ROUND, Mark.FORBIDDEN)
@@ -91,14 +91,14 @@ def test_moves_that_go_round_and_moves_that_the_graph_forbids_are_marked() -> No
 
 def test_another_intent_is_a_place_of_its_own() -> None:
     turn = goes("COLLECT", "", action="SET_INTENT", action_value="NEVER_MIND")
-    chart = drawn(turn)
+    chart = draw(turn)
 
     assert arrow(chart, "state:COLLECT", "intent:NEVER_MIND").rows == [turn]
     assert [place.intent for place in chart.places if place.kind is Kind.INTENT] == ["NEVER_MIND"]
 
 
 def test_switched_off_rows_lead_nowhere() -> None:
-    assert drawn(goes("A", "B", enabled=False)).moves == ()
+    assert draw(goes("A", "B", enabled=False)).moves == ()
 
 
 def test_the_map_of_all_has_a_place_for_each_intent() -> None:

@@ -14,7 +14,7 @@ from config_admin import models as m
 from config_admin.editing.links import workspace_url
 from config_admin.releases.change_set import change_set
 from config_admin.workplace.map.page import chart_url
-from tests.config_admin.builders import made, new
+from tests.config_admin.builders import make, new
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +36,7 @@ def states(count: int) -> None:
 
 
 def test_boxes_and_arrows_open_their_rows(ada: Client) -> None:
-    made(m.CeIntent)
+    make(m.CeIntent)
     states(1)
     found = drawing(ada, chart_url("LOAN"))
 
@@ -48,16 +48,16 @@ def test_boxes_and_arrows_open_their_rows(ada: Client) -> None:
 
 
 def test_an_intent_without_rows_and_an_installation_without_any_say_so(ada: Client) -> None:
-    made(m.CeIntent)
+    make(m.CeIntent)
     assert "There is nothing to draw yet" in ada.get(chart_url("LOAN")).content.decode()
     assert ada.get(chart_url("NOWHERE")).status_code == 404
     assert [place["name"] for place in drawing(ada, chart_url())["places"]] == ["LOAN"]
 
 
 def test_a_box_leads_to_the_map_of_an_intent_that_is_there(ada: Client) -> None:
-    made(m.CeIntent)
-    made(m.CeRule, intent_code="LOAN", action="SET_INTENT", action_value="GONE")
-    made(m.CeRule, intent_code="LOAN", state_code="LOST", action="SET_INTENT", action_value="UNKNOWN")
+    make(m.CeIntent)
+    make(m.CeRule, intent_code="LOAN", action="SET_INTENT", action_value="GONE")
+    make(m.CeRule, intent_code="LOAN", state_code="LOST", action="SET_INTENT", action_value="UNKNOWN")
     urls = {place["name"]: place["url"] for place in drawing(ada, chart_url())["places"]}
 
     assert urls["GONE"] == ""
@@ -71,7 +71,7 @@ def test_three_hundred_states_cost_as_many_queries_as_three(ada: Client) -> None
             drawing(ada, chart_url("LOAN"))
         return len(captured)
 
-    made(m.CeIntent)
+    make(m.CeIntent)
     states(3)
     queries()
     few = queries()
@@ -83,13 +83,13 @@ def test_three_hundred_states_cost_as_many_queries_as_three(ada: Client) -> None
 
 
 def test_who_may_not_see_rules_sees_no_map(somebody: Any) -> None:
-    made(m.CeIntent)
+    make(m.CeIntent)
     assert somebody("olga", "operator").get(chart_url("LOAN")).status_code == 403
     assert somebody("quinn", "qa").get(chart_url("LOAN")).status_code == 200
 
 
 def test_all_states_of_all_intents_stand_in_one_drawing(ada: Client) -> None:
-    made(m.CeIntent)
+    make(m.CeIntent)
     states(2)
     found = drawing(ada, f"{chart_url()}?states=1")
 

@@ -10,30 +10,30 @@ def row(schema_id: int, **values: Any) -> Any:
     return make_schema("LOAN", A, schema_id=schema_id, **values)
 
 
-def chosen(*rows: Any, intent: str | None = "LOAN", state: str = "GATE") -> Any:
+def choose_form(*rows: Any, intent: str | None = "LOAN", state: str = "GATE") -> Any:
     found = find_schema(make_snapshot(make_intent("LOAN"), *rows), intent, state)
     return found and found.schema_id
 
 
 def test_P2_5_6_V12_the_exact_state_comes_before_priority() -> None:
-    assert chosen(row(1, priority=1), row(2, state_code="GATE", priority=50)) == 2
+    assert choose_form(row(1, priority=1), row(2, state_code="GATE", priority=50)) == 2
 
 
 def test_inside_a_scope_priority_decides_then_the_id() -> None:
-    assert chosen(row(1, priority=20), row(2, priority=10)) == 2
-    assert chosen(row(2), row(1)) == 1
+    assert choose_form(row(1, priority=20), row(2, priority=10)) == 2
+    assert choose_form(row(2), row(1)) == 1
 
 
 def test_a_schema_belongs_to_one_intent() -> None:
-    assert chosen(make_schema("ANY", A, schema_id=1)) is None
-    assert chosen(row(1), intent="UNKNOWN") is None
-    assert chosen(row(1), intent=None) is None
-    assert chosen(row(1, enabled=False)) is None
+    assert choose_form(make_schema("ANY", A, schema_id=1)) is None
+    assert choose_form(row(1), intent="UNKNOWN") is None
+    assert choose_form(row(1), intent=None) is None
+    assert choose_form(row(1, enabled=False)) is None
 
 
 def test_blank_is_the_one_language_that_is_read() -> None:
-    assert chosen(row(1, schema_type="")) == 1
-    assert chosen(row(1, schema_type="XML")) is None
+    assert choose_form(row(1, schema_type="")) == 1
+    assert choose_form(row(1, schema_type="XML")) is None
 
 
 def test_why_another_row_did_not_win_is_told() -> None:

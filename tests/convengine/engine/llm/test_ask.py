@@ -22,7 +22,7 @@ TEXT = Question("RESPONSE_TEXT", "Be kind.", "Hello?", stages=STAGES)
 OUT = LlmAnswer(provider="test", model="small", latency_ms=5, error_code="LLM_TIMEOUT", error_message="20 s are over")
 
 
-def asked(question: Question, *answers: str | LlmAnswer, **settings: str) -> tuple[Reply, Turn, AnsweringModel]:
+def ask_answering(question: Question, *answers: str | LlmAnswer, **settings: str) -> tuple[Reply, Turn, AnsweringModel]:
     model = AnsweringModel(answers or ("fine",))
     rows = [make_config(f"LLM/{key}", value) for key, value in settings.items()]
     turn = make_turn(make_snapshot(*rows), model=model)
@@ -30,7 +30,7 @@ def asked(question: Question, *answers: str | LlmAnswer, **settings: str) -> tup
 
 
 def test_a_text_is_handed_back_and_told() -> None:
-    reply, turn, _ = asked(TEXT, "Good day.")
+    reply, turn, _ = ask_answering(TEXT, "Good day.")
 
     assert reply == Reply("Good day.")
     assert stages(turn) == ["SCHEMA_EXTRACTION_LLM_INPUT", "SCHEMA_EXTRACTION_LLM_OUTPUT"]
@@ -40,21 +40,21 @@ def test_a_text_is_handed_back_and_told() -> None:
 
 def test_the_caller_says_what_is_told_and_under_which_name_the_answer_stands() -> None:
     question = replace(TEXT, told={"systemPrompt": "x"}, answered="question", beside={"loop": 2})
-    _, turn, _ = asked(question, "Which one?")
+    _, turn, _ = ask_answering(question, "Which one?")
 
     assert payload(turn, "SCHEMA_EXTRACTION_LLM_INPUT") == {"systemPrompt": "x"}
     assert payload(turn, "SCHEMA_EXTRACTION_LLM_OUTPUT") == {"question": "Which one?", "loop": 2}
 
 
 def test_a_call_site_without_stages_leaves_no_event() -> None:
-    _, turn, _ = asked(replace(TEXT, stages=Stages()), "Good day.")
+    _, turn, _ = ask_answering(replace(TEXT, stages=Stages()), "Good day.")
 
     assert stages(turn) == []
     assert len(turn.model_calls) == 1
 
 
 def test_P2_15_2_V3_fenced_json_is_read() -> None:
-    reply, turn, _ = asked(JSON, '```json\n{"city": "Oslo"}\n```')
+    reply, turn, _ = ask_answering(JSON, '```json\n{"city": "Oslo"}\n```')
 
     assert reply.value == {"city": "Oslo"}
     assert payload(turn, "SCHEMA_EXTRACTION_LLM_OUTPUT") == {"json": {"city": "Oslo"}}
@@ -62,7 +62,7 @@ def test_P2_15_2_V3_fenced_json_is_read() -> None:
 
 @pytest.mark.parametrize("text", ["sorry", '{"city": "Os', "12", '"Oslo"'])
 def test_P2_15_2_V4_an_answer_that_is_no_json_is_invalid(text: str) -> None:
-    reply, turn, model = asked(JSON, text)
+    reply, turn, model = ask_answering(JSON, text)
 
     assert reply.error is not None
     assert (reply.error.code, reply.error.recoverable) == ("LLM_INVALID_RESPONSE", False)
@@ -72,7 +72,7 @@ def test_P2_15_2_V4_an_answer_that_is_no_json_is_invalid(text: str) -> None:
 
 
 def test_an_unusable_answer_is_given_back_once_with_what_is_wrong() -> None:
-    reply, turn, model = asked(JSON, '{"town": "Oslo"}', '{"city": "Oslo"}')
+    reply, turn, model = ask_answering(JSON, '{"town": "Oslo"}', '{"city": "Oslo"}')
 
     assert reply == Reply('{"city": "Oslo"}', {"city": "Oslo"})
     assert "'city' is a required property" in model.requests[1].user
@@ -83,14 +83,14 @@ def test_an_unusable_answer_is_given_back_once_with_what_is_wrong() -> None:
 
 
 def test_a_schema_is_judged_only_where_the_caller_is_strict() -> None:
-    reply, _, model = asked(replace(JSON, strict=False), '{"town": "Oslo"}')
+    reply, _, model = ask_answering(replace(JSON, strict=False), '{"town": "Oslo"}')
 
     assert reply.value == {"town": "Oslo"}
     assert not model.requests[0].strict
 
 
 def test_a_schema_that_is_broken_twice_is_a_violation() -> None:
-    reply, turn, _ = asked(JSON, "{}")
+    reply, turn, _ = ask_answering(JSON, "{}")
 
     assert reply.error is not None
     assert reply.error.code == "LLM_SCHEMA_VIOLATION"
@@ -99,7 +99,7 @@ def test_a_schema_that_is_broken_twice_is_a_violation() -> None:
 
 @pytest.mark.parametrize("question", [TEXT, JSON])
 def test_an_empty_answer_is_an_error_and_not_asked_again(question: Question) -> None:
-    reply, turn, model = asked(question, " \n")
+    reply, turn, model = ask_answering(question, " \n")
 
     assert reply.error is not None
     assert reply.error.code == "LLM_EMPTY_RESPONSE"
@@ -110,7 +110,7 @@ def test_an_empty_answer_is_an_error_and_not_asked_again(question: Question) -> 
 
 @pytest.mark.parametrize("question", [TEXT, JSON])
 def test_what_the_service_sent_instead_of_an_answer_is_not_given_back_to_it(question: Question) -> None:
-    reply, _, model = asked(question, replace(OUT, error_code="LLM_INVALID_RESPONSE"))
+    reply, _, model = ask_answering(question, replace(OUT, error_code="LLM_INVALID_RESPONSE"))
 
     assert reply.error is not None
     assert reply.error.code == "LLM_INVALID_RESPONSE"
@@ -118,7 +118,7 @@ def test_what_the_service_sent_instead_of_an_answer_is_not_given_back_to_it(ques
 
 
 def test_an_outage_is_told_and_keeps_its_text_from_the_user() -> None:
-    reply, turn, _ = asked(TEXT, OUT)
+    reply, turn, _ = ask_answering(TEXT, OUT)
 
     assert reply.error is not None
     assert (reply.error.code, reply.error.recoverable) == ("LLM_TIMEOUT", True)
@@ -134,7 +134,7 @@ def test_an_outage_is_told_and_keeps_its_text_from_the_user() -> None:
 
 def test_P2_15_2_V2_every_try_is_a_call_of_the_log() -> None:
     answer = replace(OUT, earlier=(OUT,))
-    _, turn, _ = asked(TEXT, answer)
+    _, turn, _ = ask_answering(TEXT, answer)
 
     assert [(call.attempt, call.answer.error_code) for call in turn.model_calls] == [
         (1, "LLM_TIMEOUT"),
@@ -143,7 +143,7 @@ def test_P2_15_2_V2_every_try_is_a_call_of_the_log() -> None:
 
 
 def test_P2_15_2_V5_the_temperature_of_a_template_wins() -> None:
-    _, turn, model = asked(replace(TEXT, temperature=0.7, template_id=12), "fine", TEMPERATURE="0.1")
+    _, turn, model = ask_answering(replace(TEXT, temperature=0.7, template_id=12), "fine", TEMPERATURE="0.1")
 
     assert model.requests[0].temperature == 0.7
     assert turn.model_calls[0].template_id == 12
@@ -151,7 +151,7 @@ def test_P2_15_2_V5_the_temperature_of_a_template_wins() -> None:
 
 def test_settings_may_differ_by_purpose() -> None:
     settings: dict[str, Any] = {"MODEL.RESPONSE_TEXT": "big", "TIMEOUT_SECONDS.RESPONSE_TEXT": "3", "TEMPERATURE": "1"}
-    _, _, model = asked(TEXT, "fine", **settings)
+    _, _, model = ask_answering(TEXT, "fine", **settings)
     request = model.requests[0]
 
     assert (request.model, request.timeout_ms, request.temperature) == ("big", 3000, 1.0)
@@ -159,13 +159,13 @@ def test_settings_may_differ_by_purpose() -> None:
 
 
 def test_context_goes_along_as_data() -> None:
-    _, _, model = asked(replace(TEXT, context={"city": "Oslo"}), "fine")
+    _, _, model = ask_answering(replace(TEXT, context={"city": "Oslo"}), "fine")
 
     assert model.requests[0].context_json == '{"city":"Oslo"}'
 
 
 def test_json_without_a_schema_is_asked_for_as_an_object() -> None:
-    reply, _, model = asked(replace(TEXT, want_json=True), '{"a": 1}')
+    reply, _, model = ask_answering(replace(TEXT, want_json=True), '{"a": 1}')
 
     assert reply.value == {"a": 1}
     assert model.requests[0].json_schema == {"type": "object"}
@@ -173,7 +173,7 @@ def test_json_without_a_schema_is_asked_for_as_an_object() -> None:
 
 def test_without_a_model_nothing_is_asked_or_told() -> None:
     turn = make_turn(model=NoModel())
-    reply = ask(make_session(), turn, TEXT)
+    reply = ask_answering(make_session(), turn, TEXT)
 
     assert reply.error is not None
     assert reply.error.code == "LLM_NOT_CONFIGURED"
@@ -182,7 +182,7 @@ def test_without_a_model_nothing_is_asked_or_told() -> None:
 
 @pytest.mark.parametrize("said", ["no json", '{"town": "Oslo"}'])
 def test_a_lenient_caller_gets_what_was_said_the_first_time(said: str) -> None:
-    reply, _, model = asked(replace(JSON, strict=False, lenient=True), said, '{"city": "Oslo"}')
+    reply, _, model = ask_answering(replace(JSON, strict=False, lenient=True), said, '{"city": "Oslo"}')
 
     assert reply.text == said
     assert (model.requests[0].strict, len(model.requests)) == (True, 1)

@@ -4,7 +4,7 @@ from convengine.engine.llm.scripted import ScriptedModel, ScriptLine
 from convengine.engine.turn.ports import LlmRequest
 
 
-def asked(purpose: str = "INTENT_AGENT", system: str = "Be Kind", user: str = "Parcel") -> LlmRequest:
+def make_request(purpose: str = "INTENT_AGENT", system: str = "Be Kind", user: str = "Parcel") -> LlmRequest:
     return LlmRequest(purpose, system, user, context_json='{"hidden": 1}')
 
 
@@ -12,49 +12,54 @@ def model(*lines: ScriptLine, text: str = "") -> ScriptedModel:
     return ScriptedModel(lines, user_text=text)
 
 
-def line(reply: str = "yes", **values: Any) -> ScriptLine:
+def make_script_line(reply: str = "yes", **values: Any) -> ScriptLine:
     return ScriptLine(**{"purposes": {"INTENT_AGENT"}, "reply": reply, **values})
 
 
 def test_the_first_line_of_the_purpose_answers() -> None:
-    script = model(line("other", purposes={"POLICY"}), line("first"), line("second"))
+    script = model(
+        make_script_line("other", purposes={"POLICY"}), make_script_line("first"), make_script_line("second")
+    )
 
-    assert script.complete(asked()).text == "first"
+    assert script.complete(make_request()).text == "first"
     assert script.calls == ["INTENT_AGENT"]
 
 
 def test_contains_looks_in_the_prompt_and_in_what_the_user_said_in_any_case() -> None:
-    script = model(line(contains=("PARCEL", "where")), text="WHERE is it")
+    script = model(make_script_line(contains=("PARCEL", "where")), text="WHERE is it")
 
-    assert script.complete(asked()).text == "yes"
+    assert script.complete(make_request()).text == "yes"
 
 
 def test_all_texts_of_contains_must_occur() -> None:
-    script = model(line(contains=("parcel", "lost")))
+    script = model(make_script_line(contains=("parcel", "lost")))
 
-    assert script.complete(asked()).error_code == "LLM_CALL_FAILED"
+    assert script.complete(make_request()).error_code == "LLM_CALL_FAILED"
 
 
 def test_prompt_contains_does_not_look_at_what_the_user_said() -> None:
-    script = model(line(prompt_contains=("where",)), text="where is it")
+    script = model(make_script_line(prompt_contains=("where",)), text="where is it")
 
-    assert script.complete(asked()).error_code == "LLM_CALL_FAILED"
+    assert script.complete(make_request()).error_code == "LLM_CALL_FAILED"
 
 
 def test_prompt_contains_looks_at_both_parts_of_the_prompt_in_any_case_and_not_at_the_context() -> None:
-    script = model(line("context", prompt_contains=("hidden",)), line("prompt", prompt_contains=("kind", "PARCEL")))
+    script = model(
+        make_script_line("context", prompt_contains=("hidden",)),
+        make_script_line("prompt", prompt_contains=("kind", "PARCEL")),
+    )
 
-    assert script.complete(asked()).text == "prompt"
+    assert script.complete(make_request()).text == "prompt"
 
 
 def test_a_line_is_used_up_after_its_times() -> None:
-    script = model(line("once", times=1), line("ever"))
+    script = model(make_script_line("once", times=1), make_script_line("ever"))
 
-    assert [script.complete(asked()).text for _ in range(3)] == ["once", "ever", "ever"]
+    assert [script.complete(make_request()).text for _ in range(3)] == ["once", "ever", "ever"]
 
 
 def test_an_error_is_an_outage_with_its_text() -> None:
-    answer = model(line(error="offline")).complete(asked())
+    answer = model(make_script_line(error="offline")).complete(make_request())
 
     assert (answer.error_code, answer.error_message, answer.text) == ("LLM_CALL_FAILED", "offline", "")
 
@@ -62,7 +67,7 @@ def test_an_error_is_an_outage_with_its_text() -> None:
 def test_P2_15_2_V7_a_call_without_a_line_fails_and_is_noted_with_purpose_and_prompt() -> None:
     script = model()
 
-    answer = script.complete(asked("MCP_PLAN", "Plan", "the\n  tools"))
+    answer = script.complete(make_request("MCP_PLAN", "Plan", "the\n  tools"))
 
     assert answer.error_code == "LLM_CALL_FAILED"
     assert script.unscripted == ["a model call of purpose MCP_PLAN, whose prompt is: Plan the tools"]

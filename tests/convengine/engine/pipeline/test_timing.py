@@ -5,7 +5,7 @@ from convengine.engine.turn.turn import Turn
 from tests.builders import make_turn, payload
 
 
-def timed(*timings: StepTiming) -> Turn:
+def make_timed_turn(*timings: StepTiming) -> Turn:
     turn = make_turn()
     turn.timings.extend(timings)
     audit_timing(Session("c"), turn, "COMPLETED")
@@ -13,19 +13,19 @@ def timed(*timings: StepTiming) -> Turn:
 
 
 def test_P2_12_V1_the_total_is_the_sum_of_the_steps() -> None:
-    turn = timed(StepTiming("A", 0, 5, True), StepTiming("B", 5, 7, True), StepTiming("C", 12, 1, True))
+    turn = make_timed_turn(StepTiming("A", 0, 5, True), StepTiming("B", 5, 7, True), StepTiming("C", 12, 1, True))
 
     assert payload(turn, "PIPELINE_TIMING")["totalMs"] == 13
 
 
 def test_P2_12_V2_a_failed_step_is_marked() -> None:
-    turn = timed(StepTiming("A", 0, 5, True), StepTiming("B", 5, 7, False, "ValueError: x"))
+    turn = make_timed_turn(StepTiming("A", 0, 5, True), StepTiming("B", 5, 7, False, "ValueError: x"))
 
     assert payload(turn, "PIPELINE_TIMING")["steps"] == "A=5ms, B=7ms(ERR)"
 
 
 def test_P2_12_V5_steps_stand_in_the_order_in_which_they_began() -> None:
-    turn = timed(StepTiming("B", 5, 7, True), StepTiming("A", 0, 5, True))
+    turn = make_timed_turn(StepTiming("B", 5, 7, True), StepTiming("A", 0, 5, True))
 
     assert [item["step"] for item in payload(turn, "PIPELINE_TIMING")["stepList"]] == ["A", "B"]
 

@@ -30,7 +30,7 @@ def run(
     return run_phase(phase, source, before, turn), turn
 
 
-def told(turn: Turn, stage: str) -> list[Mapping[str, Any]]:
+def list_payloads(turn: Turn, stage: str) -> list[Mapping[str, Any]]:
     return [event.payload for event in turn.trail.events if event.stage.startswith(stage)]
 
 
@@ -42,7 +42,7 @@ def test_P2_7_6_V1_a_state_change_runs_a_pass_for_the_new_state() -> None:
 
     assert session.state == "DONE"
     assert session.input_params["seen"] is True
-    assert [match["pass"] for match in told(turn, "RULE_MATCH")] == [1, 2]
+    assert [match["pass"] for match in list_payloads(turn, "RULE_MATCH")] == [1, 2]
 
 
 def test_P2_7_6_V7_the_list_of_a_pass_stays_as_it_was_at_its_start() -> None:
@@ -54,7 +54,7 @@ def test_P2_7_6_V7_the_list_of_a_pass_stays_as_it_was_at_its_start() -> None:
 
     assert session.state == "CONFIRMATION"
     assert session.input_params["awaiting_confirmation"] is True
-    assert [match["pass"] for match in told(turn, "RULE_MATCH")] == [1, 1]
+    assert [match["pass"] for match in list_payloads(turn, "RULE_MATCH")] == [1, 1]
 
 
 def test_a_condition_sees_what_the_rules_before_it_did() -> None:
@@ -76,7 +76,7 @@ def test_P2_7_6_V8_a_bucket_comes_before_priority() -> None:
         make_rule(rule_id=4, state_code="IDLE", priority=9, action="SET_INPUT_PARAM", action_value="d"),
     )
 
-    assert [match["ruleId"] for match in told(turn, "RULE_MATCH")] == [2, 3, 4, 1]
+    assert [match["ruleId"] for match in list_payloads(turn, "RULE_MATCH")] == [2, 3, 4, 1]
 
 
 def test_P2_7_6_V9_rules_that_go_back_and_forth_are_stopped() -> None:
@@ -114,7 +114,7 @@ def test_P2_7_6_V10_a_task_runs_once_in_a_phase() -> None:
 
     assert tasks.calls == ["desk:open"]
     assert session.context == {"ticket": 1}
-    second = told(turn, "RULE_NO_MATCH")[-1]
+    second = list_payloads(turn, "RULE_NO_MATCH")[-1]
     assert second["candidates"] == [{"id": 1, "matched": False, "reason": "ALREADY_RUN"}]
 
 
@@ -196,7 +196,7 @@ def test_rules_that_do_not_hold_are_one_event_a_pass() -> None:
 def test_rules_that_all_hold_leave_no_such_event() -> None:
     _, turn = run(make_rule(action="SET_INPUT_PARAM", action_value="x"))
 
-    assert told(turn, "RULE_NO_MATCH") == []
+    assert list_payloads(turn, "RULE_NO_MATCH") == []
 
 
 def test_each_rule_may_be_told_by_itself() -> None:
@@ -208,7 +208,7 @@ def test_each_rule_may_be_told_by_itself() -> None:
         make_rule(rule_id=4, priority=4),
     )
 
-    assert [(one["ruleId"], one["reason"]) for one in told(turn, "RULE_NO_MATCH")] == [
+    assert [(one["ruleId"], one["reason"]) for one in list_payloads(turn, "RULE_NO_MATCH")] == [
         (1, "TYPE_CONDITION_NOT_MET"),
         (2, "CONFIG_ROW_INVALID"),
         (4, "STOPPED"),
@@ -321,12 +321,12 @@ def test_an_unusable_row_is_told_once_a_turn_and_never_holds() -> None:
         make_rule(rule_id=3, intent_code="LOAN", state_code="IDLE"),
     )
 
-    invalid = told(turn, "CONFIG_ROW_INVALID")
+    invalid = list_payloads(turn, "CONFIG_ROW_INVALID")
     assert [(one["table"], one["rowId"]) for one in invalid] == [("ce_rule", 1), ("ce_rule", 2)]
     assert all(one["reason"] for one in invalid)
     assert [(one["field"], one["value"]) for one in invalid] == [("match_pattern", "("), ("match_pattern", "$.a == 1")]
     assert all(one["remedy"] for one in invalid)
-    assert [one["cut"].get("CONFIG_ROW_INVALID") for one in told(turn, "RULE_NO_MATCH")] == [2, 2]
+    assert [one["cut"].get("CONFIG_ROW_INVALID") for one in list_payloads(turn, "RULE_NO_MATCH")] == [2, 2]
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ TEXTS = st.lists(WORDS, max_size=5).map("".join)
 KINDS = st.sampled_from(["REGEX", "CONTAINS", "STARTS_WITH", "EXACT", "RULE_EXACT", "NONE"])
 
 
-def one(kind: str, pattern: str, text: str) -> bool:
+def matches(kind: str, pattern: str, text: str) -> bool:
     if blank(pattern) or not norm(pattern):
         return False
     return {
@@ -135,7 +135,7 @@ def one(kind: str, pattern: str, text: str) -> bool:
 @given(st.lists(st.tuples(KINDS, TEXTS), max_size=8), TEXTS)
 def test_many_at_once_say_what_each_says_alone(rows: list[tuple[str, str]], text: str) -> None:
     bank = TextBank([(n, kind, pattern) for n, (kind, pattern) in enumerate(rows)], blank_texts=True)
-    assert bank.hits(text) == {n for n, (kind, pattern) in enumerate(rows) if one(kind, pattern, text)}
+    assert bank.hits(text) == {n for n, (kind, pattern) in enumerate(rows) if matches(kind, pattern, text)}
 
 
 @given(

@@ -105,7 +105,7 @@ def rule_rows(draw: st.DrawFn) -> rows.Rule:
     )
 
 
-def evaluated(snapshot: Snapshot, session: Any) -> dict[int, tuple[bool, str | None]]:
+def evaluate_all(snapshot: Snapshot, session: Any) -> dict[int, tuple[bool, str | None]]:
     """What looking at every row of the table says, one by one."""
     found = {
         rule.rule_id: (False, find_exclusion_reason(snapshot, rule, PHASE, session.intent, session.state))
@@ -132,7 +132,7 @@ def test_derived_reasons_are_what_evaluating_every_row_says(
     if not told:
         return
     explained = {one.row_id: one for one in explain(snapshot, told[0])}
-    expected = evaluated(snapshot, session)
+    expected = evaluate_all(snapshot, session)
 
     for row_id, (matched, reason) in expected.items():
         one = explained[row_id]

@@ -61,7 +61,7 @@ def test_a_deployment_adds_actions() -> None:
 @pytest.mark.usefixtures("_own_actions")
 def test_what_a_deployments_action_raises_is_a_failure_of_the_rule() -> None:
     @rule_action("BROKEN")
-    def broken(rule: Any, session: Any, turn: Any) -> Any:
+    def fail(rule: Any, session: Any, turn: Any) -> Any:
         raise LookupError("no desk")
 
     found = get_action("BROKEN")

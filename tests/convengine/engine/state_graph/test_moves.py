@@ -9,7 +9,7 @@ LOAN = make_intent("LOAN")
 START: dict[str, Any] = {"intent": "LOAN", "state": "IDLE", "turn_start_intent": "LOAN", "turn_start_state": "IDLE"}
 
 
-def started(**fields: Any) -> Session:
+def start_session(**fields: Any) -> Session:
     return make_session(**{**START, **fields})
 
 
@@ -22,7 +22,7 @@ def hops(verdict: GraphVerdict) -> list[tuple[str, str, bool]]:
 
 
 def test_hops_are_judged_one_by_one() -> None:
-    moved = started().move_to(state="A", cause="RULE").move_to(state="B", cause="RULE")
+    moved = start_session().move_to(state="A", cause="RULE").move_to(state="B", cause="RULE")
 
     verdict = check(moved, make_edge("IDLE", "B"))
 
@@ -32,17 +32,17 @@ def test_hops_are_judged_one_by_one() -> None:
 
 
 def test_a_change_that_nobody_recorded_is_a_hop_of_its_own() -> None:
-    moved = started().move_to(state="A", cause="RULE").evolve(state="B")
+    moved = start_session().move_to(state="A", cause="RULE").evolve(state="B")
 
     assert hops(check(moved)) == [("IDLE", "A", True), ("A", "B", True)]
-    assert hops(check(started().evolve(state="C").move_to(state="D", cause="RULE"))) == [
+    assert hops(check(start_session().evolve(state="C").move_to(state="D", cause="RULE"))) == [
         ("IDLE", "C", True),
         ("C", "D", True),
     ]
 
 
 def test_a_change_of_intent_is_recorded_and_not_checked() -> None:
-    moved = started().move_to(intent="FAQ", state="HOURS", cause="RULE")
+    moved = start_session().move_to(intent="FAQ", state="HOURS", cause="RULE")
 
     verdict = check(moved, make_edge("IDLE", "B"))
 
@@ -51,30 +51,31 @@ def test_a_change_of_intent_is_recorded_and_not_checked() -> None:
 
 
 def test_a_move_by_intent_resolution_is_recorded_and_not_checked() -> None:
-    assert not check(started().move_to(state="B", cause="INTENT_RESOLUTION"), make_edge("IDLE", "A")).checked
+    assert not check(start_session().move_to(state="B", cause="INTENT_RESOLUTION"), make_edge("IDLE", "A")).checked
 
 
 def test_moves_before_a_reset_are_gone_with_it() -> None:
-    before = started().move_to(state="A", cause="RULE").move_to(intent="UNKNOWN", state="UNKNOWN", cause="RESET")
+    before = start_session().move_to(state="A", cause="RULE").move_to(intent="UNKNOWN", state="UNKNOWN", cause="RESET")
     after = before.evolve(turn_start_intent="UNKNOWN", turn_start_state="UNKNOWN")
 
     assert check(after, make_edge("IDLE", "B")).path == ()
 
 
 def test_the_edges_of_another_intent_do_not_bind() -> None:
-    verdict = check(started().move_to(state="B", cause="RULE"), make_edge("IDLE", "A", intent_code="FAQ"))
+    verdict = check(start_session().move_to(state="B", cause="RULE"), make_edge("IDLE", "A", intent_code="FAQ"))
 
     assert verdict.first_violation is None
 
 
 def test_an_edge_that_is_switched_off_does_not_bind() -> None:
     assert (
-        check(started().move_to(state="B", cause="RULE"), make_edge("IDLE", "A", enabled=False)).first_violation is None
+        check(start_session().move_to(state="B", cause="RULE"), make_edge("IDLE", "A", enabled=False)).first_violation
+        is None
     )
 
 
 def test_the_edges_of_everywhere_hold_beside_those_of_the_intent() -> None:
     edges = (make_edge("IDLE", "A", intent_code="LOAN"), make_edge("ANY", "ERROR", intent_code="ANY"))
 
-    assert check(started().move_to(state="ERROR", cause="RULE"), *edges).first_violation is None
-    assert check(started().move_to(state="B", cause="RULE"), *edges).first_violation is not None
+    assert check(start_session().move_to(state="ERROR", cause="RULE"), *edges).first_violation is None
+    assert check(start_session().move_to(state="B", cause="RULE"), *edges).first_violation is not None

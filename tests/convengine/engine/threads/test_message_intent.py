@@ -17,7 +17,7 @@ def guest() -> Participant:
     return Participant()
 
 
-def meant(guest: Participant, answer: Any) -> tuple[str, str]:
+def get_meaning(guest: Participant, answer: Any) -> tuple[str, str]:
     """The meaning as answered, and as it stands in the trail."""
     events = guest.stages(answer, "MESSAGE_INTENT_CLASSIFIED")
     assert events[-1]["messageIntent"] == answer["message_intent"]
@@ -29,7 +29,7 @@ def test_NEW_TASK_ends_this_session_and_the_turn_runs_in_the_next(guest: Partici
 
     answer = guest.say("tell me the hours", input_params={"lang": "en"})
 
-    assert meant(guest, answer) == ("NEW_TASK", "RUNNING")
+    assert get_meaning(guest, answer) == ("NEW_TASK", "RUNNING")
     assert answer["reply"] == "Nine to five."
     assert answer["session_id"] != first["session_id"]
     assert answer["session"]["previous_session_id"] == first["session_id"]

@@ -60,7 +60,7 @@ def test_a_strict_reading_takes_what_json_can_say_and_refuses_the_rest() -> None
         to_strict({"deep": [object()]})
 
 
-def nested(levels: int) -> Any:
+def nest(levels: int) -> Any:
     found: Any = 1
     for _ in range(levels):
         found = [found]
@@ -68,11 +68,11 @@ def nested(levels: int) -> Any:
 
 
 def test_what_is_nested_too_deep_is_refused_before_recursion_ends() -> None:
-    assert to_strict(nested(MAX_DEPTH)) == nested(MAX_DEPTH)
+    assert to_strict(nest(MAX_DEPTH)) == nest(MAX_DEPTH)
     for levels in (MAX_DEPTH + 1, 300, 900, 5000):
-        assert is_too_deep(nested(levels))
+        assert is_too_deep(nest(levels))
         with pytest.raises(TypeError, match="nested"):
-            to_strict(nested(levels))
+            to_strict(nest(levels))
 
 
 def test_what_holds_itself_is_too_deep() -> None:

@@ -8,7 +8,7 @@ from convengine.engine.turn.recording import Playback, Reuse
 TOOL = ["tool", {"tool": "look.up", "args": {"city": "Köln", "day": None}}, {}]
 
 
-def refused(tape: Playback | Reuse, port: str, request: object) -> str:
+def ask_refused(tape: Playback | Reuse, port: str, request: object) -> str:
     with pytest.raises(ReplayMismatch) as found:
         tape.ask(port, request, lambda: None)
     assert tape.missing == [str(found.value)]
@@ -17,14 +17,16 @@ def refused(tape: Playback | Reuse, port: str, request: object) -> str:
 
 def test_values_stand_as_json_and_nothing_as_nothing() -> None:
     assert Reuse([TOOL]).unasked == ['tool for {"tool": "look.up", "args": {"city": "Köln", "day": null}}']
-    assert refused(Reuse([]), "model.configured", None) == (
+    assert ask_refused(Reuse([]), "model.configured", None) == (
         "The turn asks model.configured, and the recording has no answer to that."
     )
-    assert refused(Playback([TOOL]), "clock", None).startswith("Call 1 of the turn asks clock; recorded is tool for {")
+    assert ask_refused(Playback([TOOL]), "clock", None).startswith(
+        "Call 1 of the turn asks clock; recorded is tool for {"
+    )
 
 
 def test_of_a_model_stands_the_purpose() -> None:
     asked = {"purpose": "INTENT", "prompt": "x" * 5000}
 
-    assert "asks model for INTENT, and" in refused(Reuse([]), "model", asked)
+    assert "asks model for INTENT, and" in ask_refused(Reuse([]), "model", asked)
     assert Reuse([["model", asked, {}]]).unasked == ["model for INTENT"]

@@ -13,7 +13,7 @@ from tests.builders import make_config, make_session, make_snapshot, make_turn, 
 IDLE = make_session(intent="X", state="IDLE")
 
 
-def listened(*all_rows: rows.Row, on_fault: Any = None) -> Turn:
+def run_listening(*all_rows: rows.Row, on_fault: Any = None) -> Turn:
     def fails(fault: Exception) -> None:
         raise AssertionError(fault)
 
@@ -23,7 +23,7 @@ def listened(*all_rows: rows.Row, on_fault: Any = None) -> Turn:
 
 
 def test_what_happens_is_told_as_it_happens() -> None:
-    turn = listened(make_verbose("In {{ stepName }}", step_value="ANY"))
+    turn = run_listening(make_verbose("In {{ stepName }}", step_value="ANY"))
 
     turn.audit(IDLE, STEP_ENTER, step="RulesStep")
     turn.audit(IDLE, STEP_EXIT, step="RulesStep")
@@ -32,7 +32,7 @@ def test_what_happens_is_told_as_it_happens() -> None:
 
 
 def test_without_rows_only_errors_are_told() -> None:
-    turn = listened()
+    turn = run_listening()
 
     turn.audit(IDLE, STEP_ENTER, step="RulesStep")
     turn.audit(IDLE, STEP_ERROR, step="RulesStep", errorMessage="secret detail")
@@ -41,7 +41,7 @@ def test_without_rows_only_errors_are_told() -> None:
 
 
 def test_switched_off_nobody_listens() -> None:
-    turn = listened(make_config("Verbose/ENABLED", "false"))
+    turn = run_listening(make_config("Verbose/ENABLED", "false"))
 
     assert turn.trail.listeners == ()
 
@@ -70,7 +70,7 @@ def test_those_who_listened_before_still_do() -> None:
 def test_paths_look_at_the_payload_and_the_record_of_the_step(
     path: str, stage: Stage, payload: dict[str, Any], said: bool
 ) -> None:
-    turn = listened(make_verbose("Said.", step_match="JSON_PATH", step_value=path, determinant="ANY"))
+    turn = run_listening(make_verbose("Said.", step_match="JSON_PATH", step_value=path, determinant="ANY"))
 
     turn.audit(IDLE, stage, step="RulesStep", **payload)
 
@@ -79,12 +79,12 @@ def test_paths_look_at_the_payload_and_the_record_of_the_step(
 
 def test_a_fault_never_reaches_the_turn() -> None:
     faults: list[Exception] = []
-    turn = listened(make_verbose(step_value="ANY"), on_fault=faults.append)
+    turn = run_listening(make_verbose(step_value="ANY"), on_fault=faults.append)
 
-    def broken(line: Any) -> None:
+    def fail(line: Any) -> None:
         raise OSError("gone")
 
-    turn.verbose_listeners = (broken,)
+    turn.verbose_listeners = (fail,)
     turn.audit(IDLE, STEP_ENTER, step="RulesStep")
 
     assert [str(fault) for fault in faults] == ["gone"]

@@ -11,7 +11,9 @@ ENTER = Signal("RulesStep", "STEP_ENTER")
 ERROR = Signal("RulesStep", "STEP_ERROR", error=True)
 
 
-def told(*all_rows: rows.Row, signal: Signal = ENTER, metadata: Any = None, **fields: Any) -> VerboseLine | None:
+def publish_signal(
+    *all_rows: rows.Row, signal: Signal = ENTER, metadata: Any = None, **fields: Any
+) -> VerboseLine | None:
     turn = make_turn(make_snapshot(LOAN, *all_rows))
     session = make_session(**{"intent": "LOAN", "state": "IDLE", **fields})
     publish(session, turn, signal, lambda: metadata or {})
@@ -20,16 +22,16 @@ def told(*all_rows: rows.Row, signal: Signal = ENTER, metadata: Any = None, **fi
 
 
 def text(*all_rows: rows.Row, **world: Any) -> str | None:
-    line = told(*all_rows, **world)
+    line = publish_signal(*all_rows, **world)
     return line.text if line else None
 
 
 def test_P2_14_4_V2_no_row_no_line() -> None:
-    assert told() is None
+    assert publish_signal() is None
 
 
 def test_P2_14_4_V3_an_error_without_a_row_is_told_in_general_words() -> None:
-    line = told(signal=ERROR)
+    line = publish_signal(signal=ERROR)
 
     assert line is not None
     assert (line.text, line.level, line.verbose_id) == ("Something went wrong in RulesStep.", "ERROR", None)
@@ -42,12 +44,12 @@ def test_an_error_that_another_event_tells_as_well_needs_a_row() -> None:
     quiet = Signal("McpToolStep", "MCP_TOOL_CALL", error=True, generic=False)
     row = make_verbose("Call", step_value="ANY", determinant="ANY", error_message="Down.")
 
-    assert told(signal=quiet) is None
+    assert publish_signal(signal=quiet) is None
     assert text(row, signal=quiet) == "Down."
 
 
 def test_P2_14_4_V6_a_message_stands_in_for_an_error_message() -> None:
-    line = told(make_verbose("Only this.", determinant="STEP_ERROR"), signal=ERROR)
+    line = publish_signal(make_verbose("Only this.", determinant="STEP_ERROR"), signal=ERROR)
 
     assert line is not None
     assert (line.text, line.level) == ("Only this.", "ERROR")
@@ -71,16 +73,16 @@ def test_a_text_may_name_the_session_and_the_metadata() -> None:
 
 
 def test_a_line_that_renders_blank_is_none() -> None:
-    assert told(make_verbose("{{ context.nothing }}")) is None
-    assert told(make_verbose(None)) is None
-    assert told(make_verbose("{{ 1 / 0 }}")) is None
+    assert publish_signal(make_verbose("{{ context.nothing }}")) is None
+    assert publish_signal(make_verbose(None)) is None
+    assert publish_signal(make_verbose("{{ 1 / 0 }}")) is None
 
 
 def test_switched_off_nothing_is_told() -> None:
     off = make_config("Verbose/ENABLED", "false")
 
-    assert told(make_verbose(), off) is None
-    assert told(off, signal=ERROR) is None
+    assert publish_signal(make_verbose(), off) is None
+    assert publish_signal(off, signal=ERROR) is None
 
 
 def test_nothing_but_looks_counts_and_durations_leaves_the_server() -> None:
@@ -90,7 +92,7 @@ def test_nothing_but_looks_counts_and_durations_leaves_the_server() -> None:
     }  # fmt: skip
     signal = Signal("McpDbExecutor", "MCP_DB_SQL_EXECUTION", rule_id=4, tool_code="a")
 
-    line = told(make_verbose(step_value="ANY", determinant="ANY"), signal=signal, metadata=metadata)
+    line = publish_signal(make_verbose(step_value="ANY", determinant="ANY"), signal=signal, metadata=metadata)
 
     assert line is not None
     assert line.as_json()["metadata"] == {
@@ -102,7 +104,7 @@ def test_nothing_but_looks_counts_and_durations_leaves_the_server() -> None:
 
 
 def test_a_line_has_the_shape_that_clients_know() -> None:
-    line = told(signal=ERROR)
+    line = publish_signal(signal=ERROR)
 
     assert line is not None
     found = line.as_json()

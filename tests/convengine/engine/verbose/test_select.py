@@ -10,7 +10,7 @@ LOAN = make_intent("LOAN")
 ENTER = Signal("RulesStep", "STEP_ENTER")
 
 
-def chosen(*all_rows: rows.Verbose, signal: Signal = ENTER, intent: str | None = "LOAN", **metadata: Any) -> int | None:
+def choose(*all_rows: rows.Verbose, signal: Signal = ENTER, intent: str | None = "LOAN", **metadata: Any) -> int | None:
     """The id of the row that speaks at LOAN/IDLE."""
     found = list_candidates(make_snapshot(LOAN, *all_rows), signal, intent, "IDLE")
     row = choose_best(found, signal, lambda: metadata)
@@ -22,14 +22,14 @@ def test_P2_14_4_V1_the_more_specific_row_wins() -> None:
     narrow = make_verbose(verbose_id=2, intent_code="LOAN", priority=10)
 
     assert (score_row(wide), score_row(narrow)) == (400, 875)
-    assert chosen(wide, narrow) == 2
+    assert choose(wide, narrow) == 2
 
 
 def test_P2_14_4_V4_a_row_of_another_tool_is_no_candidate() -> None:
     row = make_verbose(tool_code="a")
 
-    assert chosen(row, signal=Signal("RulesStep", "STEP_ENTER", tool_code="b")) is None
-    assert chosen(row) is None
+    assert choose(row, signal=Signal("RulesStep", "STEP_ENTER", tool_code="b")) is None
+    assert choose(row) is None
 
 
 def test_P2_14_4_V5_a_row_of_the_tool_beats_one_of_any() -> None:
@@ -37,7 +37,7 @@ def test_P2_14_4_V5_a_row_of_the_tool_beats_one_of_any() -> None:
     any_tool = make_verbose(verbose_id=2, step_value="McpToolStep", determinant="MCP_TOOL_CALL", priority=5)
 
     assert (score_row(tool), score_row(any_tool)) == (625, 475)
-    assert chosen(tool, any_tool, signal=Signal("McpToolStep", "MCP_TOOL_CALL", tool_code="a")) == 1
+    assert choose(tool, any_tool, signal=Signal("McpToolStep", "MCP_TOOL_CALL", tool_code="a")) == 1
 
 
 @pytest.mark.parametrize(
@@ -46,20 +46,20 @@ def test_P2_14_4_V5_a_row_of_the_tool_beats_one_of_any() -> None:
 def test_P2_14_4_V7_a_path_looks_at_the_metadata(value: Any, matches: bool) -> None:
     row = make_verbose(verbose_id=1, step_match="JSON_PATH", step_value="$.stepInfo.status")
 
-    assert (chosen(row, stepInfo={"status": value}) == 1) is matches
-    assert chosen(row) is None
+    assert (choose(row, stepInfo={"status": value}) == 1) is matches
+    assert choose(row) is None
 
 
 def test_a_large_priority_never_outweighs_a_point() -> None:
     assert (
-        chosen(make_verbose(verbose_id=1, priority=1), make_verbose(verbose_id=2, state_code="IDLE", priority=9999))
+        choose(make_verbose(verbose_id=1, priority=1), make_verbose(verbose_id=2, state_code="IDLE", priority=9999))
         == 2
     )
 
 
 def test_equals_are_told_apart_by_priority_then_id() -> None:
     assert (
-        chosen(*(make_verbose(verbose_id=number, priority=priority) for number, priority in [(1, 9), (3, 5), (2, 5)]))
+        choose(*(make_verbose(verbose_id=number, priority=priority) for number, priority in [(1, 9), (3, 5), (2, 5)]))
         == 2
     )
 
@@ -84,15 +84,15 @@ def test_equals_are_told_apart_by_priority_then_id() -> None:
     ],
 )
 def test_a_row_matches_by_what_it_names(fields: dict[str, Any], signal: Signal, matches: bool) -> None:
-    assert (chosen(make_verbose(verbose_id=1, **fields), signal=signal) == 1) is matches
+    assert (choose(make_verbose(verbose_id=1, **fields), signal=signal) == 1) is matches
 
 
 def test_blank_names_match_nothing() -> None:
     everything = make_verbose(step_value="ANY", determinant="ANY")
 
-    assert chosen(everything, intent=" ") is None
-    assert chosen(everything, signal=Signal("", "STEP_ENTER")) is None
-    assert chosen(everything, signal=Signal("RulesStep", "")) is None
+    assert choose(everything, intent=" ") is None
+    assert choose(everything, signal=Signal("", "STEP_ENTER")) is None
+    assert choose(everything, signal=Signal("RulesStep", "")) is None
 
 
 def test_the_step_counts_only_when_the_row_names_it() -> None:

@@ -31,7 +31,9 @@ from convengine.engine.verbose.signals import list_signals
 from tests.builders import make_response, make_session, make_snapshot
 
 
-def heard(stage: Stage, source: str | None = None, session: Session | None = None, **payload: Any) -> list[Signal]:
+def list_heard_signals(
+    stage: Stage, source: str | None = None, session: Session | None = None, **payload: Any
+) -> list[Signal]:
     return heard_in(make_snapshot(), stage, source, session, **payload)
 
 
@@ -50,23 +52,23 @@ def names(found: list[Signal]) -> list[tuple[str, str, bool]]:
 def test_every_step_tells_under_its_own_name(stage: Stage) -> None:
     session = make_session(input_params={"rule_id": 3, "tool_code": "b", "mcp_tool_code": "a"})
 
-    (signal,) = heard(stage, session=session, step="OwnStep")
+    (signal,) = list_heard_signals(stage, session=session, step="OwnStep")
 
     assert names([signal]) == [("OwnStep", stage, stage == STEP_ERROR)]
     assert (signal.rule_id, signal.tool_code) == (3, "a")
 
 
 def test_a_rule_that_matched_tells_its_action_too() -> None:
-    assert names(heard(RULE_MATCH, "McpToolStep PreMcp", ruleId=7, action="SET_STATE")) == [
+    assert names(list_heard_signals(RULE_MATCH, "McpToolStep PreMcp", ruleId=7, action="SET_STATE")) == [
         ("RulesStep", "RULE_MATCH", False),
         ("RuleActionResolverFactory", "RULE_ACTION_RESOLVER_SELECTED", False),
     ]
-    assert names(heard(RULE_MATCH, "RulesStep", ruleId=7, action="SET_STAT"))[1] == (
+    assert names(list_heard_signals(RULE_MATCH, "RulesStep", ruleId=7, action="SET_STAT"))[1] == (
         "RuleActionResolverFactory",
         "RULE_ACTION_RESOLVER_NOT_FOUND",
         True,
     )
-    assert heard(RULE_APPLIED, "RulesStep", ruleId=7)[0].rule_id == 7
+    assert list_heard_signals(RULE_APPLIED, "RulesStep", ruleId=7)[0].rule_id == 7
 
 
 @pytest.mark.parametrize(
@@ -80,31 +82,31 @@ def test_a_rule_that_matched_tells_its_action_too() -> None:
     ],
 )
 def test_that_no_rule_matched_is_told_only_where_none_was_eligible(payload: dict[str, Any], told: bool) -> None:
-    assert bool(heard(RULE_NO_MATCH, "RulesStep", **payload)) is told
+    assert bool(list_heard_signals(RULE_NO_MATCH, "RulesStep", **payload)) is told
 
 
 def test_a_tool_of_another_place_is_told_as_an_error() -> None:
-    assert names(heard(TOOL_ORCHESTRATION_RESULT, status="SUCCESS", tool_code="a")) == [
+    assert names(list_heard_signals(TOOL_ORCHESTRATION_RESULT, status="SUCCESS", tool_code="a")) == [
         ("ToolOrchestrationStep", "TOOL_ORCHESTRATION_RESULT", False)
     ]
-    assert names(heard(TOOL_ORCHESTRATION_RESULT, status="SKIPPED_SCOPE_MISMATCH")) == [
+    assert names(list_heard_signals(TOOL_ORCHESTRATION_RESULT, status="SKIPPED_SCOPE_MISMATCH")) == [
         ("ToolOrchestrationStep", "TOOL_ORCHESTRATION_ERROR", True)
     ]
-    assert names(heard(TOOL_ORCHESTRATION_ERROR, tool_code="a")) == [
+    assert names(list_heard_signals(TOOL_ORCHESTRATION_ERROR, tool_code="a")) == [
         ("ToolOrchestrationStep", "TOOL_ORCHESTRATION_ERROR", True)
     ]
 
 
 def test_a_planned_call_that_failed_is_told_by_its_call_as_well() -> None:
-    found = heard(MCP_TOOL_ERROR, tool_code="a")
+    found = list_heard_signals(MCP_TOOL_ERROR, tool_code="a")
 
     assert names(found) == [("McpToolStep", "MCP_TOOL_CALL", True), ("McpToolStep", "MCP_TOOL_ERROR", True)]
     assert [signal.generic for signal in found] == [False, True]
 
 
 def test_a_fallback_is_a_final_answer_with_the_error_mark() -> None:
-    assert names(heard(MCP_FINAL_ANSWER, answer="x")) == [("McpToolStep", "MCP_FINAL_ANSWER", False)]
-    assert names(heard(MCP_FINAL_ANSWER, answer="x", reason="LOOPS"))[0][2] is True
+    assert names(list_heard_signals(MCP_FINAL_ANSWER, answer="x")) == [("McpToolStep", "MCP_FINAL_ANSWER", False)]
+    assert names(list_heard_signals(MCP_FINAL_ANSWER, answer="x", reason="LOOPS"))[0][2] is True
 
 
 def test_a_chosen_response_tells_who_makes_it() -> None:
@@ -123,22 +125,24 @@ def test_a_chosen_response_tells_who_makes_it() -> None:
 
 
 def test_a_written_answer_is_told_by_its_format() -> None:
-    assert names(heard(RESOLVE_RESPONSE_LLM_INPUT, schema={}))[0][0] == "JsonOutputFormatResolver"
-    assert names(heard(RESOLVE_RESPONSE_LLM_OUTPUT, outputFormat="JSON"))[0][0] == "JsonOutputFormatResolver"
-    assert names(heard(RESOLVE_RESPONSE_LLM_ERROR)) == [
+    assert names(list_heard_signals(RESOLVE_RESPONSE_LLM_INPUT, schema={}))[0][0] == "JsonOutputFormatResolver"
+    assert (
+        names(list_heard_signals(RESOLVE_RESPONSE_LLM_OUTPUT, outputFormat="JSON"))[0][0] == "JsonOutputFormatResolver"
+    )
+    assert names(list_heard_signals(RESOLVE_RESPONSE_LLM_ERROR)) == [
         ("TextOutputFormatResolver", "RESOLVE_RESPONSE_LLM_ERROR", True)
     ]
 
 
 def test_the_agent_starts_with_its_first_call() -> None:
-    assert [name for _, name, _ in names(heard(INTENT_AGENT_LLM_INPUT))] == [
+    assert [name for _, name, _ in names(list_heard_signals(INTENT_AGENT_LLM_INPUT))] == [
         "AGENT_INTENT_START",
         "INTENT_AGENT_LLM_INPUT",
     ]
 
 
 def test_most_events_are_nothing_to_tell() -> None:
-    assert heard(DECISION) == heard(USER_INPUT) == []
+    assert list_heard_signals(DECISION) == list_heard_signals(USER_INPUT) == []
 
 
 def test_rows_are_offered_exactly_the_names_that_are_told() -> None:

@@ -83,12 +83,12 @@ def test_a_thread_is_found_by_exactly_its_participant(reader: Client) -> None:
     wanted = thread_of("+49 170", 0)
     thread_of("+49 1701", 0)
 
-    def found(text: str) -> list[CeThread]:
+    def find(text: str) -> list[CeThread]:
         return list(reader.get(reverse(LIST), {"q": text}).context["cl"].result_list)
 
-    assert found(" +49 170 ") == [wanted]
-    assert found("+49") == []
-    assert len(found("")) == 2
+    assert find(" +49 170 ") == [wanted]
+    assert find("+49") == []
+    assert len(find("")) == 2
 
 
 def test_pages_of_threads_cost_the_same_however_many_sessions_there_are(reader: Client) -> None:

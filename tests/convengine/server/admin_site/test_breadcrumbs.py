@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from convengine.server.admin_site import layout
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
-from tests.records import stored
+from tests.records import store_row
 
 pytestmark = pytest.mark.django_db
 ENTRIES = [(place, entry) for place in layout.SECTIONS for entry in place.entries]
@@ -24,7 +24,7 @@ def client() -> Client:
     return found
 
 
-def way(client: Client, address: str) -> list[tuple[str, str]]:
+def read_crumbs(client: Client, address: str) -> list[tuple[str, str]]:
     """The crumbs of a page, each with where it leads; blank for nowhere."""
     answer = client.get(address)
     assert answer.status_code == 200, answer.status_code
@@ -35,7 +35,7 @@ def way(client: Client, address: str) -> list[tuple[str, str]]:
 
 
 def titles(client: Client, address: str) -> list[str]:
-    return [title for title, _ in way(client, address)]
+    return [title for title, _ in read_crumbs(client, address)]
 
 
 @pytest.mark.parametrize(("place", "entry"), ENTRIES, ids=lambda one: one.title)
@@ -43,7 +43,7 @@ def test_every_page_of_the_sidebar_leads_home_by_its_place(
     client: Client, place: layout.Section, entry: layout.Entry
 ) -> None:
     opts = apps.get_model(entry.model)._meta
-    found = way(client, reverse(f"admin:{opts.app_label}_{opts.model_name}_{entry.page}"))
+    found = read_crumbs(client, reverse(f"admin:{opts.app_label}_{opts.model_name}_{entry.page}"))
 
     assert found[0] == ("Home", "/admin/")
     assert [title for title, _ in found[1:]] == list(dict.fromkeys([place.title, entry.title]))
@@ -52,7 +52,7 @@ def test_every_page_of_the_sidebar_leads_home_by_its_place(
 
 
 def test_home_leads_nowhere(client: Client) -> None:
-    assert way(client, "/admin/") == [("Home", "")]
+    assert read_crumbs(client, "/admin/") == [("Home", "")]
 
 
 def test_a_row_and_what_is_done_with_it_stand_below_its_list(client: Client) -> None:
@@ -60,7 +60,7 @@ def test_a_row_and_what_is_done_with_it_stand_below_its_list(client: Client) -> 
     changed, deleted = (reverse(f"admin:auth_group_{page}", args=[group.pk]) for page in ("change", "delete"))
 
     assert titles(client, changed) == ["Home", "Access", "Groups", "qa"]
-    assert way(client, deleted)[-2:] == [("qa", changed), ("Delete", "")]
+    assert read_crumbs(client, deleted)[-2:] == [("qa", changed), ("Delete", "")]
     assert titles(client, reverse("admin:auth_group_add"))[-1] == "Add group"
 
 
@@ -72,7 +72,10 @@ def test_a_page_has_one_main_heading_which_names_it(client: Client) -> None:
 
 def test_a_chapter_stands_in_the_manual(client: Client) -> None:
     assert titles(client, reverse("manual")) == ["Home", "Manual"]
-    assert way(client, reverse("manual_chapter", args=["start"]))[1:] == [("Manual", "/docs/"), ("Getting started", "")]
+    assert read_crumbs(client, reverse("manual_chapter", args=["start"]))[1:] == [
+        ("Manual", "/docs/"),
+        ("Getting started", ""),
+    ]
 
 
 def test_a_conversation_is_called_by_its_participant_or_by_the_beginning_of_its_id(client: Client) -> None:
@@ -86,7 +89,7 @@ def test_a_conversation_is_called_by_its_participant_or_by_the_beginning_of_its_
 
 def test_the_record_of_a_turn_stands_with_its_turn(client: Client) -> None:
     row = CeConversation.objects.create(remote_jid="anna", last_turn_no=1)
-    turn = stored(CeConversationHistory, conversation=row, turn_no=1)
+    turn = store_row(CeConversationHistory, conversation=row, turn_no=1)
     address = reverse("admin:ce_sessions_ceconversationhistory_change", args=[turn.pk])
 
     assert titles(client, address) == ["Home", "Conversations", "anna", "Turn 1", "Record"]
@@ -99,7 +102,7 @@ def test_crumbs_lead_only_where_somebody_may_go() -> None:
     client = Client()
     client.force_login(user)
     address = reverse("admin:ce_sessions_ceconversation_change", args=[row.pk])
-    links = [url for _, url in way(client, address) if url]
+    links = [url for _, url in read_crumbs(client, address) if url]
 
     assert links
     assert {client.get(url).status_code for url in links} == {200}

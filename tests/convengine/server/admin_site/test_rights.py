@@ -19,8 +19,8 @@ from convengine.server.admin_site.rights import GROUPS, INTEGRATOR, TASKS, right
 from convengine.server.api.models import CeApiKey
 from convengine.server.jobs.models import CeJob
 from convengine.server.sessions.models import CeConversationHistory
-from tests.config_admin.builders import MODELS, made
-from tests.records import stored
+from tests.config_admin.builders import MODELS, make
+from tests.records import store_row
 
 pytestmark = pytest.mark.django_db
 NAMES = [group.name for group in GROUPS]
@@ -69,16 +69,16 @@ def rows(user: User) -> dict[type[models.Model], Any]:
     """A row of every table that has pages; the key is the user's own."""
     CeJob.objects.get_or_create(name="close_sessions", defaults={"due_at": timezone.now()})
     of_tools = {
-        model: {"tool": made(m.CeMcpTool, tool_code=model.__name__)} for model in (m.CeMcpDbTool, m.CeMcpHttpTool)
+        model: {"tool": make(m.CeMcpTool, tool_code=model.__name__)} for model in (m.CeMcpDbTool, m.CeMcpHttpTool)
     }
-    found: dict[type[models.Model], Any] = {model: made(model, **of_tools.get(model, {})) for model in MODELS}
+    found: dict[type[models.Model], Any] = {model: make(model, **of_tools.get(model, {})) for model in MODELS}
     found |= {User: user, Group: Group.objects.get(name="qa"), CeJob: CeJob.objects.get(name="close_sessions")}
-    turn = stored(CeConversationHistory, turn_no=1)
+    turn = store_row(CeConversationHistory, turn_no=1)
     found[CeConversationHistory] = turn
-    found[CeAudit] = stored(CeAudit, conversation_id=turn.conversation_id, turn_no=1)
+    found[CeAudit] = store_row(CeAudit, conversation_id=turn.conversation_id, turn_no=1)
     found[CeApiKey] = CeApiKey.objects.create_key(name="mine", made_by=user)[0]
     found[m.CeRelease] = m.CeRelease.objects.order_by("config_version")[1]
-    return found | {model: stored(model) for model in admin.site._registry if model not in found}
+    return found | {model: store_row(model) for model in admin.site._registry if model not in found}
 
 
 def addresses(model: Any, row: Any) -> Iterator[tuple[str, str]]:
@@ -196,7 +196,7 @@ def _refused_actions(client: Client, address: str, text: str) -> Iterator[str]:
 
 
 def test_actions_that_one_may_not_do_are_not_offered_and_not_done(at_work: Client, member: User) -> None:
-    rule = made(m.CeRule)
+    rule = make(m.CeRule)
     may = "config_admin.change_cerule" in rights_of(member.groups.get().name)
     at_work.post(
         "/admin/config_admin/cerule/", {"action": "disable_selected", "_selected_action": rule.pk, "_answer": "1"}

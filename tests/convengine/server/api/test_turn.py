@@ -394,7 +394,7 @@ def test_a_broken_pattern_in_an_old_row_does_not_break_the_turn(caller: Caller) 
     assert CeAudit.objects.get(stage="CONFIG_ROW_INVALID").payload_json["table"] == "ce_rule"
 
 
-def nested(depth: int) -> list[Any]:
+def nest(depth: int) -> list[Any]:
     value: list[Any] = []
     for _ in range(depth):
         value = [value]
@@ -403,7 +403,7 @@ def nested(depth: int) -> list[Any]:
 
 @pytest.mark.parametrize(("depth", "status"), [(40, 200), (100, 400), (480, 400), (900, 400)])
 def test_a_body_nested_too_deep_is_refused_at_once(caller: Caller, depth: int, status: int) -> None:
-    assert caller.post({"message": "hours", "inputParams": {"a": nested(depth)}}).status_code == status
+    assert caller.post({"message": "hours", "inputParams": {"a": nest(depth)}}).status_code == status
 
 
 def test_an_unexpected_fault_is_answered_in_the_envelope(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from audit.models import CeAudit
 from config_admin import models as m
 from config_admin.releases import content
 from tests.api import Caller
-from tests.config_admin.builders import MODELS, made
+from tests.config_admin.builders import MODELS, make
 from tests.worlds import desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
@@ -34,7 +34,7 @@ def raw(sql: str, *values: Any) -> None:
             cursor.execute("PRAGMA ignore_check_constraints = OFF")
 
 
-def told(turn: int) -> list[dict[str, Any]]:
+def list_messages(turn: int) -> list[dict[str, Any]]:
     events = CeAudit.objects.filter(turn_no=turn, stage="CONFIG_ROW_INVALID").order_by("seq")
     return [event.payload_json for event in events]
 
@@ -66,7 +66,7 @@ def test_a_row_with_a_value_that_its_column_cannot_hold_is_off_and_told(
     answer = caller.say("hours", inputParams={"vip": True})
 
     assert (answer["success"], answer["state"], answer["payload"]["value"]) == (True, "IDLE", "Nine to five.")
-    (event,) = told(2)
+    (event,) = list_messages(2)
     assert (event["table"], event["rowId"], event["field"]) == ("ce_rule", rule.pk, column)
     assert event["value"].startswith(
         value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
@@ -80,7 +80,7 @@ def test_a_row_with_a_value_that_its_column_cannot_hold_is_off_and_told(
 
     raw(f"UPDATE ce_rule SET {column} = %s WHERE rule_id = %s", before, rule.pk)
     healed = caller.say("hours", inputParams={"vip": True})
-    assert (healed["state"], told(3)) == ("VIP", [])
+    assert (healed["state"], list_messages(3)) == ("VIP", [])
 
 
 @sqlite_only
@@ -88,12 +88,12 @@ def test_text_that_is_no_utf8_is_such_a_value_too(caller: Caller) -> None:
     raw("UPDATE ce_rule SET match_pattern = CAST(x'ff41' AS TEXT) WHERE intent_code = 'HOURS'")
 
     assert caller.say("hours", inputParams={"vip": True})["state"] == "IDLE"
-    assert told(2)[0]["field"] == "match_pattern"
+    assert list_messages(2)[0]["field"] == "match_pattern"
 
 
 @sqlite_only
 def test_broken_json_and_several_rows_at_once(caller: Caller) -> None:
-    schema = made(m.CeOutputSchema, intent_code="HOURS", state_code="ANY")
+    schema = make(m.CeOutputSchema, intent_code="HOURS", state_code="ANY")
     raw("UPDATE ce_output_schema SET json_schema = %s WHERE schema_id = %s", '{"type": ', schema.pk)
     raw("UPDATE ce_rule SET priority = 'x', enabled = 'y'")
     raw("UPDATE ce_response SET priority = 'first' WHERE intent_code = 'FEES'")
@@ -101,9 +101,9 @@ def test_broken_json_and_several_rows_at_once(caller: Caller) -> None:
     answer = caller.say("hours")
 
     assert (answer["success"], answer["payload"]["value"]) == (True, "Nine to five.")
-    events = {(event["table"], event["field"]) for event in told(2)}
+    events = {(event["table"], event["field"]) for event in list_messages(2)}
     assert events >= {("ce_output_schema", "json_schema"), ("ce_rule", "enabled"), ("ce_response", "priority")}
-    assert [event["value"] for event in told(2) if event["table"] == "ce_output_schema"] == ['{"type": ']
+    assert [event["value"] for event in list_messages(2) if event["table"] == "ce_output_schema"] == ['{"type": ']
     assert caller.say("fees")["errorCode"] == "RESPONSE_MAPPING_NOT_FOUND"
 
 
@@ -128,12 +128,12 @@ def test_an_infinite_time_switches_its_row_off(caller: Caller) -> None:
     raw("UPDATE ce_rule SET created_at = 'infinity' WHERE intent_code = 'HOURS'")
 
     assert caller.say("hours", inputParams={"vip": True})["state"] == "IDLE"
-    assert told(2)[0]["field"] == "created_at"
+    assert list_messages(2)[0]["field"] == "created_at"
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_rows_read_by_hand_are_what_the_orm_reads(model: type[m.ControlPlaneRow]) -> None:
-    row = made(model)
+    row = make(model)
     row.refresh_from_db()
 
     assert content.contents(model._meta.db_table, [row.pk]) == {row.pk: content.content_of(row)}

@@ -27,7 +27,7 @@ for name in ("openai._base_client", "httpx2", "httpcore2.http11"):
 """
 
 
-def written(**environment: str) -> str:
+def run_and_read_log(**environment: str) -> str:
     """What the program writes to standard error; nothing goes to standard output."""
     values = {**os.environ, "DJANGO_SETTINGS_MODULE": "convengine.settings", **environment}
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=values, check=False)
@@ -36,7 +36,7 @@ def written(**environment: str) -> str:
 
 
 def lines(**environment: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in written(**environment).splitlines()]
+    return [json.loads(line) for line in run_and_read_log(**environment).splitlines()]
 
 
 def test_a_line_is_json_and_names_the_conversation() -> None:
@@ -55,7 +55,7 @@ def test_a_line_is_json_and_names_the_conversation() -> None:
 
 @pytest.mark.parametrize("form", ["json", "text"])
 def test_a_traceback_shows_no_local_variables(form: str) -> None:
-    text = written(CE_LOG_FORMAT=form)
+    text = run_and_read_log(CE_LOG_FORMAT=form)
 
     assert "ValueError: disk full" in text
     assert "password is swordfish" not in text.replace('user_text = "my password is swordfish"', "")
@@ -67,4 +67,4 @@ def test_the_level_is_the_deployments(level: str, count: int) -> None:
 
 
 def test_the_client_of_models_never_tells_prompts_and_keys() -> None:
-    assert "prompt and key" not in written(CE_LOG_LEVEL="DEBUG")
+    assert "prompt and key" not in run_and_read_log(CE_LOG_LEVEL="DEBUG")

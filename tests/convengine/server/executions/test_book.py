@@ -30,7 +30,7 @@ def make_claim(**values: Any) -> ExecutionClaim:
     return ExecutionClaim(**{**defaults, **values})
 
 
-def committed(claim: ExecutionClaim, **values: Any) -> None:
+def commit_turn(claim: ExecutionClaim, **values: Any) -> None:
     """The turn of a claim has its record."""
     record = {"turn_no": 1, "status": "OK", "config_version": 1, **values}
     CeConversationHistory.objects.create(
@@ -70,7 +70,7 @@ def test_another_opening_and_another_conversation_have_claims_of_their_own() -> 
 
     assert book.claim(claim).claimed
     book.finish(claim, "EXECUTED", {})
-    committed(claim)
+    commit_turn(claim)
     assert all(book.claim(one).claimed for one in others)
 
 
@@ -79,7 +79,7 @@ def test_what_a_dead_turn_executed_is_taken_over_by_another_opening_and_not_run_
     book, claim = Executions(Recording()), make_claim()
     number = book.claim(claim).execution_id
     book.finish(claim, "EXECUTED", {"values": [7]})
-    committed(claim, status="FAILED", turn_no=1)
+    commit_turn(claim, status="FAILED", turn_no=1)
     anew = make_claim(conversation_id=claim.conversation_id)
     again = make_claim(conversation_id=claim.conversation_id)
     another = make_claim(conversation_id=claim.conversation_id, action_key="SHIP")
@@ -92,7 +92,7 @@ def test_what_a_dead_turn_executed_is_taken_over_by_another_opening_and_not_run_
     # The turn that took it over dies as well: the next one is told.
     assert book.claim(again).status == "EXECUTED"
     # That one lives, so that the user knows; what is confirmed from now on is something else.
-    committed(again, turn_no=2)
+    commit_turn(again, turn_no=2)
     assert book.claim(make_claim(conversation_id=claim.conversation_id)).claimed
 
 

@@ -45,11 +45,11 @@ def shop(tmp_path: Path, settings: Any) -> Any:
             "HTTP_CONNECTIONS": {"orders": {"base_url": server.address, "private_hosts": ["127.0.0.1"]}},
         }
         desk()
-        _configured()
+        _configure()
         yield server
 
 
-def _configured() -> None:
+def _configure() -> None:
     with change_set():
         query = m.CeMcpTool.objects.create(tool_code="order.find", tool_group="DB", **ANYWHERE)
         m.CeMcpDbTool.objects.create(
@@ -79,7 +79,7 @@ def ask(code: str, **args: Any) -> dict[str, Any]:
     return dict(event.payload_json)
 
 
-def replayed() -> Any:
+def find_difference() -> Any:
     return find_replay_difference(CeConversationHistory.objects.latest("history_id"))
 
 
@@ -87,7 +87,7 @@ def test_P2_3_4_V2_a_call_is_made_once_and_never_again_by_a_replay(shop: Server)
     told = ask("order.status", orderId="7")
 
     assert (told["status"], told["result"]["mapped"]) == ("SUCCESS", "packed")
-    assert replayed() is None
+    assert find_difference() is None
     assert [asked.path for asked in shop.asked] == ["/orders/7"]
 
 
@@ -97,13 +97,13 @@ def test_a_query_tells_its_statement_before_its_result(shop: Server) -> None:
     assert told["result"] == {"rows": [{"id": 7, "status": "open"}], "rowCount": 1, "truncated": False}
     ran = CeAudit.objects.get(stage="MCP_DB_SQL_EXECUTION")
     assert (ran.payload_json["params"], ran.payload_json["row_count"]) == ({"orderId": 7, "limit": 201}, 1)
-    assert replayed() is None
+    assert find_difference() is None
 
 
 def test_documents_and_sums_are_tools_like_any_other(shop: Server) -> None:
     assert ask("handbook", query="how long is delivery")["result"]["documents"][0]["title"] == "Delivery"
     assert ask("sum", expression="a * 2", a=21)["result"] == {"value": 42}
-    assert replayed() is None
+    assert find_difference() is None
 
 
 def test_arguments_that_do_not_fit_call_nothing(shop: Server) -> None:
@@ -112,7 +112,7 @@ def test_arguments_that_do_not_fit_call_nothing(shop: Server) -> None:
     told = CeAudit.objects.get(stage="TOOL_ORCHESTRATION_ERROR").payload_json
     assert (told["status"], told["error_type"]) == ("ERROR", "INVALID_ARGS")
     assert shop.asked == []
-    assert replayed() is None
+    assert find_difference() is None
 
 
 def test_a_connection_that_a_deployment_takes_away_fails_the_tool_and_not_the_turn(shop: Server, settings: Any) -> None:
@@ -131,11 +131,11 @@ def test_a_turn_that_waits_for_a_tool_holds_no_database_connection(monkeypatch: 
     turns_own = connections["default"]
     seen: list[bool] = []
 
-    def look(args: Any, session: Any) -> str:
+    def note_connection(args: Any, session: Any) -> str:
         seen.append(turns_own.connection is None)
         return "done"
 
-    monkeypatch.setitem(registry.tools, "slow", ToolEntry(look, "WORKFLOW_ACTION", 5000))
+    monkeypatch.setitem(registry.tools, "slow", ToolEntry(note_connection, "WORKFLOW_ACTION", 5000))
 
     assert ask("slow")["result"] == "done"
     assert seen == [True]

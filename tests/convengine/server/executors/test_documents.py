@@ -12,7 +12,7 @@ from tests.builders import make_config, make_session, make_snapshot
 pytestmark = pytest.mark.django_db
 
 
-def look(args: Any, *config: Any, workspace: str = "default") -> ToolAnswer:
+def search(args: Any, *config: Any, workspace: str = "default") -> ToolAnswer:
     tools = BuiltInTools(make_snapshot(*config), Registry(), workspace=workspace)
     return tools.run("handbook.search", "RAG", args, make_session())
 
@@ -25,7 +25,7 @@ def _shelves() -> None:
 
 
 def test_a_search_gives_documents_with_where_they_are_from() -> None:
-    result = look({"query": "delivery", "collection": "handbook"}).result
+    result = search({"query": "delivery", "collection": "handbook"}).result
 
     (found,) = result["documents"]
     assert result["count"] == 1
@@ -40,16 +40,16 @@ def test_a_search_gives_documents_with_where_they_are_from() -> None:
 def test_a_tool_searches_no_more_than_its_collections() -> None:
     only = make_config("DocumentRetrieval/COLLECTIONS.handbook.search", "handbook")
 
-    assert look({"query": "delivery"}).result["count"] == 2
-    assert look({"query": "delivery"}, only).result["count"] == 1
-    assert look({"query": "delivery", "collection": ["handbook"]}, only).result["count"] == 1
-    assert look({"query": "delivery", "collection": "internal"}, only).error_type == "COLLECTION_REFUSED"
+    assert search({"query": "delivery"}).result["count"] == 2
+    assert search({"query": "delivery"}, only).result["count"] == 1
+    assert search({"query": "delivery", "collection": ["handbook"]}, only).result["count"] == 1
+    assert search({"query": "delivery", "collection": "internal"}, only).error_type == "COLLECTION_REFUSED"
 
 
 def test_another_workspace_has_other_documents() -> None:
-    assert look({"query": "delivery"}, workspace="other").result == {"documents": [], "count": 0}
+    assert search({"query": "delivery"}, workspace="other").result == {"documents": [], "count": 0}
 
 
 @pytest.mark.parametrize("args", [{}, {"query": " "}, {"query": "x", "limit": 0}, {"query": "x", "limit": "many"}])
 def test_arguments_that_make_no_search_are_told(args: Any) -> None:
-    assert look(args).error_type == "INVALID_ARGS"
+    assert search(args).error_type == "INVALID_ARGS"

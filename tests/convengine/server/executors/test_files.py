@@ -27,12 +27,12 @@ def shelf(tmp_path: Path, settings: Any) -> Path:
     return root
 
 
-def look(path: Any = "") -> ToolAnswer:
+def list_files(path: Any = "") -> ToolAnswer:
     return BuiltInTools(make_snapshot(), Registry()).run("files", "FILE", {"path": path}, make_session())
 
 
 def test_a_folder_is_listed_without_what_is_hidden_or_leads_elsewhere(shelf: Path) -> None:
-    result = look().result
+    result = list_files().result
 
     assert [(entry["name"], entry["kind"]) for entry in result["entries"]] == [
         ("large.txt", "file"),
@@ -43,12 +43,12 @@ def test_a_folder_is_listed_without_what_is_hidden_or_leads_elsewhere(shelf: Pat
 
 
 def test_a_file_is_read(shelf: Path) -> None:
-    assert look("sub/note.txt").result == {"path": "sub/note.txt", "size": 7, "text": "Grüße", "truncated": False}
-    assert look("inner.txt").result["text"] == "Grüße"
+    assert list_files("sub/note.txt").result == {"path": "sub/note.txt", "size": 7, "text": "Grüße", "truncated": False}
+    assert list_files("inner.txt").result["text"] == "Grüße"
 
 
 def test_a_large_file_is_cut_at_a_character(shelf: Path) -> None:
-    result = look("large.txt").result
+    result = list_files("large.txt").result
 
     assert (result["truncated"], result["size"], len(result["text"])) == (True, 400_000, 131_072)
 
@@ -62,7 +62,7 @@ def test_a_large_file_is_cut_at_a_character(shelf: Path) -> None:
     ],
 )  # fmt: skip
 def test_nothing_outside_of_the_folder_is_shown(shelf: Path, path: str) -> None:
-    answer = look(path)
+    answer = list_files(path)
 
     if path == "up/shelf/large.txt":
         assert answer.error_type is None  # Around the corner, and inside again.
@@ -71,10 +71,10 @@ def test_nothing_outside_of_the_folder_is_shown(shelf: Path, path: str) -> None:
 
 
 def test_what_is_not_there_or_no_text_is_told(shelf: Path) -> None:
-    assert look("nothing.txt").error_type == "FILE_NOT_FOUND"
-    assert look("picture.bin").error_type == "FILE_NOT_TEXT"
-    assert look(7).error_type == "INVALID_ARGS"
+    assert list_files("nothing.txt").error_type == "FILE_NOT_FOUND"
+    assert list_files("picture.bin").error_type == "FILE_NOT_TEXT"
+    assert list_files(7).error_type == "INVALID_ARGS"
 
 
 def test_without_a_folder_there_are_no_files() -> None:
-    assert look().error_type == "FILES_NOT_CONFIGURED"
+    assert list_files().error_type == "FILES_NOT_CONFIGURED"

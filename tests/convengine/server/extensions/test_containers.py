@@ -22,7 +22,7 @@ def echo(request: ContainerRequest, session: Any) -> Any:
     return request.input_params
 
 
-def registered(provider: Any = echo, *around: type, transform: type | None = None) -> Registry:
+def make_registry(provider: Any = echo, *around: type, transform: type | None = None) -> Registry:
     """A registry of one default provider; classes around it name their scope and order themselves."""
     registry = Registry(providers={(None, None, None): provider})
     for each in around:
@@ -57,7 +57,7 @@ class AddsB:
 
 def test_P2_1_3_V10_interceptors_run_by_their_order() -> None:
     asked = request()
-    answer = Containers(registered(echo, AddsB, AddsA), Recording()).fetch(asked, SESSION)
+    answer = Containers(make_registry(echo, AddsB, AddsA), Recording()).fetch(asked, SESSION)
 
     assert answer.value == {"faq": "hi", "seen": "ab", "after": "a"}
     assert answer.sent == {"faq": "hi", "seen": "ab"}
@@ -69,14 +69,14 @@ def test_an_interceptor_that_gives_nothing_back_changes_nothing() -> None:
         def after(self, response: Any, session: Any) -> None:
             return None
 
-    assert fetch(registered(echo, Quiet)).value == {"faq": "hi"}
+    assert fetch(make_registry(echo, Quiet)).value == {"faq": "hi"}
 
 
 def test_an_interceptor_of_another_place_stays_out() -> None:
     class Elsewhere(AddsA):
         scope = ("FAQ", "*")
 
-    assert fetch(registered(echo, Elsewhere)).value == {"faq": "hi"}
+    assert fetch(make_registry(echo, Elsewhere)).value == {"faq": "hi"}
 
 
 class Faqs:
@@ -85,7 +85,7 @@ class Faqs:
 
 
 def test_P2_1_3_V9_a_transformer_gives_the_result_its_form() -> None:
-    answer = fetch(registered(echo, transform=Faqs))
+    answer = fetch(make_registry(echo, transform=Faqs))
 
     assert answer.value == {"faqs": [1], "asked": "hi", "intent": "LOAN"}
 
@@ -95,7 +95,7 @@ def test_a_transformer_that_gives_nothing_back_changes_nothing() -> None:
         def transform(self, *args: Any) -> None:
             return None
 
-    assert fetch(registered(echo, transform=Quiet)).value == {"faq": "hi"}
+    assert fetch(make_registry(echo, transform=Quiet)).value == {"faq": "hi"}
 
 
 def test_an_address_without_provider_says_so() -> None:
@@ -113,7 +113,7 @@ def test_an_address_without_provider_says_so() -> None:
     ],
 )
 def test_what_goes_wrong_is_part_of_the_answer(provider: Any, code: str) -> None:
-    answer = fetch(registered(provider), max_bytes=100)
+    answer = fetch(make_registry(provider), max_bytes=100)
 
     assert (answer.error_type, answer.value) == (code, None)
 
@@ -121,7 +121,7 @@ def test_what_goes_wrong_is_part_of_the_answer(provider: Any, code: str) -> None
 def test_a_provider_that_takes_too_long_is_not_waited_for() -> None:
     gate = threading.Event()
     try:
-        answer = fetch(registered(lambda request, session: gate.wait()), timeout_ms=20)
+        answer = fetch(make_registry(lambda request, session: gate.wait()), timeout_ms=20)
     finally:
         gate.set()
 
@@ -131,6 +131,6 @@ def test_a_provider_that_takes_too_long_is_not_waited_for() -> None:
 
 def test_a_replay_asks_nobody() -> None:
     tape = Recording()
-    live = Containers(registered(echo, AddsA, transform=Faqs), tape).fetch(request(), SESSION)
+    live = Containers(make_registry(echo, AddsA, transform=Faqs), tape).fetch(request(), SESSION)
 
     assert Containers(Registry(), Playback(tape.entries)).fetch(request(), SESSION) == live

@@ -101,15 +101,15 @@ def test_an_executor_of_a_group_runs_its_tools_that_have_none_of_their_own() -> 
 
 
 def test_P2_3_4_V5_a_text_is_an_object_for_calls_and_queries_and_itself_elsewhere() -> None:
-    def said(group: str, value: Any) -> Any:
+    def run_group(group: str, value: Any) -> Any:
         return run(ToolEntry(lambda args, session: value, group, 5000), group).result
 
-    assert [said(group, "hello") for group in ("DB", "HTTP_API", "WORKFLOW_ACTION")] == [
+    assert [run_group(group, "hello") for group in ("DB", "HTTP_API", "WORKFLOW_ACTION")] == [
         {"text": "hello"},
         {"text": "hello"},
         "hello",
     ]
-    assert (said("DB", '{"rows": 2}'), said("DB", None)) == ({"rows": 2}, {})
+    assert (run_group("DB", '{"rows": 2}'), run_group("DB", None)) == ({"rows": 2}, {})
 
 
 def test_what_no_code_is_registered_for_goes_to_the_built_in_executors() -> None:

@@ -15,7 +15,7 @@ SESSION = Session("c", intent="LOAN", state="CONFIRM", input_params={"name": "Al
 HELLO = TextPayload("Hello")
 
 
-def registered(gives: Any, stage: str = "LLM", intent: str = "LOAN") -> Registry:
+def make_registry(gives: Any, stage: str = "LLM", intent: str = "LOAN") -> Registry:
     class Gives:
         def transform(self, payload: Payload, session: Any, input_params: Any) -> Any:
             return gives(payload, session, input_params)
@@ -40,27 +40,27 @@ def transform(registry: Registry, stage: str = "LLM") -> TransformAnswer:
     ],
 )
 def test_a_transformer_gives_a_payload_a_text_a_document_or_nothing(given: Any, payload: Payload | None) -> None:
-    assert transform(registered(lambda *args: given)).payload == payload
+    assert transform(make_registry(lambda *args: given)).payload == payload
 
 
 def test_it_sees_the_answer_the_session_and_the_params() -> None:
     answer = transform(
-        registered(lambda payload, session, params: f"{payload.value} {params['name']}, {session['state']}")
+        make_registry(lambda payload, session, params: f"{payload.value} {params['name']}, {session['state']}")
     )
 
     assert answer.payload == TextPayload("Hello Al, CONFIRM")
 
 
 def test_a_transformer_of_another_place_or_stage_is_not_asked() -> None:
-    assert transform(registered(lambda *args: 1 / 0, intent="FAQ")) == TransformAnswer()
-    assert transform(registered(lambda *args: 1 / 0), stage="FINAL") == TransformAnswer()
+    assert transform(make_registry(lambda *args: 1 / 0, intent="FAQ")) == TransformAnswer()
+    assert transform(make_registry(lambda *args: 1 / 0), stage="FINAL") == TransformAnswer()
 
 
 @pytest.mark.parametrize(
     ("gives", "error"), [(lambda *args: 1 / 0, "ZeroDivisionError"), (lambda *args: 5, "TypeError")]
 )
 def test_what_goes_wrong_is_part_of_the_answer(gives: Any, error: str) -> None:
-    answer = transform(registered(gives))
+    answer = transform(make_registry(gives))
 
     assert (answer.payload, answer.error_type) == (None, error)
     assert answer.transformer is not None
@@ -69,6 +69,6 @@ def test_what_goes_wrong_is_part_of_the_answer(gives: Any, error: str) -> None:
 
 def test_a_replay_asks_nobody() -> None:
     tape = Recording()
-    live = ResponseTransformers(registered(lambda *args: "changed"), tape).transform("LLM", HELLO, SESSION)
+    live = ResponseTransformers(make_registry(lambda *args: "changed"), tape).transform("LLM", HELLO, SESSION)
 
     assert ResponseTransformers(Registry(), Playback(tape.entries)).transform("LLM", HELLO, SESSION) == live

@@ -14,12 +14,12 @@ Work = Callable[[], Iterator[Counts]]
 def job(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Job]:
     """Give `job(work)`: a job called `chores`, the only one there is."""
 
-    def made(work: Work, seconds: int = 600) -> Job:
+    def make(work: Work, seconds: int = 600) -> Job:
         chores = Job("chores", "Do the chores", "Does them.", Every(seconds), work)
         monkeypatch.setattr("convengine.server.jobs.running.all_jobs", lambda: {"chores": chores})
         return chores
 
-    return made
+    return make
 
 
 @pytest.fixture

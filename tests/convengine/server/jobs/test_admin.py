@@ -25,7 +25,7 @@ def member(group: str) -> Client:
     return client
 
 
-def washed() -> Iterator[Counts]:
+def wash() -> Iterator[Counts]:
     yield {"washed": 6}
 
 
@@ -48,7 +48,7 @@ def test_every_job_is_listed_before_it_ever_ran() -> None:
 
 
 def test_a_job_shows_its_last_run_its_result_and_its_next_run(job: Callable[..., Job]) -> None:
-    job(washed)
+    job(wash)
     running.run("chores", by="alice")
     client = member("operator")
 
@@ -73,11 +73,11 @@ def test_a_failure_says_why(job: Callable[..., Job]) -> None:
 
 
 def test_a_long_error_is_told_at_its_length_on_the_page_of_the_run_only(job: Callable[..., Job]) -> None:
-    def broken() -> Iterator[Counts]:
+    def fail() -> Iterator[Counts]:
         yield {"washed": 6}
         raise OSError("the sink is blocked " * 20 + "to the end")
 
-    job(broken)
+    job(fail)
     run = running.run("chores")
     assert run
 
@@ -92,7 +92,7 @@ def test_a_long_error_is_told_at_its_length_on_the_page_of_the_run_only(job: Cal
 
 
 def test_the_next_run_is_told_as_other_times_are(job: Callable[..., Job]) -> None:
-    job(washed)
+    job(wash)
     running.run_due()
     CeJob.objects.update(due_at="2041-02-03T04:05:06Z")
 
@@ -102,7 +102,7 @@ def test_the_next_run_is_told_as_other_times_are(job: Callable[..., Job]) -> Non
 
 
 def test_an_operator_has_a_job_run_at_the_next_look(job: Callable[..., Job]) -> None:
-    job(washed)
+    job(wash)
     running.run_due()
     assert running.due() == []
     operator = member("operator")
@@ -117,7 +117,7 @@ def test_an_operator_has_a_job_run_at_the_next_look(job: Callable[..., Job]) -> 
 
 
 def test_who_may_only_look_has_no_button_and_is_refused(job: Callable[..., Job]) -> None:
-    job(washed)
+    job(wash)
     running.run_due()
     reader, address = member("qa"), reverse("admin:ce_jobs_run", args=["chores"])
 
@@ -128,7 +128,7 @@ def test_who_may_only_look_has_no_button_and_is_refused(job: Callable[..., Job])
 
 
 def test_a_job_that_is_not_there_is_not_found_and_reading_runs_nothing(job: Callable[..., Job]) -> None:
-    job(washed)
+    job(wash)
     operator = member("operator")
 
     assert operator.post(reverse("admin:ce_jobs_run", args=["sweep"])).status_code == 404
@@ -139,7 +139,7 @@ def test_a_job_that_is_not_there_is_not_found_and_reading_runs_nothing(job: Call
 def test_the_list_costs_the_same_however_many_runs_there_were(
     job: Callable[..., Job], django_assert_max_num_queries: Any
 ) -> None:
-    job(washed)
+    job(wash)
     for _ in range(30):
         running.run("chores", by="alice")
     client = member("operator")

@@ -20,12 +20,12 @@ def test_jobs_run_elsewhere_and_can_be_waited_for() -> None:
 def test_a_job_that_fails_stops_no_other() -> None:
     done: list[int] = []
 
-    def broken() -> None:
+    def fail() -> None:
         raise ValueError("oh")
 
     work = Background(threads=1)
     with capture_logs() as logged:
-        work.submit(broken)
+        work.submit(fail)
         work.submit(lambda: done.append(1))
         work.finish()
 

@@ -12,7 +12,7 @@ from convengine.server.jobs.models import CeJobRun
 pytestmark = pytest.mark.django_db
 
 
-def washed() -> Iterator[Counts]:
+def wash() -> Iterator[Counts]:
     yield {"washed": 6}
 
 
@@ -28,7 +28,7 @@ def run_command(*arguments: str) -> str:
 
 
 def test_a_job_is_listed_with_its_last_and_its_next_run(job: Callable[..., Job]) -> None:
-    job(washed)
+    job(wash)
     assert "last: has not run yet" in run_command("--list")
     run_command("--once")
 
@@ -38,7 +38,7 @@ def test_a_job_is_listed_with_its_last_and_its_next_run(job: Callable[..., Job])
 
 
 def test_once_runs_a_job_whether_it_is_due_or_not(job: Callable[..., Job]) -> None:
-    job(washed)
+    job(wash)
 
     assert "OK, 6 washed" in run_command("--once", "chores")
     assert "OK, 6 washed" in run_command("--once")
@@ -46,7 +46,7 @@ def test_once_runs_a_job_whether_it_is_due_or_not(job: Callable[..., Job]) -> No
 
 
 def test_due_runs_what_is_due_and_no_more(job: Callable[..., Job]) -> None:
-    job(washed)
+    job(wash)
 
     assert "6 washed" in run_command("--due")
     assert run_command("--due") == ""
@@ -60,7 +60,7 @@ def test_a_job_that_failed_fails_the_command(job: Callable[..., Job]) -> None:
 
 
 def test_a_job_that_is_not_there_is_refused(job: Callable[..., Job]) -> None:
-    job(washed)
+    job(wash)
 
     with pytest.raises(CommandError, match=r"There is no job sweep\. Jobs: chores\."):
         run_command("--once", "sweep")

@@ -32,13 +32,13 @@ class Killed(BaseException):
     """What no handler of errors sees, like the end of a process."""
 
 
-def killed() -> Iterator[Counts]:
+def wash_and_die() -> Iterator[Counts]:
     yield {"washed": 1}
     raise Killed
 
 
 def die(job: MakeJob) -> None:
-    job(killed)
+    job(wash_and_die)
     with pytest.raises(Killed):
         running.run("chores")
 

@@ -113,7 +113,7 @@ def test_a_result_that_is_too_large_is_an_error_and_the_session_goes_on(servers:
 
 
 def test_a_result_that_is_nested_too_deep_is_an_error(servers: McpServers, row: McpServer) -> None:
-    answer = servers.call(row, "nested", {"levels": 80})
+    answer = servers.call(row, "nest", {"levels": 80})
 
     assert answer.error_type == "MCP_RESULT_TOO_LARGE"
     assert "more than 64 deep" in str(answer.error_message)
@@ -220,10 +220,10 @@ def test_a_killed_process_leaves_no_server_behind() -> None:
     process.wait()
     process.stdout.close()
 
-    assert gone(server)
+    assert has_ended(server)
 
 
-def gone(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     """True when the process has ended, or does so within a few seconds."""
     for _ in range(200):
         try:
@@ -238,7 +238,7 @@ def test_a_row_that_changed_gets_a_session_of_its_own_and_the_old_one_ends(serve
     first = value(servers, stdio_row(), "pid")
 
     assert value(servers, stdio_row(env_json={"LEVEL": "2"}), "pid") != first
-    assert gone(first)
+    assert has_ended(first)
 
 
 @pytest.mark.parametrize(

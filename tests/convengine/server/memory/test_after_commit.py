@@ -38,7 +38,7 @@ def say(conversation_id: str, text: str = "hours") -> TurnAnswer:
     return answer
 
 
-def told(turn_no: int) -> list[str]:
+def list_stages(turn_no: int) -> list[str]:
     rows = CeAudit.objects.filter(turn_no=turn_no).order_by("seq")
     return [row.stage for row in rows if row.stage.startswith("MEMORY_LLM")]
 
@@ -67,7 +67,7 @@ class TestAtOnce:
         branch = {"session_summary": "Asked for the hours.", "written_after_turn": 2}
         assert row.context_json["memory"] == branch
         assert (kept.summary_text, kept.source, kept.to_turn) == ("Asked for the hours.", "LLM", 2)
-        assert (told(1), told(2)) == ([], ["MEMORY_LLM_INPUT", "MEMORY_LLM_OUTPUT"])
+        assert (list_stages(1), list_stages(2)) == ([], ["MEMORY_LLM_INPUT", "MEMORY_LLM_OUTPUT"])
         assert [(call.purpose, call.turn_no) for call in CeLlmCallLog.objects.all()] == [("MEMORY", 2)]
 
     def test_what_fits_a_pattern_is_written_by_no_model_either(self) -> None:
@@ -111,7 +111,7 @@ class TestAtOnce:
 
         row = CeConversation.objects.get()
         assert row.context_json["memory"]["session_summary"].startswith("intent=HOURS")
-        assert told(2) == ["MEMORY_LLM_INPUT", "MEMORY_LLM_ERROR"]
+        assert list_stages(2) == ["MEMORY_LLM_INPUT", "MEMORY_LLM_ERROR"]
         assert CeLlmCallLog.objects.get().success is False
         assert find_replay_difference(CeConversationHistory.objects.get(turn_no=2)) is None
 
@@ -166,7 +166,7 @@ class TestInTheBackground:
         assert model.thread.startswith("background-")
         assert model.held is False
         assert CeConversation.objects.get().context_json["memory"]["session_summary"] == "Asked for the hours."
-        assert told(2) == ["MEMORY_LLM_INPUT", "MEMORY_LLM_OUTPUT"]
+        assert list_stages(2) == ["MEMORY_LLM_INPUT", "MEMORY_LLM_OUTPUT"]
 
     def test_a_newer_turn_is_never_overwritten(self, model: Any) -> None:
         key = str(uuid.uuid4())
@@ -175,7 +175,7 @@ class TestInTheBackground:
         say(key)
         background.finish()
 
-        assert told(2) == ["MEMORY_LLM_INPUT", "MEMORY_LLM_OUTPUT", "MEMORY_LLM_ERROR"]
+        assert list_stages(2) == ["MEMORY_LLM_INPUT", "MEMORY_LLM_OUTPUT", "MEMORY_LLM_ERROR"]
         lost = CeAudit.objects.get(turn_no=2, stage="MEMORY_LLM_ERROR")
         assert lost.payload_json["errorCode"] == "NEWER_TURN"
         row = CeConversation.objects.get()

@@ -86,7 +86,7 @@ def test_the_next_turn_remembers_the_last(conversation_id: str) -> None:
     assert second.session.input_params["previousTurn"].keys().isdisjoint({"memory_recall", "memory_session_summary"})
 
 
-def ended(remote_jid: str, summary: str) -> None:
+def make_ended_session(remote_jid: str, summary: str) -> None:
     """An earlier session of the thread, ended and compacted."""
     row = CeConversation.objects.create(
         conversation_id=uuid.uuid4(), channel="sms", remote_jid=remote_jid, lifecycle="COMPLETE", compacted_version=0
@@ -98,9 +98,9 @@ def ended(remote_jid: str, summary: str) -> None:
 
 
 def test_what_an_earlier_session_of_the_thread_left_is_recalled(conversation_id: str) -> None:
-    ended("+49", "first")
-    ended("+49", "second")
-    ended("+50", "foreign")
+    make_ended_session("+49", "first")
+    make_ended_session("+49", "second")
+    make_ended_session("+50", "foreign")
     row = Conversation(conversation_id, channel="sms", remote_jid="+49")
 
     assert recall_previous_session(row) == "second"
@@ -110,7 +110,7 @@ def test_what_an_earlier_session_of_the_thread_left_is_recalled(conversation_id:
 def test_what_was_left_is_recalled_although_the_first_turn_failed() -> None:
     travel_desk()
     guest = Participant(channel="sms")
-    ended(guest.remote_jid, "the trip")
+    make_ended_session(guest.remote_jid, "the trip")
     CeResponse.objects.filter(intent_code="HOURS").delete()
     assert not guest.say("hours")["ok"]
 
@@ -122,7 +122,7 @@ def test_what_was_left_is_recalled_although_the_first_turn_failed() -> None:
 def test_what_was_left_is_recalled_although_the_first_turn_was_handled_elsewhere() -> None:
     travel_desk()
     guest = Participant(channel="sms")
-    ended(guest.remote_jid, "the trip")
+    make_ended_session(guest.remote_jid, "the trip")
     answer = guest.resolve()
     guest.call("patch", f"/{answer['session_id']}", {"user_message": "a", "assistant_response": "b"})
 

@@ -37,7 +37,7 @@ def guest() -> Participant:
     return Participant()
 
 
-def kept() -> list[tuple[str, str, str, int]]:
+def list_units() -> list[tuple[str, str, str, int]]:
     return list(CeSessionUnit.objects.order_by("unit_id").values_list("kind", "topic", "claim", "source_turn"))
 
 
@@ -45,7 +45,7 @@ def test_facts_of_the_form_are_units(guest: Participant) -> None:
     guest.say("a visa")
     answer = guest.say("my mail is ann@example.com")
 
-    assert kept() == [("FACT", "email", "ann@example.com", 2)]
+    assert list_units() == [("FACT", "email", "ann@example.com", 2)]
     units = guest.call("get", f"/{answer['session_id']}/units").json()["units"]
     assert [(unit["topic"], unit["claim"], unit["utility"], unit["phases"]) for unit in units] == [
         ("email", "ann@example.com", [], [])
@@ -65,7 +65,7 @@ def test_what_was_said_before_is_stored_once(guest: Participant) -> None:
     guest.say("a visa, ann@example.com")
     guest.say("I said ann@example.com")
 
-    assert kept() == [("FACT", "email", "ann@example.com", 1)]
+    assert list_units() == [("FACT", "email", "ann@example.com", 1)]
 
 
 def test_a_turn_that_fails_drops_them(guest: Participant) -> None:
@@ -74,7 +74,7 @@ def test_a_turn_that_fails_drops_them(guest: Participant) -> None:
     answer = guest.say("a visa, ann@example.com")
 
     assert answer["ok"] is False
-    assert kept() == []
+    assert list_units() == []
 
 
 def test_a_reset_clears_them(guest: Participant) -> None:
@@ -82,11 +82,11 @@ def test_a_reset_clears_them(guest: Participant) -> None:
 
     caller = Caller(guest.secret)
     caller.say("a visa, ann@example.com")
-    assert len(kept()) == 1
+    assert len(list_units()) == 1
 
     answer: Any = caller.say("reset")
 
-    assert kept() == []
+    assert list_units() == []
     assert "session_units" not in answer["context"]
 
 
@@ -97,7 +97,7 @@ def test_a_reset_clears_them_also_where_its_turn_fails(guest: Participant) -> No
     answer = guest.say("hours", input_params={"reset": True})
 
     assert answer["ok"] is False
-    assert kept() == []
+    assert list_units() == []
 
 
 def test_what_is_said_again_with_a_reset_is_kept(guest: Participant) -> None:
@@ -105,7 +105,7 @@ def test_what_is_said_again_with_a_reset_is_kept(guest: Participant) -> None:
 
     guest.say("a visa, ann@example.com", input_params={"reset": True})
 
-    assert kept() == [("FACT", "email", "ann@example.com", 2)]
+    assert list_units() == [("FACT", "email", "ann@example.com", 2)]
 
 
 def test_an_ordinary_turn_writes_none(guest: Participant) -> None:
@@ -119,7 +119,7 @@ def test_the_hash_is_of_kind_topic_and_claim_normalised() -> None:
     assert one != Unit("GUIDANCE", "country", "japan", 1).content_hash
 
 
-def noted(*found: tuple[str, str, str]) -> str:
+def make_notes(*found: tuple[str, str, str]) -> str:
     made = [{"kind": k, "topic": t, "claim": c, "utility": ["price"], "phases": ["offer"]} for k, t, c in found]
     return json.dumps({"units": made})
 
@@ -128,14 +128,14 @@ def test_what_a_model_notes_is_committed_with_the_turn_once_and_replays(guest: P
     setting("UNITS_PROMPT", "{{ user_input }}")
     budget = ("CONSTRAINT", "budget", "At most 900 euros.")
     script = [
-        ScriptLine(("UNITS",), noted(budget), times=1),
-        ScriptLine(("UNITS",), noted(budget, ("DEFINITION", "a", "b"))),
+        ScriptLine(("UNITS",), make_notes(budget), times=1),
+        ScriptLine(("UNITS",), make_notes(budget, ("DEFINITION", "a", "b"))),
     ]
     with wiring.replace_outside_world(wiring.OutsideWorld(model=ScriptedModel(script))):
         first = guest.say("hours, it may cost 900")
         second = guest.say("hours again")
 
-    assert kept() == [(*budget, 1), ("DEFINITION", "a", "b", 2)]
+    assert list_units() == [(*budget, 1), ("DEFINITION", "a", "b", 2)]
     unit = guest.call("get", f"/{first['session_id']}/units").json()["units"][0]
     assert (unit["utility"], unit["phases"]) == (["price"], ["offer"])
     for turn in row_of(second).turns.all():
@@ -145,17 +145,17 @@ def test_what_a_model_notes_is_committed_with_the_turn_once_and_replays(guest: P
 def test_a_turn_that_fails_drops_what_a_model_noted(guest: Participant, monkeypatch: pytest.MonkeyPatch) -> None:
     setting("UNITS_PROMPT", "{{ user_input }}")
 
-    def broken(*args: Any, **values: Any) -> Any:
+    def fail(*args: Any, **values: Any) -> Any:
         raise ValueError("broken behind the memory step")
 
-    monkeypatch.setattr("convengine.engine.steps.conversation.persist_conversation.apply_end_of_turn", broken)
+    monkeypatch.setattr("convengine.engine.steps.conversation.persist_conversation.apply_end_of_turn", fail)
     with wiring.replace_outside_world(
-        wiring.OutsideWorld(model=ScriptedModel([ScriptLine(("UNITS",), noted(("FACT", "a", "b")))]))
+        wiring.OutsideWorld(model=ScriptedModel([ScriptLine(("UNITS",), make_notes(("FACT", "a", "b")))]))
     ):
         answer = guest.say("hours")
 
     assert answer["ok"] is False
-    assert kept() == []
+    assert list_units() == []
 
 
 def test_a_model_that_is_out_notes_nothing_and_the_turn_goes_on(guest: Participant) -> None:
@@ -163,7 +163,7 @@ def test_a_model_that_is_out_notes_nothing_and_the_turn_goes_on(guest: Participa
     with wiring.replace_outside_world(wiring.OutsideWorld(model=ScriptedModel([]))):
         answer = guest.say("hours")
 
-    assert (answer["ok"], kept()) == (True, [])
+    assert (answer["ok"], list_units()) == (True, [])
     assert guest.stages(answer, "SESSION_UNITS_LLM_ERROR")[0]["errorCode"] == "LLM_CALL_FAILED"
 
 
@@ -173,7 +173,7 @@ def test_what_fits_a_pattern_is_masked_in_the_table_and_stays_for_later_turns(gu
     answer = guest.say("my mail is ann@example.com")
     later = guest.say("Japan")
 
-    assert kept()[0] == ("FACT", "email", "***", 2)
+    assert list_units()[0] == ("FACT", "email", "***", 2)
     row = row_of(answer)
     assert row.context_json["email"] == "ann@example.com"
     assert "email=ann@example.com;" in later["reply"]

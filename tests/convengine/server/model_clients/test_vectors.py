@@ -44,11 +44,11 @@ def test_without_the_extra_the_answer_says_so(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_vectors_that_cannot_be_loaded_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken() -> None:
+    def fail() -> None:
         raise OSError("no such file")
 
     monkeypatch.setattr(vectors, "is_installed", lambda: True)
-    monkeypatch.setattr(vectors, "_model", broken)
+    monkeypatch.setattr(vectors, "_model", fail)
 
     assert WordVectors().likeness("a", ("unheard of",)).error_message == "OSError: no such file"
 

@@ -47,10 +47,10 @@ def test_a_path_that_leads_nowhere_is_an_error(settings: Any) -> None:
 def test_an_extension_that_cannot_be_registered_is_an_error(
     error: Exception, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken() -> None:
+    def fail() -> None:
         raise error
 
-    monkeypatch.setattr(wiring, "load_extensions", broken)
+    monkeypatch.setattr(wiring, "load_extensions", fail)
 
     (found,) = checks.check_extensions(None)
 

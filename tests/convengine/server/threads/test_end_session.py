@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def seen(row: CeConversation, **values: Any) -> ObservedSession:
+def make_observed_session(row: CeConversation, **values: Any) -> ObservedSession:
     return ObservedSession(**{
         "session_id": str(row.pk), "lifecycle": row.lifecycle, "last_message_at": row.last_message_at,
         "last_turn_no": row.last_turn_no, **values,
@@ -41,7 +41,7 @@ def test_it_moves_the_session_with_its_event() -> None:
     row = session()
 
     with transaction.atomic():
-        assert end_session(seen(row), Lifecycle.ABORTED, "timeout", NOON)
+        assert end_session(make_observed_session(row), Lifecycle.ABORTED, "timeout", NOON)
 
     assert stands(row) == ("ABORTED", 1)
     assert row.lifecycle_detail == {"reason": "timeout", "at": NOON.isoformat()}
@@ -53,7 +53,7 @@ def test_it_moves_the_session_with_its_event() -> None:
 def test_who_ended_it_is_kept() -> None:
     row = session()
 
-    end_session(seen(row), Lifecycle.COMPLETE, "closed", NOON, by="close")
+    end_session(make_observed_session(row), Lifecycle.COMPLETE, "closed", NOON, by="close")
 
     row.refresh_from_db()
     assert row.lifecycle_detail["by"] == "close"
@@ -62,7 +62,7 @@ def test_who_ended_it_is_kept() -> None:
 def test_it_goes_by_RUNNING_where_it_has_to() -> None:
     row = session(lifecycle="INTERRUPTED")
 
-    assert end_session(seen(row), Lifecycle.COMPLETE, "closed", NOON)
+    assert end_session(make_observed_session(row), Lifecycle.COMPLETE, "closed", NOON)
 
     assert stands(row) == ("COMPLETE", 1)
     assert moves() == [("INTERRUPTED", "RUNNING", "closed", 3), ("RUNNING", "COMPLETE", "closed", 3)]
@@ -75,7 +75,7 @@ def test_it_goes_by_RUNNING_where_it_has_to() -> None:
 )
 def test_a_session_that_is_not_as_it_was_seen_stays(meanwhile: dict[str, Any]) -> None:
     row = session()
-    before = seen(row)
+    before = make_observed_session(row)
     CeConversation.objects.update(**meanwhile)
 
     assert not end_session(before, Lifecycle.ABORTED, "timeout", NOON)
@@ -88,9 +88,9 @@ def test_who_waits_goes_first_unless_it_is_the_one_who_ends_it() -> None:
     mine = waiting.draw_ticket(str(row.pk))
     later = waiting.draw_ticket(str(row.pk))
 
-    assert not end_session(seen(row), Lifecycle.ABORTED, "explicit_reset", NOON)
-    assert not end_session(seen(row), Lifecycle.ABORTED, "explicit_reset", NOON, ticket=later)
-    assert end_session(seen(row), Lifecycle.ABORTED, "explicit_reset", NOON, ticket=mine)
+    assert not end_session(make_observed_session(row), Lifecycle.ABORTED, "explicit_reset", NOON)
+    assert not end_session(make_observed_session(row), Lifecycle.ABORTED, "explicit_reset", NOON, ticket=later)
+    assert end_session(make_observed_session(row), Lifecycle.ABORTED, "explicit_reset", NOON, ticket=mine)
 
 
 def test_a_waiter_that_died_holds_nobody_up() -> None:
@@ -98,7 +98,7 @@ def test_a_waiter_that_died_holds_nobody_up() -> None:
     waiting.draw_ticket(str(row.pk))
     CeTurnTicket.objects.update(expires_at=database_time() - timedelta(seconds=1))
 
-    assert end_session(seen(row), Lifecycle.ABORTED, "timeout", NOON)
+    assert end_session(make_observed_session(row), Lifecycle.ABORTED, "timeout", NOON)
 
 
 @pytest.mark.parametrize(("start", "to"), [("COMPLETE", Lifecycle.ABORTED), ("ABORTED", Lifecycle.COMPLETE)])
@@ -106,6 +106,6 @@ def test_an_end_is_no_begin(start: str, to: Lifecycle) -> None:
     row = session(lifecycle=start)
 
     with pytest.raises(SessionTransitionInvalid, match="it is closed"):
-        end_session(seen(row), to, "any", NOON)
+        end_session(make_observed_session(row), to, "any", NOON)
 
     assert stands(row) == (start, 0)

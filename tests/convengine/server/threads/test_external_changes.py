@@ -153,10 +153,10 @@ def test_a_closed_session_takes_no_more_turns(guest: Participant) -> None:
 def test_a_row_that_changed_meanwhile_stores_nothing(guest: Participant, monkeypatch: pytest.MonkeyPatch) -> None:
     first = guest.say("a visa")
 
-    def refused(*_: Any) -> None:
+    def refuse(*_: Any) -> None:
         raise StatementRefused
 
-    monkeypatch.setattr(external_changes, "execute_all", refused)
+    monkeypatch.setattr(external_changes, "execute_all", refuse)
 
     with pytest.raises(TurnConflict):
         external_changes.record_external_turn(first["session_id"], "default", "Japan", "Done.", None)

@@ -22,14 +22,14 @@ def guest() -> Participant:
     return Participant()
 
 
-def told(answer: Any) -> tuple[str, str]:
+def get_decision(answer: Any) -> tuple[str, str]:
     return answer["decision"], answer["reason"]
 
 
 def test_resolving_alone_finds_the_same_session_and_takes_no_turn(guest: Participant) -> None:
     first, second = guest.resolve(), guest.resolve()
 
-    assert (told(first), told(second)) == (("new", "first_message"), ("continue", "within_timeout"))
+    assert (get_decision(first), get_decision(second)) == (("new", "first_message"), ("continue", "within_timeout"))
     assert first["session_id"] == second["session_id"]
     assert second["session"]["turn_count"] == 0
 
@@ -51,7 +51,7 @@ def test_a_wish_to_start_over_meets_a_dead_turn_and_leaves_its_record(guest: Par
 
     answer = guest.say("reset")
 
-    assert told(answer) == ("new", "explicit_reset")
+    assert get_decision(answer) == ("new", "explicit_reset")
     assert row_of(first).turns.get(turn_no=2).error_code == "LEASE_EXPIRED"
 
 
@@ -62,7 +62,7 @@ def test_a_wish_to_start_over_outlasts_a_waiter_that_died(guest: Participant, mo
 
     answer = guest.say("reset")
 
-    assert told(answer) == ("new", "explicit_reset")
+    assert get_decision(answer) == ("new", "explicit_reset")
     assert row_of(first).lifecycle == "ABORTED"
 
 

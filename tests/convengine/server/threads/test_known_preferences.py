@@ -140,18 +140,18 @@ def search(guest: Participant, preferences: Any) -> Any:
     return guest.say("hours", preferences=preferences, input_params={"tool_request": request})
 
 
-def found(guest: Participant, answer: Any) -> set[str]:
+def list_found_documents(guest: Participant, answer: Any) -> set[str]:
     result = row_of(answer).turns.latest("turn_no").facts["tool_result"]
     return {one["collection"] for one in result["result"]["documents"]}
 
 
 @pytest.mark.parametrize("name", ["rules", "prices"])
 def test_documents_are_searched_in_the_mounted_knowledge_base(guest: Participant, name: str) -> None:
-    assert found(guest, search(guest, {"knowledge_base": name})) == {name}
+    assert list_found_documents(guest, search(guest, {"knowledge_base": name})) == {name}
 
 
 def test_without_one_all_are_searched(guest: Participant) -> None:
-    assert found(guest, search(guest, {})) == {"rules", "prices"}
+    assert list_found_documents(guest, search(guest, {})) == {"rules", "prices"}
 
 
 def test_one_that_is_out_of_date_is_left_out_and_told(guest: Participant) -> None:
@@ -161,5 +161,5 @@ def test_one_that_is_out_of_date_is_left_out_and_told(guest: Participant) -> Non
     answer = search(guest, {})
 
     assert answer["ok"]
-    assert found(guest, answer) == {"prices"}
+    assert list_found_documents(guest, answer) == {"prices"}
     assert guest.stages(answer, "KB_UNAVAILABLE")[0]["knowledgeBase"] == "rules"

@@ -27,14 +27,14 @@ def request(text: str | None = "hours") -> TurnRequest:
     return TurnRequest("", text, channel=THREAD.channel, workspace_id=THREAD.workspace_id)
 
 
-def answered(text: str | None = "hours") -> ThreadAnswer:
+def send(text: str | None = "hours") -> ThreadAnswer:
     answer = take_message(THREAD, request(text))
     assert isinstance(answer, ThreadAnswer)
     return answer
 
 
 def test_the_turn_is_taken_in_the_session_that_was_found() -> None:
-    first, second = answered(), answered("hours?")
+    first, second = send(), send("hours?")
 
     assert [one.resolved.reason.value for one in (first, second)] == ["first_message", "within_timeout"]
     assert {one.turn.conversation_id for one in (first, second)} == {first.resolved.session_id}
@@ -49,13 +49,13 @@ def test_the_turn_knows_why_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None
         return take_turn(here, *more)
 
     monkeypatch.setattr("convengine.server.threads.take_message.take_turn", take)
-    found = answered("start over").resolved
+    found = send("start over").resolved
 
     assert told == [("explicit_reset", found.session_id)]
 
 
 def test_a_session_that_ends_meanwhile_is_followed_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = answered()
+    first = send()
     calls: list[str] = []
 
     def take(here: TurnRequest, *more: Any) -> Any:
@@ -66,7 +66,7 @@ def test_a_session_that_ends_meanwhile_is_followed_by_the_next(monkeypatch: pyte
         return take_turn(here, *more)
 
     monkeypatch.setattr("convengine.server.threads.take_message.take_turn", take)
-    answer = answered()
+    answer = send()
 
     assert calls == [first.resolved.session_id, answer.resolved.session_id]
     assert (answer.resolved.reason.value, answer.resolved.previous_id) == ("session_closed", calls[0])

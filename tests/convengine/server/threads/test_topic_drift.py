@@ -20,7 +20,7 @@ SURE = '{"otherTopic": true, "confidence": 0.9}'
 DOWN = LlmAnswer(error_code="LLM_CALL_FAILED", error_message="503")
 
 
-def asked(row: CeConversation, message: str | None, *answers: Any, configured: bool = True) -> tuple[bool, Any]:
+def detect(row: CeConversation, message: str | None, *answers: Any, configured: bool = True) -> tuple[bool, Any]:
     """What is found, and the model that was or was not asked."""
     model = AnsweringModel(answers or [SURE], configured=configured)
     with replace_outside_world(OutsideWorld(model=model)):
@@ -33,7 +33,7 @@ def wanted() -> None:
 
 
 def test_nobody_is_asked_where_nobody_wants_it() -> None:
-    found, model = asked(session(), "my roof leaks")
+    found, model = detect(session(), "my roof leaks")
 
     assert (found, model.requests) == (False, [])
 
@@ -46,7 +46,7 @@ def test_nobody_is_asked_where_nobody_wants_it() -> None:
 def test_nobody_is_asked_without_words_without_a_past_and_without_a_model(
     summary: str, message: str | None, configured: bool
 ) -> None:
-    found, model = asked(session(context_summary=summary), message, configured=configured)
+    found, model = detect(session(context_summary=summary), message, configured=configured)
 
     assert (found, model.requests) == (False, [])
 
@@ -55,7 +55,7 @@ def test_nobody_is_asked_without_words_without_a_past_and_without_a_model(
 def test_the_model_is_shown_the_summary_and_the_message_and_the_call_is_logged() -> None:
     row = session()
 
-    found, model = asked(row, "my roof leaks")
+    found, model = detect(row, "my roof leaks")
 
     assert found
     (request,) = model.requests
@@ -81,14 +81,14 @@ def test_the_model_is_shown_the_summary_and_the_message_and_the_call_is_logged()
     ],
 )
 def test_a_fault_and_a_doubt_are_no_change_of_topic(answer: Any) -> None:
-    assert asked(session(), "my roof leaks", answer)[0] is False
+    assert detect(session(), "my roof leaks", answer)[0] is False
 
 
 @pytest.mark.usefixtures("wanted")
 def test_how_sure_it_must_be_is_a_setting() -> None:
     setting("DRIFT_MIN_CONFIDENCE", "0.95")
 
-    assert asked(session(), "my roof leaks")[0] is False
+    assert detect(session(), "my roof leaks")[0] is False
 
 
 class Looking(AnsweringModel):

@@ -25,7 +25,7 @@ def everything() -> list[list[dict[str, Any]]]:
     return [list(table.objects.order_by("pk").values()) for table in TABLES]
 
 
-def lost(ran: Ran) -> None:
+def lose_lease(ran: Ran) -> None:
     """Somebody else has the lease."""
     CeConversation.objects.update(lease_token=uuid.uuid4())
 
@@ -48,7 +48,7 @@ def test_everything_of_a_turn_is_stored_at_once_and_the_lease_given_back(convers
 
 def test_a_turn_that_lost_its_lease_stores_nothing(conversation_id: str) -> None:
     one = ran(conversation_id, "fees")
-    lost(one)
+    lose_lease(one)
     before = everything()
 
     with pytest.raises(TurnConflict):
@@ -103,7 +103,7 @@ def test_a_deleted_conversation_is_made_anew_and_the_record_says_so(conversation
     assert CeConversation.objects.get().intent_code == "FEES"
 
 
-def failed(conversation_id: str) -> Ran:
+def run_failing_turn(conversation_id: str) -> Ran:
     CeResponse.objects.filter(intent_code="FEES").delete()
     one = ran(conversation_id, "fees")
     assert one.outcome.error
@@ -111,7 +111,7 @@ def failed(conversation_id: str) -> Ran:
 
 
 def test_a_failed_turn_leaves_its_record_and_trail_and_the_conversation_as_it_was(conversation_id: str) -> None:
-    one = failed(conversation_id)
+    one = run_failing_turn(conversation_id)
     (before,) = CeConversation.objects.values()
 
     record_failure(*one.parts)
@@ -127,8 +127,8 @@ def test_a_failed_turn_leaves_its_record_and_trail_and_the_conversation_as_it_wa
 
 
 def test_a_failed_turn_that_lost_its_lease_leaves_nothing(conversation_id: str) -> None:
-    one = failed(conversation_id)
-    lost(one)
+    one = run_failing_turn(conversation_id)
+    lose_lease(one)
     before = everything()
 
     with pytest.raises(TurnConflict):
@@ -164,7 +164,7 @@ class TestStepFlush:
 
     def test_it_stores_nothing_of_a_turn_that_lost_its_lease(self, conversation_id: str) -> None:
         one = ran(conversation_id, "fees")
-        lost(one)
+        lose_lease(one)
 
         with pytest.raises(TurnConflict), transaction.atomic():
             StepFlush(one.turn, one.lease)()

@@ -59,7 +59,7 @@ def moves_of(answer: Any, turn_no: int) -> list[str]:
     return [f"{one.payload_json['from']}>{one.payload_json['to']}" for one in events.order_by("seq")]
 
 
-def marked() -> bool:
+def is_marked() -> bool:
     return CeConversation.objects.filter(lease_interrupted_by__isnull=False).exists()
 
 
@@ -69,7 +69,7 @@ def test_interrupt_is_told_in_the_trail_of_the_turn_that_it_stopped(
     setting("ON_CONCURRENT_TURN", "interrupt")
     guest.say("a visa")
     other = Participant(guest.secret, guest.remote_jid)
-    answers = meanwhile(monkeypatch, lambda: other.say("a trip?"), marked)
+    answers = meanwhile(monkeypatch, lambda: other.say("a trip?"), is_marked)
 
     stopped = guest.say("Japan")
     answers[0].join()
@@ -84,7 +84,7 @@ def test_interrupt_works_on_the_plain_turn_api(guest: Participant, monkeypatch: 
     caller = Caller(guest.secret)
     caller.say("a visa")
     again = Caller(guest.secret, caller.conversation_id)
-    answers = meanwhile(monkeypatch, lambda: again.say("hours"), marked)
+    answers = meanwhile(monkeypatch, lambda: again.say("hours"), is_marked)
 
     response = caller.post({"conversationId": caller.conversation_id, "message": "Japan"})
     answers[0].join()
@@ -100,7 +100,7 @@ def test_a_quick_turn_that_was_interrupted_finds_out_at_its_commit(
     guest.say("a visa")
     monkeypatch.setattr("convengine.server.turns.interruption._PAUSE", 60)
     other = Participant(guest.secret, guest.remote_jid)
-    answers = meanwhile(monkeypatch, lambda: other.say("a trip?"), marked)
+    answers = meanwhile(monkeypatch, lambda: other.say("a trip?"), is_marked)
 
     response = guest.call("post", "/message", {**guest.thread, "user_message": "Japan"})
     answers[0].join()
@@ -133,7 +133,7 @@ def test_a_turn_that_fails_of_something_else_tells_that_it_was_interrupted(
     monkeypatch.setattr("convengine.server.turns.interruption._PAUSE", 60)
     CeResponse.objects.filter(intent_code="VISA").delete()
     other = Participant(guest.secret, guest.remote_jid)
-    answers = meanwhile(monkeypatch, lambda: other.say("a trip?"), marked)
+    answers = meanwhile(monkeypatch, lambda: other.say("a trip?"), is_marked)
 
     assert guest.say("Japan")["errorCode"] == "RESPONSE_MAPPING_NOT_FOUND"
     answers[0].join()

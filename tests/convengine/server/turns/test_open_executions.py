@@ -30,7 +30,7 @@ def claim(row: CeConversation, turn_id: uuid.UUID, ago: timedelta = MINUTES, **v
     )  # fmt: skip
 
 
-def leased(turn_id: uuid.UUID, until: timedelta) -> CeConversation:
+def make_leased_conversation(turn_id: uuid.UUID, until: timedelta) -> CeConversation:
     info = {"turnId": str(turn_id), "turnNo": 4, "userText": "yes", "head": "1:x"}
     expires = database_time() + until
     return session(lease_token=uuid.uuid4(), lease_expires_at=expires, lease_info=info, last_turn_no=4)
@@ -38,7 +38,7 @@ def leased(turn_id: uuid.UUID, until: timedelta) -> CeConversation:
 
 def test_the_turn_that_died_is_recorded_and_the_action_waits_for_a_person() -> None:
     turn_id = uuid.uuid4()
-    row = leased(turn_id, -MINUTES)
+    row = make_leased_conversation(turn_id, -MINUTES)
     left = claim(row, turn_id)
 
     assert run() == {"dead turns recorded": 1, "waiting for a person": 1}
@@ -50,7 +50,7 @@ def test_the_turn_that_died_is_recorded_and_the_action_waits_for_a_person() -> N
 
 def test_an_action_of_a_turn_that_runs_is_left_alone() -> None:
     turn_id = uuid.uuid4()
-    claim(leased(turn_id, MINUTES), turn_id)
+    claim(make_leased_conversation(turn_id, MINUTES), turn_id)
 
     assert run() == {}
 

@@ -22,12 +22,12 @@ def one(conversation_id: str) -> Ran:
     return ran(conversation_id, "fees", input_params={"tier": "gold", "policy_decision": "x"})
 
 
-def ended(one: Ran) -> Session:
+def end_session(one: Ran) -> Session:
     return one.outcome.session.evolve(lifecycle="COMPLETE", lifecycle_detail={"reason": "new_task", "at": "now"})
 
 
 def test_a_session_that_is_left_is_closed_and_gives_its_lease_back(one: Ran) -> None:
-    assert execute(session_rows.end_session_stmt(one.lease, ended(one)))
+    assert execute(session_rows.end_session_stmt(one.lease, end_session(one)))
 
     row = CeConversation.objects.get()
     assert (row.lifecycle, row.lifecycle_detail["reason"]) == ("COMPLETE", "new_task")
@@ -43,13 +43,13 @@ def test_it_is_not_left_when_something_came_between(one: Ran, what: str) -> None
     else:
         CeConversation.objects.update(**({"lease_token": uuid.uuid4()} if what == "lost" else {"version": 9}))
 
-    assert not execute(session_rows.end_session_stmt(one.lease, ended(one)))
+    assert not execute(session_rows.end_session_stmt(one.lease, end_session(one)))
 
 
 def test_the_session_that_began_is_its_first_turn_and_points_back(one: Ran) -> None:
     key = str(uuid.uuid4())
     CeConversation.objects.update(opened_by="a key")
-    execute(session_rows.end_session_stmt(one.lease, ended(one)))
+    execute(session_rows.end_session_stmt(one.lease, end_session(one)))
 
     one.turn.turn_no = 1
     session_rows.insert_next_session(one.turn, one.lease, one.outcome.session.evolve(conversation_id=key))

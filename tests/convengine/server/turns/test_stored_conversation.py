@@ -102,7 +102,7 @@ def row_of(conversation_id: str) -> dict[str, Any]:
     return CeConversation.objects.values().get(pk=conversation_id)
 
 
-def before_it_is_kept(monkeypatch: pytest.MonkeyPatch, change: Callable[[Session], Session]) -> None:
+def change_before_commit(monkeypatch: pytest.MonkeyPatch, change: Callable[[Session], Session]) -> None:
     """As if a step of a deployment's own had left the session like this."""
 
     class Changes(StepHook):
@@ -118,7 +118,7 @@ def test_P2_11_V1_a_turn_without_an_answer_changes_only_number_and_time(
 ) -> None:
     say(conversation_id, "hours")
     before = row_of(conversation_id)
-    before_it_is_kept(monkeypatch, lambda session: session.evolve(payload=None))
+    change_before_commit(monkeypatch, lambda session: session.evolve(payload=None))
 
     answer = say(conversation_id, "fees")
 
@@ -188,7 +188,7 @@ def test_P2_11_V7_a_text_is_stored_without_what_no_database_takes(
     conversation_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dirty = "a\x00b\ud800"
-    before_it_is_kept(
+    change_before_commit(
         monkeypatch,
         lambda session: session.evolve(payload=TextPayload(dirty), context_summary=dirty).with_context({"note": dirty}),
     )

@@ -157,12 +157,12 @@ def test_AL_V5_it_expires_by_the_clock_as_well(minutes: int) -> None:
     assert events(run(6, runtime=opened_at(5), minutes=29)[1]) == []
 
 
-def executed(turn_no: int = 5) -> Mapping[str, Any]:
+def executed_at(turn_no: int = 5) -> Mapping[str, Any]:
     return {**opened_at(turn_no), "status": "EXECUTED", "executed_turn": turn_no}
 
 
 def test_AL_V6_what_was_executed_is_not_run_again() -> None:
-    before = executed()
+    before = executed_at()
     session, turn = run(6, decision=EXECUTE, runtime=before)
 
     assert (record(session), events(turn)) == (before, [])
@@ -174,7 +174,7 @@ def test_AL_V6_what_was_executed_is_not_run_again() -> None:
 
 @pytest.mark.parametrize("status", ["EXECUTED", "REJECTED"])
 def test_a_key_in_the_request_opens_it_again(status: str) -> None:
-    runtime = {**executed(), "status": status}
+    runtime = {**executed_at(), "status": status}
     _, turn = run(6, decision=EXECUTE, runtime=runtime, params={"pending_action_key": "pay"})
 
     assert events(turn) == ["OPEN", "IN_PROGRESS"]
@@ -275,7 +275,7 @@ def test_another_action_takes_the_place_of_the_one_before() -> None:
 
 def test_what_was_executed_before_another_one_is_remembered_while_the_scope_holds() -> None:
     ship = make_action("SHIP", priority=20)
-    by_key, _ = run(6, ROW, ship, runtime=executed(), params={"pending_action_key": "SHIP"})
+    by_key, _ = run(6, ROW, ship, runtime=executed_at(), params={"pending_action_key": "SHIP"})
     done = {**record(by_key), "status": "EXECUTED"}
     session, turn = run(7, ROW, ship, runtime=done, decision=EXECUTE)
 

@@ -38,7 +38,7 @@ def run(text: str | None, *rows: Row, decision: str = RECLASSIFY, **fields: Any)
     return GuardrailStep().execute(session, turn).session, turn
 
 
-def denied(text: str | None, *rows: Row, **fields: Any) -> bool:
+def is_denied(text: str | None, *rows: Row, **fields: Any) -> bool:
     session, turn = run(text, *rows, **fields)
     told = [stage for stage in stages(turn) if stage.startswith("GUARDRAIL_")]
     assert len(told) == 1
@@ -90,8 +90,8 @@ def test_GR_V3_an_approval_in_the_request_allows(key: str, value: Any) -> None:
 
 
 def test_GR_V4_an_approval_counts_for_its_request_only() -> None:
-    assert denied("close my account", *GUARDED, input_params={"approval_granted": True})
-    assert denied("close my account", *GUARDED, sent={"approval_granted": "maybe"})
+    assert is_denied("close my account", *GUARDED, input_params={"approval_granted": True})
+    assert is_denied("close my account", *GUARDED, sent={"approval_granted": "maybe"})
 
 
 @pytest.mark.amended("R91")
@@ -123,7 +123,7 @@ def test_GR_V7_a_bare_yes_to_a_sensitive_action_is_denied(action: dict[str, str]
     _, turn = run("yes", make_action(**action), *GUARDED, decision=EXECUTE)
 
     assert payload(turn, "GUARDRAIL_DENY")["matchedOn"] == "ACTION"
-    assert not denied("yes", make_action(**action), *GUARDED, decision=RECLASSIFY)
+    assert not is_denied("yes", make_action(**action), *GUARDED, decision=RECLASSIFY)
 
 
 @pytest.mark.parametrize("request_", [{"tool_code": "close.account"}, '{"tool_code": "close.account", "args": {}}'])
@@ -135,16 +135,16 @@ def test_a_tool_that_is_asked_for_may_be_sensitive(request_: Any) -> None:
 
 @pytest.mark.parametrize("request_", ["{", "7", [], {"tool_code": None}])
 def test_a_tool_request_that_says_nothing_is_harmless(request_: Any) -> None:
-    assert not denied("go", *GUARDED, sent={"tool_request": request_})
+    assert not is_denied("go", *GUARDED, sent={"tool_request": request_})
 
 
 @pytest.mark.parametrize(("closed", "expected"), [("false", False), ("true", True)])
 def test_GR_V8_a_pattern_that_cannot_be_used_counts_as_the_setting_says(closed: str, expected: bool) -> None:
     rows = (REQUIRED, setting("SENSITIVE_PATTERNS", "(["), setting("APPROVAL_GATE_FAIL_CLOSED", closed))
 
-    assert denied("hello", *rows) is expected
+    assert is_denied("hello", *rows) is expected
     assert "CONFIG_ROW_INVALID" in stages(run("hello", *rows)[1])
-    assert not denied(None, *rows)
+    assert not is_denied(None, *rows)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_GR_V8_a_pattern_that_cannot_be_used_counts_as_the_setting_says(closed: 
 def test_GR_V9_an_approval_of_the_context_counts_for_what_it_is_tied_to(approval: Any) -> None:
     rows = (make_action("close_account"), *GUARDED)
 
-    assert not denied("yes", *rows, decision=EXECUTE, context={"approval": approval, "pending_action_runtime": OPEN})
+    assert not is_denied("yes", *rows, decision=EXECUTE, context={"approval": approval, "pending_action_runtime": OPEN})
 
 
 OPEN = {
@@ -188,14 +188,14 @@ OPEN = {
 def test_any_other_approval_does_not(approval: Any) -> None:
     rows = (make_action("close_account"), *GUARDED)
 
-    assert denied("yes", *rows, decision=EXECUTE, context={"approval": approval, "pending_action_runtime": OPEN})
+    assert is_denied("yes", *rows, decision=EXECUTE, context={"approval": approval, "pending_action_runtime": OPEN})
 
 
 def test_without_an_action_an_approval_is_tied_to_its_own_turn() -> None:
-    def approved(turn: int) -> bool:
-        return not denied("close my account", *GUARDED, context={"approval": {"granted": True, "turn": turn}})
+    def is_approved(turn: int) -> bool:
+        return not is_denied("close my account", *GUARDED, context={"approval": {"granted": True, "turn": turn}})
 
-    assert [approved(turn) for turn in (5, 6, 7)] == [False, True, False]
+    assert [is_approved(turn) for turn in (5, 6, 7)] == [False, True, False]
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_the_clean_text_can_be_kept_private_and_is_looked_at_all_the_same() -> N
 
 @pytest.mark.parametrize("padding", [0, 3990, 4000, 6000, 12000])
 def test_padding_does_not_hide_a_sensitive_word(padding: int) -> None:
-    assert denied("x" * padding + " close my account", *GUARDED)
+    assert is_denied("x" * padding + " close my account", *GUARDED)
 
 
 def test_the_pattern_that_hit_is_named() -> None:

@@ -51,7 +51,7 @@ def run(
     return PendingActionStep().execute(session, turn).session, turn
 
 
-def called(turn: Turn) -> list[str]:
+def list_calls(turn: Turn) -> list[str]:
     tasks = turn.ports.tasks
     assert isinstance(tasks, RecordingTasks)
     return tasks.calls
@@ -65,7 +65,7 @@ def record(session: Session) -> Mapping[str, Any]:
 def test_P2_2_5_V1_without_a_decision_nothing_happens() -> None:
     session, turn = run(ROW, decision=RECLASSIFY)
 
-    assert (stages(turn), called(turn)) == ([], [])
+    assert (stages(turn), list_calls(turn)) == ([], [])
     assert "pending_action_result" not in session.input_params
 
 
@@ -73,7 +73,7 @@ def test_P2_2_5_V2_a_confirmed_action_runs_and_leaves_its_result() -> None:
     session, turn = run(ROW)
 
     found = record(session)
-    assert called(turn) == ["billing:refund"]
+    assert list_calls(turn) == ["billing:refund"]
     assert (found["status"], found["executed_turn"]) == ("EXECUTED", 6)
     assert found["result"] == {
         "status": "EXECUTED",
@@ -99,15 +99,15 @@ def test_P2_2_5_V2_a_confirmed_action_runs_and_leaves_its_result() -> None:
     assert payload(turn, "DECISION")["winner"] == ROW.pending_action_id
 
 
-def skipped(turn: Turn) -> str:
-    assert called(turn) == []
+def get_skip_reason(turn: Turn) -> str:
+    assert list_calls(turn) == []
     return str(payload(turn, "PENDING_ACTION_SKIPPED")["reason"])
 
 
 def test_P2_2_5_V3_two_equal_actions_without_a_key_run_nothing() -> None:
     _, turn = run(make_action("A", priority=10), make_action("B", priority=10))
 
-    assert skipped(turn) == "AMBIGUOUS_OR_NO_KEY"
+    assert get_skip_reason(turn) == "AMBIGUOUS_OR_NO_KEY"
 
 
 def test_P2_2_5_V4_the_better_priority_runs() -> None:
@@ -117,14 +117,14 @@ def test_P2_2_5_V4_the_better_priority_runs() -> None:
         make_action("B", bean_name="b", method_names="x", priority=5),
     )
 
-    assert called(run(*rows, tasks=tasks)[1]) == ["b:x"]
+    assert list_calls(run(*rows, tasks=tasks)[1]) == ["b:x"]
 
 
 def test_P2_2_5_V5_what_the_guardrail_holds_back_is_skipped() -> None:
     blocked = {"guardrail_blocked": True, "skip_pending_action_execution": True, "policy_decision": RECLASSIFY}
     _, turn = run(ROW, late={"params": blocked})
 
-    assert skipped(turn) == "GUARDRAIL"
+    assert get_skip_reason(turn) == "GUARDRAIL"
     told = payload(turn, "PENDING_ACTION_SKIPPED")
     assert (told["policyDecision"], told["pendingActionRef"]) == (RECLASSIFY, "billing:refund")
 
@@ -132,12 +132,12 @@ def test_P2_2_5_V5_what_the_guardrail_holds_back_is_skipped() -> None:
 def test_P2_2_5_V6_a_refused_action_is_rejected_and_not_run() -> None:
     session, turn = run(ROW, decision=REJECT)
 
-    assert called(turn) == []
+    assert list_calls(turn) == []
     assert (record(session)["status"], session.input_params["pending_action_result"]) == ("REJECTED", "REJECTED")
     assert payload(turn, "PENDING_ACTION_REJECTED")["pendingActionResult"] == "REJECTED"
 
 
-def failed(turn: Turn) -> str:
+def get_failure(turn: Turn) -> str:
     return str(payload(turn, "PENDING_ACTION_FAILED")["reason"])
 
 
@@ -146,7 +146,7 @@ def test_P2_2_5_V7_a_reference_without_a_method_fails(reference: str) -> None:
     tasks = RecordingTasks(from_context=frozenset({"billing"}))
     session, turn = run(tasks=tasks, context={"pending_action": reference})
 
-    assert (failed(turn), called(turn)) == ("INVALID_REFERENCE", [])
+    assert (get_failure(turn), list_calls(turn)) == ("INVALID_REFERENCE", [])
     assert (record(session)["status"], session.input_params["pending_action_result"]) == ("FAILED", "FAILED")
 
 
@@ -164,7 +164,7 @@ def test_P2_2_5_V9_after_a_method_that_says_no_the_next_is_not_run() -> None:
     tasks = RecordingTasks({"billing:a": TaskAnswer(False, refusal="RETURNED_FALSE"), "billing:b": TaskAnswer(1)})
     session, turn = run(make_action("X", method_names="a, b"), tasks=tasks)
 
-    assert (called(turn), failed(turn)) == (["billing:a"], "RETURNED_FALSE")
+    assert (list_calls(turn), get_failure(turn)) == (["billing:a"], "RETURNED_FALSE")
     assert record(session)["status"] == "FAILED"
 
 
@@ -175,7 +175,7 @@ def test_P2_2_5_V10_a_claim_of_another_turn_runs_nothing() -> None:
     book.claims[nonce] = ("CLAIMED", None, "")
     session, turn = run(ROW, book=book)
 
-    assert skipped(turn) == "ALREADY_CLAIMED"
+    assert get_skip_reason(turn) == "ALREADY_CLAIMED"
     assert record(session)["status"] == "IN_PROGRESS"
     assert "pending_action_result" not in session.input_params
 
@@ -191,7 +191,7 @@ def test_methods_run_in_order_and_each_sees_what_the_ones_before_it_did() -> Non
     tasks = RecordingTasks({"billing:a": first, "billing:b": second, "billing:c": TaskAnswer(3)})
     session, turn = run(make_action("X", method_names="a,b, c,"), tasks=tasks)
 
-    assert called(turn) == ["billing:a", "billing:b", "billing:c"]
+    assert list_calls(turn) == ["billing:a", "billing:b", "billing:c"]
     assert seen == [("A7", True)]
     assert record(session)["result"]["values"] == [1, 2, 3]
     assert session.context["order"] == "A7"
@@ -210,7 +210,7 @@ def test_each_method_gets_the_key_of_its_opening_and_its_time() -> None:
 
 
 def test_a_method_that_returns_nothing_fails_unless_it_may() -> None:
-    assert failed(run(ROW, tasks=refunds(TaskAnswer(None, refusal="NULL_RESULT")))[1]) == "NULL_RESULT"
+    assert get_failure(run(ROW, tasks=refunds(TaskAnswer(None, refusal="NULL_RESULT")))[1]) == "NULL_RESULT"
     assert "PENDING_ACTION_EXECUTED" in stages(run(ROW, tasks=refunds(TaskAnswer(None)))[1])
 
 
@@ -226,32 +226,32 @@ def test_what_is_not_registered_fails_and_is_not_claimed(row: Row) -> None:
     book = BookOfExecutions()
     session, turn = run(row, book=book)
 
-    assert (failed(turn), book.claims) == ("NOT_REGISTERED", {})
+    assert (get_failure(turn), book.claims) == ("NOT_REGISTERED", {})
     assert record(session)["status"] == "FAILED"
 
 
 def test_a_key_without_a_row_says_so() -> None:
     _, turn = run(ROW, params={"pending_action_key": "SHIP"})
 
-    assert skipped(turn) == "NO_REFERENCE"
+    assert get_skip_reason(turn) == "NO_REFERENCE"
     assert payload(turn, "PENDING_ACTION_SKIPPED")["actionKey"] == "SHIP"
 
 
 def test_a_row_without_a_task_is_no_action() -> None:
-    assert skipped(run(make_action("X", method_names=" "))[1]) == "AMBIGUOUS_OR_NO_KEY"
+    assert get_skip_reason(run(make_action("X", method_names=" "))[1]) == "AMBIGUOUS_OR_NO_KEY"
 
 
 def test_data_in_the_context_chooses_no_code_that_was_not_registered_for_it() -> None:
     proposal = {"pending_action": "billing:refund"}
 
-    assert skipped(run(context=proposal)[1]) == "AMBIGUOUS_OR_NO_KEY"
+    assert get_skip_reason(run(context=proposal)[1]) == "AMBIGUOUS_OR_NO_KEY"
 
 
 def test_a_task_that_the_context_may_name_runs() -> None:
     tasks = RecordingTasks({"billing:refund": TaskAnswer(1)}, from_context=frozenset({"billing"}))
     session, turn = run(tasks=tasks, context={"pendingAction": {"beanName": "billing", "methodName": "refund"}})
 
-    assert called(turn) == ["billing:refund"]
+    assert list_calls(turn) == ["billing:refund"]
     assert "pendingAction" not in session.context
 
 
@@ -261,8 +261,8 @@ def test_a_name_alone_runs_the_function_of_that_name_or_run() -> None:
         {"billing:run": TaskAnswer(1), "billing:x": TaskAnswer(1)}, from_context=frozenset({"billing"})
     )
 
-    assert called(run(tasks=function, context={"pending_action": "ticket"})[1]) == ["ticket:ticket"]
-    assert called(run(tasks=object_, context={"pending_action": {"task": "billing"}})[1]) == ["billing:run"]
+    assert list_calls(run(tasks=function, context={"pending_action": "ticket"})[1]) == ["ticket:ticket"]
+    assert list_calls(run(tasks=object_, context={"pending_action": {"task": "billing"}})[1]) == ["billing:run"]
 
 
 @pytest.mark.parametrize(
@@ -276,14 +276,14 @@ def test_a_name_alone_runs_the_function_of_that_name_or_run() -> None:
     ],
 )
 def test_what_is_held_back_says_why(late: dict[str, Any], reason: str) -> None:
-    assert skipped(run(ROW, late=late)[1]) == reason
+    assert get_skip_reason(run(ROW, late=late)[1]) == reason
 
 
 def test_a_question_in_this_turn_has_told_it_already() -> None:
     asked = {"policy_decision": RECLASSIFY, "pending_action_disambiguation_required": True}
     _, turn = run(ROW, late={"params": asked})
 
-    assert (stages(turn), called(turn)) == ([], [])
+    assert (stages(turn), list_calls(turn)) == ([], [])
 
 
 @pytest.mark.parametrize("late", [{"guardrail_blocked": True}, {"skip_pending_action_execution": True}])
@@ -298,7 +298,7 @@ def test_an_action_that_was_executed_in_this_scope_says_so() -> None:
     done = {"status": "EXECUTED", "action_key": "CANCEL", "action_ref": "billing:refund", "scope": "ORDER|CONFIRM"}
     session, turn = run(ROW, context={"pending_action_runtime": done})
 
-    assert skipped(turn) == "RUNTIME_STATUS_EXECUTED"
+    assert get_skip_reason(turn) == "RUNTIME_STATUS_EXECUTED"
     assert record(session)["status"] == "EXECUTED"
 
 
@@ -306,14 +306,14 @@ def test_a_no_does_not_undo_what_was_executed() -> None:
     done = {"status": "EXECUTED", "action_key": "CANCEL", "action_ref": "billing:refund", "scope": "ORDER|CONFIRM"}
     session, turn = run(ROW, decision=REJECT, context={"pending_action_runtime": done})
 
-    assert skipped(turn) == "RUNTIME_STATUS_EXECUTED"
+    assert get_skip_reason(turn) == "RUNTIME_STATUS_EXECUTED"
     assert record(session)["status"] == "EXECUTED"
 
 
 def test_an_action_that_nobody_confirmed_is_not_run_because_a_rule_decided_so() -> None:
     _, turn = run(ROW, decision=RECLASSIFY, late={"params": {"policy_decision": EXECUTE}})
 
-    assert skipped(turn) == "RUNTIME_STATUS_OPEN"
+    assert get_skip_reason(turn) == "RUNTIME_STATUS_OPEN"
 
 
 def test_the_action_runs_in_the_scope_in_which_it_was_confirmed() -> None:
@@ -321,7 +321,7 @@ def test_the_action_runs_in_the_scope_in_which_it_was_confirmed() -> None:
     other = make_action("OTHER", intent_code="ORDER", state_code="MOVED", bean_name="other")
     _, turn = run(row, other, late={"state": "MOVED"})
 
-    assert called(turn) == ["billing:refund"]
+    assert list_calls(turn) == ["billing:refund"]
     assert payload(turn, "PENDING_ACTION_EXECUTED")["state"] == "MOVED"
 
 
@@ -387,7 +387,7 @@ def test_a_run_whose_turn_was_lost_is_told_again_and_not_repeated() -> None:
     lost, _ = run(ROW, book=book, tasks=tasks)
     session, turn = run(ROW, book=book, tasks=tasks)
 
-    assert called(turn) == ["billing:refund"]
+    assert list_calls(turn) == ["billing:refund"]
     told = payload(turn, "PENDING_ACTION_EXECUTED")
     assert (told["reused"], told["sameRequest"]) == (True, True)
     assert (session.context, session.input_params) == (lost.context, lost.input_params)
@@ -399,7 +399,7 @@ def test_a_failure_whose_turn_was_lost_is_told_again_too() -> None:
     run(ROW, book=book, tasks=tasks)
     session, turn = run(ROW, book=book, tasks=tasks, context={"order": "another"})
 
-    assert called(turn) == ["billing:refund"]
+    assert list_calls(turn) == ["billing:refund"]
     told = payload(turn, "PENDING_ACTION_FAILED")
     assert (told["reason"], told["reasonText"], told["reused"]) == ("ValueError", "no such order", True)
     assert told["sameRequest"] is False
@@ -411,7 +411,7 @@ def test_a_further_yes_after_a_failure_runs_it_anew() -> None:
     bad, _ = run(ROW, book=book, tasks=refunds(TaskAnswer(error_type="ValueError")))
     session, turn = run(ROW, book=book, context=bad.context)
 
-    assert called(turn) == ["billing:refund"]
+    assert list_calls(turn) == ["billing:refund"]
     assert record(session)["status"] == "EXECUTED"
     assert len(book.claims) == 2
 
@@ -422,17 +422,17 @@ OFF = make_config("ActionLifecycleStep/ENABLED", "false")
 def test_with_the_lifecycle_off_an_action_runs_without_limits_and_once() -> None:
     session, turn = run(ROW, OFF)
 
-    assert called(turn) == ["billing:refund"]
+    assert list_calls(turn) == ["billing:refund"]
     assert (record(session)["status"], record(session)["expires_turn"]) == ("EXECUTED", -1)
 
     _, turn = run(ROW, OFF, context=session.context)
-    assert skipped(turn) == "RUNTIME_STATUS_EXECUTED"
+    assert get_skip_reason(turn) == "RUNTIME_STATUS_EXECUTED"
 
     _, turn = run(ROW, OFF, context=session.context, state="OTHER")
-    assert called(turn) == ["billing:refund"]
+    assert list_calls(turn) == ["billing:refund"]
 
 
 def test_with_the_lifecycle_off_a_no_is_heard() -> None:
     session, turn = run(ROW, OFF, decision=REJECT)
 
-    assert (called(turn), session.input_params["pending_action_result"]) == ([], "REJECTED")
+    assert (list_calls(turn), session.input_params["pending_action_result"]) == ([], "REJECTED")

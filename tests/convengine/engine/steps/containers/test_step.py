@@ -41,7 +41,7 @@ def run(*all_rows: rows.Row, values: dict[int, Any] | None = None, **session: An
     return attach_container_data(before, turn), turn, port.requests
 
 
-def asked(requests: list[Any]) -> list[int]:
+def list_asked_containers(requests: list[Any]) -> list[int]:
     return [request.container_id for request in requests]
 
 
@@ -56,16 +56,16 @@ def test_P2_1_3_V1_without_rows_nothing_is_fetched_and_that_is_told() -> None:
 def test_P2_1_3_V2_the_rows_of_the_place_are_used_alone() -> None:
     _, turn, requests = run(container("FAQ", "IDLE", 1), container("ANY", "ANY", 2), intent="FAQ")
 
-    assert asked(requests) == [1]
+    assert list_asked_containers(requests) == [1]
     assert payload(turn, "DECISION")["cut"] == {"OUTRANKED": 1}
 
 
 def test_P2_1_3_V3_the_rows_of_the_state_come_before_those_of_everywhere() -> None:
-    assert asked(run(container("ANY", "IDLE", 1), container("ANY", "ANY", 2))[2]) == [1]
+    assert list_asked_containers(run(container("ANY", "IDLE", 1), container("ANY", "ANY", 2))[2]) == [1]
 
 
 def test_P2_1_3_V4_a_row_of_the_whole_intent_runs() -> None:
-    assert asked(run(container("LOAN", "ANY", 1), container("ANY", "IDLE", 2))[2]) == [1]
+    assert list_asked_containers(run(container("LOAN", "ANY", 1), container("ANY", "IDLE", 2))[2]) == [1]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_P2_1_3_V8_a_failure_stays_with_its_row() -> None:
 def test_rows_run_by_priority_and_the_later_of_one_name_wins() -> None:
     session, turn, requests = run(container("LOAN", "IDLE", 1, priority=5), container("LOAN", "IDLE", 2, priority=9))
 
-    assert asked(requests) == [1, 2]
+    assert list_asked_containers(requests) == [1, 2]
     assert session.context["container_data"] == {"faq": "data 2"}
     assert {row.row_pk for row in turn.decided_rows} == {"1", "2"}
 

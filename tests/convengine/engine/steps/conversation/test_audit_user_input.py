@@ -5,7 +5,7 @@ from convengine.engine.turn.session import Session
 from tests.builders import CONVERSATION, make_turn, payload
 
 
-def told(text: str | None) -> dict[str, object]:
+def audit_text(text: str | None) -> dict[str, object]:
     turn = make_turn(text=text, turn_no=4)
     session = Session(CONVERSATION, 4, user_text=text, user_input_params={"b": 1, "a": 2})
     AuditUserInputStep().execute(session, turn)
@@ -14,21 +14,21 @@ def told(text: str | None) -> dict[str, object]:
 
 @pytest.mark.parametrize("text", [pytest.param("Hello", id="AUI_V1"), pytest.param(None, id="AUI_V2")])
 def test_AUI_V1_V2_the_text_is_kept(text: str | None) -> None:
-    assert told(text)["text"] == text
+    assert audit_text(text)["text"] == text
 
 
 def test_AUI_V3_blanks_and_breaks_are_kept() -> None:
-    assert told("  a\n b ")["text"] == "  a\n b "
+    assert audit_text("  a\n b ")["text"] == "  a\n b "
 
 
 def test_AUI_V5_a_very_long_text_is_cut_and_says_so() -> None:
-    event = told("x" * 25_000)
+    event = audit_text("x" * 25_000)
 
     assert len(str(event["text"])) == 20_000
     assert (event["truncated"], event["originalChars"]) == (True, 25_000)
 
 
 def test_the_event_names_what_the_caller_sent() -> None:
-    event = told("Hello")
+    event = audit_text("Hello")
 
     assert (event["inputParamKeys"], event["channel"], event["turnNo"]) == (["a", "b"], "api", 4)

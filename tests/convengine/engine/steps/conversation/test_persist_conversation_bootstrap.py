@@ -4,7 +4,7 @@ from tests.builders import CONVERSATION, make_turn
 from tests.fakes.ports import StoredConversation
 
 
-def stored(created_at: object) -> int:
+def get_stored_time(created_at: object) -> int:
     turn = make_turn(conversation={} if created_at else {"created_at": None})
     PersistConversationBootstrapStep().execute(Session(CONVERSATION), turn)
     port = turn.ports.conversations
@@ -13,8 +13,8 @@ def stored(created_at: object) -> int:
 
 
 def test_PCB_V1_a_row_that_is_there_is_not_written() -> None:
-    assert stored(created_at=True) == 0
+    assert get_stored_time(created_at=True) == 0
 
 
 def test_PCB_V2_a_row_that_was_never_stored_is_stored() -> None:
-    assert stored(created_at=None) == 1
+    assert get_stored_time(created_at=None) == 1

@@ -77,7 +77,7 @@ def routing(session: Session) -> tuple[str, bool, bool]:
     return params["routing_decision"], params["skip_schema_extraction"], bool(params.get("skip_intent_resolution"))
 
 
-def refused(turn: Turn) -> Any:
+def get_refusal(turn: Turn) -> Any:
     return payload(turn, "CORRECTION_STEP_PATCH_NOT_APPLIED")["reason"]
 
 
@@ -145,7 +145,7 @@ def test_an_edit_that_cannot_be_applied_changes_nothing(text: str, reason: str) 
     assert session.context == HELD
     assert routing(session) == (STANDARD, False, False)
     assert session.input_params["correction_applied"] is False
-    assert refused(turn) == reason
+    assert get_refusal(turn) == reason
 
 
 def test_COR_V9_two_fields_are_changed_together() -> None:
@@ -241,15 +241,15 @@ def test_a_patch_that_empties_a_field_leaves_null_behind() -> None:
 
 
 def test_whatever_goes_wrong_in_a_patch_the_turn_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def fail(*_: object) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr("convengine.engine.steps.correction.step.read_patch", broken)
+    monkeypatch.setattr("convengine.engine.steps.correction.step.read_patch", fail)
 
     session, turn = run("EDIT", "change amount to 5")
 
     assert session.context == HELD
-    assert refused(turn) == "ERROR"
+    assert get_refusal(turn) == "ERROR"
 
 
 def test_a_turn_that_only_resets_routes_nothing() -> None:

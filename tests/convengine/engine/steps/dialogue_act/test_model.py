@@ -25,7 +25,7 @@ def run(
     return DialogueActStep().execute(session, turn).session, turn, model
 
 
-def found(session: Session) -> tuple[str, float, str]:
+def read_result(session: Session) -> tuple[str, float, str]:
     params = session.input_params
     return params["dialogue_act"], params["dialogue_act_confidence"], params["dialogue_act_source"]
 
@@ -35,7 +35,7 @@ def test_DA_V17_the_model_decides_and_restates_where_patterns_are_unsure() -> No
     answer = {"dialogueAct": "question", "confidence": 1.7, "standaloneQuery": query}
     session, turn, model = run("what about tomorrow", answer, history=OSLO)
 
-    assert found(session) == ("QUESTION", 1.0, "LLM")
+    assert read_result(session) == ("QUESTION", 1.0, "LLM")
     assert (session.standalone_query, session.query_rewritten) == (query, True)
     assert session.input_params["resolved_user_input"] == query
     assert payload(turn, "DIALOGUE_ACT_CLASSIFIED")["standaloneQuery"] == query
@@ -62,7 +62,7 @@ def test_DA_V18_a_model_may_not_make_a_reset_of_a_sentence() -> None:
     session, turn, _ = run("I want out of this", answer, history=OSLO)
 
     params = session.input_params
-    assert found(session) == ("NEW_REQUEST", 0.70, "REGEX_GUARD")
+    assert read_result(session) == ("NEW_REQUEST", 0.70, "REGEX_GUARD")
     assert (params["dialogue_act_guard_applied"], params["dialogue_act_guard_reason"]) == (True, "REGEX_GUARD_RESET")
     assert params["dialogue_act_llm_candidate"] == "RESET"
     assert params["dialogue_act_llm_standalone_query"] == "Start over"
@@ -91,7 +91,7 @@ def test_a_reset_that_the_words_bear_out_resets_whoever_saw_it_first() -> None:
 def test_an_answer_that_cannot_be_used_leaves_the_patterns(answer: Any, exception: str, told: bool) -> None:
     session, turn, model = run("walk me through", answer)
 
-    assert found(session) == ("NEW_REQUEST", 0.70, "REGEX_FALLBACK")
+    assert read_result(session) == ("NEW_REQUEST", 0.70, "REGEX_FALLBACK")
     assert payload(turn, "DIALOGUE_ACT_LLM_ERROR")["exception"] == exception
     assert stages(turn).count("DIALOGUE_ACT_LLM_ERROR") == 1
     assert ("DIALOGUE_ACT_LLM_OUTPUT" in stages(turn)) is told
@@ -102,7 +102,7 @@ def test_a_prompt_that_cannot_be_filled_in_leaves_the_patterns() -> None:
     broken = make_config("DialogueActStep/USER_PROMPT", "{{ nowhere }}")
     session, turn, model = run("walk me through", {}, broken)
 
-    assert found(session)[2] == "REGEX_FALLBACK"
+    assert read_result(session)[2] == "REGEX_FALLBACK"
     assert payload(turn, "DIALOGUE_ACT_LLM_ERROR")["exception"] == "PromptRender"
     assert not model.requests
 
@@ -115,7 +115,7 @@ def test_a_spent_budget_is_a_model_that_is_out() -> None:
     first = DialogueActStep().execute(session, turn).session
     second = DialogueActStep().execute(session, turn).session
 
-    assert (found(first)[2], found(second)[2]) == ("LLM", "REGEX_FALLBACK")
+    assert (read_result(first)[2], read_result(second)[2]) == ("LLM", "REGEX_FALLBACK")
     assert payload(turn, "DIALOGUE_ACT_LLM_ERROR")["exception"] == "LlmBudgetExceeded"
 
 
@@ -125,14 +125,18 @@ def test_an_unsure_model_is_not_followed_where_a_bound_is_set() -> None:
     session, _, _ = run("walk me through", answer, bound)
 
     params = session.input_params
-    assert found(session)[2] == "REGEX_FALLBACK"
+    assert read_result(session)[2] == "REGEX_FALLBACK"
     assert (params["dialogue_act_guard_applied"], params["dialogue_act_guard_reason"]) == (False, "LLM_LOW_CONFIDENCE")
     assert (params["dialogue_act_llm_candidate"], params["dialogue_act_llm_confidence"]) == ("EDIT", 0.5)
-    assert found(run("walk me through", answer)[0]) == ("EDIT", 0.5, "LLM")
+    assert read_result(run("walk me through", answer)[0]) == ("EDIT", 0.5, "LLM")
 
 
 def test_llm_only_asks_even_where_the_patterns_are_sure() -> None:
-    assert found(run("yes", {"dialogueAct": "NEGATE", "confidence": 0.8}, mode="LLM_ONLY")[0]) == ("NEGATE", 0.8, "LLM")
+    assert read_result(run("yes", {"dialogueAct": "NEGATE", "confidence": 0.8}, mode="LLM_ONLY")[0]) == (
+        "NEGATE",
+        0.8,
+        "LLM",
+    )
 
 
 def test_what_is_asked_and_said_stands_in_the_trail() -> None:
@@ -153,7 +157,7 @@ def test_rules_see_what_the_model_would_have_said() -> None:
         action_value="NEGATE",
     )
 
-    assert found(run("scrap that whole thing", {"dialogueAct": "RESET", "confidence": 1}, rule)[0])[0] == "NEGATE"
+    assert read_result(run("scrap that whole thing", {"dialogueAct": "RESET", "confidence": 1}, rule)[0])[0] == "NEGATE"
 
 
 def test_a_turn_that_only_resets_asks_nobody() -> None:

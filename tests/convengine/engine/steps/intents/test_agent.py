@@ -41,7 +41,7 @@ def run(
     return IntentResolutionStep().execute(session, turn).session, turn, model
 
 
-def scored(**scores: float) -> dict[str, Any]:
+def make_answer(**scores: float) -> dict[str, Any]:
     """An Answer these scores, the best one its intent and its confidence."""
     best = max(scores, key=lambda intent: scores[intent])
     pairs = [{"intent": intent, "confidence": score} for intent, score in scores.items()]
@@ -55,7 +55,7 @@ def rejection(turn: Turn) -> str:
 
 
 def test_IR_V2_the_agent_is_told_what_the_classifiers_could_not_decide() -> None:
-    session, turn, model = run(scored(BILLING=0.9, FAQ=0.2), *TWO, text="the fee on my invoice")
+    session, turn, model = run(make_answer(BILLING=0.9, FAQ=0.2), *TWO, text="the fee on my invoice")
 
     told = stages(turn)
     assert told.index("INTENT_CLASSIFIER_COLLISION") < told.index("INTENT_AGENT_LLM_INPUT")
@@ -80,11 +80,11 @@ def test_IR_V12_close_scores_are_asked_back() -> None:
 
 
 def test_IR_V13_the_gap_is_compared_without_the_noise_of_floats() -> None:
-    assert run(scored(FAQ=0.8, BILLING=0.7))[0].state == "INTENT_COLLISION"
+    assert run(make_answer(FAQ=0.8, BILLING=0.7))[0].state == "INTENT_COLLISION"
 
 
 def test_IR_V14_a_clear_winner_is_accepted() -> None:
-    session, turn, _ = run(scored(FAQ=0.75, BILLING=0.6))
+    session, turn, _ = run(make_answer(FAQ=0.75, BILLING=0.6))
 
     assert (session.intent, session.state, session.intent_source) == ("FAQ", "IDLE", "AGENT")
     assert payload(turn, "INTENT_AGENT_ACCEPTED")["confidence"] == 0.75
@@ -92,7 +92,7 @@ def test_IR_V14_a_clear_winner_is_accepted() -> None:
 
 
 def test_IR_V15_two_hopeless_scores_do_not_collide() -> None:
-    session, turn, _ = run(scored(FAQ=0.05, BILLING=0.0))
+    session, turn, _ = run(make_answer(FAQ=0.05, BILLING=0.0))
 
     assert rejection(turn) == "low confidence"
     assert (session.intent, session.clarification) == ("UNKNOWN", None)
@@ -145,7 +145,7 @@ def test_IR_V22_a_question_that_is_not_put_is_none() -> None:
 
 
 def test_IR_V23_a_form_asks_its_own_questions() -> None:
-    answer = scored(ORDER=0.8, FAQ=0.75) | {"needsClarification": True, "clarificationQuestion": "Which?"}
+    answer = make_answer(ORDER=0.8, FAQ=0.75) | {"needsClarification": True, "clarificationQuestion": "Which?"}
     session, turn, _ = run(answer | {"followups": ["Order or question?"]}, FORM)
 
     assert payload(turn, "INTENT_AGENT_CLARIFICATION_SUPPRESSED_SCHEMA_FLOW")["question"] == "Which?"
@@ -154,7 +154,7 @@ def test_IR_V23_a_form_asks_its_own_questions() -> None:
 
 def test_IR_V24_a_question_is_put_once_and_its_answer_taken_even_if_close() -> None:
     session, turn, _ = run(
-        scored(FAQ=0.6, BILLING=0.6) | {"intent": "FAQ"}, state="INTENT_COLLISION", clarification=ASKED
+        make_answer(FAQ=0.6, BILLING=0.6) | {"intent": "FAQ"}, state="INTENT_COLLISION", clarification=ASKED
     )
 
     assert "INTENT_AGENT_COLLISION" not in stages(turn)
@@ -223,7 +223,7 @@ def test_A3_with_the_model_out_classifiers_that_collided_ask_as_without_one() ->
 
 @pytest.mark.parametrize("reply", ["2", "bills", "Bills, please"])
 def test_A3_with_the_model_out_its_own_question_is_answered_by_number_or_name(reply: str) -> None:
-    first, _, _ = run(scored(FAQ=0.9, BILLING=0.85))
+    first, _, _ = run(make_answer(FAQ=0.9, BILLING=0.85))
     assert first.clarification is not None
     question = Clarification(
         first.clarification.question, "AGENT", first.clarification.options, from_previous_turn=True
@@ -263,7 +263,7 @@ def test_A6_a_blank_intent_is_the_best_score() -> None:
 
 
 def test_A7_the_question_is_the_models_then_its_follow_up() -> None:
-    close = scored(FAQ=0.9, BILLING=0.9)
+    close = make_answer(FAQ=0.9, BILLING=0.9)
 
     own, _, _ = run(close | {"clarificationQuestion": "Which of them?", "followups": ["F or B?"]})
     follow_up, _, _ = run(close | {"followups": ["F or B?"]})
@@ -275,7 +275,7 @@ def test_A7_the_question_is_the_models_then_its_follow_up() -> None:
 
 def test_A8_between_two_forms_the_user_decides() -> None:
     other = make_schema("BILLING", {"invoice": {"type": "string"}})
-    session, turn, _ = run(scored(ORDER=0.8, BILLING=0.75), FORM, other)
+    session, turn, _ = run(make_answer(ORDER=0.8, BILLING=0.75), FORM, other)
 
     assert session.state == "INTENT_COLLISION"
     assert "INTENT_AGENT_CLARIFICATION_SUPPRESSED_SCHEMA_FLOW" not in stages(turn)
@@ -295,7 +295,7 @@ def test_A9_a_collision_of_nothing_is_none() -> None:
 
 
 def test_A9_a_collision_that_the_model_names_without_a_question_gets_one() -> None:
-    session, _, _ = run(scored(FAQ=0.9, BILLING=0.6) | {"state": "INTENT_COLLISION"})
+    session, _, _ = run(make_answer(FAQ=0.9, BILLING=0.6) | {"state": "INTENT_COLLISION"})
 
     assert session.clarification is not None
     assert session.clarification.question == "Do you mean Faq or Bills?"

@@ -240,7 +240,7 @@ def test_two_intents_without_a_model_are_asked_back() -> None:
     assert closing(turn) == "INTENT_RESOLVE_NEEDS_CLARIFICATION"
 
 
-def asked() -> Clarification:
+def ask_between_orders() -> Clarification:
     session, _ = run("the invoice of my order", *ORDER_OR_BILLING)
     found = session.clarification
     assert found is not None
@@ -257,16 +257,18 @@ def asked() -> Clarification:
     ],
 )
 def test_the_question_is_answered_by_number_or_name(reply: str, intent: str, state: str) -> None:
-    session, turn = run(reply, *ORDER_OR_BILLING, state="INTENT_COLLISION", clarification=asked())
+    session, turn = run(reply, *ORDER_OR_BILLING, state="INTENT_COLLISION", clarification=ask_between_orders())
 
     assert (session.intent, session.state, session.clarification) == (intent, state, None)
     assert closing(turn) == "INTENT_RESOLVED_BY_CLASSIFIER"
 
 
 def test_a_reply_that_says_nothing_is_asked_once_more_and_then_let_go() -> None:
-    once, turn = run("hmm", *ORDER_OR_BILLING, state="INTENT_COLLISION", clarification=asked())
+    once, turn = run("hmm", *ORDER_OR_BILLING, state="INTENT_COLLISION", clarification=ask_between_orders())
     assert once.clarification is not None
-    again = Clarification("Q", "CLASSIFIER", asked().options, from_previous_turn=True, asks=once.clarification.asks)
+    again = Clarification(
+        "Q", "CLASSIFIER", ask_between_orders().options, from_previous_turn=True, asks=once.clarification.asks
+    )
     twice, _ = run("hmm", *ORDER_OR_BILLING, state="INTENT_COLLISION", clarification=again)
 
     assert (once.state, once.clarification.asks, closing(turn)) == (
@@ -278,7 +280,7 @@ def test_a_reply_that_says_nothing_is_asked_once_more_and_then_let_go() -> None:
 
 
 def test_a_question_that_was_let_go_leaves_no_intent_of_before_with_a_state_that_fits_no_row() -> None:
-    again = Clarification("Q", "CLASSIFIER", asked().options, from_previous_turn=True, asks=2)
+    again = Clarification("Q", "CLASSIFIER", ask_between_orders().options, from_previous_turn=True, asks=2)
 
     session, turn = run("hmm", *ORDER_OR_BILLING, intent="FAQ", state="INTENT_COLLISION", clarification=again)
 

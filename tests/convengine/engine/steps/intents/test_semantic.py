@@ -137,13 +137,13 @@ def test_a_row_of_examples_is_no_broken_pattern() -> None:
 def test_a_comparison_is_made_once_and_replayed() -> None:
     port, tape = FixedLikeness({"b": 0.25}), Recording()
     live = TapedLikeness(port, tape).likeness("a", ["b", "c"])
-    again = TapedLikeness(FixedLikeness(), Playback(loads(_dumped(tape)))).likeness("a", ["b", "c"])
+    again = TapedLikeness(FixedLikeness(), Playback(loads(_dump(tape)))).likeness("a", ["b", "c"])
 
     assert live == again
     assert (live.scores, len(port.calls)) == ((0.25, 0.0), 1)
 
 
-def _dumped(tape: Recording) -> bytes:
+def _dump(tape: Recording) -> bytes:
     from convengine.engine.turn.codec import dumps
 
     return dumps(tape.entries).encode()

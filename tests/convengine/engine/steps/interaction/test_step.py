@@ -41,7 +41,7 @@ def run(act: str, *rows: Row, text: str = "", **fields: Any) -> tuple[Session, T
     return session, turn
 
 
-def decided(act: str, *rows: Row, **fields: Any) -> tuple[str, bool, str]:
+def decide(act: str, *rows: Row, **fields: Any) -> tuple[str, bool, str]:
     session, turn = run(act, *rows, **fields)
     by = payload(turn, "INTERACTION_POLICY_DECIDED")["decidedBy"]
     return session.input_params["policy_decision"], session.input_params["skip_intent_resolution"], by
@@ -52,41 +52,41 @@ def matrix(value: str) -> Row:
 
 
 def test_IP_V1_a_yes_runs_what_is_pending() -> None:
-    assert decided("AFFIRM", ROW) == (EXECUTE, True, "P2")
+    assert decide("AFFIRM", ROW) == (EXECUTE, True, "P2")
 
 
 def test_IP_V2_nothing_is_decided_while_the_state_is_unknown() -> None:
-    assert decided("AFFIRM", ROW, state="UNKNOWN") == (RECLASSIFY, False, "P1")
+    assert decide("AFFIRM", ROW, state="UNKNOWN") == (RECLASSIFY, False, "P1")
 
 
 def test_the_question_of_a_collision_counts_as_no_state() -> None:
-    assert decided("AFFIRM", make_action("PAY"), state="INTENT_COLLISION") == (RECLASSIFY, False, "P1")
+    assert decide("AFFIRM", make_action("PAY"), state="INTENT_COLLISION") == (RECLASSIFY, False, "P1")
 
 
 def test_IP_V3_a_no_rejects_what_the_context_proposes() -> None:
-    assert decided("NEGATE", context={"pending_action": {"action_key": "x"}}) == (REJECT, True, "P2")
+    assert decide("NEGATE", context={"pending_action": {"action_key": "x"}}) == (REJECT, True, "P2")
 
 
 def test_IP_V4_an_answer_fills_the_slot() -> None:
-    assert decided("ANSWER", context={"pending_slot": "city"}) == (FILL, True, "P5")
+    assert decide("ANSWER", context={"pending_slot": "city"}) == (FILL, True, "P5")
 
 
 def test_IP_V5_a_greeting_does_not() -> None:
-    assert decided("GREETING", context={"pending_slot": "city"}) == (RECLASSIFY, False, "P6")
+    assert decide("GREETING", context={"pending_slot": "city"}) == (RECLASSIFY, False, "P6")
 
 
 def test_IP_V6_nor_does_a_wish_to_start_over() -> None:
-    assert decided("RESET", context={"pendingSlot": "city"})[0] == RECLASSIFY
+    assert decide("RESET", context={"pendingSlot": "city"})[0] == RECLASSIFY
 
 
 def test_IP_V7_an_edit_fills_the_slot_beside_an_action() -> None:
-    assert decided("EDIT", ROW, context={"pending_slot": "city"}) == (FILL, True, "P5")
+    assert decide("EDIT", ROW, context={"pending_slot": "city"}) == (FILL, True, "P5")
 
 
 def test_IP_V8_the_matrix_may_say_that_intents_are_looked_at() -> None:
     rows = (ROW, matrix('{"PENDING_ACTION:QUESTION": "RECLASSIFY_INTENT"}'))
 
-    assert decided("QUESTION", *rows) == (RECLASSIFY, False, "P2")
+    assert decide("QUESTION", *rows) == (RECLASSIFY, False, "P2")
 
 
 def test_IP_V9_an_entry_that_is_no_decision_is_told_and_does_not_count() -> None:
@@ -104,12 +104,12 @@ def test_IP_V10_an_act_that_is_none_counts_as_a_new_request(act: Any) -> None:
     assert payload(turn, "INTERACTION_POLICY_DECIDED")["dialogueAct"] == "NEW_REQUEST"
 
 
-def asked(*options: tuple[str, str], earlier: bool = True, **more: Any) -> Clarification:
+def make_question(*options: tuple[str, str], earlier: bool = True, **more: Any) -> Clarification:
     stored = tuple({"actionKey": key, "label": label} for key, label in options)
     return Clarification("Which one?", "PENDING_ACTION_DISAMBIGUATION", stored, from_previous_turn=earlier, **more)
 
 
-BOTH = asked(
+BOTH = make_question(
     ("cancel_flight", "cancel_flight (Cancel the flight)"), ("cancel_hotel", "cancel_hotel (Cancel the hotel booking)")
 )
 
@@ -205,13 +205,13 @@ def test_IP_V13_what_was_executed_here_is_not_pending_any_more() -> None:
     ],
 )
 def test_anything_else_is_still_pending(changed: dict[str, str]) -> None:
-    assert decided("AFFIRM", ROW, context={"pending_action_runtime": {**RUNTIME, **changed}})[0] == EXECUTE
+    assert decide("AFFIRM", ROW, context={"pending_action_runtime": {**RUNTIME, **changed}})[0] == EXECUTE
 
 
 @pytest.mark.parametrize("key", ["pending_action", "pendingAction", "pending_action_key", "pending_action_task"])
 def test_a_param_that_names_an_action_makes_one_pending(key: str) -> None:
-    assert decided("AFFIRM", params={key: "x"})[0] == EXECUTE
-    assert decided("AFFIRM", params={key: " "})[0] == RECLASSIFY
+    assert decide("AFFIRM", params={key: "x"})[0] == EXECUTE
+    assert decide("AFFIRM", params={key: " "})[0] == RECLASSIFY
 
 
 @pytest.mark.parametrize(
@@ -227,15 +227,15 @@ def test_the_table_of_all_acts_holds(waiting: str, expected: tuple[str, ...]) ->
     rows = (ROW,) if waiting in ("action", "both") else ()
     context = {"pending_slot": "city"} if waiting in ("slot", "both") else {}
 
-    assert tuple(decided(act, *rows, context=context)[0] for act in ACTS) == expected
+    assert tuple(decide(act, *rows, context=context)[0] for act in ACTS) == expected
 
 
 def test_an_empty_entry_of_the_matrix_leaves_the_switches() -> None:
     rows = (ROW, matrix('{"PENDING_ACTION:AFFIRM": ""}'))
 
-    assert decided("AFFIRM", *rows) == (EXECUTE, True, "P3")
+    assert decide("AFFIRM", *rows) == (EXECUTE, True, "P3")
     off = make_config("InteractionPolicyStep/EXECUTE_PENDING_ON_AFFIRM", "false")
-    assert decided("AFFIRM", *rows, off) == (RECLASSIFY, False, "P6")
+    assert decide("AFFIRM", *rows, off) == (RECLASSIFY, False, "P6")
 
 
 @pytest.mark.parametrize(
@@ -248,14 +248,14 @@ def test_an_empty_entry_of_the_matrix_leaves_the_switches() -> None:
 def test_a_behaviour_goes_with_its_entry_and_its_switch(act: str, key: str, switch: str, context: Any) -> None:
     off = make_config(f"InteractionPolicyStep/{switch}", "false")
 
-    assert decided(act, matrix(f'{{"{key}": ""}}'), off, context=context) == (RECLASSIFY, False, "P6")
+    assert decide(act, matrix(f'{{"{key}": ""}}'), off, context=context) == (RECLASSIFY, False, "P6")
 
 
 def test_keys_of_the_matrix_are_read_in_any_case() -> None:
-    assert decided("EDIT", ROW, matrix('{"pending_action: edit": "execute_pending_action"}'))[0] == EXECUTE
+    assert decide("EDIT", ROW, matrix('{"pending_action: edit": "execute_pending_action"}'))[0] == EXECUTE
 
 
 def test_decisions_can_be_had_without_a_resolved_state_where_that_is_wanted() -> None:
     off = make_config("InteractionPolicyStep/REQUIRE_RESOLVED_INTENT_AND_STATE", "false")
 
-    assert decided("AFFIRM", off, state="UNKNOWN", params={"pending_action_key": "x"}) == (EXECUTE, True, "P2")
+    assert decide("AFFIRM", off, state="UNKNOWN", params={"pending_action_key": "x"}) == (EXECUTE, True, "P2")

@@ -16,7 +16,7 @@ def run(text: str | None, *policies: Any, **fields: Any) -> tuple[Outcome, Turn]
     return PolicyEnforcementStep().execute(session, turn), turn
 
 
-def blocked(text: str | None, *policies: Policy) -> bool:
+def is_blocked(text: str | None, *policies: Policy) -> bool:
     return isinstance(run(text, *policies)[0], Stop)
 
 
@@ -35,24 +35,24 @@ def test_POL_V1_a_pattern_that_is_found_blocks() -> None:
 
 
 def test_POL_V2_a_part_of_a_word_is_no_word() -> None:
-    assert not blocked("lesson", make_policy("REGEX", r"\bssn\b"))
+    assert not is_blocked("lesson", make_policy("REGEX", r"\bssn\b"))
 
 
 def test_POL_V3_contains_is_by_characters() -> None:
-    assert blocked("BOMBastic", make_policy("CONTAINS", "bomb"))
+    assert is_blocked("BOMBastic", make_policy("CONTAINS", "bomb"))
 
 
 def test_POL_V4_starts_with_is_about_the_start() -> None:
-    assert not blocked("please sudo", make_policy("STARTS_WITH", "sudo"))
-    assert blocked("  SUDO please", make_policy("STARTS_WITH", "sudo"))
+    assert not is_blocked("please sudo", make_policy("STARTS_WITH", "sudo"))
+    assert is_blocked("  SUDO please", make_policy("STARTS_WITH", "sudo"))
 
 
 def test_POL_V5_exact_ignores_blanks_and_case() -> None:
-    assert blocked(" Quit ", make_policy("EXACT", "quit"))
+    assert is_blocked(" Quit ", make_policy("EXACT", "quit"))
 
 
 def test_POL_V6_exact_is_the_whole_text() -> None:
-    assert not blocked("quit now", make_policy("EXACT", "quit"))
+    assert not is_blocked("quit now", make_policy("EXACT", "quit"))
 
 
 def test_POL_V7_the_lowest_priority_number_wins() -> None:
@@ -76,8 +76,8 @@ def test_POL_V8_a_broken_pattern_is_inactive_and_told() -> None:
 
 
 def test_POL_V9_no_text_is_nothing_to_test() -> None:
-    assert not blocked(None, make_policy("REGEX", ".*"))
-    assert not blocked("   ", make_policy("REGEX", ".*"))
+    assert not is_blocked(None, make_policy("REGEX", ".*"))
+    assert not is_blocked("   ", make_policy("REGEX", ".*"))
 
 
 def test_POL_V10_the_turn_after_a_block_runs_again() -> None:
@@ -94,14 +94,14 @@ def test_POL_V11_a_block_still_leaves_its_closing_events() -> None:
 
 
 def test_POL_V12_characters_without_width_do_not_slip_through() -> None:
-    assert blocked("b\u200bomb", make_policy("CONTAINS", "bomb"))
-    assert blocked("b\u200bomb", make_policy("REGEX", "bomb"))
-    assert blocked("ｂｏｍｂ", make_policy("REGEX", "bomb"))
+    assert is_blocked("b\u200bomb", make_policy("CONTAINS", "bomb"))
+    assert is_blocked("b\u200bomb", make_policy("REGEX", "bomb"))
+    assert is_blocked("ｂｏｍｂ", make_policy("REGEX", "bomb"))
 
 
 def test_a_blank_pattern_never_blocks() -> None:
-    assert not blocked("anything", make_policy("CONTAINS", " "))
-    assert not blocked("anything", make_policy("REGEX", None))
+    assert not is_blocked("anything", make_policy("CONTAINS", " "))
+    assert not is_blocked("anything", make_policy("REGEX", None))
 
 
 def test_an_unknown_type_is_inactive_and_told() -> None:

@@ -129,13 +129,13 @@ def test_the_prompt_sees_the_newest_turns_cut_to_a_length() -> None:
     history = tuple(Exchange(f"u{n}", "a" * 3000) for n in range(5))
     prompt = template(user_prompt="{% for one in history %}{{ one.user }}:{{ one.assistant|length }} {% endfor %}")
 
-    def shown(turns: str) -> str:
+    def show_history(turns: str) -> str:
         rows = (prompt, make_config("ResponseResolutionStep/HISTORY_TURNS", turns))
         return write("x", rows=rows, history=history)[2].requests[0].user
 
-    assert shown("2") == "u3:2000 u4:2000 "
-    assert shown("0") == ""
-    assert shown("9").startswith("u0:2000")
+    assert show_history("2") == "u3:2000 u4:2000 "
+    assert show_history("0") == ""
+    assert show_history("9").startswith("u0:2000")
 
 
 JSON = template(response_type="JSON")

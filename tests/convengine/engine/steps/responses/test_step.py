@@ -41,24 +41,24 @@ def run(*rows: Row, **fields: Any) -> tuple[Session, Turn]:
     return ResponseResolutionStep().execute(session, turn).session, turn
 
 
-def said(*rows: Row, **fields: Any) -> Any:
+def get_answer(*rows: Row, **fields: Any) -> Any:
     answer = run(*rows, **fields)[0].payload
     assert answer is not None
     return answer.value
 
 
 def test_P2_9_8_V1_the_row_of_this_state_wins() -> None:
-    assert said(EXACT, make_response("any", intent_code="LOAN", priority=1)) == "exact"
+    assert get_answer(EXACT, make_response("any", intent_code="LOAN", priority=1)) == "exact"
 
 
 def test_P2_9_8_V2_a_large_number_does_not_overturn_that() -> None:
     late = make_response("exact", intent_code="LOAN", state_code="CONFIRM", priority=2000)
 
-    assert said(late, make_response("any", intent_code="LOAN", priority=1)) == "exact"
+    assert get_answer(late, make_response("any", intent_code="LOAN", priority=1)) == "exact"
 
 
 def test_P2_9_8_V3_a_row_for_everything_is_found() -> None:
-    assert said(make_response("everything")) == "everything"
+    assert get_answer(make_response("everything")) == "everything"
 
 
 @pytest.mark.amended("R11")
@@ -72,7 +72,7 @@ def test_P2_9_8_V4_without_a_row_the_turn_fails() -> None:
 def test_P2_9_8_V5_names_are_filled_in() -> None:
     row = make_response(to_jinja("Hi [(${name})], {{state}}"))
 
-    assert said(row, state="IDLE", input_params={"name": "Al"}) == "Hi Al, IDLE"
+    assert get_answer(row, state="IDLE", input_params={"name": "Al"}) == "Hi Al, IDLE"
 
 
 def test_P2_9_8_V6_a_broken_template_falls_back_to_a_final_answer() -> None:
@@ -97,7 +97,7 @@ def test_a_text_that_is_no_json_is_told_apart() -> None:
 
 
 def test_a_template_never_shows_its_source() -> None:
-    text = said(make_response("{{ broken"))
+    text = get_answer(make_response("{{ broken"))
 
     assert "{{" not in text
     assert text.strip()
@@ -109,7 +109,7 @@ def test_a_row_for_this_state_beats_one_for_this_intent() -> None:
         make_response("of the intent", intent_code="LOAN", response_id=2),
     )
 
-    assert said(*rows) == "of the state"
+    assert get_answer(*rows) == "of the state"
 
 
 def test_the_decision_tells_who_was_outranked_and_why() -> None:
@@ -151,7 +151,7 @@ def test_a_configured_fallback_answers_where_a_row_is_missing() -> None:
 
 
 def test_a_derived_answer_without_a_model_falls_back_to_its_text_or_fails() -> None:
-    assert said(make_response("plan B", response_type="DERIVED")) == "plan B"
+    assert get_answer(make_response("plan B", response_type="DERIVED")) == "plan B"
     with pytest.raises(LlmNotConfigured):
         run(make_response(None, response_type="DERIVED"))
 
@@ -178,7 +178,7 @@ def test_an_override_wins_over_the_row(source: str) -> None:
 def test_the_question_of_a_collision_stands_between_the_overrides(source: str, answer: str) -> None:
     fields = {"state": "INTENT_COLLISION", "clarification": Clarification("A or B?", "CLASSIFIER")}
 
-    assert said(EXACT, reply_override=ReplyOverride("listen", source), **fields) == answer
+    assert get_answer(EXACT, reply_override=ReplyOverride("listen", source), **fields) == answer
 
 
 def test_a_collision_looks_at_no_row() -> None:
@@ -188,7 +188,7 @@ def test_a_collision_looks_at_no_row() -> None:
 
 
 def test_a_bare_reset_without_a_row_is_acknowledged() -> None:
-    assert said(intent="UNKNOWN", state="UNKNOWN", reset_only=True) == "Starting fresh. How can I help you?"
+    assert get_answer(intent="UNKNOWN", state="UNKNOWN", reset_only=True) == "Starting fresh. How can I help you?"
 
 
 def transforming(**answers: Any) -> Any:
@@ -223,7 +223,7 @@ def test_an_answer_that_no_row_gave_meets_the_final_transformer_alone() -> None:
 # --- answers that a model writes --------------------------------------------------------------------------------
 
 
-def written(answer: Any, *rows: Row, response: Any = WRITTEN, **fields: Any) -> tuple[Session, Turn]:
+def write_answer(answer: Any, *rows: Row, response: Any = WRITTEN, **fields: Any) -> tuple[Session, Turn]:
     turn = make_turn(make_snapshot(LOAN, TEMPLATE, response, *rows), model=AnsweringModel([answer]))
     session = Session(CONVERSATION, **{"intent": "LOAN", "state": "CONFIRM", "user_text": "hi", **fields})
     after = ResponseResolutionStep().execute(session, turn).session
@@ -233,7 +233,7 @@ def written(answer: Any, *rows: Row, response: Any = WRITTEN, **fields: Any) -> 
 
 
 def test_P2_9_8_V11_a_state_in_the_answer_moves_nothing() -> None:
-    session, turn = written('{"state": "DONE"}')
+    session, turn = write_answer('{"state": "DONE"}')
 
     assert (session.state, session.payload) == ("CONFIRM", JsonPayload({"state": "DONE"}))
     assert (session.last_llm_stage, session.last_llm_output) == ("RESPONSE_JSON", {"state": "DONE"})
@@ -246,7 +246,7 @@ def test_P2_9_8_V11_a_state_in_the_answer_moves_nothing() -> None:
 def test_unless_a_setting_lets_it() -> None:
     rows = (make_config("ResponseResolutionStep/ALLOW_LLM_STATE_OVERRIDE", "true"), make_response(state_code="DONE"))
 
-    session, turn = written('{"state": "DONE"}', *rows)
+    session, turn = write_answer('{"state": "DONE"}', *rows)
 
     assert session.state == "DONE"
     assert payload(turn, "ASSISTANT_OUTPUT")["state"] == "DONE"
@@ -254,7 +254,7 @@ def test_unless_a_setting_lets_it() -> None:
 
 def test_P2_9_8_V15_a_collision_is_asked_about_in_the_words_of_the_model() -> None:
     asked = Clarification("A or B?", "AGENT", ({"intent": "LOAN"},))
-    session, turn = written("Is it about your loan?", state="INTENT_COLLISION", clarification=asked)
+    session, turn = write_answer("Is it about your loan?", state="INTENT_COLLISION", clarification=asked)
 
     assert session.payload == TextPayload("Is it about your loan?")
     assert session.clarification is not None
@@ -267,7 +267,7 @@ def test_a_text_to_fall_back_to_answers_for_a_model_that_is_out() -> None:
     row = make_response("Call us.", intent_code="LOAN", response_type="DERIVED", output_format="JSON")
     down = LlmAnswer(error_code="LLM_CALL_FAILED", error_message="503")
 
-    session, turn = written(down, response=row)
+    session, turn = write_answer(down, response=row)
 
     assert session.payload == JsonPayload("Call us.")
     assert session.last_llm_stage == "RESPONSE_EXACT"

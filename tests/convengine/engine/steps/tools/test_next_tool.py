@@ -8,7 +8,7 @@ from convengine.engine.turn.codec import dumps
 from tests.builders import make_config, make_session, make_snapshot, make_turn
 
 
-def refused(allowed: Mapping[str, Any], current: str, following: str | None, *, closed: bool = False) -> bool:
+def is_refused(allowed: Mapping[str, Any], current: str, following: str | None, *, closed: bool = False) -> bool:
     turn = make_turn(
         make_snapshot(
             make_config("McpToolStep/GUARDRAIL_ENABLED", "true"),
@@ -39,12 +39,12 @@ def refused(allowed: Mapping[str, Any], current: str, following: str | None, *, 
     ],
 )
 def test_what_may_follow(allowed: Mapping[str, Any], current: str, following: str | None, wanted: bool) -> None:
-    assert refused(allowed, current, following) is wanted
+    assert is_refused(allowed, current, following) is wanted
 
 
 def test_what_nothing_is_said_of_is_allowed_unless_closed() -> None:
-    assert refused({}, "a", "b", closed=True)
-    assert not refused({"a": ["b"]}, "a", "b", closed=True)
+    assert is_refused({}, "a", "b", closed=True)
+    assert not is_refused({"a": ["b"]}, "a", "b", closed=True)
 
 
 def test_switched_off_nothing_is_refused() -> None:

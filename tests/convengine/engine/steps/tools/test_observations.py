@@ -13,7 +13,7 @@ from convengine.engine.turn.codec import dumps, loads
 LONG = "x" * 3000
 
 
-def shown(*results: Any, count: int = 5, chars: int = 6000) -> list[Any]:
+def show_observations(*results: Any, count: int = 5, chars: int = 6000) -> list[Any]:
     return compact_observations([build_observation("a", result, 1_000_000) for result in results], count, chars)
 
 
@@ -39,7 +39,7 @@ def test_the_oldest_give_way_when_all_together_are_too_large() -> None:
 
 
 def test_small_results_are_shown_whole() -> None:
-    assert shown({"status": "SENT", "eta": "tomorrow"}, "plain", [1, 2]) == [
+    assert show_observations({"status": "SENT", "eta": "tomorrow"}, "plain", [1, 2]) == [
         {"toolCode": "a", "json": {"status": "SENT", "eta": "tomorrow"}},
         {"toolCode": "a", "json": "plain"},
         {"toolCode": "a", "json": [1, 2]},
@@ -49,7 +49,7 @@ def test_small_results_are_shown_whole() -> None:
 def test_of_large_objects_the_telling_fields_and_two_rows_are_shown() -> None:
     rows = [{"n": n, "t": LONG} for n in range(5)]
 
-    (one,) = shown({"status": "OK", "noise": LONG, "rows": rows}, chars=100_000)
+    (one,) = show_observations({"status": "OK", "noise": LONG, "rows": rows}, chars=100_000)
 
     assert one["json"]["status"] == "OK"
     assert one["json"]["rowCount"] == 5
@@ -59,27 +59,27 @@ def test_of_large_objects_the_telling_fields_and_two_rows_are_shown() -> None:
 
 
 def test_of_large_objects_without_them_twenty_keys_are_shown() -> None:
-    (one,) = shown({f"k{n}": "z" * 100 for n in range(40)}, chars=100_000)
+    (one,) = show_observations({f"k{n}": "z" * 100 for n in range(40)}, chars=100_000)
 
     assert list(one["json"]) == [f"k{n}" for n in range(20)]
 
 
 def test_of_large_lists_the_count_and_two_entries_are_shown() -> None:
-    (one,) = shown([{"n": n, "t": "z" * 100} for n in range(50)])
+    (one,) = show_observations([{"n": n, "t": "z" * 100} for n in range(50)])
 
     assert (one["json"]["rowCount"], len(one["json"]["rowsPreview"])) == (50, 2)
 
 
 def test_the_newest_are_shown_each_once() -> None:
-    assert [one["json"] for one in shown(1, 2, 3, 3, count=3)] == [2, 3]
+    assert [one["json"] for one in show_observations(1, 2, 3, 3, count=3)] == [2, 3]
 
 
 def test_what_is_shown_has_a_length() -> None:
-    results = shown({"a": "x" * 1500}, {"b": "x" * 1500}, chars=2000)
+    results = show_observations({"a": "x" * 1500}, {"b": "x" * 1500}, chars=2000)
 
     assert results[0]["json"] == "omitted"
     assert results[1]["json"] == {"b": "x" * 1500}
-    assert len(dumps(shown("y" * 5000, chars=1000))) <= 1000
+    assert len(dumps(show_observations("y" * 5000, chars=1000))) <= 1000
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_is_shown_has_a_length() -> None:
     ],
 )
 def test_of_an_mcp_result_its_content_is_shown(result: Any, content: Any) -> None:
-    assert shown(result)[0]["json"] == content
+    assert show_observations(result)[0]["json"] == content
 
 
 def test_the_latest_summary_counts() -> None:

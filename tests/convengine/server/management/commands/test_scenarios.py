@@ -28,7 +28,7 @@ def worlds(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def told(*arguments: Any, **options: Any) -> tuple[str, int]:
+def run_command(*arguments: Any, **options: Any) -> tuple[str, int]:
     out = StringIO()
     try:
         call_command("scenarios", *map(str, arguments), stdout=out, **options)
@@ -40,7 +40,7 @@ def told(*arguments: Any, **options: Any) -> tuple[str, int]:
 def test_a_line_a_scenario_then_the_totals_and_the_status_says_whether_any_failed(worlds: Path) -> None:
     CeIntent.objects.create(intent_code="MINE")
 
-    text, status = told(worlds)
+    text, status = run_command(worlds)
 
     assert text.splitlines() == [
         "passed  good",
@@ -53,14 +53,14 @@ def test_a_line_a_scenario_then_the_totals_and_the_status_says_whether_any_faile
 
 
 def test_only_the_chosen_ones_are_played(worlds: Path) -> None:
-    assert told(worlds, only=["good", "later"], replay=True) == (
+    assert run_command(worlds, only=["good", "later"], replay=True) == (
         "passed  good\nskipped later: requires time_travel\n1 passed, 0 failed, 1 skipped\n",
         0,
     )
 
 
 def test_json_is_one_document_with_every_failure(worlds: Path) -> None:
-    text, status = told(worlds, json=True)
+    text, status = run_command(worlds, json=True)
 
     document = json.loads(text)
     assert status == 1
@@ -87,4 +87,4 @@ def test_what_leads_nowhere_is_said(
     (tmp_path / "empty").mkdir()
 
     with pytest.raises(CommandError, match=problem):
-        told(*arguments, only=only)
+        run_command(*arguments, only=only)

@@ -35,7 +35,7 @@ class Story:
             if word == CLOSE:
                 self.guest.call("post", f"/{self.session_id}/close", {})
             elif word == INTERRUPTION:
-                self._interrupted("Japan")
+                self._interrupt("Japan")
             else:
                 self.answers.append(self.guest.say(word))
         return self.answers[-1]
@@ -57,7 +57,7 @@ class Story:
         told = ("from", "to", "reason", "turn_no")
         return [{name: event.payload_json[name] for name in told} for event in found.order_by("audit_id")]
 
-    def _interrupted(self, text: str) -> None:
+    def _interrupt(self, text: str) -> None:
         setting("ON_CONCURRENT_TURN", "interrupt")
         in_the_middle_of_a_turn(
             self.monkeypatch,

@@ -48,7 +48,7 @@ def stand(caller: Caller, before: str) -> None:
 def test_every_trigger_does_the_same_full_wipe(caller: Caller, body: Mapping[str, Any], reason: str) -> None:
     stand(caller, "form")
 
-    assert_wiped(caller, body, reason)
+    check_reset(caller, body, reason)
 
 
 @pytest.mark.parametrize("before", ["action", "question"])
@@ -59,10 +59,10 @@ def test_whatever_is_open_is_gone(caller: Caller, body: Mapping[str, Any], reaso
         caller.say("what is that?")
         assert row_behind(caller).context_json["pending_action_runtime"]["status"] == "OPEN"
 
-    assert_wiped(caller, body, reason)
+    check_reset(caller, body, reason)
 
 
-def assert_wiped(caller: Caller, body: Mapping[str, Any], reason: str) -> None:
+def check_reset(caller: Caller, body: Mapping[str, Any], reason: str) -> None:
     answer = caller.post({"conversationId": caller.conversation_id, **body}).json()
 
     row = row_behind(caller)

@@ -90,7 +90,7 @@ def test_a_move_that_is_not_in_the_table_is_refused_and_changes_nothing(
     story: Story, monkeypatch: pytest.MonkeyPatch, start: str, end: str
 ) -> None:
     story.play(*STANDS[start])
-    before, told = stored(story), story.events
+    before, told = read_stable_columns(story), story.events
     step = Moves()
     step.start, step.end = start, end
     place = "PersistConversationStep" if start in SAID else "LoadOrCreateConversationStep"
@@ -102,13 +102,13 @@ def test_a_move_that_is_not_in_the_table_is_refused_and_changes_nothing(
 
     assert (answer["errorCode"], answer["turn"]["success"]) == ("SESSION_TRANSITION_INVALID", False)
     assert answer["session_id"] == story.session_id
-    assert stored(story) == before
+    assert read_stable_columns(story) == before
     assert [event for event in story.events if event not in told and event["from"] == start] == []
     record = CeConversationHistory.objects.get(turn_no=story.row.last_turn_no)
     assert (record.status, record.error_code) == ("FAILED", "SESSION_TRANSITION_INVALID")
 
 
-def stored(story: Story) -> dict[str, Any]:
+def read_stable_columns(story: Story) -> dict[str, Any]:
     """The row, but for what a turn that does not commit may change (R26)."""
     row = CeConversation.objects.filter(pk=story.session_id).values().get()
     return {name: value for name, value in row.items() if name not in ("last_turn_no", "last_message_at", "chain_head")}

@@ -22,7 +22,7 @@ STANDS = {
 }
 
 
-def meant(story: Story, answer: Any) -> str:
+def get_meaning(story: Story, answer: Any) -> str:
     """The meaning: the same in the answer, in the trail, and in the input params of the turn's record."""
     meaning = answer["message_intent"]
     told = [event["messageIntent"] for event in story.guest.stages(answer, "MESSAGE_INTENT_CLASSIFIED")]
@@ -46,7 +46,7 @@ def meant(story: Story, answer: Any) -> str:
 def test_anything_said_while_a_question_is_open_responds(story: Story, text: str) -> None:
     answer = story.play("a visa", text)
 
-    assert meant(story, answer) == "RESPONSE"
+    assert get_meaning(story, answer) == "RESPONSE"
     assert story.guest.moves(answer)[0] == "AWAITING_USER>RUNNING"
     assert answer["session_id"] == story.session_id
 
@@ -59,7 +59,7 @@ def test_anything_said_while_a_question_is_open_responds(story: Story, text: str
     ],
 )
 def test_but_for_what_clearly_does_not(story: Story, text: str, meaning: str) -> None:
-    assert meant(story, story.play("a visa", text)) == meaning
+    assert get_meaning(story, story.play("a visa", text)) == meaning
 
 
 def test_S3_row1_not_a_wish_to_start_over(story: Story) -> None:
@@ -72,7 +72,7 @@ def test_S3_row1_not_a_wish_to_start_over(story: Story) -> None:
 def test_S3_row2_MODIFICATION_is_an_edit(story: Story, state: str) -> None:
     answer = story.play(*STANDS[state], "edit")
 
-    assert meant(story, answer) == "MODIFICATION"
+    assert get_meaning(story, answer) == "MODIFICATION"
     assert story.guest.moves(answer)[:1] == ([] if state == "RUNNING" else [f"{state}>RUNNING"])
 
 
@@ -89,7 +89,7 @@ def test_S3_row2_MODIFICATION_is_an_edit(story: Story, state: str) -> None:
 def test_what_accepts_a_proposed_end_completes_the_session_which_is_compacted(story: Story, text: str) -> None:
     answer = story.play("a trip", text)
 
-    assert meant(story, answer) == "CONFIRMATION"
+    assert get_meaning(story, answer) == "CONFIRMATION"
     assert story.guest.moves(answer) == ["PENDING_COMPLETE>COMPLETE"]
     assert answer["reply"] == "Great, all done. Come back any time."
     assert left_of(story) == ("COMPLETE", "confirmed", 2)
@@ -116,7 +116,7 @@ def left_of(story: Story) -> tuple[str, str, int]:
 def test_a_yes_and_more_goes_on(story: Story, text: str) -> None:
     answer = story.play("a trip", text)
 
-    assert meant(story, answer) == "MODIFICATION"
+    assert get_meaning(story, answer) == "MODIFICATION"
     assert story.guest.moves(answer)[0] == "PENDING_COMPLETE>RUNNING"
     assert story.row.lifecycle != "COMPLETE"
 
@@ -135,7 +135,7 @@ def test_a_request_for_another_intent_ends_this_session_and_runs_in_the_next(
 ) -> None:
     answer = story.play(before, text)
 
-    assert meant(story, answer) == "NEW_TASK"
+    assert get_meaning(story, answer) == "NEW_TASK"
     assert (answer["turn"]["turnNo"], answer["session"]["previous_session_id"]) == (1, story.session_id)
     assert [turn.user_input for turn in row_of(answer).turns.all()] == [text]
     assert (story.row.lifecycle, story.row.lifecycle_detail["reason"]) == ("COMPLETE", "new_task")
@@ -154,7 +154,7 @@ def test_a_request_for_another_intent_ends_this_session_and_runs_in_the_next(
 def test_what_is_no_new_task_stays_in_its_session(story: Story, before: str, text: str) -> None:
     answer = story.play(before, text)
 
-    assert meant(story, answer) != "NEW_TASK"
+    assert get_meaning(story, answer) != "NEW_TASK"
     assert answer["session_id"] == story.session_id
 
 
@@ -172,7 +172,7 @@ def test_S3_row5_not_on_the_plain_turn_api(guest: Participant) -> None:
 def test_S3_row6_ABANDON(story: Story, state: str, text: str) -> None:
     answer = story.play(*STANDS[state], text)
 
-    assert meant(story, answer) == "ABANDON"
+    assert get_meaning(story, answer) == "ABANDON"
     assert story.guest.moves(answer)[-1] == f"{state}>ABORTED"
     assert answer["reply"] == "All right, I have dropped it. Tell me when you need something."
     assert left_of(story)[:2] == ("ABORTED", "abandoned")
@@ -182,7 +182,7 @@ def test_S3_row6_ABANDON(story: Story, state: str, text: str) -> None:
 def test_S3_row6_not_with_an_open_action_which_a_no_rejects(story: Story, text: str) -> None:
     answer = story.play("a refund", text)
 
-    assert meant(story, answer) == "RESPONSE"
+    assert get_meaning(story, answer) == "RESPONSE"
     assert story.row.lifecycle != "ABORTED"
     if text == "no":
         assert story.guest.stages(answer, "PENDING_ACTION_REJECTED")
@@ -198,7 +198,7 @@ def test_S3_row6_not_a_phrase_inside_a_longer_text(story: Story, text: str) -> N
 def test_S3_row7_UNCLEAR_asks_to_go_on_or_to_start_something_new(story: Story) -> None:
     answer = story.play("a trip", "bananas")
 
-    assert meant(story, answer) == "UNCLEAR"
+    assert get_meaning(story, answer) == "UNCLEAR"
     assert answer["reply"] == "Would you like to go on with this, or start something new?"
     assert story.guest.moves(answer) == ["PENDING_COMPLETE>RUNNING", "RUNNING>AWAITING_USER"]
     assert story.row.lifecycle_detail["question"] == answer["reply"]
@@ -223,7 +223,7 @@ def test_a_model_settles_what_the_table_leaves_unclear_when_it_is_sure(
     ):
         answer = story.play("bananas")
 
-    assert meant(story, answer) == meaning
+    assert get_meaning(story, answer) == meaning
 
 
 def test_S3_row7_a_model_is_asked_only_where_the_setting_says_so(story: Story) -> None:
@@ -233,7 +233,7 @@ def test_S3_row7_a_model_is_asked_only_where_the_setting_says_so(story: Story) -
     with wiring.replace_outside_world(wiring.OutsideWorld(model=model)):
         answer = story.play("bananas")
 
-    assert meant(story, answer) == "UNCLEAR"
+    assert get_meaning(story, answer) == "UNCLEAR"
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_S3_row7_a_model_is_asked_only_where_the_setting_says_so(story: Story) -
 def test_everything_else_goes_on(story: Story, script: Sequence[str]) -> None:
     answer = story.play(*script)
 
-    assert meant(story, answer) == "CONTINUATION"
+    assert get_meaning(story, answer) == "CONTINUATION"
     assert answer["session_id"] == story.session_id
 
 
@@ -264,4 +264,4 @@ def test_everything_else_goes_on(story: Story, script: Sequence[str]) -> None:
 def test_phrases_are_rows_of_the_configuration(story: Story, key: str, phrase: str, before: str, meaning: str) -> None:
     setting(key, phrase)
 
-    assert meant(story, story.play(before, f"  {phrase.title()}! ")) == meaning
+    assert get_meaning(story, story.play(before, f"  {phrase.title()}! ")) == meaning

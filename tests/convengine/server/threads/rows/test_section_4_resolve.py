@@ -28,16 +28,16 @@ PHRASES = (
 )  # fmt: skip
 
 
-def told(answer: Any) -> tuple[str, str]:
+def get_decision(answer: Any) -> tuple[str, str]:
     return answer["decision"], answer["reason"]
 
 
-def ended(story: Story) -> tuple[str, str]:
+def get_end(story: Story) -> tuple[str, str]:
     row = story.row
     return row.lifecycle, row.lifecycle_detail["reason"]
 
 
-def compacted(story: Story) -> tuple[str, str]:
+def compact(story: Story) -> tuple[str, str]:
     """What the job keeps of the session that was left."""
     for _ in compact_ended_sessions():
         pass
@@ -49,9 +49,9 @@ def compacted(story: Story) -> tuple[str, str]:
 def test_a_reset_phrase_opens_a_session_and_aborts_the_current_one(story: Story, phrase: str) -> None:
     answer = story.play("a trip", phrase)
 
-    assert told(answer) == ("new", "explicit_reset")
+    assert get_decision(answer) == ("new", "explicit_reset")
     assert answer["session"]["previous_session_id"] == story.session_id
-    assert ended(story) == ("ABORTED", "explicit_reset")
+    assert get_end(story) == ("ABORTED", "explicit_reset")
     # The UNKNOWN / UNKNOWN row answers, and nobody looked for an intent.
     assert answer["reply"] == "Sorry?"
     assert story.guest.stages(answer, "INTENT_RESOLVE_NO_CHANGE")[0]["reason"] == "reset_only"
@@ -72,7 +72,7 @@ def test_S4_1_explicit_reset_without_that_row_says_the_text_that_is_configured(s
 
 
 def test_S4_1_not_a_phrase_inside_a_longer_text(story: Story) -> None:
-    assert told(story.play("a trip", "could you reset my trip?")) == ("continue", "within_timeout")
+    assert get_decision(story.play("a trip", "could you reset my trip?")) == ("continue", "within_timeout")
 
 
 def test_S4_1_wins_over_every_row_below(story: Story, settings: Any) -> None:
@@ -80,14 +80,14 @@ def test_S4_1_wins_over_every_row_below(story: Story, settings: Any) -> None:
     story.play("a trip", CLOSE)
     at(settings, NOON + 2 * DAYS_7)
 
-    assert told(story.play("start over")) == ("new", "explicit_reset")
-    assert told(Participant(story.guest.secret).say("start over")) == ("new", "explicit_reset")
+    assert get_decision(story.play("start over")) == ("new", "explicit_reset")
+    assert get_decision(Participant(story.guest.secret).say("start over")) == ("new", "explicit_reset")
 
 
 def test_S4_2_first_message(guest: Participant) -> None:
     answer = guest.say("a trip")
 
-    assert told(answer) == ("new", "first_message")
+    assert get_decision(answer) == ("new", "first_message")
     assert (answer["session"]["previous_session_id"], CeThread.objects.get().remote_jid) == (None, guest.remote_jid)
 
 
@@ -95,14 +95,14 @@ def test_S4_3_no_session(guest: Participant) -> None:
     guest.say("a trip")
     CeConversation.objects.all().delete()
 
-    assert told(guest.say("a trip")) == ("new", "no_session")
+    assert get_decision(guest.say("a trip")) == ("new", "no_session")
 
 
 @pytest.mark.parametrize("ending", ["looks good", "never mind", CLOSE])
 def test_S4_4_session_closed(story: Story, ending: str) -> None:
     answer = story.play("a trip", ending, "hours")
 
-    assert told(answer) == ("new", "session_closed")
+    assert get_decision(answer) == ("new", "session_closed")
     assert answer["session"]["previous_session_id"] == story.session_id
 
 
@@ -134,11 +134,11 @@ def test_a_limit_counts_as_within_it_and_a_moment_later_does_not(
 
     answer = story.play("Japan")
 
-    assert told(answer) == then
+    assert get_decision(answer) == then
     assert (answer["session_id"] == story.session_id) is (then[0] == "continue")
     if then[0] == "new":
         assert answer["session"]["previous_session_id"] == story.session_id
-        assert ended(story) == compacted(story) == ("ABORTED", then[1])
+        assert get_end(story) == compact(story) == ("ABORTED", then[1])
 
 
 @pytest.mark.parametrize(
@@ -173,8 +173,8 @@ def test_S4_6_a_channel_has_limits_of_its_own(guest: Participant, settings: Any)
     other.say("a visa")
     at(settings, NOON + MINUTES_30 + A_MOMENT)
 
-    assert told(guest.say("Japan")) == ("continue", "within_timeout")
-    assert told(other.say("Japan")) == ("new", "timeout")
+    assert get_decision(guest.say("Japan")) == ("continue", "within_timeout")
+    assert get_decision(other.say("Japan")) == ("new", "timeout")
 
 
 def test_S4_5_stale_answers_with_a_word_on_the_old_session(story: Story, settings: Any) -> None:
@@ -221,13 +221,13 @@ def test_a_model_that_is_sure_of_another_topic_opens_a_session(
     assert answer["reason"] == then
     assert (answer["session_id"] != story.session_id) is (then == "topic_drift")
     if then == "topic_drift":
-        assert ended(story) == compacted(story) == ("ABORTED", "topic_drift")
+        assert get_end(story) == compact(story) == ("ABORTED", "topic_drift")
 
 
 def test_S4_8_not_without_a_model(story: Story) -> None:
     setting("ENABLE_DRIFT_CLASSIFIER", "true")
 
-    assert told(story.play("a visa", "my roof leaks")) == ("continue", "within_timeout")
+    assert get_decision(story.play("a visa", "my roof leaks")) == ("continue", "within_timeout")
 
 
 def test_S4_the_end_of_the_old_session_and_the_begin_of_the_new_one_are_one_transaction(
@@ -246,7 +246,7 @@ def test_S4_the_end_of_the_old_session_and_the_begin_of_the_new_one_are_one_tran
     assert (story.row.lifecycle, CeConversation.objects.count()) == ("AWAITING_USER", 1)
     assert story.events[-1]["to"] == "AWAITING_USER"
     monkeypatch.undo()
-    assert told(story.play("Japan")) == ("new", "timeout")
+    assert get_decision(story.play("Japan")) == ("new", "timeout")
 
 
 def test_S4_one_open_session_of_a_thread_is_all_that_the_database_takes(guest: Participant) -> None:

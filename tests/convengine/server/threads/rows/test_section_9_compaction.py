@@ -23,7 +23,7 @@ def run(name: str) -> Any:
     return running.run(name, by="test")
 
 
-def kept(story: Story) -> CeMemory:
+def get_memory(story: Story) -> CeMemory:
     return CeMemory.objects.get(conversation_id=story.session_id, memory_type="COMPACTED")
 
 
@@ -49,7 +49,7 @@ def test_a_session_that_ends_leaves_one_memory(
 
     run(JOB)
 
-    memory, row = kept(story), story.row
+    memory, row = get_memory(story), story.row
     assert (memory.workspace_id, memory.channel, memory.remote_jid) == ("default", "whatsapp", row.remote_jid)
     assert memory.summary_text == row.context_summary
     assert memory.summary_text.startswith("GOAL: Trip")
@@ -67,7 +67,7 @@ def test_S9_partial_topic_drift(story: Story) -> None:
 
     run(JOB)
 
-    assert kept(story).detail_json["reason"] == "topic_drift"
+    assert get_memory(story).detail_json["reason"] == "topic_drift"
 
 
 def test_S9_units_the_committed_ones_are_in_the_memory(story: Story) -> None:
@@ -81,7 +81,7 @@ def test_S9_units_the_committed_ones_are_in_the_memory(story: Story) -> None:
 
     run(JOB)
 
-    (unit,) = kept(story).detail_json["units"]
+    (unit,) = get_memory(story).detail_json["units"]
     assert (unit["kind"], unit["topic"], unit["claim"], unit["source_turn"]) == ("FACT", "email", "ann@example.com", 1)
 
 
@@ -152,7 +152,7 @@ def test_S9_retried_after_a_fault(story: Story, monkeypatch: pytest.MonkeyPatch)
 
     assert (failed.status, again.status) == ("FAILED", "OK")
     assert before[1] == [row for row in before[1] if row["memory_type"] == "SESSION_SUMMARY"]
-    assert kept(story).detail_json["outcome"] == "COMPLETE"
+    assert get_memory(story).detail_json["outcome"] == "COMPLETE"
 
 
 @pytest.mark.parametrize("compacted", [True, False], ids=["S9-recall-after-the-job", "S9-recall-before-the-job"])
@@ -218,5 +218,5 @@ def test_a_session_ends_when_its_time_ran_out_although_nobody_writes_again(
 
     assert (story.row.lifecycle, story.row.lifecycle_detail["reason"]) == ("ABORTED", reason)
     assert story.events[-1] == {"from": "PENDING_COMPLETE", "to": "ABORTED", "reason": reason, "turn_no": 1}
-    assert kept(story).detail_json["reason"] == reason
+    assert get_memory(story).detail_json["reason"] == reason
     assert story.play("hours")["reason"] == "session_closed"
