@@ -141,11 +141,11 @@ def test_a_person_is_erased_with_a_reason_and_never_by_a_slip(
     manage(server, "audit_anchor", anchor)
     tab = ada.at(width, scheme).go(f"{RECORD}/{conversation}/trust/").page
     press(ada, "Erase …")
-    expect(tab.get_by_label(f"Everything of {participant} on whatsapp: 1 conversation")).not_to_be_checked()
+    expect(tab.get_by_label(f"All conversations of {participant} on whatsapp: 1 conversation")).not_to_be_checked()
 
     # The browser asks for reason and confirmation; who goes past it is told by the server.
     tab.get_by_role("button", name="Erase").press("Enter")
-    expect(tab.get_by_label("Why")).to_be_focused()
+    expect(tab.get_by_label("Reason", exact=True)).to_be_focused()
     tab.locator("form.ce-erase").evaluate("form => { form.noValidate = true; }")
     press(ada, "Erase", "button")
     expect(tab.get_by_role("alert")).to_contain_text("Confirm that you understand")
@@ -161,9 +161,9 @@ def test_a_person_is_erased_with_a_reason_and_never_by_a_slip(
     ada.go(f"{RECORD}/{conversation}/erase/")
     ada.tab_to(tab.get_by_role("radio", name="This conversation"))
     tab.keyboard.press("ArrowDown")
-    ada.tab_to(tab.get_by_label("Why"))
+    ada.tab_to(tab.get_by_label("Reason", exact=True))
     tab.keyboard.type("Article 17, ticket 4711")
-    ada.tab_to(tab.get_by_label("I am sure"))
+    ada.tab_to(tab.get_by_label("I understand that this cannot be undone."))
     tab.keyboard.press("Space")
     press(ada, "Erase", "button")
     expect(tab.get_by_role("heading", name="The record is unchanged", exact=True)).to_be_visible()

@@ -67,7 +67,7 @@ def test_a_change_is_the_very_next_answer_of_both_servers(
 
     assert [(answer["payload"]["value"], answer["configVersion"]) for answer in changed] == [(old, version + 2)] * 2
     visitor.go(f"/admin/config_admin/cerelease/{version + 2}/change/")
-    assert "past the application" in visitor.text.lower()
+    assert "direct database change" in visitor.text.lower()
     shown = visitor.page.locator("del").all_inner_texts(), visitor.page.locator("ins").all_inner_texts()
     assert ("".join(shown[0]), "".join(shown[1])) != ("", "")
 
