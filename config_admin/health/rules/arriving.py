@@ -6,8 +6,8 @@ from config_admin.validation.world import World
 from convengine.engine.dialogue.settings import RESET_ACT_RESETS
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.status import is_meaningful
-from convengine.engine.steps.containers.select import choose_containers
-from convengine.engine.steps.conversation.reset_conversation import is_reset_command
+from convengine.engine.steps.containers.step import choose_containers
+from convengine.engine.steps.conversation.step import is_reset_command
 from convengine.engine.steps.intents.classifiers import get_classifier_bank
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.steps.policy.policies import get_policy_bank

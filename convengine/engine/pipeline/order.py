@@ -10,15 +10,15 @@ from convengine.engine.pipeline.step import Step
 
 DEFAULT_PIPELINE: tuple[str, ...] = (
     # Load or create the conversation and restore its state.
-    "convengine.engine.steps.conversation.load_or_create_conversation.LoadOrCreateConversationStep",
+    "convengine.engine.steps.conversation.step.LoadOrCreateConversationStep",
     # On demand, record what the turn started from.
-    "convengine.engine.steps.conversation.cache_inspect_audit.CacheInspectAuditStep",
+    "convengine.engine.steps.conversation.step.CacheInspectAuditStep",
     # Start over on an explicit request, before anything is interpreted.
-    "convengine.engine.steps.conversation.reset_conversation.ResetConversationStep",
+    "convengine.engine.steps.conversation.step.ResetConversationStep",
     # The conversation's row exists from here on.
-    "convengine.engine.steps.conversation.persist_conversation_bootstrap.PersistConversationBootstrapStep",
+    "convengine.engine.steps.conversation.step.PersistConversationBootstrapStep",
     # Record the user's message.
-    "convengine.engine.steps.conversation.audit_user_input.AuditUserInputStep",
+    "convengine.engine.steps.conversation.step.AuditUserInputStep",
     # Block messages that must not be processed.
     "convengine.engine.steps.policy.step.PolicyEnforcementStep",
     # Find the dialogue act.
@@ -30,21 +30,21 @@ DEFAULT_PIPELINE: tuple[str, ...] = (
     # Keep the record of the action that waits for a yes.
     "convengine.engine.steps.actions.action_lifecycle.ActionLifecycleStep",
     # Ask when a yes could mean several actions.
-    "convengine.engine.steps.actions.disambiguation.DisambiguationStep",
+    "convengine.engine.steps.actions.action_lifecycle.DisambiguationStep",
     # Stop sensitive tools and actions without approval.
     "convengine.engine.steps.actions.guardrail.GuardrailStep",
     # Find the intent.
     "convengine.engine.steps.intents.intent_resolution.IntentResolutionStep",
     # A reset intent clears the conversation.
-    "convengine.engine.steps.intents.reset_resolved_intent.ResetResolvedIntentStep",
+    "convengine.engine.steps.intents.intent_resolution.ResetResolvedIntentStep",
     # Later steps always have an intent and a state.
-    "convengine.engine.steps.intents.fallback_intent_state.FallbackIntentStateStep",
+    "convengine.engine.steps.intents.intent_resolution.FallbackIntentStateStep",
     # Fetch reference data for the intent and state.
     "convengine.engine.steps.containers.step.AddContainerDataStep",
     # Fill the form, and lock the intent until it is complete.
     "convengine.engine.steps.forms.schema_extraction.SchemaExtractionStep",
     # Publish the facts of the form.
-    "convengine.engine.steps.forms.auto_advance.AutoAdvanceStep",
+    "convengine.engine.steps.forms.schema_extraction.AutoAdvanceStep",
     # Run the confirmed action, or drop the refused one.
     "convengine.engine.steps.actions.pending_action.PendingActionStep",
     # Run the tool that the request names.
@@ -60,9 +60,9 @@ DEFAULT_PIPELINE: tuple[str, ...] = (
     # Store what later turns remember.
     "convengine.engine.steps.memory.step.MemoryStep",
     # Make the result to commit.
-    "convengine.engine.steps.conversation.persist_conversation.PersistConversationStep",
+    "convengine.engine.steps.conversation.step.PersistConversationStep",
     # Record the timings and check that there is a result.
-    "convengine.engine.steps.conversation.pipeline_end_guard.PipelineEndGuardStep",
+    "convengine.engine.steps.conversation.step.PipelineEndGuardStep",
 )
 
 

@@ -1,11 +1,14 @@
-"""ActionLifecycleStep: keep the runtime record of the pending action (pipeline-1 11)."""
+"""ActionLifecycleStep: keep the runtime record of the pending action, and DisambiguationStep: ask which one is meant.
+
+Source: pipeline-1 11.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
 from convengine.engine.pending_actions import choice, record
 from convengine.engine.pending_actions.choice import Action, Scope
-from convengine.engine.pending_actions.question import REASON
+from convengine.engine.pending_actions.question import REASON, SOURCE, ask_which_action
 from convengine.engine.pending_actions.record import LIVE, Moment, Record
 from convengine.engine.pending_actions.settings import ACTION_LIFECYCLE_ENABLED, TTL_MINUTES, TTL_TURNS
 from convengine.engine.pipeline.step import Continue, Step
@@ -195,3 +198,18 @@ def _audit_event(
 
 def _now(turn: Turn) -> Moment:
     return Moment.of(turn.turn_no, turn.ports.clock.now())
+
+
+class DisambiguationStep(Step):
+    """Ask which action is meant; the question is the answer of the turn, the next message its reply."""
+
+    after = ("ActionLifecycleStep",)
+    rank = 1100
+    requires_persisted = True
+    writes = LIFECYCLE_FIELDS | {"reply_override"}
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Ask. An action that was confirmed meanwhile is open again."""
+        session = ask_which_action(session, turn)
+        asked = session.reply_override is not None and session.reply_override.source == SOURCE
+        return Continue(reopen_action(session, turn) if asked else session)

@@ -1,10 +1,12 @@
 """AddContainerDataStep: fetch reference data for the intent and state, before any step uses it (pipeline-2 1)."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.steps.containers.select import ContainerChoice, choose_containers
+from convengine.engine.rules import exclusion
+from convengine.engine.rules.explain import OUTRANKED
 from convengine.engine.steps.containers.settings import (
     CONTAINER_ENABLED,
     CONTAINER_MAX_BYTES,
@@ -17,18 +19,33 @@ from convengine.engine.steps.containers.stages import (
     CONTAINER_DATA_FAILED,
     CONTAINER_DATA_SKIPPED,
 )
+from convengine.engine.text.compare import code
 from convengine.engine.text.masking import redact
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.params import hide_internal
 from convengine.engine.turn.ports import ContainerAnswer, ContainerRequest
+from convengine.engine.turn.scope import list_buckets
 from convengine.engine.turn.session import Session
-from convengine.engine.turn.turn import Turn
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.turn import Candidate, Turn
 
 #: Session fields that fetching may change.
 CONTAINER_FIELDS = frozenset({"context", "container_data", "has_container_data"})
 #: The branch of the context for fetched data.
 BRANCH = "container_data"
+
+
+@dataclass(frozen=True)
+class ContainerChoice:
+    """The rows that run, by priority and id, and the counts of the others."""
+
+    chosen: tuple[rows.ContainerConfig, ...]
+    cut: Mapping[str, int]
+
+    def candidates(self) -> list[Candidate]:
+        """All chosen rows, because they all run."""
+        return [Candidate(row.id, True) for row in self.chosen]
 
 
 class AddContainerDataStep(Step):
@@ -173,3 +190,25 @@ def mask_params(
 
 def _format_address(row: rows.ContainerConfig) -> str:
     return f"{row.page_id}-{row.section_id}-{row.container_id}"
+
+
+def choose_containers(snapshot: Snapshot, intent: str | None, state: str | None) -> ContainerChoice:
+    """Only the first scope with a row is used: intent and state, intent, state, everywhere."""
+    by_scope = snapshot.index(rows.ContainerConfig, _scope, _order)
+    tiers = [
+        by_scope[bucket]
+        for bucket in dict.fromkeys(list_buckets(intent, state))
+        if bucket in by_scope and snapshot.is_active(bucket[0])
+    ]
+    in_scope = sum(len(tier) for tier in tiers)
+    chosen = tiers[0] if tiers else ()
+    cut = exclusion.count_out_of_scope(snapshot, rows.ContainerConfig, intent, in_scope)
+    return ContainerChoice(chosen, {**cut, OUTRANKED: in_scope - len(chosen)})
+
+
+def _scope(row: rows.ContainerConfig) -> tuple[str, str]:
+    return code(row.intent_code), code(row.state_code)
+
+
+def _order(row: rows.ContainerConfig) -> tuple[int, int]:
+    return row.priority, row.id

@@ -8,14 +8,20 @@ from typing import Any, NamedTuple
 
 from convengine.engine.forms.extract import Extraction, extract
 from convengine.engine.forms.facts import FACT_FIELDS, clear_form_facts, get_usable_form, lock_intent, set_form_facts
-from convengine.engine.forms.form import Form
+from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.select import decide_schema, find_schema
 from convengine.engine.forms.status import is_meaningful
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.forms.ask_model import read_by_model
 from convengine.engine.steps.forms.settings import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
-from convengine.engine.steps.forms.stages import SCHEMA_EXTRACTION_DETERMINISTIC, SCHEMA_EXTRACTION_START, SCHEMA_STATUS
+from convengine.engine.steps.forms.stages import (
+    AUTO_ADVANCE_FACTS,
+    AUTO_ADVANCE_SKIPPED_NO_SCHEMA,
+    SCHEMA_EXTRACTION_DETERMINISTIC,
+    SCHEMA_EXTRACTION_START,
+    SCHEMA_STATUS,
+)
 from convengine.engine.text.compare import blank, code, truthy
 from convengine.engine.turn.enums import DialogueAct, RulePhase
 from convengine.engine.turn.facts import collect_schema_values, collect_session_facts
@@ -217,3 +223,34 @@ def _audit_status(session: Session, turn: Turn, row: OutputSchema, **details: Js
         schemaJson=collect_schema_values(session),
         **details,
     )
+
+
+class AutoAdvanceStep(Step):
+    """Publish the facts for rules. This step never changes intent or state."""
+
+    after = ("SchemaExtractionStep",)
+    rank = 1800
+    requires_persisted = True
+    writes = FACT_FIELDS
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Evaluate the form again if rules or tasks changed the context, and update the lock."""
+        row = session.resolved_schema
+        if row is None:
+            turn.audit(session, AUTO_ADVANCE_SKIPPED_NO_SCHEMA, reason="NO_RESOLVED_SCHEMA")
+            return Continue(session)
+        status = get_form(turn.snapshot, row).status(session.context)
+        known = (session.schema_complete, session.schema_has_any_value, session.missing_required_fields)
+        if known != (status.complete, status.has_any_value, status.missing):
+            turned = status.complete != session.schema_complete
+            session = set_form_facts(session, row, status)
+            session = lock_intent(session, status.complete) if turned else session
+        turn.audit(
+            session,
+            AUTO_ADVANCE_FACTS,
+            schemaComplete=session.schema_complete,
+            hasAnySchemaValue=session.schema_has_any_value,
+            intent=session.intent,
+            state=session.state,
+        )
+        return Continue(session)

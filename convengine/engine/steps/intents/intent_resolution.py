@@ -1,20 +1,23 @@
-"""IntentResolutionStep: find the intent of the message (pipeline-1 14)."""
+"""IntentResolutionStep: find the intent of the message, and the two steps that act on its result (pipeline-1 14)."""
+
+from typing import Any
 
 from convengine.engine.clarification import collision
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.select import find_schema
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
-from convengine.engine.steps.intents.agent import resolve_by_agent
-from convengine.engine.steps.intents.agent_result import AgentOutcome, AgentResult
+from convengine.engine.steps.intents.agent import AgentOutcome, AgentResult, resolve_by_agent
 from convengine.engine.steps.intents.classifiers import Classification, choose_state, classify
 from convengine.engine.steps.intents.settings import (
     FORCE_PARAM_KEYS,
+    RESET_INTENT_CODES,
     STICKY_INTENT,
     SWITCH_PHRASES,
     USE_STANDALONE_QUERY,
 )
 from convengine.engine.steps.intents.stages import (
+    INTENT_MISSING,
     INTENT_RESOLVE_FORCED,
     INTENT_RESOLVE_NEEDS_CLARIFICATION,
     INTENT_RESOLVE_NO_CHANGE,
@@ -24,13 +27,16 @@ from convengine.engine.steps.intents.stages import (
     INTENT_RESOLVE_START,
     INTENT_RESOLVED_BY_AGENT,
     INTENT_RESOLVED_BY_CLASSIFIER,
+    INTENT_UNRESOLVED,
+    STATE_MISSING,
 )
 from convengine.engine.text.compare import blank, code, norm, truthy
 from convengine.engine.threads.message_intent import settle_message_intent
 from convengine.engine.threads.new_task import NEW_TASK_FIELDS
 from convengine.engine.threads.settings import TEXT_COMMANDS
 from convengine.engine.turn import rows
-from convengine.engine.turn.enums import RulePhase
+from convengine.engine.turn.enums import ResetReason, RulePhase
+from convengine.engine.turn.reset import RESET_FIELDS, reset_session
 from convengine.engine.turn.scope import INTENT_COLLISION, UNKNOWN, is_resolved, is_state_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
@@ -43,6 +49,33 @@ RESOLVE_FIELDS = RULE_FIELDS | {
 }  # fmt: skip
 _ENDS_SESSION = ("CONFIRMATION", "ABANDON")
 _DECIDED = ("EXECUTE_PENDING_ACTION", "REJECT_PENDING_ACTION")
+
+
+class ResetResolvedIntentStep(Step):
+    """Reset only for an intent that was resolved in this turn; a restored one would reset every turn."""
+
+    after = ("IntentResolutionStep",)
+    rank = 1400
+    requires_persisted = True
+    writes = RESET_FIELDS
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Reset if the resolved intent is one of RESET_INTENT_CODES."""
+        if session.intent_source is None:
+            return Continue(session)
+        codes = turn.config(session, RESET_INTENT_CODES) or RESET_INTENT_CODES.default
+        if code(session.intent) not in codes:
+            return Continue(session)
+        return Continue(
+            reset_session(
+                session,
+                turn,
+                ResetReason.INTENT_RESOLVED_RESET,
+                only=True,
+                matchedResetIntentCodes=list(codes),
+                matchedIntent=session.intent,
+            )
+        )
 
 
 class IntentResolutionStep(Step):
@@ -245,3 +278,31 @@ def find_explicit_signal(session: Session, turn: Turn) -> str | None:
         if truthy(session.input_params.get(key)):
             return f"INPUT_PARAM:{key}"
     return None
+
+
+class FallbackIntentStateStep(Step):
+    """Set a missing intent or state to UNKNOWN, and record it."""
+
+    after = ("ResetResolvedIntentStep",)
+    rank = 1500
+    requires_persisted = True
+    writes = frozenset({"intent", "state"})
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """The events have the values before that."""
+        before: dict[str, Any] = {
+            "intent": session.intent,
+            "state": session.state,
+            "context": session.context,
+            "userText": session.user_text,
+        }
+        filled = session
+        if blank(session.intent):
+            turn.audit(session, INTENT_MISSING, **before, fallbackIntent=UNKNOWN)
+            filled = filled.evolve(intent=UNKNOWN)
+        if blank(session.state):
+            turn.audit(session, STATE_MISSING, **before, fallbackState=UNKNOWN)
+            filled = filled.evolve(state=UNKNOWN)
+        if code(filled.intent) == UNKNOWN and not filled.reset_only:
+            turn.audit(filled, INTENT_UNRESOLVED, userText=filled.user_text, reason="NO_INTENT_MATCHED")
+        return Continue(filled)

@@ -1,31 +1,45 @@
 """ResponseResolutionStep: choose and produce the answer (pipeline-2 9)."""
 
+import json
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from convengine.engine.clarification.collision_question import ask_collision_question, is_askable
-from convengine.engine.errors import NoResponseConfigured, ResponseMappingNotFound
+from convengine.engine.clarification.stages import (
+    RESOLVE_RESPONSE_LLM_ERROR,
+    RESOLVE_RESPONSE_LLM_INPUT,
+    RESOLVE_RESPONSE_LLM_OUTPUT,
+)
+from convengine.engine.errors import LlmNotConfigured, NoResponseConfigured, ResponseMappingNotFound
+from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.prompts.fill import fill_prompts
+from convengine.engine.prompts.render import has_expressions, list_names, render_lenient
+from convengine.engine.prompts.select import decide_template
+from convengine.engine.prompts.variables import build_variables, list_history
 from convengine.engine.state_graph.override import apply_override
-from convengine.engine.steps.responses.derived import derive_payload
-from convengine.engine.steps.responses.exact import render_payload
 from convengine.engine.steps.responses.select import choose_response
-from convengine.engine.steps.responses.settings import FALLBACK_TEXT, ON_MISSING
+from convengine.engine.steps.responses.settings import FALLBACK_TEXT, HISTORY_TURNS, ON_MISSING
 from convengine.engine.steps.responses.stages import (
+    EXACT_RESPONSE_RENDERING,
     RESOLVE_RESPONSE,
+    RESOLVE_RESPONSE_SELECTED,
     RESPONSE_EXACT,
     RESPONSE_MAPPING_NOT_FOUND,
     RESPONSE_TRANSFORM_FAILED,
 )
-from convengine.engine.text.compare import blank, code
+from convengine.engine.text.compare import blank, code, shorten
 from convengine.engine.threads.ending import choose_edge_reply
 from convengine.engine.threads.settings import FRESH_START_TEXT, STALE_TEXT
 from convengine.engine.turn.enums import DecisionKind, OutputFormat, ResponseType
 from convengine.engine.turn.facts import collect_schema_values
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload, to_document
-from convengine.engine.turn.rows import Response
+from convengine.engine.turn.rows import PromptTemplate, Response
 from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT
+from convengine.engine.turn.trail import FOLDED
 from convengine.engine.turn.turn import Turn
 
 #: Overrides that come before the question of an intent collision (R36).
@@ -35,6 +49,9 @@ _FIRST = frozenset({"RESET", "RESUME", "GUARDRAIL"})
 #: Stages: the answer of a row; and every answer, whatever decided it.
 LLM = "LLM"
 FINAL = "FINAL"
+Json = Any
+#: The stages of a model call for an answer.
+STAGES = Stages(RESOLVE_RESPONSE_LLM_INPUT, RESOLVE_RESPONSE_LLM_OUTPUT, RESOLVE_RESPONSE_LLM_ERROR)
 
 
 class ResponseResolutionStep(Step):
@@ -164,3 +181,120 @@ def transform_payload(payload: Payload, session: Session, turn: Turn, *stages: s
         elif answer.payload is not None:
             payload = answer.payload
     return payload
+
+
+def derive_payload(row: Response, session: Session, turn: Turn) -> Payload | None:
+    """The model's answer to the prompts of the scope's template. Null if it failed and the row has a text instead.
+
+    Otherwise raises LlmNotConfigured, the model's fault, PromptContextMissing, or errors of the prompt.
+    """
+    if not turn.ports.model.configured:
+        if not blank(row.exact_text):
+            return None
+        raise LlmNotConfigured(
+            f"Answer {row.response_id} should be written by a model, but no model is configured. Configure a "
+            "model, or add a fallback text to the answer."
+        )
+    form = code(row.output_format)
+    template = decide_template(session, turn, form)
+    turn.audit(
+        session,
+        RESOLVE_RESPONSE_SELECTED,
+        templateId=template.template_id,
+        intent=session.intent,
+        outputFormat=form,
+        resolver=f"DERIVED_{form}",
+    )
+    reply = ask(session, turn, _build_question(row, template, session, turn))
+    if reply.error:
+        if blank(row.exact_text):
+            raise reply.error.error(responseId=row.response_id, templateId=template.template_id)
+        return None
+    return JsonPayload(reply.value) if form == OutputFormat.JSON else TextPayload(reply.text.strip())
+
+
+def _build_question(row: Response, template: PromptTemplate, session: Session, turn: Turn) -> Question:
+    is_json = code(row.output_format) == OutputFormat.JSON
+    schema = row.json_schema if is_json and isinstance(row.json_schema, Mapping) else None
+    prompts = fill_prompts(
+        session,
+        turn,
+        system=template.system_prompt,
+        user=template.user_prompt,
+        hint=row.derivation_hint or "",
+        selected={"templateId": template.template_id},
+        conversation_history=list_history(session, turn.config(session, HISTORY_TURNS)),
+    )
+    prompts = replace(prompts, hint=_join_hints(prompts.hint, session))
+    return Question(
+        "RESPONSE_JSON" if is_json else "RESPONSE_TEXT",
+        prompts.system,
+        prompts.asked,
+        context=_build_model_context(session),
+        json_schema=schema,
+        want_json=is_json,
+        strict=schema is not None,
+        temperature=template.temperature,
+        template_id=template.template_id,
+        stages=STAGES,
+        told={
+            "system_prompt": prompts.system,
+            "user_prompt": prompts.user,
+            "derivation_hint": prompts.hint,
+            **({} if schema is None else {"schema": schema}),
+            "session": FOLDED,
+        },
+        answered="output",
+    )
+
+
+def _join_hints(hint: str, session: Session) -> str:
+    """The row's hint, followed by the unchanged hint of a rule in this turn (R66)."""
+    rule_hint = session.input_params.get("response_hint")
+    return "\n\n".join(part for part in (hint, rule_hint) if isinstance(part, str) and not blank(part))
+
+
+def _build_model_context(session: Session) -> Mapping[str, Json]:
+    """What a model may use for an answer: the context, and the form with its values (R89)."""
+    schema = session.resolved_schema
+    if schema is None:
+        return session.context
+    return {**session.context, "jsonSchema": schema.json_schema, "schemaJson": collect_schema_values(session)}
+
+
+def render_payload(row: Response, session: Session, turn: Turn) -> Payload:
+    """The rendered text of an EXACT row; a blank or failed text is replaced by a fallback and recorded."""
+    template = row.exact_text or ""
+    text = template
+    if has_expressions(template):
+        wanted = {name.partition(".")[0] for name in list_names(template)}
+        rendered = render_lenient(template, build_variables(session, turn, wanted))
+        text = rendered.text
+        if rendered.error or blank(text):
+            text, used = _choose_fallback(session, turn)
+            error = rendered.error
+            turn.audit(
+                session,
+                EXACT_RESPONSE_RENDERING,
+                component="ResponseResolutionStep",
+                fallbackUsed=used,
+                errorClass=type(error).__name__ if error else None,
+                errorMessage=str(error) if error else None,
+                templatePreview=shorten(template, 500),
+                responseId=row.response_id,
+            )
+    if row.output_format != "JSON":
+        return TextPayload(text)
+    try:
+        return JsonPayload(json.loads(text))
+    except ValueError:
+        return JsonPayload(text)
+
+
+def _choose_fallback(session: Session, turn: Turn) -> tuple[str, str]:
+    """A tool's final answer if there is one, else the fallback text; never the template's source."""
+    mcp: Any = session.context.get("mcp")
+    answer = mcp.get("finalAnswer") if isinstance(mcp, Mapping) else None
+    if isinstance(answer, str) and not blank(answer) and answer.strip().lower() != "null":
+        return answer, "context.mcp.finalAnswer"
+    return turn.config(session, FALLBACK_TEXT), "FALLBACK_TEXT"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.steps.actions.disambiguation import DisambiguationStep
+from convengine.engine.steps.actions.action_lifecycle import DisambiguationStep
 from convengine.engine.turn.ports import LlmAnswer, TaskAnswer
 from convengine.engine.turn.rows import Row
 from tests.builders import (

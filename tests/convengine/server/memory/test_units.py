@@ -148,7 +148,7 @@ def test_a_turn_that_fails_drops_what_a_model_noted(guest: Participant, monkeypa
     def fail(*args: Any, **values: Any) -> Any:
         raise ValueError("broken behind the memory step")
 
-    monkeypatch.setattr("convengine.engine.steps.conversation.persist_conversation.apply_end_of_turn", fail)
+    monkeypatch.setattr("convengine.engine.steps.conversation.step.apply_end_of_turn", fail)
     with wiring.replace_outside_world(
         wiring.OutsideWorld(model=ScriptedModel([ScriptLine(("UNITS",), make_notes(("FACT", "a", "b")))]))
     ):

@@ -5,8 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from convengine.engine.pipeline.step import Step
-from convengine.engine.steps.actions.action_lifecycle import ActionLifecycleStep
-from convengine.engine.steps.actions.disambiguation import DisambiguationStep
+from convengine.engine.steps.actions.action_lifecycle import ActionLifecycleStep, DisambiguationStep
 from convengine.engine.steps.actions.guardrail import GuardrailStep
 from convengine.engine.steps.actions.pending_action import PendingActionStep
 from convengine.engine.steps.dialogue_act.step import DialogueActStep

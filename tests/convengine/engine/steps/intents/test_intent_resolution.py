@@ -2,7 +2,11 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.steps.intents.intent_resolution import IntentResolutionStep
+from convengine.engine.steps.intents.intent_resolution import (
+    FallbackIntentStateStep,
+    IntentResolutionStep,
+    ResetResolvedIntentStep,
+)
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.session import Clarification, Session
 from convengine.engine.turn.turn import Turn
@@ -18,6 +22,58 @@ from tests.builders import (
     payload,
     stages,
 )
+
+CODES = "ResetResolvedIntentStep/RESET_INTENT_CODES"
+
+
+def run_reset_resolved_intent(intent: str | None, codes: str | None = None, **fields: Any) -> tuple[Session, Turn]:
+    turn = make_turn(make_snapshot(*([make_config(CODES, codes)] if codes is not None else [])))
+    values = {"intent_source": "CLASSIFIER", "state": "IDLE", **fields}
+    session = Session(CONVERSATION, intent=intent, **values)
+    return ResetResolvedIntentStep().execute(session, turn).session, turn
+
+
+def test_RRI_V1_the_conventional_intent_resets() -> None:
+    _, turn = run_reset_resolved_intent("RESET_SESSION")
+
+    told = payload(turn, "CONVERSATION_RESET")
+    assert (told["reason"], told["matchedIntent"]) == ("INTENT_RESOLVED_RESET", "RESET_SESSION")
+
+
+def test_RRI_V2_the_list_is_a_setting_in_any_case() -> None:
+    assert stages(run_reset_resolved_intent("START_OVER", "RESET_SESSION, start_over")[1]) == ["CONVERSATION_RESET"]
+
+
+def test_RRI_V3_a_blank_list_means_the_default() -> None:
+    assert stages(run_reset_resolved_intent("RESET_SESSION", " , ")[1]) == ["CONVERSATION_RESET"]
+
+
+@pytest.mark.parametrize("intent", [pytest.param("ORDER", id="RRI_V4"), pytest.param(None, id="RRI_V5")])
+def test_RRI_V4_V5_another_intent_does_nothing(intent: str | None) -> None:
+    session, turn = run_reset_resolved_intent(intent)
+
+    assert session.intent == intent
+    assert stages(turn) == []
+
+
+def test_RRI_V6_the_conversation_is_as_new_but_for_the_facts_of_the_request() -> None:
+    session, _ = run_reset_resolved_intent(
+        "RESET_SESSION",
+        context={"qty": 3},
+        intent_locked=True,
+        input_params={"old": 1, "tier": "gold"},
+        user_input_params={"tier": "gold"},
+    )
+
+    assert (session.intent, session.state, session.context, session.intent_locked) == ("UNKNOWN", "UNKNOWN", {}, False)
+    assert "old" not in session.input_params
+    assert session.input_params["tier"] == "gold"
+    assert session.reset_only
+
+
+def test_a_restored_reset_intent_does_not_wipe_every_turn() -> None:
+    assert stages(run_reset_resolved_intent("RESET_SESSION", intent_source=None)[1]) == []
+
 
 INTENTS = (make_intent("ORDER", display_name="Orders"), make_intent("FAQ"), make_intent("BILLING"))
 INVOICE = make_classifier("BILLING", "invoice", classifier_id=1)
@@ -308,3 +364,45 @@ def test_a_hop_by_resolution_is_recorded_as_one() -> None:
         "IDLE",
         "INTENT_RESOLUTION",
     )
+
+
+def run_fallback_intent_state(intent: str | None, state: str | None, **fields: Any) -> tuple[Session, Turn]:
+    turn = make_turn()
+    session = Session(CONVERSATION, intent=intent, state=state, **fields)
+    return FallbackIntentStateStep().execute(session, turn).session, turn
+
+
+def test_FB_V1_both_are_filled_and_told() -> None:
+    session, turn = run_fallback_intent_state(None, None)
+
+    assert (session.intent, session.state) == ("UNKNOWN", "UNKNOWN")
+    assert payload(turn, "INTENT_MISSING")["intent"] is None
+    assert payload(turn, "STATE_MISSING")["fallbackState"] == "UNKNOWN"
+
+
+def test_FB_V2_only_what_is_missing_is_filled() -> None:
+    session, turn = run_fallback_intent_state("ORDER", None)
+
+    assert (session.intent, session.state) == ("ORDER", "UNKNOWN")
+    assert stages(turn) == ["STATE_MISSING"]
+
+
+def test_FB_V3_blank_is_missing() -> None:
+    _, turn = run_fallback_intent_state("", " ")
+
+    assert stages(turn)[:2] == ["INTENT_MISSING", "STATE_MISSING"]
+
+
+def test_FB_V4_nothing_is_missing() -> None:
+    assert stages(run_fallback_intent_state("ORDER", "CONFIRM")[1]) == []
+
+
+def test_FB_V5_nothing_understood_is_told() -> None:
+    _, turn = run_fallback_intent_state("UNKNOWN", "UNKNOWN", user_text="asdf")
+
+    assert stages(turn) == ["INTENT_UNRESOLVED"]
+    assert payload(turn, "INTENT_UNRESOLVED")["userText"] == "asdf"
+
+
+def test_FB_V6_a_reset_is_not_a_failure_to_understand() -> None:
+    assert stages(run_fallback_intent_state("UNKNOWN", "UNKNOWN", reset_only=True)[1]) == []

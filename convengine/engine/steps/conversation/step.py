@@ -1,0 +1,268 @@
+"""The steps at both ends of a turn: load the conversation, and make the result that the commit stores.
+
+Source: pipeline-1 2 to 6, pipeline-2 11 and 12.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from convengine.engine.errors import PipelineNoFinalResult, PipelineNoResponsePayload
+from convengine.engine.memory.context_summary import add_question
+from convengine.engine.memory.recall import recall_memory
+from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.pipeline.timing import audit_timing
+from convengine.engine.steps.conversation.settings import MAX_CONTEXT_BYTES, RESET_ALLOW_PUNCTUATION
+from convengine.engine.steps.conversation.stages import (
+    CACHE_INSPECTION,
+    CONTEXT_REPAIRED,
+    CONTEXT_TRIMMED,
+    CONVERSATION_CREATED,
+    CONVERSATION_LOADED,
+    INPUT_PARAM_IGNORED,
+    USER_INPUT,
+)
+from convengine.engine.text.compare import blank, match_text, shorten, truthy
+from convengine.engine.threads.ending import apply_end_of_turn
+from convengine.engine.threads.resume import EXPLICIT_RESET, RETURNING_FIELDS, resume_session
+from convengine.engine.threads.settings import TEXT_COMMANDS
+from convengine.engine.turn.audit_settings import CACHE_INSPECTOR, MAX_TEXT_CHARS
+from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.enums import Lifecycle, ResetReason
+from convengine.engine.turn.fault import unreadable_faults
+from convengine.engine.turn.payload import to_document
+from convengine.engine.turn.reset import RESET_FIELDS, reset_session
+from convengine.engine.turn.scope import UNKNOWN
+from convengine.engine.turn.session import FinalResult, Session
+from convengine.engine.turn.stages import ENGINE_RETURN
+from convengine.engine.turn.stored_session import build_closing_context, restore_context, restore_session
+from convengine.engine.turn.turn import Turn
+
+#: The params that ask for a reset, in the order in which they give the reason.
+_RESET_PARAMS = (
+    ("reset", ResetReason.PARAM_RESET),
+    ("restart", ResetReason.PARAM_RESTART),
+    ("conversation_reset", ResetReason.PARAM_CONVERSATION_RESET),
+)
+#: How many unreadable rows one turn reports, because a whole table may be damaged.
+_MAX_REPORTED = 50
+
+
+class LoadOrCreateConversationStep(Step):
+    """Load everything that a turn knows of the past, so that any worker can run any turn."""
+
+    rank = 100
+    writes = RETURNING_FIELDS | frozenset(
+        {
+            "intent", "state", "turn_start_intent", "turn_start_state", "context", "input_params",
+            "user_input_params", "history", "epoch", "status", "lifecycle", "context_summary", "preferences",
+            "last_assistant", "clarification", "intent_locked", "intent_lock_reason", "mounted_kb_id",
+        }
+    )  # fmt: skip
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Restore the session and record what was found."""
+        loaded = turn.ports.conversations.load()
+        request, row = turn.request, loaded.conversation
+        session = restore_session(session, loaded, request.input_params, request.preferences)
+        if loaded.created:
+            turn.audit(session, CONVERSATION_CREATED, conversationId=request.conversation_id)
+        else:
+            turn.audit(
+                session,
+                CONVERSATION_LOADED,
+                intent=session.intent,
+                state=session.state,
+                status=row.status,
+                turnNo=turn.turn_no,
+                configVersion=turn.snapshot.config_version,
+            )
+        _, problem = restore_context(loaded)
+        if problem:
+            turn.audit(session, CONTEXT_REPAIRED, reason=problem, raw_excerpt=shorten(str(row.context_json), 200))
+        if request.ignored_params:
+            turn.audit(session, INPUT_PARAM_IGNORED, keys=list(request.ignored_params))
+        return Continue(resume_session(recall_memory(session, turn), turn))
+
+
+class CacheInspectAuditStep(Step):
+    """Write one event with the stored conversation and the size of each configuration table."""
+
+    after = ("LoadOrCreateConversationStep",)
+    rank = 200
+
+    def active(self, session: Session, turn: Turn) -> bool:
+        """Only while the switch is on; otherwise the step is not in the trace."""
+        return turn.config(session, CACHE_INSPECTOR)
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        turn.audit(
+            session,
+            CACHE_INSPECTION,
+            cache_snapshot=asdict(turn.ports.conversations.load().conversation),
+            config_version=turn.snapshot.config_version,
+            config_tables={name: len(table) for name, table in turn.snapshot.tables.items()},
+        )
+        return Continue(session)
+
+
+class ResetConversationStep(Step):
+    """Params of this request first, then a text that is nothing but a command."""
+
+    after = ("LoadOrCreateConversationStep", "CacheInspectAuditStep")
+    rank = 300
+    writes = RESET_FIELDS
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Reset on request. Only params of this request count; a stored one must not reset again."""
+        command = turn.request.resolved == EXPLICIT_RESET or is_reset_command(session, turn)
+        reason = next((why for key, why in _RESET_PARAMS if truthy(session.user_input_params.get(key))), None)
+        if reason is None and not command:
+            return Continue(session)
+        # A bare command or a missing text leaves nothing to interpret.
+        only = command or blank(session.user_text)
+        return Continue(reset_session(session, turn, reason or ResetReason.USER_TEXT_COMMAND, only=only))
+
+
+def is_reset_command(session: Session, turn: Turn) -> bool:
+    """True when the whole text is one of TEXT_COMMANDS, trimmed and in any case; a setting decides about
+    punctuation.
+    """
+    text = (session.user_text or "").strip().lower()
+    commands = {command.lower() for command in turn.config(session, TEXT_COMMANDS)}
+    if text in commands:
+        return True
+    return turn.config(session, RESET_ALLOW_PUNCTUATION) and match_text(session.user_text) in commands
+
+
+class PersistConversationBootstrapStep(Step):
+    """Store the conversation's row if needed. Normally the lease has made it."""
+
+    after = ("ResetConversationStep",)
+    rank = 400
+    bootstrap = True
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Store the row if it was never stored: it has no creation time."""
+        if turn.ports.conversations.load().conversation.created_at is None:
+            turn.ports.conversations.store()
+        return Continue(session)
+
+
+class AuditUserInputStep(Step):
+    """Write the first event of the timeline; no filter drops it."""
+
+    after = ("PersistConversationBootstrapStep",)
+    rank = 500
+    requires_persisted = True
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Write USER_INPUT. A text beyond MAX_TEXT_CHARS is cut and marked."""
+        text, limit = session.user_text, turn.config(session, MAX_TEXT_CHARS)
+        cut: dict[str, Any] = {}
+        if text is not None and len(text) > limit:
+            cut = {"truncated": True, "originalChars": len(text)}
+            text = text[:limit]
+        turn.audit(
+            session,
+            USER_INPUT,
+            text=text,
+            inputParamKeys=sorted(session.user_input_params),
+            channel=turn.request.channel,
+            turnNo=turn.turn_no,
+            **cut,
+        )
+        # Reported here because their scope cannot be trusted; normally there are none.
+        for row, fault in unreadable_faults(turn.snapshot)[:_MAX_REPORTED] if turn.snapshot.unreadable else ():
+            turn.audit_invalid_row(session, row, fault)
+        return Continue(session)
+
+
+class PersistConversationStep(Step):
+    """Prepare the session for storage. The turn shell commits after the pipeline (law 1)."""
+
+    after = ("MemoryStep",)
+    rank = 2600
+    requires_persisted = True
+    writes = frozenset(
+        {
+            *("intent", "state", "context", "last_assistant", "final_result"),
+            *("lifecycle", "lifecycle_detail", "context_summary"),
+        }
+    )
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Raises PipelineNoResponsePayload when no step produced an answer."""
+        payload = session.payload
+        if payload is None:
+            raise PipelineNoResponsePayload()
+        session = session.evolve(
+            intent=UNKNOWN if blank(session.intent) else session.intent,
+            state=UNKNOWN if blank(session.state) else session.state,
+            context=build_closing_context(session),
+            last_assistant=to_document(payload),
+        )
+        session = _add_question_to_summary(apply_end_of_turn(_trim_context(session, turn), turn))
+        result = FinalResult(str(session.intent), str(session.state), payload, session.context)
+        session = session.evolve(final_result=result)
+        turn.audit(
+            session,
+            ENGINE_RETURN,
+            intent=session.intent,
+            state=session.state,
+            final_result=session.last_assistant,
+        )
+        return Continue(session)
+
+
+def _add_question_to_summary(session: Session) -> Session:
+    """Add the answer's question to the summary, because it is known only now.
+
+    The offer to resume asks nothing of the task, and updates the summary itself.
+    """
+    detail = session.lifecycle_detail if session.lifecycle == Lifecycle.AWAITING_USER else {}
+    if not detail.get("question") or "resume" in detail:
+        return session
+    return session.evolve(context_summary=add_question(session.context_summary, str(detail["question"])))
+
+
+def _trim_context(session: Session, turn: Turn) -> Session:
+    """Reduce a context beyond MAX_CONTEXT_BYTES: first container data, then observations."""
+    limit = turn.config(session, MAX_CONTEXT_BYTES)
+    size = len(dumps(session.context).encode())
+    dropped: list[str] = []
+    for name, drop in (("container_data", _drop_container_data), ("mcp.observations", _drop_observations)):
+        if size <= limit:
+            break
+        session = session.evolve(context=drop(session.context))
+        dropped.append(name)
+        size = len(dumps(session.context).encode())
+    if dropped:
+        turn.audit(session, CONTEXT_TRIMMED, dropped=dropped, bytes=size, maxBytes=limit)
+    return session
+
+
+def _drop_container_data(context: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in context.items() if key != "container_data"}
+
+
+def _drop_observations(context: Mapping[str, Any]) -> dict[str, Any]:
+    mcp = context.get("mcp")
+    if not isinstance(mcp, Mapping):
+        return dict(context)
+    return {**context, "mcp": {key: value for key, value in mcp.items() if key != "observations"}}
+
+
+class PipelineEndGuardStep(Step):
+    """Write the timing record. For a stopped or failed turn the runner writes it."""
+
+    rank = 2700
+    requires_persisted = True
+    terminal = True
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Raises PipelineNoFinalResult when there is no result."""
+        if session.final_result is None or session.payload is None:
+            raise PipelineNoFinalResult()
+        audit_timing(session, turn, "COMPLETED")
+        return Continue(session)
