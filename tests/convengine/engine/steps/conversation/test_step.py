@@ -273,7 +273,7 @@ def test_the_command_list_is_a_live_setting() -> None:
     assert stages(turn) == ["CONVERSATION_RESET"]
 
 
-def stored(created_at: object) -> int:
+def get_stored_time(created_at: object) -> int:
     turn = make_turn(conversation={} if created_at else {"created_at": None})
     PersistConversationBootstrapStep().execute(Session(CONVERSATION), turn)
     port = turn.ports.conversations
@@ -282,14 +282,14 @@ def stored(created_at: object) -> int:
 
 
 def test_PCB_V1_a_row_that_is_there_is_not_written() -> None:
-    assert stored(created_at=True) == 0
+    assert get_stored_time(created_at=True) == 0
 
 
 def test_PCB_V2_a_row_that_was_never_stored_is_stored() -> None:
-    assert stored(created_at=None) == 1
+    assert get_stored_time(created_at=None) == 1
 
 
-def told(text: str | None) -> dict[str, object]:
+def audit_text(text: str | None) -> dict[str, object]:
     turn = make_turn(text=text, turn_no=4)
     session = Session(CONVERSATION, 4, user_text=text, user_input_params={"b": 1, "a": 2})
     AuditUserInputStep().execute(session, turn)
@@ -298,22 +298,22 @@ def told(text: str | None) -> dict[str, object]:
 
 @pytest.mark.parametrize("text", [pytest.param("Hello", id="AUI_V1"), pytest.param(None, id="AUI_V2")])
 def test_AUI_V1_V2_the_text_is_kept(text: str | None) -> None:
-    assert told(text)["text"] == text
+    assert audit_text(text)["text"] == text
 
 
 def test_AUI_V3_blanks_and_breaks_are_kept() -> None:
-    assert told("  a\n b ")["text"] == "  a\n b "
+    assert audit_text("  a\n b ")["text"] == "  a\n b "
 
 
 def test_AUI_V5_a_very_long_text_is_cut_and_says_so() -> None:
-    event = told("x" * 25_000)
+    event = audit_text("x" * 25_000)
 
     assert len(str(event["text"])) == 20_000
     assert (event["truncated"], event["originalChars"]) == (True, 25_000)
 
 
 def test_the_event_names_what_the_caller_sent() -> None:
-    event = told("Hello")
+    event = audit_text("Hello")
 
     assert (event["inputParamKeys"], event["channel"], event["turnNo"]) == (["a", "b"], "api", 4)
 

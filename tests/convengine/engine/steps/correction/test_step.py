@@ -283,7 +283,7 @@ HELD_PATCH = {"amount": 35000, "city": "Dallas", "recipient": "Anna Schmidt"}
 FORM = Form(SCHEMA)
 
 
-def patched(text: str) -> dict[str, Any] | str:
+def read_changes(text: str) -> dict[str, Any] | str:
     """The changes by field, or the reason why there are none."""
     patch = read_patch(text, FORM, HELD_PATCH)
     return patch.reason or {change.field.path: change.value for change in patch.changes}
@@ -345,7 +345,7 @@ CASES: list[tuple[str, dict[str, Any] | str]] = [
 
 @pytest.mark.parametrize(("text", "expected"), CASES, ids=[case[0] or "blank" for case in CASES])
 def test_what_a_text_changes(text: str, expected: dict[str, Any] | str) -> None:
-    assert patched(text) == expected
+    assert read_changes(text) == expected
 
 
 def test_the_reason_names_what_it_is_about() -> None:
