@@ -11,8 +11,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from config_admin.api.serializers import HealthSerializer, RowsSerializer, RunningSerializer, TablesSerializer
-from config_admin.health.report import report
-from config_admin.health.running import runs
+from config_admin.health.background import runs
+from config_admin.health.check import build_report
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.installation import describe_installation
 from convengine.engine.errors import RequestInvalid
@@ -71,7 +71,7 @@ class HealthView(APIView):
             told = {"part": run.part, "done": run.done, "of": run.parts}
             return Response({"configVersion": snapshot.config_version, "progress": told}, 202, headers=_AGAIN)
         chosen = [one for one in health.findings if table in (None, "", one.table) and code(wanted) in ("", one.code)]
-        return Response(report(health, chosen, snapshot))
+        return Response(build_report(health, chosen, snapshot))
 
 
 class RowsView(APIView):

@@ -3,10 +3,10 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from config_admin.health.checks import classifiers, collisions, loops, never, patterns, saved, states, whole
-from config_admin.health.diagnosis import Diagnosis, RowKey, diagnosis
+from config_admin.health.diagnosis import Diagnosis, RowKey, make_diagnosis
 from config_admin.health.survey import Survey
 from config_admin.validation.findings import Severity
 from config_admin.validation.world import World
@@ -27,31 +27,33 @@ class Check(NamedTuple):
     about: frozenset[str]
 
 
-def _about(*row_types: type[Row]) -> frozenset[str]:
+def _tables_of(*row_types: type[Row]) -> frozenset[str]:
     return frozenset(row_type.table for row_type in row_types)
 
 
-_ALL = _about(*rows.ROW_TYPES)
-_MOVING = _about(rows.Intent, rows.Classifier, rows.Rule, rows.StateEdge)
-_RULES = _about(rows.Intent, rows.Rule, rows.OutputSchema)
+_ALL = _tables_of(*rows.ROW_TYPES)
+_MOVING = _tables_of(rows.Intent, rows.Classifier, rows.Rule, rows.StateEdge)
+_RULES = _tables_of(rows.Intent, rows.Rule, rows.OutputSchema)
 #: In the order of running; slow checks come last.
 CHECKS: tuple[Check, ...] = (
     Check("invalid rows", whole.find_unusable_rows, _ALL),
-    Check("the fallback answer", whole.check_fallback, _about(rows.Response)),
+    Check("the fallback answer", whole.check_fallback, _tables_of(rows.Response)),
     Check("rows of disabled intents", whole.find_rows_of_inactive_intents, _ALL),
     Check("unreachable states", states.find_unreachable_states, _ALL),
-    Check("states without an answer", states.find_unanswered_states, _MOVING | _about(rows.Response)),
-    Check("answers that are never used", states.find_unused_responses, _about(rows.Response)),
-    Check("patterns", patterns.check, _about(rows.Rule, rows.Classifier, rows.Policy)),
+    Check("states without an answer", states.find_unanswered_states, _MOVING | _tables_of(rows.Response)),
+    Check("answers that are never used", states.find_unused_responses, _tables_of(rows.Response)),
+    Check("patterns", patterns.find_patterns_of_empty_text, _tables_of(rows.Rule, rows.Classifier, rows.Policy)),
     Check(
-        "confirmations", whole.find_unanswered_confirmations, _about(rows.PromptTemplate, rows.PendingAction, rows.Rule)
+        "confirmations",
+        whole.find_unanswered_confirmations,
+        _tables_of(rows.PromptTemplate, rows.PendingAction, rows.Rule),
     ),
-    Check("tools", whole.find_unused_tools, _about(rows.Tool)),
-    Check("save checks", saved.check, _ALL),
-    Check("rules that never apply", never.check, _RULES | _MOVING),
-    Check("classifiers", classifiers.check, _about(rows.Classifier)),
-    Check("loops of rules", loops.check, _RULES),
-    Check("collisions of rules", collisions.check, _RULES),
+    Check("tools", whole.find_unused_tools, _tables_of(rows.Tool)),
+    Check("save checks", saved.run_save_checks, _ALL),
+    Check("rules that never apply", never.find_dead_rules, _RULES | _MOVING),
+    Check("classifiers", classifiers.find_classifier_collisions, _tables_of(rows.Classifier)),
+    Check("loops of rules", loops.find_loops, _RULES),
+    Check("collisions of rules", collisions.find_rule_collisions, _RULES),
 )
 
 
@@ -87,12 +89,12 @@ def check_touched(
     snapshot: Snapshot, world: World, touched: Iterable[Row | RowKey], *, seconds: float = OF_TOUCHED
 ) -> Health:
     """The findings about some rows in the snapshot, alone and together with related rows."""
-    keys = frozenset(one if isinstance(one, RowKey) else RowKey(one.table, one.pk) for one in touched)
-    around = keys | frozenset(_around(snapshot, keys))
+    keys = frozenset(item if isinstance(item, RowKey) else RowKey(item.table, item.pk) for item in touched)
+    around = keys | frozenset(_list_dependent_rows(snapshot, keys))
     return _run_checks(Survey(snapshot, world, around, time.monotonic, time.monotonic() + seconds), None)
 
 
-def _around(snapshot: Snapshot, keys: Iterable[RowKey]) -> Iterator[RowKey]:
+def _list_dependent_rows(snapshot: Snapshot, keys: Iterable[RowKey]) -> Iterator[RowKey]:
     """Rows that depend on a changed row: those that a form's values, or an intent's switch, make active or not."""
     for key in keys:
         row = snapshot.tables[key.table].by_pk.get(key.pk)
@@ -103,20 +105,20 @@ def _around(snapshot: Snapshot, keys: Iterable[RowKey]) -> Iterator[RowKey]:
 
 
 def _run_checks(survey: Survey, progress: Progress | None) -> Health:
-    found: dict[tuple[object, ...], Diagnosis] = {}
+    findings_by_key: dict[tuple[object, ...], Diagnosis] = {}
     seconds: dict[str, float] = {}
     tables = None if survey.touched is None else {key.table for key in survey.touched}
-    for place, (name, run, about) in enumerate(CHECKS):
+    for index, (name, run, about) in enumerate(CHECKS):
         if tables is not None and not tables & about:
             continue
         if progress:
-            progress(name, place, len(CHECKS))
+            progress(name, index, len(CHECKS))
         began = time.monotonic()
-        for one in run(survey):
-            found.setdefault((one.code, one.rows, one.field, one.message), one)
+        for finding in run(survey):
+            findings_by_key.setdefault((finding.code, finding.rows, finding.field, finding.message), finding)
         seconds[name] = time.monotonic() - began
-    findings = [*found.values(), *_report_skipped_checks(survey)]
-    findings.sort(key=lambda one: (not one.is_error, one.code, one.table, str(one.row)))
+    findings = [*findings_by_key.values(), *_report_skipped_checks(survey)]
+    findings.sort(key=lambda finding: (not finding.is_error, finding.code, finding.table, str(finding.row)))
     return Health(survey.snapshot.config_version, tuple(findings), survey.left_out, seconds)
 
 
@@ -124,7 +126,7 @@ def _report_skipped_checks(survey: Survey) -> Iterator[Diagnosis]:
     """The finding about what was not checked, so that silence is not taken for health."""
     if survey.left_out and survey.touched is None:
         counted = ", ".join(f"{count} {what}" for what, count in sorted(survey.left_out.items()))
-        yield diagnosis(
+        yield make_diagnosis(
             "CHECK_INCOMPLETE",
             Severity.WARNING,
             None,
@@ -132,3 +134,15 @@ def _report_skipped_checks(survey: Survey) -> Iterator[Diagnosis]:
             "Problems in the skipped parts are not listed.",
             table=rows.Rule.table,
         )
+
+
+def build_report(health: Health, chosen: Sequence[Diagnosis], snapshot: Snapshot) -> dict[str, Any]:
+    """{configVersion, errorCount, warningCount, leftOut, findings}; each finding with its fingerprint."""
+    errors = sum(finding.is_error for finding in chosen)
+    return {
+        "configVersion": health.config_version,
+        "errorCount": errors,
+        "warningCount": len(chosen) - errors,
+        "leftOut": dict(health.left_out),
+        "findings": [finding.as_dict() | {"fingerprint": finding.fingerprint(snapshot)} for finding in chosen],
+    }

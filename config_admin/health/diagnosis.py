@@ -1,15 +1,16 @@
-"""A finding of the health check, with its consequence, its rows, and an input."""
+"""A finding of the health check: its consequence, its rows, and an input that causes it (the witness)."""
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
-from config_admin.health.witness import Witness
 from config_admin.validation.findings import Finding, Severity
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
+
+Json = Any
 
 
 class RowKey(NamedTuple):
@@ -17,6 +18,37 @@ class RowKey(NamedTuple):
 
     table: str
     pk: Any
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A turn: the scope, the message, and the facts."""
+
+    intent: str | None = None
+    state: str | None = None
+    text: str | None = None
+    phase: str | None = None
+    dialogue_act: str | None = None
+    context: Mapping[str, Json] = field(default_factory=dict)
+    input_params: Mapping[str, Json] = field(default_factory=dict)
+    #: Other necessary facts, by name.
+    facts: Mapping[str, Json] = field(default_factory=dict)
+    #: True when the text is one for each of the rows, one after the other.
+    joined: bool = False
+
+    def as_dict(self) -> dict[str, Json]:
+        """Its parts, in camelCase as in the API."""
+        parts = {
+            "intent": self.intent,
+            "state": self.state,
+            "phase": self.phase,
+            "userText": self.text,
+            "dialogueAct": self.dialogue_act,
+            "context": dict(self.context),
+            "inputParams": dict(self.input_params),
+            "facts": dict(self.facts),
+        }
+        return {name: value for name, value in parts.items() if value not in (None, {})} | {"joined": self.joined}
 
 
 @dataclass(frozen=True)
@@ -40,12 +72,12 @@ class Diagnosis(Finding):
 
     def fingerprint(self, snapshot: Snapshot) -> str:
         """The name of the finding as long as its rows stay unchanged: 32 hexadecimal digits."""
-        found = [snapshot.tables[key.table].by_pk.get(key.pk) for key in self.rows]
-        said = [self.code, *(asdict(row) if row else None for row in found)]
-        return hashlib.sha256(dumps(said).encode()).hexdigest()[:32]
+        members = [snapshot.tables[key.table].by_pk.get(key.pk) for key in self.rows]
+        content = [self.code, *(asdict(row) if row else None for row in members)]
+        return hashlib.sha256(dumps(content).encode()).hexdigest()[:32]
 
 
-def diagnosis(
+def make_diagnosis(
     code: str,
     severity: Severity,
     row: Row | None,
@@ -58,7 +90,7 @@ def diagnosis(
     witness: Witness | None = None,
 ) -> Diagnosis:
     """A diagnosis of a row, or of a table without a row."""
-    rows = tuple(dict.fromkeys(RowKey(one.table, one.pk) for one in ((row,) if row else ()) + tuple(others)))
+    rows = tuple(dict.fromkeys(RowKey(member.table, member.pk) for member in ((row,) if row else ()) + tuple(others)))
     return Diagnosis(
         code, severity, row.table if row else table, row.pk if row else None, field, message, consequence, rows, witness
     )

@@ -12,9 +12,8 @@ from django.urls import reverse
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import row_name, row_url
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
-from config_admin.health.diagnosis import Diagnosis
-from config_admin.health.running import runs
-from config_admin.health.witness import Witness
+from config_admin.health.background import runs
+from config_admin.health.diagnosis import Diagnosis, Witness
 from config_admin.releases.content import control_plane
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import read_phase
@@ -35,18 +34,18 @@ def health(request: HttpRequest) -> HttpResponse:
     if not (may_accept if request.method == "POST" else rules.has_view_or_change_permission(request)):
         raise PermissionDenied
     if request.method == "POST":
-        _answer(request)
+        _save_acknowledgement(request)
         return HttpResponseRedirect(health_url())
     snapshot, world = get_editor_context(request)
     run = runs.of(snapshot, world)
     # Read once, because the check goes on while the page is made.
     done = run.health
-    found = done.findings if done else ()
+    findings = done.findings if done else ()
     accepted = {row.pk: row for row in CeHealthAcknowledgement.objects.order_by("-made_at")[:5000]}
-    marked = [(one, one.fingerprint(snapshot)) for one in found]
+    marked = [(finding, finding.fingerprint(snapshot)) for finding in findings]
     wanted = request.GET.get("code", "")
-    open_ones = [(one, mark) for one, mark in marked if mark not in accepted]
-    chosen = [(one, mark) for one, mark in open_ones if wanted in ("", one.code)]
+    open_findings = [(finding, mark) for finding, mark in marked if mark not in accepted]
+    chosen = [(finding, mark) for finding, mark in open_findings if wanted in ("", finding.code)]
     context = {
         **admin.site.each_context(request),
         "title": "Health",
@@ -55,19 +54,21 @@ def health(request: HttpRequest) -> HttpResponse:
         "done": done,
         "config_version": snapshot.config_version,
         "percent": round(100 * run.done / run.parts),
-        "codes": _count_codes([one for one, _ in open_ones]),
+        "codes": _count_codes([finding for finding, _ in open_findings]),
         "code": wanted,
-        "findings": [_build_finding(request, snapshot, one, mark) for one, mark in chosen[:SHOWN]],
+        "findings": [_build_finding(request, snapshot, finding, mark) for finding, mark in chosen[:SHOWN]],
         "more": max(0, len(chosen) - SHOWN),
         "accepted": [
-            (_build_finding(request, snapshot, one, mark), accepted[mark]) for one, mark in marked if mark in accepted
+            (_build_finding(request, snapshot, finding, mark), accepted[mark])
+            for finding, mark in marked
+            if mark in accepted
         ][:SHOWN],
         "may_accept": may_accept,
     }
     return TemplateResponse(request, "config_admin/health.html", context)
 
 
-def _answer(request: HttpRequest) -> None:
+def _save_acknowledgement(request: HttpRequest) -> None:
     """Accept a finding with a reason, or undo that."""
     mark, reason = request.POST.get("fingerprint", "")[:32], request.POST.get("reason", "").strip()
     if "again" in request.POST:
@@ -81,26 +82,26 @@ def _answer(request: HttpRequest) -> None:
         messages.success(request, "Accepted. The finding is shown again if one of its rows changes.")
 
 
-def _count_codes(found: list[Diagnosis]) -> list[tuple[str, int]]:
+def _count_codes(findings: list[Diagnosis]) -> list[tuple[str, int]]:
     counts: dict[str, int] = {}
-    for one in found:
-        counts[one.code] = counts.get(one.code, 0) + 1
+    for finding in findings:
+        counts[finding.code] = counts.get(finding.code, 0) + 1
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _build_finding(request: HttpRequest, snapshot: Snapshot, one: Diagnosis, mark: str) -> dict[str, Any]:
+def _build_finding(request: HttpRequest, snapshot: Snapshot, finding: Diagnosis, mark: str) -> dict[str, Any]:
     return {
-        "code": one.code,
-        "is_error": one.is_error,
-        "message": one.message,
-        "consequence": one.consequence,
+        "code": finding.code,
+        "is_error": finding.is_error,
+        "message": finding.message,
+        "consequence": finding.consequence,
         "fingerprint": mark,
-        "rows": [(_url(request, key.table, key.pk), row_name(key.table, key.pk)) for key in one.rows],
-        "witness": _describe_witness(one.witness) if one.witness else [],
+        "rows": [(_get_row_url(request, key.table, key.pk), row_name(key.table, key.pk)) for key in finding.rows],
+        "witness": _describe_witness(finding.witness) if finding.witness else [],
     }
 
 
-def _url(request: HttpRequest, table: str, pk: Any) -> str:
+def _get_row_url(request: HttpRequest, table: str, pk: Any) -> str:
     may = admin.site.get_model_admin(control_plane()[table]).has_view_or_change_permission(request)
     return row_url(table, pk) if may else ""
 
@@ -113,10 +114,10 @@ def _describe_witness(witness: Witness) -> list[tuple[str, str]]:
         ("in", " / ".join(filter(None, (witness.intent, witness.state)))),
         ("when", phase.label.lower() if phase else ""),
         ("recognised intent", witness.dialogue_act or ""),
-        ("with", _values({**witness.context, **witness.input_params, **witness.facts})),
+        ("with", _format_values({**witness.context, **witness.input_params, **witness.facts})),
     ]
     return [(name, text) for name, text in lines if text]
 
 
-def _values(values: Mapping[str, Any]) -> str:
+def _format_values(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {dumps(value)}" for name, value in values.items())

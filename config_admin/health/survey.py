@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from config_admin.health.diagnosis import RowKey
-from config_admin.health.rules import dry
-from config_admin.health.rules.simulator import TurnSimulator
+from config_admin.health.rules.simulator import TurnSimulator, replace_custom_code
 from config_admin.validation.world import World
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
@@ -39,12 +38,12 @@ class Survey:
     @cached_property
     def harmless(self) -> Snapshot:
         """The configuration for simulations."""
-        return dry.harmless(self.snapshot)
+        return replace_custom_code(self.snapshot)
 
     def of(self, row_type: type[R]) -> Iterable[R]:
         """The enabled rows of a type to check."""
-        found = self.snapshot.enabled_rows(row_type)
-        return found if self.touched is None else [row for row in found if self.is_touched(row)]
+        enabled = self.snapshot.enabled_rows(row_type)
+        return enabled if self.touched is None else [row for row in enabled if self.is_touched(row)]
 
     def is_touched(self, *of: Row) -> bool:
         """True when one of the rows changed, or everything is checked."""
@@ -55,8 +54,8 @@ class Survey:
         """The intents of the changed rows, including ANY; null for all."""
         if self.touched is None:
             return None
-        found = (self.snapshot.tables[key.table].by_pk.get(key.pk) for key in self.touched)
-        return frozenset(code(getattr(row, "intent_code", "ANY")) for row in found if row is not None)
+        changed = (self.snapshot.tables[key.table].by_pk.get(key.pk) for key in self.touched)
+        return frozenset(code(getattr(row, "intent_code", "ANY")) for row in changed if row is not None)
 
     def is_near(self, intent: str) -> bool:
         """True when a changed row concerns the intent, or all."""

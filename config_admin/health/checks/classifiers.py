@@ -6,11 +6,10 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
-from config_admin.health.diagnosis import Diagnosis, diagnosis
+from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
 from config_admin.health.survey import Survey
 from config_admin.health.texts.pattern_tree import UnsupportedPattern
 from config_admin.health.texts.predicate import Text, TextPredicate, find_text, includes
-from config_admin.health.witness import Witness
 from config_admin.validation.findings import Severity
 from convengine.engine.steps.intents.classifiers import get_classifier_bank, order_classifiers
 from convengine.engine.steps.intents.settings import COLLISION_BY_PRIORITY
@@ -26,16 +25,16 @@ MAX_SEARCHES, MAX_OF_TOUCHED, MAX_STATES = 200, 10, 1000
 _Pair = tuple[rows.Classifier, rows.Classifier]
 
 
-def check(survey: Survey) -> Iterator[Diagnosis]:
+def find_classifier_collisions(survey: Survey) -> Iterator[Diagnosis]:
     """Pairs of phrases of two intents with a message that matches both and is not one text after the other."""
     search = _Search(survey)
-    told: Counter[Any] = Counter()
+    reported: Counter[Any] = Counter()
     seen: set[frozenset[Any]] = set()
     for (one, other), text in search.find_pairs():
         key = frozenset((one.pk, other.pk))
-        if key not in seen and max(told[one.pk], told[other.pk]) < MAX_OF_ONE:
+        if key not in seen and max(reported[one.pk], reported[other.pk]) < MAX_OF_ONE:
             seen.add(key)
-            told.update(key)
+            reported.update(key)
             yield _report_collision(one, other, text)
 
 
@@ -48,7 +47,7 @@ def _report_collision(one: rows.Classifier, other: rows.Classifier, text: str) -
         if useless
         else ""
     )
-    return diagnosis(
+    return make_diagnosis(
         "CLASSIFIER_COLLISION",
         Severity.WARNING,
         one,
@@ -86,14 +85,14 @@ class _Search:
                 yield from (((row, other), text) for other in self._hit_too(row, text))
         searches, most = 0, MAX_SEARCHES if self._survey.touched is None else MAX_OF_TOUCHED
         for pair in self._comparable_pairs():
-            found = _find_common_text(pair, closest=searches < most)
-            searches += found is None or found.joined
-            if found is not None and not found.joined and pair[1] in self._hit_too(pair[0], found.text):
-                yield pair, found.text
+            text = _find_common_text(pair, closest=searches < most)
+            searches += text is None or text.joined
+            if text is not None and not text.joined and pair[1] in self._hit_too(pair[0], text.text):
+                yield pair, text.text
 
     def _samples(self, row: rows.Classifier) -> tuple[str, ...]:
         """The texts of a row; if others changed, only those that a changed row matches too."""
-        texts = _samples(row)
+        texts = _list_samples(row)
         if not texts or self._survey.is_touched(row):
             return texts
         return tuple(text for text in texts if any(_predicate(other).holds(text) for other in self._touched))
@@ -124,7 +123,7 @@ class _Search:
 
     def _sharing(self) -> Iterator[_Pair]:
         table = self._survey.snapshot.table(rows.Classifier)
-        by_word = table.memo.get("health words", partial(_by_word, self._survey.snapshot))
+        by_word = table.memo.get("health words", partial(_group_by_word, self._survey.snapshot))
         if self._survey.touched is None:
             for members in by_word.values():
                 yield from combinations(members[:MAX_SHARING], 2)
@@ -134,7 +133,7 @@ class _Search:
                 yield from ((row, other) for other in by_word[word][:MAX_SHARING])
 
 
-def _by_word(snapshot: Snapshot) -> Mapping[str, list[rows.Classifier]]:
+def _group_by_word(snapshot: Snapshot) -> Mapping[str, list[rows.Classifier]]:
     """The rows by the words of their texts, rarest first; the empty word has the rows without words."""
     found: dict[str, list[rows.Classifier]] = {}
     for row in snapshot.enabled_rows(rows.Classifier):
@@ -148,7 +147,7 @@ def _predicate(row: rows.Classifier) -> TextPredicate:
     return TextPredicate(code(row.rule_type), row.pattern or "")
 
 
-def _samples(row: rows.Classifier) -> tuple[str, ...]:
+def _list_samples(row: rows.Classifier) -> tuple[str, ...]:
     try:
         return _predicate(row).samples
     except UnsupportedPattern:

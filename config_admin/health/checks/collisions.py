@@ -3,63 +3,119 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
+from typing import NamedTuple
 
 from config_admin.health.checks.words import describe_effect, rule_name
-from config_admin.health.diagnosis import Diagnosis, diagnosis
-from config_admin.health.rules.branching import branches
-from config_admin.health.rules.claims import TextClaim
-from config_admin.health.rules.collide import Colliding, Collision, order
-from config_admin.health.rules.effects import effects, find_contested
+from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
+from config_admin.health.rules.claims import NOTHING, FactPath, TextClaim, split_condition
+from config_admin.health.rules.effects import find_contested, list_effects, read_value
+from config_admin.health.rules.scopes import find_shared_scopes
+from config_admin.health.rules.simulator import AppliedRule, TurnSimulator, simulate_phase
+from config_admin.health.rules.solve import SampleTurn, Wanted, sample_turns
 from config_admin.health.survey import Survey
 from config_admin.validation import relations
 from config_admin.validation.findings import Severity
 from config_admin.validation.relations import scope_fits
+from convengine.engine.rules.actions.contract import COMPUTED
 from convengine.engine.rules.listing import tests_user_text
+from convengine.engine.text.json_equality import equal_json
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import read_phase
-from convengine.engine.turn.scope import ANY, list_buckets
+from convengine.engine.turn.scope import ANY, list_buckets, rank_specificity
+from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 
 #: Maximum reported collisions of one rule.
 MAX_OF_ONE = 5
 
 
-def check(survey: Survey) -> Iterator[Diagnosis]:
+def find_rule_collisions(survey: Survey) -> Iterator[Diagnosis]:
     """Collisions with their inputs: a few of each rule, and only one of those about unrelated words."""
-    colliding = Colliding(survey.simulator, survey.harmless)
-    told: Counter[int] = Counter()
-    for one, other in pairs(survey):
-        of_one = [told[rule.rule_id] for rule in (one, other)]
-        if max(of_one) >= MAX_OF_ONE or (any(of_one) and _far_apart(one, other)) or survey.late("pairs of rules"):
+    colliding = CollisionSearch(survey.simulator, survey.harmless)
+    counts: Counter[int] = Counter()
+    for one, other in list_pairs(survey):
+        of_one = [counts[rule.rule_id] for rule in (one, other)]
+        if (
+            max(of_one) >= MAX_OF_ONE
+            or (any(of_one) and _have_unrelated_words(one, other))
+            or survey.late("pairs of rules")
+        ):
             continue
-        found = colliding.collision(one, other)
-        if found is not None:
-            if not found.witness.joined or not any(of_one):
-                yield _report_collision(found)
-            told.update((one.rule_id, other.rule_id))
+        collision = colliding.find_collision(one, other)
+        if collision is not None:
+            if not collision.witness.joined or not any(of_one):
+                yield _report_collision(collision)
+            counts.update((one.rule_id, other.rule_id))
 
 
-def _far_apart(one: rows.Rule, other: rows.Rule) -> bool:
+def _have_unrelated_words(one: rows.Rule, other: rows.Rule) -> bool:
     """True for two rules about unrelated words of the message.
 
     Only a message with the words of both matches both; it is enough to report that once per rule.
     """
-    words = [_words(rule) for rule in (one, other)]
+    words = [_get_words(rule) for rule in (one, other)]
     return None not in words and not {*(words[0] or ())} & {*(words[1] or ())}
 
 
-def _words(rule: rows.Rule) -> tuple[str, ...] | None:
+def _get_words(rule: rows.Rule) -> tuple[str, ...] | None:
     """The words of the messages of a rule; null for a rule without words."""
-    claims = branches(rule)
+    claims = split_condition(rule)
     if not tests_user_text(rule) or not claims or not isinstance(claims[0][0], TextClaim):
         return None
     return claims[0][0].predicate.words or None
 
 
-def _report_collision(found: Collision) -> Diagnosis:
-    first, second = found.first, found.second
-    one, other = describe_effect(first, found.place), describe_effect(second, found.place)
-    return diagnosis(
+class Collision(NamedTuple):
+    """Two rules in the order of acting, what both set, and a turn in which they do."""
+
+    first: rows.Rule
+    second: rows.Rule
+    path: FactPath
+    witness: Witness
+
+
+class CollisionSearch:
+    """Searches for collisions in one configuration."""
+
+    def __init__(self, simulator: TurnSimulator, harmless: Snapshot) -> None:
+        self._simulator = simulator
+        self._harmless = harmless
+
+    def find_collision(self, one: rows.Rule, other: rows.Rule) -> Collision | None:
+        """The collision of two rules with its witness; null when the search finds none."""
+        phase = read_phase(one.phase)
+        first, second = sorted((one, other), key=get_rule_order)
+        things = find_contested(first, second)
+        if phase is None or phase != read_phase(other.phase) or first.stop_processing or not things:
+            return None
+        where = find_shared_scopes(self._simulator, phase, first, second)
+        written = {effect.path: effect.value for effect in list_effects(first) if effect.value is not COMPUTED}
+        wanted = [Wanted(first), Wanted(second, written=written)]
+        for _ in range(MAX_ROUNDS if where else 0):
+            in_the_way: rows.Rule | None = None
+            for sample in islice(sample_turns(self._simulator, phase, where, wanted), MAX_PLAYED):
+                played = simulate_phase(sample.session, phase, self._harmless)
+                path = _find_overwritten(played.steps, first, second, things)
+                if path is not None:
+                    return Collision(first, second, path, make_witness(sample))
+                in_the_way = in_the_way or self._stopping_rule(played.steps, (first, second))
+            if in_the_way is None:
+                return None
+            wanted.append(Wanted(in_the_way, holds=False))
+        return None
+
+    def _stopping_rule(self, steps: Sequence[AppliedRule], pair: tuple[rows.Rule, rows.Rule]) -> rows.Rule | None:
+        """The rule that ended the first pass before both could act."""
+        last = [step.rule_id for step in steps if step.number == 1][-1:]
+        rule = self._simulator.snapshot.row(rows.Rule, last[0]) if last else None
+        return rule if rule is not None and rule.stop_processing and rule not in pair else None
+
+
+def _report_collision(collision: Collision) -> Diagnosis:
+    first, second = collision.first, collision.second
+    one, other = describe_effect(first, collision.path), describe_effect(second, collision.path)
+    return make_diagnosis(
         "RULE_COLLISION",
         Severity.WARNING,
         second,
@@ -69,19 +125,19 @@ def _report_collision(found: Collision) -> Diagnosis:
         ),
         f"Rule {first.rule_id} has no effect, because rule {second.rule_id} is evaluated later and overrides it.",
         others=[first],
-        witness=found.witness,
+        witness=collision.witness,
     )
 
 
-def pairs(survey: Survey) -> Iterator[tuple[rows.Rule, rows.Rule]]:
+def list_pairs(survey: Survey) -> Iterator[tuple[rows.Rule, rows.Rule]]:
     """Pairs of rules that are tested in the same phase and set the same thing, without duplicates, closest first."""
-    groups = survey.snapshot.table(rows.Rule).memo.get("health groups", partial(_groups, survey.snapshot))
+    groups = survey.snapshot.table(rows.Rule).memo.get("health groups", partial(_group_rules, survey.snapshot))
     seen: set[tuple[int, int]] = set()
-    for rule in sorted(survey.of(rows.Rule), key=order):
+    for rule in sorted(survey.of(rows.Rule), key=get_rule_order):
         if not survey.active(rule):
             continue
-        for other in _neighbours(groups, rule):
-            first, second = sorted((rule, other), key=order)
+        for other in _list_neighbours(groups, rule):
+            first, second = sorted((rule, other), key=get_rule_order)
             key = (first.rule_id, second.rule_id)
             if other is rule or first.stop_processing or key in seen or not survey.active(other):
                 continue
@@ -94,29 +150,72 @@ _Group = tuple[str, ...]
 _Groups = Mapping[_Group, Mapping[tuple[str, str], Sequence[rows.Rule]]]
 
 
-def _groups(snapshot: Snapshot) -> _Groups:
+def _group_rules(snapshot: Snapshot) -> _Groups:
     """The rules by phase and by what they set, then by scope."""
     found: dict[_Group, dict[tuple[str, str], list[rows.Rule]]] = {}
     for rule in snapshot.enabled_rows(rows.Rule):
-        for group in _groups_of(rule):
+        for group in _get_groups(rule):
             found.setdefault(group, {}).setdefault(relations.scope_key(rule), []).append(rule)
     return found
 
 
-def _groups_of(rule: rows.Rule) -> set[_Group]:
+def _get_groups(rule: rows.Rule) -> set[_Group]:
     phase = read_phase(rule.phase)
-    roots = {tuple(str(key) for key in effect.place[:2]) for effect in effects(rule)}
+    roots = {tuple(str(key) for key in effect.path[:2]) for effect in list_effects(rule)}
     return {(phase, *root) for root in roots} if phase is not None else set()
 
 
-def _neighbours(groups: _Groups, rule: rows.Rule) -> Iterator[rows.Rule]:
+def _list_neighbours(groups: _Groups, rule: rows.Rule) -> Iterator[rows.Rule]:
     """The rules of its groups with overlapping scopes, those of the same scope first."""
     intent, state = relations.scope_key(rule)
-    for group in sorted(_groups_of(rule)):
+    for group in sorted(_get_groups(rule)):
         scopes = groups.get(group, {})
         if ANY in (intent, state):
-            meeting = (one for one in scopes if scope_fits(one[0], intent) and scope_fits(one[1], state))
+            overlapping = (scope for scope in scopes if scope_fits(scope[0], intent) and scope_fits(scope[1], state))
         else:
-            meeting = (one for one in list_buckets(intent, state) if one in scopes)
-        for scope in meeting:
+            overlapping = (scope for scope in list_buckets(intent, state) if scope in scopes)
+        for scope in overlapping:
             yield from scopes[scope]
+
+
+#: Maximum turns to simulate per pair, and maximum rules to avoid after a first round.
+MAX_PLAYED, MAX_ROUNDS = 12, 3
+
+
+def get_rule_order(rule: rows.Rule) -> tuple[int, int, int]:
+    """The order of a rule in a pass: by bucket, then priority, then key (pipeline-2 7.2)."""
+    return -rank_specificity(rule), rule.priority, rule.rule_id
+
+
+def _find_overwritten(
+    steps: Sequence[AppliedRule], first: rows.Rule, second: rows.Rule, things: Sequence[FactPath]
+) -> FactPath | None:
+    """What the first rule set and the second one changed in the first pass."""
+    acted = {step.rule_id: step for step in steps if step.number == 1}
+    if first.rule_id not in acted or second.rule_id not in acted:
+        return None
+    one, other = acted[first.rule_id].after, acted[second.rule_id].after
+    return next((path for path in things if _differs(one, other, path)), None)
+
+
+def _differs(one: Session, other: Session, path: FactPath) -> bool:
+    before, after = read_value(one, path), read_value(other, path)
+    return before is not after and (NOTHING in (before, after) or not equal_json(before, after))
+
+
+def make_witness(sample: SampleTurn) -> Witness:
+    """A turn for display: without what every run of the phase has."""
+    turn, session = sample
+    params = {key: value for key, value in turn.params.items() if key != "dialogue_act"}
+    shown = {"schemaComplete": session.schema_complete} if turn.schema is not None else {}
+    return Witness(
+        intent=turn.intent,
+        state=turn.state,
+        text=turn.text,
+        phase=turn.phase.value,
+        dialogue_act=str(session.input_params["dialogue_act"]),
+        context=turn.context,
+        input_params=params,
+        facts={**shown, **turn.facts},
+        joined=turn.joined,
+    )

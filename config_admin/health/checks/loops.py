@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
+from config_admin.health.checks.collisions import get_rule_order, make_witness
 from config_admin.health.checks.words import rule_name
-from config_admin.health.diagnosis import Diagnosis, diagnosis
-from config_admin.health.rules import dry
-from config_admin.health.rules.claims import Place
-from config_admin.health.rules.collide import order, witness
-from config_admin.health.rules.scopes import shared_scopes
+from config_admin.health.diagnosis import Diagnosis, make_diagnosis
+from config_admin.health.rules.claims import FactPath
+from config_admin.health.rules.scopes import find_shared_scopes
+from config_admin.health.rules.simulator import SimulatedPhase, simulate_phase
 from config_admin.health.rules.solve import SampleTurn, Wanted, sample_turns
 from config_admin.health.survey import Survey
 from config_admin.validation.findings import Severity
@@ -24,33 +24,33 @@ LONGEST, MAX_CIRCLES, MAX_PLAYED = 4, 2000, 6
 _MOVING = {"SET_STATE": ("state",), "SET_INTENT": ("intent",)}
 
 
-def check(survey: Survey) -> Iterator[Diagnosis]:
+def find_loops(survey: Survey) -> Iterator[Diagnosis]:
     """Every circle that the engine really went through, with its rules."""
-    told: set[frozenset[int]] = set()
-    for phase, circle in islice(_circles(survey), MAX_CIRCLES):
-        if frozenset(rule.rule_id for rule in circle) in told or survey.late("circles of rules"):
+    reported: set[frozenset[int]] = set()
+    for phase, circle in islice(_find_circles(survey), MAX_CIRCLES):
+        if frozenset(rule.rule_id for rule in circle) in reported or survey.late("circles of rules"):
             continue
-        seen = _simulate_loop(survey, phase, circle)
-        if seen is None:
+        loop = _simulate_loop(survey, phase, circle)
+        if loop is None:
             continue
-        movers, found = seen
+        movers, sample = loop
         key = frozenset(rule.rule_id for rule in movers)
-        if key not in told and survey.is_touched(*movers):
-            told.add(key)
-            yield _report_loop(movers, found)
+        if key not in reported and survey.is_touched(*movers):
+            reported.add(key)
+            yield _report_loop(movers, sample)
 
 
-def _report_loop(circle: Sequence[rows.Rule], found: SampleTurn) -> Diagnosis:
+def _report_loop(circle: Sequence[rows.Rule], sample: SampleTurn) -> Diagnosis:
     first, *others = circle
     names = ", ".join(f"{rule_name(rule)} to {code(rule.action_value)}" for rule in circle)
-    return diagnosis(
+    return make_diagnosis(
         "RULE_LOOP",
         Severity.WARNING,
         first,
         f"These rules move the conversation in a loop: {names}. The engine stops after the last pass.",
         "The final state depends only on the number of passes, and so does the answer to the customer.",
         others=others,
-        witness=witness(found),
+        witness=make_witness(sample),
     )
 
 
@@ -59,20 +59,22 @@ def _simulate_loop(
 ) -> tuple[Sequence[rows.Rule], SampleTurn] | None:
     """The rules of the circle that the engine went through, and the simulated turn."""
     first = circle[0]
-    where = [place for place in shared_scopes(survey.simulator, phase, first) if _is_before(first, circle[-1], place)]
+    where = [
+        scope for scope in find_shared_scopes(survey.simulator, phase, first) if _is_before(first, circle[-1], scope)
+    ]
     wanted = [Wanted(first)]
-    written: dict[Place, str] = {}
+    written: dict[FactPath, str] = {}
     for before, rule in pairwise(circle):
         written = {**written, _MOVING[code(before.action)]: code(before.action_value)}
         wanted.append(Wanted(rule, written=written))
-    for found in islice(sample_turns(survey.simulator, phase, where, wanted), MAX_PLAYED):
-        played = dry.play(found.session, phase, survey.harmless)
-        if played.capped and (movers := _movers(survey, played, len(circle))):
-            return movers, found
+    for sample in islice(sample_turns(survey.simulator, phase, where, wanted), MAX_PLAYED):
+        played = simulate_phase(sample.session, phase, survey.harmless)
+        if played.capped and (movers := _list_movers(survey, played, len(circle))):
+            return movers, sample
     return None
 
 
-def _movers(survey: Survey, played: dry.Played, passes: int) -> Sequence[rows.Rule]:
+def _list_movers(survey: Survey, played: SimulatedPhase, passes: int) -> Sequence[rows.Rule]:
     """The rules that moved the conversation in the last passes, in order."""
     last = max((step.number for step in played.steps), default=0)
     moved = (
@@ -87,53 +89,53 @@ def _get_intent_and_state(session: Session) -> tuple[str | None, str | None]:
     return session.intent, session.state
 
 
-def _is_before(first: rows.Rule, last: rows.Rule, place: tuple[str, str]) -> bool:
+def _is_before(first: rows.Rule, last: rows.Rule, scope: tuple[str, str]) -> bool:
     """True when the circle returns to this scope."""
-    intent, state = place
+    intent, state = scope
     if code(last.action) == "SET_STATE":
         return code(last.action_value) == state or code(first.state_code) == ANY
     return code(last.action_value) == intent or code(first.intent_code) == ANY
 
 
-def _circles(survey: Survey) -> Iterator[tuple[RulePhase, tuple[rows.Rule, ...]]]:
+def _find_circles(survey: Survey) -> Iterator[tuple[RulePhase, tuple[rows.Rule, ...]]]:
     movers: dict[RulePhase, list[rows.Rule]] = {}
     for rule in survey.snapshot.enabled_rows(rows.Rule):
         phase = read_phase(rule.phase)
         if phase is not None and code(rule.action) in _MOVING and survey.active(rule):
             movers.setdefault(phase, []).append(rule)
     for phase, rules in movers.items():
-        by_scope = _by_scope(rules)
-        for rule in sorted(rules, key=order):
+        by_scope = _group_by_scope(rules)
+        for rule in sorted(rules, key=get_rule_order):
             if survey.is_touched(rule):
                 # For changed rules all their circles, otherwise each circle once.
                 lowest = rule.rule_id if survey.touched is None else 0
-                yield from ((phase, circle) for circle in _from(by_scope, (rule,), lowest))
+                yield from ((phase, circle) for circle in _extend_circle(by_scope, (rule,), lowest))
 
 
-def _by_scope(rules: Sequence[rows.Rule]) -> dict[tuple[str, str], list[rows.Rule]]:
+def _group_by_scope(rules: Sequence[rows.Rule]) -> dict[tuple[str, str], list[rows.Rule]]:
     found: dict[tuple[str, str], list[rows.Rule]] = {}
     for rule in rules:
         found.setdefault(scope_key(rule), []).append(rule)
     return found
 
 
-def _from(
+def _extend_circle(
     by_scope: dict[tuple[str, str], list[rows.Rule]], path: tuple[rows.Rule, ...], lowest: int
 ) -> Iterator[tuple[rows.Rule, ...]]:
     """Circles that begin with these rules, of rules with keys not below `lowest`."""
-    intent, state = _after(path)
+    intent, state = _compute_end(path)
     for scope in dict.fromkeys(((intent, state), (intent, ANY), (ANY, state), (ANY, ANY))):
         for rule in by_scope.get(scope, ()):
-            if rule in path or rule.rule_id < lowest or _stays(rule, intent, state):
+            if rule in path or rule.rule_id < lowest or _is_noop(rule, intent, state):
                 continue
             longer = (*path, rule)
-            if _closes(longer):
+            if _is_closed(longer):
                 yield longer
             elif len(longer) < LONGEST:
-                yield from _from(by_scope, longer, lowest)
+                yield from _extend_circle(by_scope, longer, lowest)
 
 
-def _after(path: Sequence[rows.Rule]) -> tuple[str, str]:
+def _compute_end(path: Sequence[rows.Rule]) -> tuple[str, str]:
     """Intent and state after the moves; ANY if unknown."""
     intent, state = scope_key(path[0])
     for rule in path:
@@ -146,11 +148,11 @@ def _after(path: Sequence[rows.Rule]) -> tuple[str, str]:
     return intent, state
 
 
-def _stays(rule: rows.Rule, intent: str, state: str) -> bool:
+def _is_noop(rule: rows.Rule, intent: str, state: str) -> bool:
     return code(rule.action_value) == (state if code(rule.action) == "SET_STATE" else intent)
 
 
-def _closes(path: Sequence[rows.Rule]) -> bool:
-    intent, state = _after(path)
+def _is_closed(path: Sequence[rows.Rule]) -> bool:
+    intent, state = _compute_end(path)
     start = scope_key(path[0])
     return scope_fits(intent, start[0]) and scope_fits(state, start[1])

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from config_admin.health.checks.collisions import get_rule_order
 from config_admin.health.checks.words import rule_name, scope_name
-from config_admin.health.diagnosis import Diagnosis, diagnosis
-from config_admin.health.reach import reaches
-from config_admin.health.rules.branching import MAX_BRANCHES, branches
-from config_admin.health.rules.claims import Branch, FactClaim, Place, TextClaim
-from config_admin.health.rules.collide import order
-from config_admin.health.rules.document import says
-from config_admin.health.rules.effects import effects
+from config_admin.health.diagnosis import Diagnosis, make_diagnosis
+from config_admin.health.reachability import is_reachable
+from config_admin.health.rules.claims import MAX_BRANCHES, Branch, FactClaim, FactPath, TextClaim, split_condition
+from config_admin.health.rules.document import holds_in
+from config_admin.health.rules.effects import list_effects
 from config_admin.health.rules.phases import SOURCES
 from config_admin.health.survey import Survey
 from config_admin.health.texts.predicate import TextPredicate, includes, is_impossible
@@ -27,17 +26,17 @@ _BY_TEXT = (RuleType.EXACT, RuleType.REGEX)
 _NOTHING_HAPPENS = "The rule has no effect for the customer."
 
 
-def check(survey: Survey) -> Iterator[Diagnosis]:
+def find_dead_rules(survey: Survey) -> Iterator[Diagnosis]:
     """Every enabled rule that takes part and never acts."""
     for rule in survey.of(rows.Rule):
         if survey.active(rule) and not find_fault(rule) and not survey.late("rules"):
-            found = next(_reasons(survey, rule), None)
-            if found is not None:
-                yield found
+            diagnosis = next(_list_reasons(survey, rule), None)
+            if diagnosis is not None:
+                yield diagnosis
 
 
-def _reasons(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
-    yield from _phase(survey, rule)
+def _list_reasons(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
+    yield from _check_phase(survey, rule)
     yield from _check_reachability(survey, rule)
     yield from _check_contradiction(survey, rule)
     yield from _check_shadowing(survey, rule)
@@ -45,15 +44,17 @@ def _reasons(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
 
 def _report(rule: rows.Rule, why: str, *others: rows.Row, field: str | None = None) -> Diagnosis:
     message = f"{rule_name(rule)} never applies: {why}"
-    return diagnosis("RULE_NEVER_FIRES", Severity.WARNING, rule, message, _NOTHING_HAPPENS, others=others, field=field)
+    return make_diagnosis(
+        "RULE_NEVER_FIRES", Severity.WARNING, rule, message, _NOTHING_HAPPENS, others=others, field=field
+    )
 
 
-def _phase(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
+def _check_phase(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
     """The phase never runs, or not for this intent."""
     phase, intent = read_phase(rule.phase), code(rule.intent_code)
     if phase is not None and phase not in SOURCES:
         yield _report(rule, f"rules of phase {phase} are never evaluated.", field="phase")
-    elif intent == ANY or _led_to(survey, rule):
+    elif intent == ANY or _is_set_by_rule(survey, rule):
         return
     elif phase == RulePhase.POST_CLASSIFIER_INTENT and not relations.of_intent(
         survey.snapshot, rows.Classifier, intent
@@ -69,19 +70,19 @@ def _phase(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
         )
 
 
-def _led_to(survey: Survey, rule: rows.Rule) -> bool:
+def _is_set_by_rule(survey: Survey, rule: rows.Rule) -> bool:
     """True when another rule of the phase sets the intent, so that a second pass reaches this one."""
-    turning = survey.snapshot.index(rows.Rule, _turns_to, relations.rank)
+    turning = survey.snapshot.index(rows.Rule, _get_set_intent, relations.rank)
     return bool(turning.get((read_phase(rule.phase), code(rule.intent_code))))
 
 
-def _turns_to(rule: rows.Rule) -> tuple[RulePhase | None, str] | None:
+def _get_set_intent(rule: rows.Rule) -> tuple[RulePhase | None, str] | None:
     """The phase in which a rule sets the intent, and the intent, or null."""
     return (read_phase(rule.phase), code(rule.action_value)) if code(rule.action) == RuleAction.SET_INTENT else None
 
 
 def _check_reachability(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
-    if not reaches(survey.snapshot, rule.intent_code, rule.state_code):
+    if not is_reachable(survey.snapshot, rule.intent_code, rule.state_code):
         where = scope_name(rule.intent_code, rule.state_code)
         why = f"no rule, phrase or state graph edge leads to {where}. Only a model or code could set that state."
         yield _report(rule, why, field="state_code")
@@ -93,7 +94,7 @@ def _check_reachability(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
 def _check_contradiction(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
     kind = code(rule.rule_type)
     if kind in _BY_TEXT:
-        ways = branches(rule)
+        ways = split_condition(rule)
         predicate = next((claim.predicate for way in ways for claim in way if isinstance(claim, TextClaim)), None)
         if predicate is None:
             return
@@ -102,42 +103,42 @@ def _check_contradiction(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]
                 yield _report(rule, "no dialogue act matches its pattern.", field="match_pattern")
         elif is_impossible([predicate]):
             yield _report(rule, "no text matches its pattern.", field="match_pattern")
-    elif kind == RuleType.JSON_PATH and _out_of_scope(survey, rule):
+    elif kind == RuleType.JSON_PATH and _contradicts_scope(survey, rule):
         where = scope_name(rule.intent_code, rule.state_code)
         why = f"its condition requires another intent or state than its scope {where} allows."
         yield _report(rule, why, field="match_pattern")
 
 
-def _out_of_scope(survey: Survey, rule: rows.Rule) -> bool:
+def _contradicts_scope(survey: Survey, rule: rows.Rule) -> bool:
     """True when its scope, or a rule before it, makes the condition on intent and state impossible."""
     steps = parse_path(rule.match_pattern or "").steps
     if len(steps) != 1 or not isinstance(steps[0], Where):
         return False
-    ways = branches(rule)
+    ways = split_condition(rule)
     if not ways or len(ways) >= MAX_BRANCHES:
         return False
     scope = {("intent",): code(rule.intent_code), ("state",): code(rule.state_code)}
-    known: dict[Place, str] = {place: value for place, value in scope.items() if value != ANY}
-    if not _all_wrong(ways, known):
+    known: dict[FactPath, str] = {path: value for path, value in scope.items() if value != ANY}
+    if not _are_impossible(ways, known):
         return False
     changed = {
-        effect.place
-        for other in _of_phase(survey, rule)
-        if order(other) < order(rule) and other is not rule
-        for effect in effects(other)
+        effect.path
+        for other in _list_rules_of_phase(survey, rule)
+        if get_rule_order(other) < get_rule_order(rule) and other is not rule
+        for effect in list_effects(other)
     }
-    return _all_wrong(ways, {place: value for place, value in known.items() if place not in changed})
+    return _are_impossible(ways, {path: value for path, value in known.items() if path not in changed})
 
 
-def _all_wrong(ways: Sequence[Branch], fixed: Mapping[Place, str]) -> bool:
-    return all(any(isinstance(claim, FactClaim) and _is_wrong(claim, fixed) for claim in way) for way in ways)
+def _are_impossible(ways: Sequence[Branch], fixed: Mapping[FactPath, str]) -> bool:
+    return all(any(isinstance(claim, FactClaim) and _is_impossible(claim, fixed) for claim in way) for way in ways)
 
 
-def _is_wrong(claim: FactClaim, fixed: Mapping[Place, str]) -> bool:
-    places = claim.places
-    if not places or any(place not in fixed for place in places):
+def _is_impossible(claim: FactClaim, fixed: Mapping[FactPath, str]) -> bool:
+    paths = claim.paths
+    if not paths or any(path not in fixed for path in paths):
         return False
-    return not says(claim, {place: value for place, value in fixed.items() if place in places})
+    return not holds_in(claim, {path: value for path, value in fixed.items() if path in paths})
 
 
 # --- earlier rows -----------------------------------------------------------------------------------------------
@@ -147,30 +148,32 @@ def _check_shadowing(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
     """An earlier rule of the same scope holds whenever this one would, and ends the list."""
     phase = read_phase(rule.phase)
     for other in relations.same_scope(survey.snapshot, rule):
-        if order(other) >= order(rule) or read_phase(other.phase) != phase:
+        if get_rule_order(other) >= get_rule_order(rule) or read_phase(other.phase) != phase:
             continue
         # A task runs once per phase, so in a second pass it does not end the list.
         ends = other.stop_processing and code(other.action) != RuleAction.SET_TASK and not find_fault(other)
-        if ends and _holds_whenever(survey, other, rule):
+        if ends and _covers(survey, other, rule):
             why = f"{rule_name(other)} is evaluated first, matches in the same cases, and stops processing."
             yield _report(rule, why, other)
             return
 
 
-def _holds_whenever(survey: Survey, other: rows.Rule, rule: rows.Rule) -> bool:
+def _covers(survey: Survey, other: rows.Rule, rule: rows.Rule) -> bool:
     if code(other.rule_type) not in set(RuleType):
         return False
-    if _condition(other) == _condition(rule):
-        return _is_still(survey, other, rule)
+    if _describe_condition(other) == _describe_condition(rule):
+        return _is_unchanged(survey, other, rule)
     if {code(other.rule_type), code(rule.rule_type)} - set(_BY_TEXT) or get_target(other) != get_target(rule):
         return False
     predicates = [
-        claim.predicate for one in (rule, other) for claim in branches(one)[0] if isinstance(claim, TextClaim)
+        claim.predicate for one in (rule, other) for claim in split_condition(one)[0] if isinstance(claim, TextClaim)
     ]
-    return _implies(*predicates, acts=get_target(rule) == MatchTarget.DIALOGUE_ACT) and _is_still(survey, other, rule)
+    return _implies(*predicates, acts=get_target(rule) == MatchTarget.DIALOGUE_ACT) and _is_unchanged(
+        survey, other, rule
+    )
 
 
-def _condition(rule: rows.Rule) -> tuple[object, ...]:
+def _describe_condition(rule: rows.Rule) -> tuple[object, ...]:
     return code(rule.rule_type), get_target(rule), (rule.match_pattern or "").strip(), rule.null_leaf_matches
 
 
@@ -180,16 +183,20 @@ def _implies(one: TextPredicate, other: TextPredicate, *, acts: bool) -> bool:
     return includes(other, one)
 
 
-def _is_still(survey: Survey, other: rows.Rule, rule: rows.Rule) -> bool:
+def _is_unchanged(survey: Survey, other: rows.Rule, rule: rows.Rule) -> bool:
     """True when nothing that the conditions read changes between the two; the user's text never does."""
     if get_target(rule) == MatchTarget.USER_TEXT and code(rule.rule_type) in _BY_TEXT:
         return True
-    between = (one for one in _of_phase(survey, rule) if order(other) < order(one) < order(rule))
-    return not any(effects(one) or code(one.action) == RuleAction.SET_TASK for one in between)
+    between = (
+        one
+        for one in _list_rules_of_phase(survey, rule)
+        if get_rule_order(other) < get_rule_order(one) < get_rule_order(rule)
+    )
+    return not any(list_effects(one) or code(one.action) == RuleAction.SET_TASK for one in between)
 
 
-def _of_phase(survey: Survey, rule: rows.Rule) -> Iterator[rows.Rule]:
+def _list_rules_of_phase(survey: Survey, rule: rows.Rule) -> Iterator[rows.Rule]:
     """The rules of the phase that can be in one list with this one."""
-    found = relations.sharing_scope(survey.snapshot, rows.Rule, rule.intent_code, rule.state_code)
+    rules = relations.sharing_scope(survey.snapshot, rows.Rule, rule.intent_code, rule.state_code)
     phase = read_phase(rule.phase)
-    return (one for one in found if read_phase(one.phase) == phase and survey.active(one))
+    return (candidate for candidate in rules if read_phase(candidate.phase) == phase and survey.active(candidate))

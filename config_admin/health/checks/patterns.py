@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from config_admin.health.diagnosis import Diagnosis, diagnosis
+from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
 from config_admin.health.survey import Survey
 from config_admin.health.texts.predicate import TextPredicate, is_impossible
-from config_admin.health.witness import Witness
 from config_admin.validation.findings import Severity
 from convengine.engine.rules.bank import REGEX
 from convengine.engine.rules.conditions import get_target
@@ -22,7 +21,7 @@ _CONSEQUENCE = {
 _OF_NOTHING = "A message without text, such as a button or a file, matches by mistake."
 
 
-def check(survey: Survey) -> Iterator[Diagnosis]:
+def find_patterns_of_empty_text(survey: Survey) -> Iterator[Diagnosis]:
     """Every pattern of a rule, phrase or policy that matches the empty text."""
     for rule in survey.of(rows.Rule):
         if code(rule.rule_type) == RuleType.REGEX and survey.active(rule):
@@ -44,12 +43,12 @@ def _check_pattern(row: rows.Row, field: str, pattern: str | None, what: str) ->
     except PatternError:
         return
     always = is_impossible([], [TextPredicate(REGEX, pattern)])
-    told = f"so it matches {what}" if always else "so it matches an empty message"
-    yield diagnosis(
+    scope_of_match = f"so it matches {what}" if always else "so it matches an empty message"
+    yield make_diagnosis(
         "PATTERN_EMPTY_TEXT",
         Severity.WARNING,
         row,
-        f"The pattern {pattern} matches the empty text, {told}. Require at least one character.",
+        f"The pattern {pattern} matches the empty text, {scope_of_match}. Require at least one character.",
         _CONSEQUENCE[type(row)] if always else _OF_NOTHING,
         field=field,
         witness=Witness(text=""),

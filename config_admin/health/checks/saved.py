@@ -10,7 +10,7 @@ from config_admin.validation.run import check_row
 from convengine.engine.turn import rows
 
 #: Findings that another health check reports better, with an input or for all rows at once.
-SAID_ELSEWHERE = frozenset(
+REPORTED_BY_OTHER_CHECKS = frozenset(
     {
         "INTENT_DISABLED", "INTENT_UNKNOWN", "STATE_UNKNOWN", "STATE_WITHOUT_RESPONSE",
         "REGEX_INVALID", "REGEX_UNSUPPORTED", "REGEX_FLAGS_POSITION", "JSONPATH_INVALID",
@@ -18,7 +18,9 @@ SAID_ELSEWHERE = frozenset(
     }
 )  # fmt: skip
 #: Errors of missing names: the row was valid once, and something else was removed.
-_GONE = frozenset({"NOT_REGISTERED", "TOOL_UNKNOWN", "RULE_GONE", "CONNECTION_UNKNOWN", "PROVIDER_UNKNOWN"})
+_MISSING_NAME_CODES = frozenset(
+    {"NOT_REGISTERED", "TOOL_UNKNOWN", "RULE_GONE", "CONNECTION_UNKNOWN", "PROVIDER_UNKNOWN"}
+)
 _OF_AN_ERROR = "The row is not valid and may fail in a turn."
 _OF_A_WARNING = "Warning. Turns continue, but may not work as intended."
 _CONSEQUENCES = {
@@ -40,7 +42,7 @@ _CONSEQUENCES = {
 }
 
 
-def check(survey: Survey) -> Iterator[Diagnosis]:
+def run_save_checks(survey: Survey) -> Iterator[Diagnosis]:
     """The findings of every enabled row, without rows of disabled intents."""
     for row_type in rows.ROW_TYPES:
         for row in survey.of(row_type):
@@ -50,12 +52,12 @@ def check(survey: Survey) -> Iterator[Diagnosis]:
                 continue
             # Other checks here replace the slow save checks.
             for finding in check_row(row, survey.snapshot, survey.world, with_slow_checks=False):
-                if finding.code not in SAID_ELSEWHERE:
+                if finding.code not in REPORTED_BY_OTHER_CHECKS:
                     yield _to_diagnosis(finding)
 
 
 def _to_diagnosis(finding: Finding) -> Diagnosis:
-    code = "REFERENCE_GONE" if finding.code in _GONE and finding.is_error else finding.code
+    code = "REFERENCE_GONE" if finding.code in _MISSING_NAME_CODES and finding.is_error else finding.code
     usual = _OF_AN_ERROR if finding.severity is Severity.ERROR else _OF_A_WARNING
     own: tuple[Any, ...] = (RowKey(finding.table, finding.row),)
     return Diagnosis(

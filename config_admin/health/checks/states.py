@@ -3,16 +3,15 @@
 from collections.abc import Iterator
 from itertools import islice
 
+from config_admin.health.checks.collisions import make_witness
 from config_admin.health.checks.words import scope_name
-from config_admin.health.diagnosis import Diagnosis, diagnosis
-from config_admin.health.reach import Reach, reach, reaches
-from config_admin.health.rules import dry
-from config_admin.health.rules.collide import witness
+from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
+from config_admin.health.reachability import ReachableStates, find_reachable_states, is_reachable
 from config_admin.health.rules.phases import SOURCES
-from config_admin.health.rules.scopes import shared_scopes
+from config_admin.health.rules.scopes import find_shared_scopes
+from config_admin.health.rules.simulator import simulate_phase
 from config_admin.health.rules.solve import Wanted, sample_turns
 from config_admin.health.survey import Survey
-from config_admin.health.witness import Witness
 from config_admin.validation import relations
 from config_admin.validation.findings import Severity
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
@@ -45,17 +44,17 @@ def find_unreachable_states(survey: Survey) -> Iterator[Diagnosis]:
             if (
                 survey.is_near(scope[0])
                 and survey.snapshot.is_active(scope[0])
-                and not reaches(survey.snapshot, *scope)
+                and not is_reachable(survey.snapshot, *scope)
             ):
                 waiting.setdefault(scope, []).append(row)
     for (intent, state), members in sorted(waiting.items()):
         if survey.is_touched(*members):
-            yield diagnosis(
+            yield make_diagnosis(
                 "UNREACHABLE_STATE",
                 Severity.WARNING,
                 members[0],
                 (
-                    f"{_rows(len(members))} for {scope_name(intent, state)}, and no rule, phrase or state graph "
+                    f"{_count_rows(len(members))} for {scope_name(intent, state)}, and no rule, phrase or state graph "
                     "edge leads there."
                 ),
                 "No conversation reaches this state, so its rows are never used.",
@@ -64,7 +63,7 @@ def find_unreachable_states(survey: Survey) -> Iterator[Diagnosis]:
             )
 
 
-def _rows(count: int) -> str:
+def _count_rows(count: int) -> str:
     return "There is a row" if count == 1 else f"There are {count} rows"
 
 
@@ -72,49 +71,49 @@ def find_unanswered_states(survey: Survey) -> Iterator[Diagnosis]:
     """Every state of an intent without an answer that the engine reached in a simulated turn."""
     snapshot = survey.snapshot
     resetting = live_settings.read(snapshot, RESET_INTENT_CODES).value
-    for intent, states in sorted(reach(snapshot).items()):
+    for intent, states in sorted(find_reachable_states(snapshot).items()):
         if not survey.is_near(intent) or intent in (*resetting, UNKNOWN):
             continue
         for state in sorted(states - BUILT_IN_STATES):
             if choose_response(snapshot, intent, state).winner is None and not survey.late("states"):
-                yield from _report_unanswered(survey, intent, state)
+                yield from _report_unanswered_state(survey, intent, state)
 
 
-def _report_unanswered(survey: Survey, intent: str, state: str) -> Iterator[Diagnosis]:
-    for row in _leading(survey, intent, state):
+def _report_unanswered_state(survey: Survey, intent: str, state: str) -> Iterator[Diagnosis]:
+    for row in _list_leading_rows(survey, intent, state):
         by_rule = isinstance(row, rows.Rule)
-        shown = _come_to(survey, row, intent, state) if isinstance(row, rows.Rule) else None
-        if by_rule and shown is None:
+        witness = _simulate_arrival(survey, row, intent, state) if isinstance(row, rows.Rule) else None
+        if by_rule and witness is None:
             continue
-        yield diagnosis(
+        yield make_diagnosis(
             "STATE_WITHOUT_RESPONSE",
             Severity.WARNING,
             row,
             f"This leads to {scope_name(intent, state)}, which has no answer.",
             "The turn fails with RESPONSE_MAPPING_NOT_FOUND, and the customer gets no answer.",
-            witness=shown,
+            witness=witness,
         )
         return
 
 
-def _come_to(survey: Survey, rule: rows.Rule, intent: str, state: str) -> Witness | None:
+def _simulate_arrival(survey: Survey, rule: rows.Rule, intent: str, state: str) -> Witness | None:
     """A simulated turn after which the rules of the phase have left the conversation there."""
     phase = read_phase(rule.phase)
     if phase is None or phase not in SOURCES:
         return None
-    known = shared_scopes(survey.simulator, phase, rule)
+    known = find_shared_scopes(survey.simulator, phase, rule)
     moves = code(rule.action) == RuleAction.SET_STATE and code(rule.intent_code) == ANY
     where = dict.fromkeys((intent, one) for _, one in known) if moves else known
-    for found in islice(sample_turns(survey.simulator, phase, where, [Wanted(rule)]), MAX_PLAYED):
-        end = dry.play(found.session, phase, survey.harmless).end
+    for sample in islice(sample_turns(survey.simulator, phase, where, [Wanted(rule)]), MAX_PLAYED):
+        end = simulate_phase(sample.session, phase, survey.harmless).end
         if (end.intent, end.state) == (intent, state):
-            return witness(found)
+            return make_witness(sample)
     return None
 
 
-def _leading(survey: Survey, intent: str, state: str) -> Iterator[Row]:
+def _list_leading_rows(survey: Survey, intent: str, state: str) -> Iterator[Row]:
     """Rules that may lead there, and phrases that do."""
-    by_target = survey.snapshot.index(rows.Rule, _target, relations.rank)
+    by_target = survey.snapshot.index(rows.Rule, _get_target, relations.rank)
     for rule in islice(by_target.get((RuleAction.SET_STATE, state), ()), MAX_LEADING):
         if survey.active(rule) and relations.scope_fits(code(rule.intent_code), intent):
             yield rule
@@ -126,22 +125,22 @@ def _leading(survey: Survey, intent: str, state: str) -> Iterator[Row]:
             yield row
 
 
-def _target(rule: rows.Rule) -> tuple[str, str]:
+def _get_target(rule: rows.Rule) -> tuple[str, str]:
     """The action of a rule, and its target if it moves."""
     return code(rule.action), code(rule.action_value)
 
 
 def find_unused_responses(survey: Survey) -> Iterator[Diagnosis]:
     """Every answer that a closer one replaces in each state."""
-    found = reach(survey.snapshot)
+    reachable = find_reachable_states(survey.snapshot)
     for row in survey.of(rows.Response):
         scope = relations.scope_key(row)
-        if not survey.snapshot.is_active(scope[0]) or not reaches(survey.snapshot, *scope):
+        if not survey.snapshot.is_active(scope[0]) or not is_reachable(survey.snapshot, *scope):
             continue
-        covering = _covering(survey, row, found)
+        covering = _find_covering(survey, row, reachable)
         if covering:
-            names = ", ".join(str(one.pk) for one in covering[:5])
-            yield diagnosis(
+            names = ", ".join(str(response.pk) for response in covering[:5])
+            yield make_diagnosis(
                 "RESPONSE_NEVER_USED",
                 Severity.WARNING,
                 row,
@@ -154,14 +153,14 @@ def find_unused_responses(survey: Survey) -> Iterator[Diagnosis]:
             )
 
 
-def _covering(survey: Survey, row: rows.Response, found: Reach) -> list[rows.Response]:
+def _find_covering(survey: Survey, row: rows.Response, reachable: ReachableStates) -> list[rows.Response]:
     """The rows that win instead; none if it wins somewhere."""
     intent, state = relations.scope_key(row)
     winners: dict[int, rows.Response] = {}
-    for one in [intent] if intent != ANY else sorted(found):
-        for where in [state] if state != ANY else sorted(found.get(one, ())):
+    for one in [intent] if intent != ANY else sorted(reachable):
+        for where in [state] if state != ANY else sorted(reachable.get(one, ())):
             # A question of the engine answers an intent collision.
-            if where == INTENT_COLLISION or where not in found.get(one, ()):
+            if where == INTENT_COLLISION or where not in reachable.get(one, ()):
                 continue
             winner = choose_response(survey.snapshot, one, where).winner
             if winner is None or winner.response_id == row.response_id:

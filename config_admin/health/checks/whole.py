@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from config_admin.health.checks.words import scope_name
-from config_admin.health.diagnosis import Diagnosis, diagnosis
-from config_admin.health.rules.branching import branches
-from config_admin.health.rules.claims import Claim, TextClaim
+from config_admin.health.diagnosis import Diagnosis, make_diagnosis
+from config_admin.health.rules.claims import Claim, TextClaim, split_condition
 from config_admin.health.survey import Survey
 from config_admin.validation import relations
 from config_admin.validation.findings import Severity
@@ -24,7 +23,7 @@ def check_fallback(survey: Survey) -> Iterator[Diagnosis]:
     if survey.touched is not None and not any(key.table == rows.Response.table for key in survey.touched):
         return
     if choose_response(survey.snapshot, UNKNOWN, UNKNOWN).winner is None:
-        yield diagnosis(
+        yield make_diagnosis(
             "FALLBACK_MISSING",
             Severity.ERROR,
             None,
@@ -38,7 +37,7 @@ def find_unusable_rows(survey: Survey) -> Iterator[Diagnosis]:
     """Every enabled row that no turn can use."""
     for row, fault in list_faults(survey.snapshot):
         if survey.is_touched(row):
-            yield diagnosis(
+            yield make_diagnosis(
                 "ROW_UNUSABLE",
                 Severity.ERROR,
                 row,
@@ -61,7 +60,7 @@ def find_rows_of_inactive_intents(survey: Survey) -> Iterator[Diagnosis]:
         known = snapshot.row(rows.Intent, intent)
         counted = "A row is" if len(found) == 1 else f"{len(found)} rows are"
         why = "is disabled" if known else "does not exist"
-        yield diagnosis(
+        yield make_diagnosis(
             "ROW_INACTIVE_INTENT",
             Severity.WARNING,
             known or found[0],
@@ -78,9 +77,9 @@ def find_unanswered_confirmations(survey: Survey) -> Iterator[Diagnosis]:
         if InteractionMode.read(template.interaction_mode) is not InteractionMode.CONFIRM:
             continue
         intent, state = relations.scope_key(template)
-        if not survey.snapshot.is_active(intent) or _reacts(survey, intent, state):
+        if not survey.snapshot.is_active(intent) or _has_reaction(survey, intent, state):
             continue
-        yield diagnosis(
+        yield make_diagnosis(
             "CONFIRM_WITHOUT_ACTION_OR_RULE",
             Severity.WARNING,
             template,
@@ -93,7 +92,7 @@ def find_unanswered_confirmations(survey: Survey) -> Iterator[Diagnosis]:
         )
 
 
-def _reacts(survey: Survey, intent: str, state: str) -> bool:
+def _has_reaction(survey: Survey, intent: str, state: str) -> bool:
     if any(relations.sharing_scope(survey.snapshot, rows.PendingAction, intent, state)):
         return True
     near = relations.sharing_scope(survey.snapshot, rows.Rule, intent, state)
@@ -104,29 +103,31 @@ def _is_on_yes(rule: rows.Rule) -> bool:
     """True for a rule about the act, or about the confirmed form; or one tested in code."""
     if code(rule.rule_type) in custom_matchers():
         return True
-    return any(_speaks_of_yes(claim) for branch in branches(rule) for claim in branch)
+    return any(_tests_yes(claim) for branch in split_condition(rule) for claim in branch)
 
 
-def _speaks_of_yes(claim: Claim) -> bool:
+def _tests_yes(claim: Claim) -> bool:
     if isinstance(claim, TextClaim):
         on_act = claim.target == MatchTarget.DIALOGUE_ACT
         return claim.predicate.holds(DialogueAct.AFFIRM) if on_act else claim.predicate.holds("yes")
-    return any(
-        place in (("inputParams", "dialogue_act"), ("inputParams", "routing_decision")) for place in claim.places
-    )
+    return any(path in (("inputParams", "dialogue_act"), ("inputParams", "routing_decision")) for path in claim.paths)
 
 
 def find_unused_tools(survey: Survey) -> Iterator[Diagnosis]:
     """A tool that no planner can choose, no row calls and no rule requests."""
     named = {relations.tool_code_key(row) for row in survey.snapshot.enabled_rows(rows.DirectTool)}
-    asked = [_asks(rule) for rule in survey.snapshot.enabled_rows(rows.Rule) if "tool" in (rule.action_value or "")]
+    asked = [
+        _get_lowercase_value(rule)
+        for rule in survey.snapshot.enabled_rows(rows.Rule)
+        if "tool" in (rule.action_value or "")
+    ]
     for tool in survey.of(rows.Tool):
         name = relations.tool_code_key(tool)
         if name in named or any(name in said for said in asked) or not survey.snapshot.is_active(tool.intent_code):
             continue
         if any(relations.sharing_scope(survey.snapshot, rows.Planner, tool.intent_code, tool.state_code)):
             continue
-        yield diagnosis(
+        yield make_diagnosis(
             "TOOL_NEVER_USED",
             Severity.WARNING,
             tool,
@@ -138,5 +139,5 @@ def find_unused_tools(survey: Survey) -> Iterator[Diagnosis]:
         )
 
 
-def _asks(rule: rows.Rule) -> str:
+def _get_lowercase_value(rule: rows.Rule) -> str:
     return (rule.action_value or "").lower()

@@ -1,23 +1,49 @@
-"""A simple claim about a turn: a part of a rule's condition.
+"""A rule's condition as alternatives of simple claims about a turn, each of which can be searched for.
 
 A claim only guides the search; the engine decides at the end whether a rule holds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import islice, product
 from typing import Any
 
 from config_admin.health.texts.predicate import TextPredicate
+from convengine.engine.rules import bank
+from convengine.engine.rules.conditions import get_target
+from convengine.engine.rules.json_path import PathError
 from convengine.engine.rules.json_path.compile import Test, compile_test
 from convengine.engine.rules.json_path.meter import BudgetExceeded, Meter
-from convengine.engine.rules.json_path.nodes import Compare, Elements, Exists, Length, Matches, Members, Path
+from convengine.engine.rules.json_path.nodes import (
+    Children,
+    Compare,
+    Condition,
+    Descendants,
+    Either,
+    Elements,
+    Every,
+    Exists,
+    Length,
+    Literal,
+    Matches,
+    Members,
+    Not,
+    Path,
+    Slice,
+    Step,
+    Where,
+)
+from convengine.engine.rules.json_path.parser import parse_path
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import RuleType
 from convengine.engine.turn.facts import RESERVED_FACTS
 
 #: Keys from the top of a document to a value.
 Keys = tuple[str | int, ...]
 #: The same from the top of the facts, where each value has one path only: `$.x` is `context.x`.
-Place = tuple[str | int, ...]
+FactPath = tuple[str | int, ...]
 #: A comparison, a pattern or a path alone.
 Simple = Compare | Matches | Exists
 
@@ -51,12 +77,12 @@ class FactClaim:
     in_context: bool = False
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def paths(self) -> tuple[FactPath, ...]:
         """The paths of its values; for a path that branches, the path before the branch."""
         return tuple(dict.fromkeys(self._get_value_key(path) for path in _paths(self.condition)))
 
     @property
-    def base_place(self) -> Place:
+    def base_path(self) -> FactPath:
         """The path of the node that it tests."""
         return get_value_key(self.base, self.in_context)
 
@@ -71,15 +97,15 @@ class FactClaim:
     def _test(self) -> Test:
         return compile_test(self.condition)
 
-    def _get_value_key(self, path: Path) -> Place:
-        return get_value_key((() if path.from_root else self.base) + _certain(path), self.in_context)
+    def _get_value_key(self, path: Path) -> FactPath:
+        return get_value_key((() if path.from_root else self.base) + _definite_keys(path), self.in_context)
 
 
 Claim = TextClaim | FactClaim
 Branch = tuple[Claim, ...]
 
 
-def get_value_key(keys: Keys, in_context: bool) -> Place:
+def get_value_key(keys: Keys, in_context: bool) -> FactPath:
     """The only path of a value."""
     if in_context:
         return ("context", *keys)
@@ -101,7 +127,7 @@ def _paths(condition: Simple) -> Iterator[Path]:
     yield from (path for path in measured if isinstance(path, Path))
 
 
-def _certain(path: Path) -> Keys:
+def _definite_keys(path: Path) -> Keys:
     """The keys of a path before it branches."""
     keys: list[str | int] = []
     for step in path.steps:
@@ -114,3 +140,125 @@ def _certain(path: Path) -> Keys:
             case _:
                 break
     return tuple(keys)
+
+
+#: Maximum alternatives of one condition.
+MAX_BRANCHES = 24
+
+
+def split_condition(rule: rows.Rule, holds: bool = True) -> tuple[Branch, ...]:
+    """How the condition holds, or does not hold; none for a rule that cannot be searched."""
+    return _split_condition(
+        code(rule.rule_type), get_target(rule), rule.match_pattern or "", rule.null_leaf_matches, holds
+    )
+
+
+@lru_cache(maxsize=16384)
+def _split_condition(kind: str, target: str, pattern: str, null_leaf: bool, holds: bool) -> tuple[Branch, ...]:
+    if kind in (RuleType.EXACT, RuleType.REGEX):
+        predicate = TextPredicate(bank.RULE_EXACT if kind == RuleType.EXACT else bank.REGEX, pattern)
+        return ((TextClaim(target, predicate, holds),),)
+    if kind not in (RuleType.JSON_PATH, RuleType.CONTEXT_JSON_PATH):
+        return ()
+    try:
+        path = parse_path(pattern)
+    except PathError:
+        return ()
+    claims = _Claims(kind == RuleType.CONTEXT_JSON_PATH)
+    alternatives = claims.leading(path, null_leaf) if holds else claims.leading_nowhere(path, null_leaf)
+    return tuple(islice(alternatives, MAX_BRANCHES))
+
+
+def split_filter(condition: Condition) -> Iterator[Branch]:
+    """How an element of a list fulfils the condition of a filter; its own keys are in the context."""
+    return _Claims(in_context=True).of(condition, True, ())
+
+
+class _Claims:
+    """Splits conditions on one document into claims."""
+
+    def __init__(self, in_context: bool) -> None:
+        self._in_context = in_context
+
+    def leading(self, path: Path, null_leaf: bool) -> Iterator[Branch]:
+        """How a path holds as a condition."""
+        for claims, keys in self._walk(path.steps, ()):
+            if path.steps and isinstance(path.steps[-1], Where):
+                yield claims
+            else:
+                yield (*claims, *self._leaf(keys, null_leaf))
+
+    def _leaf(self, keys: Keys, null_leaf: bool) -> Iterator[Claim]:
+        """A value exists, it is not false, and if required it is not empty."""
+        here = Path(from_root=False)
+        yield FactClaim(Exists(here), True, keys, self._in_context)
+        yield FactClaim(Compare(here, "==", Literal(False)), False, keys, self._in_context)
+        if not null_leaf:
+            yield FactClaim(Compare(here, "==", Literal(None)), False, keys, self._in_context)
+            yield FactClaim(Compare(here, "empty", Literal(True)), False, keys, self._in_context)
+
+    def leading_nowhere(self, path: Path, null_leaf: bool) -> Iterator[Branch]:
+        """How it does not hold."""
+        if not path.filtered:
+            exists = Exists(Path(path.steps, from_root=False))
+            yield (FactClaim(exists, False, (), self._in_context),)
+            yield (FactClaim(Compare(exists.path, "==", Literal(False)), True, (), self._in_context),)
+            if not null_leaf:
+                yield (FactClaim(Compare(exists.path, "==", Literal(None)), True, (), self._in_context),)
+        elif len(path.steps) == 1 and isinstance(path.steps[0], Where):
+            yield from self.of(path.steps[0].condition, False, ())
+        else:
+            yield (FactClaim(Exists(Path(path.steps, from_root=False)), False, (), self._in_context),)
+
+    def _walk(self, steps: Sequence[Step], keys: Keys) -> Iterator[tuple[Branch, Keys]]:
+        """Where a path may lead, with the claims on the way."""
+        if not steps:
+            yield (), keys
+            return
+        step, rest = steps[0], steps[1:]
+        if isinstance(step, Where):
+            # An object is tested itself, of a list the elements; two rules may mean two of them.
+            elements = ((*keys, 0), (*keys, 1)) if keys and keys[-1] not in (0, 1) else ()
+            for base in (keys, *elements):
+                for claims, (more, end) in product(self.of(step.condition, True, base), self._walk(rest, base)):
+                    yield (*claims, *more), end
+            return
+        for key in _first_keys(step):
+            yield from self._walk(rest, (*keys, key) if key != "" else keys)
+
+    def of(self, condition: Condition, holds: bool, base: Keys) -> Iterator[Branch]:
+        """Alternatives of a condition on the node at `base`."""
+        match condition:
+            case Not(term):
+                yield from self.of(term, not holds, base)
+            case Every(terms) | Either(terms):
+                parts = [tuple(self.of(term, holds, base)) for term in terms]
+                if isinstance(condition, Every) is holds:
+                    # All parts together.
+                    for chosen in islice(product(*parts), MAX_BRANCHES):
+                        yield tuple(claim for branch in chosen for claim in branch)
+                else:
+                    yield from (branch for part in parts for branch in part)
+            case Exists(path) if holds and path.filtered:
+                start: Keys = () if path.from_root else base
+                for claims, keys in self._walk(path.steps, start):
+                    yield (*claims, FactClaim(Exists(Path(from_root=False)), True, keys, self._in_context))
+            case _:
+                yield (FactClaim(condition, holds, base, self._in_context),)
+
+
+def _first_keys(step: Step) -> tuple[str | int, ...]:
+    """Keys that a step may take; the empty one stays."""
+    match step:
+        case Members(names):
+            return names
+        case Elements(indexes):
+            return tuple(max(index, 0) for index in indexes)
+        case Slice(start, _, _):
+            return (max(start or 0, 0),)
+        case Children():
+            return (0,)
+        case Descendants():
+            return ("",)
+        case Where():
+            return ()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from config_admin.health.rules.claims import NOTHING, FactClaim, Keys, Place
+from config_admin.health.rules.claims import NOTHING, FactClaim, FactPath, Keys
 
 Json = Any
 
@@ -12,33 +12,33 @@ class Conflict(ValueError):
     """Two values need the same position."""
 
 
-def document(values: Mapping[Place, Json], bases: Sequence[Place] = ()) -> dict[str, Json]:
+def build_document(values: Mapping[FactPath, Json], bases: Sequence[FactPath] = ()) -> dict[str, Json]:
     """The document with each value at its path, and an object at each of `bases`. Raises Conflict."""
-    made: dict[str, Json] = {}
-    for place in sorted(values, key=len):
-        if values[place] is not NOTHING:
-            _set_value(made, place, values[place])
+    document: dict[str, Json] = {}
+    for path in sorted(values, key=len):
+        if values[path] is not NOTHING:
+            _set_value(document, path, values[path])
     for base in bases:
-        if at(made, base) is NOTHING:
-            _set_value(made, base, {})
-    return made
+        if get_value(document, base) is NOTHING:
+            _set_value(document, base, {})
+    return document
 
 
-def _set_value(made: dict[str, Json], place: Place, value: Json) -> None:
-    here: Any = made
-    for key, following in zip(place, (*place[1:], None), strict=True):
+def _set_value(document: dict[str, Json], path: FactPath, value: Json) -> None:
+    node: Any = document
+    for key, following in zip(path, (*path[1:], None), strict=True):
         last = following is None
         fresh: Json = _copy(value) if last else [] if isinstance(following, int) else {}
         if isinstance(key, int):
-            if not isinstance(here, list):
-                raise Conflict(f"{place}: not a list")
-            here.extend(None for _ in range(key + 1 - len(here)))
-            here[key] = fresh if last or here[key] is None else here[key]
+            if not isinstance(node, list):
+                raise Conflict(f"{path}: not a list")
+            node.extend(None for _ in range(key + 1 - len(node)))
+            node[key] = fresh if last or node[key] is None else node[key]
         else:
-            if not isinstance(here, dict):
-                raise Conflict(f"{place}: not an object")
-            here[key] = fresh if last or here.get(key) is None else here[key]
-        here = here[key]
+            if not isinstance(node, dict):
+                raise Conflict(f"{path}: not an object")
+            node[key] = fresh if last or node.get(key) is None else node[key]
+        node = node[key]
 
 
 def _copy(value: Json) -> Json:
@@ -47,26 +47,26 @@ def _copy(value: Json) -> Json:
     return [_copy(inner) for inner in value] if isinstance(value, list) else value
 
 
-def at(made: Json, keys: Keys) -> Json:
+def get_value(node: Json, keys: Keys) -> Json:
     """The value at a path, or NOTHING."""
     for key in keys:
-        in_list = isinstance(made, (list, tuple)) and isinstance(key, int) and -len(made) <= key < len(made)
-        if not in_list and not (isinstance(made, Mapping) and key in made):
+        in_list = isinstance(node, (list, tuple)) and isinstance(key, int) and -len(node) <= key < len(node)
+        if not in_list and not (isinstance(node, Mapping) and key in node):
             return NOTHING
-        made = made[key]
-    return made
+        node = node[key]
+    return node
 
 
-def says(claim: FactClaim, values: Mapping[Place, Json]) -> bool:
+def holds_in(claim: FactClaim, values: Mapping[FactPath, Json]) -> bool:
     """Whether the claim holds for a document with only these values."""
     try:
-        made = document(values, (claim.base_place,) if claim.base_place else ())
+        document = build_document(values, (claim.base_path,) if claim.base_path else ())
     except Conflict:
         return False
-    node = at(made, claim.base_place)
-    context = made.get("context")
-    root = context if claim.in_context else _as_facts(made, context if isinstance(context, dict) else {})
-    return claim.holds_for(root if not claim.base_place else node, root) is claim.holds
+    node = get_value(document, claim.base_path)
+    context = document.get("context")
+    root = context if claim.in_context else _as_facts(document, context if isinstance(context, dict) else {})
+    return claim.holds_for(root if not claim.base_path else node, root) is claim.holds
 
 
 def _as_facts(made: Mapping[str, Json], context: Mapping[str, Json]) -> dict[str, Json]:

@@ -3,8 +3,8 @@
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from config_admin.health.rules.claims import NOTHING, Place
-from config_admin.health.rules.document import at
+from config_admin.health.rules.claims import NOTHING, FactPath
+from config_admin.health.rules.document import get_value
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import COMPUTED, REMOVED, ActionValueError
 from convengine.engine.text.compare import code
@@ -17,17 +17,17 @@ Json = Any
 class Effect(NamedTuple):
     """One thing that a rule sets: its path and the value, NOTHING if it is removed."""
 
-    place: Place
+    path: FactPath
     value: Json
 
 
-def effects(rule: rows.Rule) -> tuple[Effect, ...]:
+def list_effects(rule: rows.Rule) -> tuple[Effect, ...]:
     """What a rule sets; none for a task or a hint, or an unreadable value."""
-    return _effects(code(rule.action), rule.action_value)
+    return _list_effects(code(rule.action), rule.action_value)
 
 
 @lru_cache(maxsize=16384)
-def _effects(action: str, value: str | None) -> tuple[Effect, ...]:
+def _list_effects(action: str, value: str | None) -> tuple[Effect, ...]:
     known = vocabulary.get_action(action)
     if known is None:
         return ()
@@ -38,27 +38,27 @@ def _effects(action: str, value: str | None) -> tuple[Effect, ...]:
     return tuple(Effect(write.path, NOTHING if write.value is REMOVED else write.value) for write in writes)
 
 
-def find_contested(one: rows.Rule, other: rows.Rule) -> tuple[Place, ...]:
+def find_contested(one: rows.Rule, other: rows.Rule) -> tuple[FactPath, ...]:
     """What both rules set, unless they plainly agree; of two nested things, the inner one."""
-    found: list[Place] = []
-    for first in effects(one):
-        for second in effects(other):
-            longer, shorter = sorted((first.place, second.place), key=len, reverse=True)
-            if longer[: len(shorter)] == shorter and not _agree(first, second):
+    found: list[FactPath] = []
+    for first in list_effects(one):
+        for second in list_effects(other):
+            longer, shorter = sorted((first.path, second.path), key=len, reverse=True)
+            if longer[: len(shorter)] == shorter and not _has_same_value(first, second):
                 found.append(longer)
     return tuple(dict.fromkeys(found))
 
 
-def _agree(one: Effect, other: Effect) -> bool:
-    if one.place != other.place or COMPUTED in (one.value, other.value):
+def _has_same_value(one: Effect, other: Effect) -> bool:
+    if one.path != other.path or COMPUTED in (one.value, other.value):
         return False
     same_kind = isinstance(one.value, bool) == isinstance(other.value, bool)
     return one.value is other.value or (same_kind and bool(one.value == other.value))
 
 
-def read_value(session: Session, place: Place) -> Json:
+def read_value(session: Session, path: FactPath) -> Json:
     """The value in a session at the path of an effect."""
-    match place[0]:
+    match path[0]:
         case "state":
             return session.state
         case "intent":
@@ -66,8 +66,8 @@ def read_value(session: Session, place: Place) -> Json:
         case "standaloneQuery":
             return session.standalone_query
         case "preference":
-            return session.preferences.get(str(place[1]), NOTHING)
+            return session.preferences.get(str(path[1]), NOTHING)
         case "context":
-            return at(session.context, place[1:])
+            return get_value(session.context, path[1:])
         case _:
-            return at(session.input_params, place[1:])
+            return get_value(session.input_params, path[1:])

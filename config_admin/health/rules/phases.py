@@ -41,7 +41,7 @@ _WITHIN = {"AgentIntentResolver": "IntentResolutionStep", "classifier": "IntentR
 _WRITER = re.compile(r"[A-Z]\w+Step\b|AgentIntentResolver")
 _BOOLEANS = (True, False)
 #: The documented values of params that the engine sets (settings 5).
-VALUES: Mapping[str, Sequence[Json]] = {
+PARAM_VALUES: Mapping[str, Sequence[Json]] = {
     "dialogue_act": tuple(act.value for act in DialogueAct),
     "dialogue_act_regex": tuple(act.value for act in DialogueAct),
     "dialogue_act_llm_candidate": (*(act.value for act in DialogueAct), None),
@@ -91,17 +91,17 @@ FREE_FACTS = frozenset(
 LIFECYCLES = tuple(word.value for word in Lifecycle)
 
 
-def params_of(phase: RulePhase) -> dict[str, Json]:
+def get_phase_params(phase: RulePhase) -> dict[str, Json]:
     """The input params at the start of every run of the phase."""
-    told = build_flags(phase, SOURCES[phase])
+    flags = build_flags(phase, SOURCES[phase])
     params = {
-        "post_intent_rule": told["ruleAgentPostIntent"],
-        "rule_execution_source": told["ruleExecutionSource"],
-        "rule_execution_origin": told["ruleExecutionOrigin"],
-        "rule_phase": told["rulePhase"],
-        "rule_agent_post_intent": told["ruleAgentPostIntent"],
-        "rule_agent_post_mcp": told["ruleAgentPostMcp"],
-        "rule_tool_post_execution": told["ruleToolPostExecution"],
+        "post_intent_rule": flags["ruleAgentPostIntent"],
+        "rule_execution_source": flags["ruleExecutionSource"],
+        "rule_execution_origin": flags["ruleExecutionOrigin"],
+        "rule_phase": flags["rulePhase"],
+        "rule_agent_post_intent": flags["ruleAgentPostIntent"],
+        "rule_agent_post_mcp": flags["ruleAgentPostMcp"],
+        "rule_tool_post_execution": flags["ruleToolPostExecution"],
     }
     if phase in (RulePhase.POST_CLASSIFIER_INTENT, RulePhase.POST_AGENT_INTENT):
         params["intent_resolved_by"] = "CLASSIFIER" if phase == RulePhase.POST_CLASSIFIER_INTENT else "AGENT"
@@ -112,10 +112,10 @@ def params_of(phase: RulePhase) -> dict[str, Json]:
 
 def list_fixed_params(phase: RulePhase) -> dict[str, Json]:
     """Those that are the same in every run; a tool may have failed."""
-    return {key: value for key, value in params_of(phase).items() if key != "tool_status"}
+    return {key: value for key, value in get_phase_params(phase).items() if key != "tool_status"}
 
 
-def may_stand(key: str, value: Json, phase: RulePhase, written: Mapping[str, Sequence[Json]]) -> bool:
+def is_possible_param(key: str, value: Json, phase: RulePhase, written: Mapping[str, Sequence[Json]]) -> bool:
     """Whether an input param can have a value when the phase runs.
 
     A param that only the engine sets has its documented values, once its step has run. `written` are the values that
@@ -129,7 +129,7 @@ def may_stand(key: str, value: Json, phase: RulePhase, written: Mapping[str, Seq
         return bool(value == fixed[key]) and type(value) is type(fixed[key])
     if "R" in known.owner and any(value == one and type(value) is type(one) for one in written.get(key, ())):
         return True
-    values = VALUES.get(key)
+    values = PARAM_VALUES.get(key)
     fits = values is None or any(value == one and type(value) is type(one) for one in values)
     return fits and "E" in known.owner and _has_run(key, phase)
 
@@ -160,7 +160,7 @@ def steps_before(phase: RulePhase) -> tuple[StepTiming, ...]:
     return tuple(StepTiming(name, 0.0, 0.0, True) for name in _STEPS[: _STEPS.index(_STEP_OF[phase])])
 
 
-def fact_may_be(name: str, value: Json, phase: RulePhase) -> bool:
+def is_possible_fact(name: str, value: Json, phase: RulePhase) -> bool:
     """Whether a free fact can have a value; for a nested one the value is an object."""
     match name:
         case "turnNo":

@@ -1,22 +1,37 @@
-"""A possible turn: its free values, and what the engine derives from them."""
+"""Simulated turns: whether the engine reaches a phase with a session, and what the phase does there."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, Never, cast
 
-from config_admin.health.rules import dry, phases
-from config_admin.health.rules.arriving import arrives
+from config_admin.health.rules import phases
+from config_admin.health.rules.phases import SOURCES
+from config_admin.validation import relations
 from config_admin.validation.world import World
+from convengine.engine.dialogue.classify import classify
+from convengine.engine.dialogue.settings import RESET_ACT_RESETS
 from convengine.engine.forms.facts import SCHEMA_INCOMPLETE
 from convengine.engine.forms.form import get_form
+from convengine.engine.forms.status import is_meaningful
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import ActionValueError
-from convengine.engine.text.compare import code
-from convengine.engine.turn import rows
-from convengine.engine.turn.enums import DialogueAct, RulePhase, read_phase
+from convengine.engine.rules.apply import run_phase
+from convengine.engine.steps.containers.step import choose_containers
+from convengine.engine.steps.conversation.step import is_reset_command
+from convengine.engine.steps.intents.classifiers import get_classifier_bank
+from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
+from convengine.engine.steps.policy.policies import get_policy_bank
+from convengine.engine.text.compare import blank, code, truthy
+from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.enums import DialogueAct, RuleAction, RulePhase, RuleType, read_phase
+from convengine.engine.turn.params import is_engine_owned
+from convengine.engine.turn.ports import Ports
+from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import Clarification, Session
-from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.snapshot import Snapshot, Table
+from convengine.engine.turn.trail import Trail
+from convengine.engine.turn.turn import Turn, TurnRequest
 
 Json = Any
 #: The conversation of every simulated turn.
@@ -55,8 +70,8 @@ class TurnSimulator:
 
     def session(self, turn: HypotheticalTurn) -> Session | None:
         """The session as rules see it; null if the engine would not reach it like that."""
-        phase, params = turn.phase, {**phases.params_of(turn.phase), **turn.params}
-        if not all(phases.may_stand(key, value, phase, self.written) for key, value in turn.params.items()):
+        phase, params = turn.phase, {**phases.get_phase_params(turn.phase), **turn.params}
+        if not all(phases.is_possible_param(key, value, phase, self.written) for key, value in turn.params.items()):
             return None
         if "previousTurn" in turn.facts:
             params["previousTurn"] = turn.facts["previousTurn"]
@@ -77,27 +92,27 @@ class TurnSimulator:
             **(self._facts(turn) | self._form(turn)),
         )
         act = self._act(session, turn.params.get("dialogue_act"))
-        if act is None or not arrives(self.snapshot, self.world, turn.phase, session, self.act_of(session)):
+        if act is None or not reaches_phase(self.snapshot, self.world, turn.phase, session, self.classify_act(session)):
             return None
         return session.with_params({"dialogue_act": act})
 
     def _facts(self, turn: HypotheticalTurn) -> dict[str, Json]:
-        told, given = phases.params_of(turn.phase), turn.facts
-        question = given.get("pendingClarificationQuestion")
-        data = given.get("containerData")
+        params, facts = phases.get_phase_params(turn.phase), turn.facts
+        question = facts.get("pendingClarificationQuestion")
+        data = facts.get("containerData")
         return {
-            "lifecycle": given.get("lifecycle", "RUNNING"),
-            "context_summary": given.get("contextSummary", ""),
-            "last_llm_stage": given.get("lastLlmStage"),
-            "last_llm_output": given.get("lastLlmOutput"),
+            "lifecycle": facts.get("lifecycle", "RUNNING"),
+            "context_summary": facts.get("contextSummary", ""),
+            "last_llm_stage": facts.get("lastLlmStage"),
+            "last_llm_output": facts.get("lastLlmOutput"),
             "container_data": data,
             "has_container_data": data is not None,
             "clarification": Clarification(question, "AGENT") if question is not None else None,
-            "intent_locked": given.get("intentLocked", False),
-            "intent_lock_reason": SCHEMA_INCOMPLETE if given.get("intentLocked") else None,
-            "post_intent_rule": told["rule_agent_post_intent"],
-            "rule_execution_source": told["rule_execution_source"],
-            "rule_execution_origin": told["rule_execution_origin"],
+            "intent_locked": facts.get("intentLocked", False),
+            "intent_lock_reason": SCHEMA_INCOMPLETE if facts.get("intentLocked") else None,
+            "post_intent_rule": params["rule_agent_post_intent"],
+            "rule_execution_source": params["rule_execution_source"],
+            "rule_execution_origin": params["rule_execution_origin"],
         }
 
     def _form(self, turn: HypotheticalTurn) -> dict[str, Json]:
@@ -115,18 +130,18 @@ class TurnSimulator:
 
     def _act(self, session: Session, wanted: str | None) -> str | None:
         """The dialogue act: what the engine reads from the text, or what a model or a rule may set."""
-        found = self.act_of(session)
-        if wanted is None or wanted == found:
-            return found.value
-        told = wanted in self.written.get("dialogue_act", ())
-        open_ = wanted in (DialogueAct.ANSWER, DialogueAct.EDIT) and found in _BY_DEFAULT
-        return wanted if told or open_ or self.world.model_configured else None
+        by_text = self.classify_act(session)
+        if wanted is None or wanted == by_text:
+            return by_text.value
+        set_by_rule = wanted in self.written.get("dialogue_act", ())
+        open_ = wanted in (DialogueAct.ANSWER, DialogueAct.EDIT) and by_text in _BY_DEFAULT
+        return wanted if set_by_rule or open_ or self.world.model_configured else None
 
-    def act_of(self, session: Session) -> DialogueAct:
+    def classify_act(self, session: Session) -> DialogueAct:
         """The dialogue act of a text by the engine's patterns."""
         key = (session.user_text or "", session.intent_locked or session.clarification is not None)
         if key not in self._acts:
-            self._acts[key] = dry.act_of(session, self.snapshot)
+            self._acts[key] = classify_act(session, self.snapshot)
         return self._acts[key]
 
 
@@ -134,16 +149,166 @@ _BY_DEFAULT = (DialogueAct.ANSWER, DialogueAct.NEW_REQUEST, DialogueAct.QUESTION
 
 
 def _written_values(snapshot: Snapshot) -> dict[str, list[Json]]:
-    found: dict[str, list[Json]] = {}
+    values: dict[str, list[Json]] = {}
     for rule in snapshot.enabled_rows(rows.Rule):
         name = code(rule.action)
         if name not in ("SET_INPUT_PARAM", "SET_DIALOGUE_ACT") or read_phase(rule.phase) is None:
             continue
         try:
-            said = vocabulary.list_actions()[name].parse(rule.action_value)
+            parsed = vocabulary.list_actions()[name].parse(rule.action_value)
         except ActionValueError:
             continue
-        given = said if name == "SET_INPUT_PARAM" else {"dialogue_act": said.act.value}
-        for key, value in given.items():
-            found.setdefault(key, []).append(value)
-    return found
+        params = parsed if name == "SET_INPUT_PARAM" else {"dialogue_act": parsed.act.value}
+        for key, value in params.items():
+            values.setdefault(key, []).append(value)
+    return values
+
+
+_RUN = "health"
+
+
+class _NoTasks:
+    """No task is registered: a rule that needs one has an error and does nothing."""
+
+    def names(self) -> tuple[str, ...]:
+        return ()
+
+    def methods(self, task: str) -> None:
+        return
+
+
+class _NoPorts:
+    """The outside world of a simulation: none."""
+
+    tasks = _NoTasks()
+
+    def __getattr__(self, name: str) -> Never:
+        raise LookupError(f"A simulated turn has no {name}.")
+
+
+def make_turn(snapshot: Snapshot) -> Turn:
+    """A turn that only keeps events."""
+    ports = cast(Ports, _NoPorts())
+    return Turn(_RUN, 1, TurnRequest(_RUN), snapshot, ports, Trail(lambda: 0.0))
+
+
+def replace_custom_code(snapshot: Snapshot) -> Snapshot:
+    """The snapshot without rules that would run code of the deployment; the same one if there are none.
+
+    A condition in code is never tested. An action in code fails: its rule holds, and may end the list.
+    """
+    table = snapshot.table(rows.Rule)
+    rules = [_replace_custom_code(rule) for rule in snapshot.rows(rows.Rule)]
+    if all(replaced is original for replaced, original in zip(rules, table.rows, strict=True)):
+        return snapshot
+    tables = {**snapshot.tables, table.name: Table(table.name, rules, table.unreadable)}
+    return Snapshot(snapshot.config_version, tables, snapshot.defaults)
+
+
+def _replace_custom_code(rule: rows.Rule) -> rows.Rule:
+    action = vocabulary.get_action(rule.action)
+    if code(rule.rule_type) not in set(RuleType):
+        return replace(rule, enabled=False) if rule.enabled else rule
+    return replace(rule, action=RuleAction.SET_TASK, action_value="none") if action and action.custom else rule
+
+
+def classify_act(session: Session, snapshot: Snapshot) -> DialogueAct:
+    """The dialogue act of a message by the engine's patterns; phrases that name a field are not known here."""
+    return classify(session, make_turn(snapshot), lambda: False).act
+
+
+class AppliedRule(NamedTuple):
+    """A rule that acted: its pass, and the session before and after."""
+
+    rule_id: Any
+    number: int
+    before: Session
+    after: Session
+
+
+class SimulatedPhase(NamedTuple):
+    """The result of a simulated phase."""
+
+    steps: Sequence[AppliedRule]
+    end: Session
+    #: True when intent or state still changed in the last allowed pass.
+    capped: bool
+
+
+def simulate_phase(session: Session, phase: RulePhase, snapshot: Snapshot) -> SimulatedPhase:
+    """Run the phase. `snapshot` is harmless; a rule whose action fails has done nothing."""
+    run = make_turn(snapshot)
+    end = run_phase(phase, SOURCES[phase], session, run)
+    steps: list[AppliedRule] = []
+    matched: tuple[Any, int, Session] | None = None
+    capped = False
+    for event in run.trail.events:
+        name = event.stage.split(" (")[0]
+        capped = capped or name == "RULE_PASS_CAP_REACHED"
+        if name == "RULE_MATCH":
+            matched = (event.payload["ruleId"], event.payload["pass"], event.session)
+        elif name == "RULE_APPLIED" and matched and matched[0] == event.payload["ruleId"]:
+            steps.append(AppliedRule(*matched, event.session))
+    return SimulatedPhase(steps, end, capped)
+
+
+#: Phases that need a model.
+_BY_MODEL = (RulePhase.POST_AGENT_INTENT, RulePhase.POST_AGENT_MCP)
+
+
+def reaches_phase(snapshot: Snapshot, world: World, phase: RulePhase, session: Session, act: DialogueAct) -> bool:
+    """False if the engine is known not to reach the phase. `act` is the one that it reads from the text."""
+    if get_policy_bank(snapshot).hits(session.user_text) or _starts_over(snapshot, session, act):
+        return False
+    if phase in _BY_MODEL and not world.model_configured:
+        return False
+    if phases.knows_containers(phase) and _resets(snapshot, session.intent):
+        return False
+    if session.container_data is not None and not choose_containers(snapshot, session.intent, session.state).chosen:
+        return False
+    if phase == RulePhase.POST_TOOL_EXECUTION and truthy(session.input_params.get("skip_tool_execution")):
+        return False
+    if phase == RulePhase.POST_SCHEMA_EXTRACTION and not _collects(session):
+        return False
+    if session.resolved_schema is not None and not _is_sound(snapshot, session, session.resolved_schema):
+        return False
+    return phase != RulePhase.POST_CLASSIFIER_INTENT or _leads_to_intent(snapshot, session)
+
+
+def _starts_over(snapshot: Snapshot, session: Session, act: DialogueAct) -> bool:
+    """A text that only asks to start over lets no rule run (R35)."""
+    turn = make_turn(snapshot)
+    by_act = act is DialogueAct.RESET and turn.config(session, RESET_ACT_RESETS)
+    return by_act or is_reset_command(session, turn)
+
+
+def _resets(snapshot: Snapshot, intent: str | None) -> bool:
+    """An intent that resets the conversation as soon as it is resolved."""
+    return code(intent) in live_settings.read(snapshot, RESET_INTENT_CODES).value
+
+
+def _collects(session: Session) -> bool:
+    """Whether the message is read into a form before the phase."""
+    by_others = truthy(session.input_params.get("skip_schema_extraction")) or code(session.state) == INTENT_COLLISION
+    return session.resolved_schema is not None and not by_others and not blank(session.user_text)
+
+
+def _is_sound(snapshot: Snapshot, session: Session, schema: rows.OutputSchema) -> bool:
+    """Whether the values of the form are possible after collecting: valid, and filled from params of their names."""
+    form = get_form(snapshot, schema)
+    seeds = any(
+        is_meaningful(session.input_params.get(field.path)) and not is_meaningful(session.context.get(field.path))
+        for field in form.fields
+        if not is_engine_owned(field.path)
+    )
+    return not seeds and not form.status(session.context).invalid
+
+
+def _leads_to_intent(snapshot: Snapshot, session: Session) -> bool:
+    """Whether the text matches phrases of this intent and of no other."""
+    by_pk = snapshot.table(rows.Classifier).by_pk
+    hits = {relations.intent_key(by_pk[pk]) for pk in get_classifier_bank(snapshot).hits(session.user_text)}
+    active = {intent for intent in hits if snapshot.is_active(intent)}
+    if active:
+        return active == {code(session.intent)}
+    return any(row.is_semantic for row in relations.of_intent(snapshot, rows.Classifier, code(session.intent)))

@@ -6,11 +6,10 @@ from itertools import islice, product
 from typing import Any, NamedTuple
 
 from config_admin.health.rules import forms, phases, speech
-from config_admin.health.rules.branching import branches
-from config_admin.health.rules.claims import NOTHING, Branch, FactClaim, Place, TextClaim
-from config_admin.health.rules.document import Conflict, document, says
+from config_admin.health.rules.claims import NOTHING, Branch, FactClaim, FactPath, TextClaim, split_condition
+from config_admin.health.rules.document import Conflict, build_document, holds_in
 from config_admin.health.rules.simulator import HypotheticalTurn, TurnSimulator
-from config_admin.health.rules.values import candidates
+from config_admin.health.rules.values import list_candidates
 from config_admin.health.texts.predicate import Text, find_text
 from convengine.engine.rules.conditions import evaluate_rule
 from convengine.engine.turn import rows
@@ -22,7 +21,7 @@ Json = Any
 #: Limits: combinations of alternatives, values per path, and combinations of values.
 MAX_COMBINED, MAX_VALUES, MAX_ASSIGNED = 48, 6, 40
 _TEXTS = ("userText", "resolvedUserInput")
-_ACT: Place = ("inputParams", "dialogue_act")
+_ACT: FactPath = ("inputParams", "dialogue_act")
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Wanted:
 
     rule: rows.Rule
     holds: bool = True
-    written: Mapping[Place, Json] = field(default_factory=dict)
+    written: Mapping[FactPath, Json] = field(default_factory=dict)
 
 
 class SampleTurn(NamedTuple):
@@ -48,14 +47,14 @@ def sample_turns(
 
     A rule that depends on others' changes is not tested here; the simulation of the phase decides.
     """
-    ways = [branches(each.rule, each.holds) for each in wanted]
+    alternatives = [split_condition(each.rule, each.holds) for each in wanted]
     for intent, state in where:
-        for combined in islice(product(*ways), MAX_COMBINED):
-            for found in _sample_combination(simulator, phase, intent, state, wanted, combined):
+        for combined in islice(product(*alternatives), MAX_COMBINED):
+            for sample in _sample_combination(simulator, phase, intent, state, wanted, combined):
                 if all(
-                    each.written or evaluate_rule(each.rule, found.session).matched is each.holds for each in wanted
+                    each.written or evaluate_rule(each.rule, sample.session).matched is each.holds for each in wanted
                 ):
-                    yield found
+                    yield sample
 
 
 def _sample_combination(
@@ -71,34 +70,36 @@ def _sample_combination(
         puzzle.add(claim, each.written) for each, branch in zip(wanted, combined, strict=True) for claim in branch
     ):
         return
-    for schema in forms.in_force(simulator.snapshot, phase, intent, state, puzzle.asks_form):
-        for assigned in puzzle.assignments(simulator, schema or forms.judging(simulator.snapshot, intent, state)):
+    for schema in forms.list_forms(simulator.snapshot, phase, intent, state, puzzle.asks_form):
+        for assigned in puzzle.assignments(
+            simulator, schema or forms.find_usable_form(simulator.snapshot, intent, state)
+        ):
             yield from _sample_assignment(simulator, puzzle, schema, assigned)
 
 
 def _sample_assignment(
-    simulator: TurnSimulator, puzzle: "_Puzzle", schema: rows.OutputSchema | None, assigned: Mapping[Place, Json]
+    simulator: TurnSimulator, puzzle: "_Puzzle", schema: rows.OutputSchema | None, assigned: Mapping[FactPath, Json]
 ) -> Iterator[SampleTurn]:
-    shapes = forms.shapes(simulator.snapshot, schema, assigned) if puzzle.asks_form else iter([assigned])
+    shapes = forms.complete_assignments(simulator.snapshot, schema, assigned) if puzzle.asks_form else iter([assigned])
     if puzzle.asks_container:
         shapes = (shape for one in shapes for shape in (one, {("containerData", "name"): "text", **one}))
     for values in shapes:
         try:
-            made = document(values, tuple(puzzle.bases))
+            document = build_document(values, tuple(puzzle.bases))
         except Conflict:
             continue
-        context, params = made.get("context") or {}, made.get("inputParams") or {}
-        for said, restated in puzzle.sample_messages(simulator, params.get("dialogue_act")):
+        context, params = document.get("context") or {}, document.get("inputParams") or {}
+        for message, restated in puzzle.sample_messages(simulator, params.get("dialogue_act")):
             turn = HypotheticalTurn(
                 puzzle.phase,
                 puzzle.intent,
                 puzzle.state,
-                said.text,
+                message.text,
                 context,
                 params,
-                {name: made[name] for name in phases.FREE_FACTS if name in made} | restated,
+                {name: document[name] for name in phases.FREE_FACTS if name in document} | restated,
                 schema,
-                said.joined,
+                message.joined,
             )
             if (session := simulator.session(turn)) is not None:
                 yield SampleTurn(turn, session)
@@ -112,46 +113,46 @@ class _Puzzle:
         self.text_predicates: speech.TextPredicates = ([], [])
         #: Claims about the message as a model rewrites it; without a model that is the message.
         self.query_predicates: speech.TextPredicates = ([], [])
-        self.bases: dict[Place, None] = {}
+        self.bases: dict[FactPath, None] = {}
         #: True when a claim depends on the current form.
         self.asks_form = False
         #: True when a claim needs container data.
         self.asks_container = False
         self._acts: list[TextClaim] = []
-        self._claims: dict[Place, list[FactClaim]] = {}
+        self._claims: dict[FactPath, list[FactClaim]] = {}
         self._joint: list[FactClaim] = []
         self._fixed = _list_fixed_values(phase, intent, state)
 
-    def add(self, claim: TextClaim | FactClaim, written: Mapping[Place, Json]) -> bool:
+    def add(self, claim: TextClaim | FactClaim, written: Mapping[FactPath, Json]) -> bool:
         """Add a claim; false when it cannot hold in this scope."""
         if isinstance(claim, TextClaim):
             return self._add_text(claim, written)
         known = {**self._fixed, **written}
-        free = [place for place in claim.places if not _is_known(place, known)]
-        if not free and claim.places:
-            return says(claim, _about(claim, known))
-        if claim.base_place and claim.base_place not in claim.places:
-            self.bases[claim.base_place] = None
+        free = [path for path in claim.paths if not _is_known(path, known)]
+        if not free and claim.paths:
+            return holds_in(claim, _about(claim, known))
+        if claim.base_path and claim.base_path not in claim.paths:
+            self.bases[claim.base_path] = None
         if not free:
             # It has constants only: the engine will decide.
             return True
         self.asks_container = self.asks_container or ("hasContainerData",) in free
-        if any(place[:1] in _FORM_FACTS or not place for place in free):
-            self.asks_form = self.asks_form or any(place[:1] in _FORM_FACTS for place in free)
+        if any(path[:1] in _FORM_FACTS or not path for path in free):
+            self.asks_form = self.asks_form or any(path[:1] in _FORM_FACTS for path in free)
             return True
-        if all(place[0] in _TEXTS for place in free):
-            speech.add(self.text_predicates, claim)
+        if all(path[0] in _TEXTS for path in free):
+            speech.add_text_predicate(self.text_predicates, claim)
             return True
-        places = [place for place in free if _is_free(place)]
-        for place in places:
-            self._claims.setdefault(place, [])
-        if len(places) == len(free) == len(claim.places) == 1:
-            self._claims[places[0]].append(claim)
-        elif places:
+        paths = [path for path in free if _is_free(path)]
+        for path in paths:
+            self._claims.setdefault(path, [])
+        if len(paths) == len(free) == len(claim.paths) == 1:
+            self._claims[paths[0]].append(claim)
+        elif paths:
             self._joint.append(claim)
         return True
 
-    def _add_text(self, claim: TextClaim, written: Mapping[Place, Json]) -> bool:
+    def _add_text(self, claim: TextClaim, written: Mapping[FactPath, Json]) -> bool:
         if claim.target == MatchTarget.DIALOGUE_ACT:
             if _ACT in written:
                 return claim.predicate.holds(str(written[_ACT])) is claim.holds
@@ -170,51 +171,55 @@ class _Puzzle:
             [*self.text_predicates[0], *self.query_predicates[0]],
             [*self.text_predicates[1], *self.query_predicates[1]],
         )
-        yield from ((text, {}) for text in speech.texts(simulator, self.phase, self.intent, together, act))
+        yield from ((text, {}) for text in speech.sample_texts(simulator, self.phase, self.intent, together, act))
         if (
             any(self.query_predicates)
             and simulator.world.model_configured
             and (query := find_text(*self.query_predicates)) is not None
         ):
-            for text in speech.texts(simulator, self.phase, self.intent, self.text_predicates, act):
+            for text in speech.sample_texts(simulator, self.phase, self.intent, self.text_predicates, act):
                 yield text, {"standaloneQuery": query.text}
 
-    def assignments(self, simulator: TurnSimulator, schema: rows.OutputSchema | None) -> Iterator[Mapping[Place, Json]]:
+    def assignments(
+        self, simulator: TurnSimulator, schema: rows.OutputSchema | None
+    ) -> Iterator[Mapping[FactPath, Json]]:
         """Values for every path in the claims."""
-        places = sorted(self._claims, key=lambda place: (len(place), str(place)))
-        values = [list(islice(self._values(place, simulator, schema), MAX_VALUES)) for place in places]
+        paths = sorted(self._claims, key=lambda path: (len(path), str(path)))
+        values = [list(islice(self._values(path, simulator, schema), MAX_VALUES)) for path in paths]
         for chosen in islice(product(*values), MAX_ASSIGNED):
-            assigned = dict(zip(places, chosen, strict=True))
+            assigned = dict(zip(paths, chosen, strict=True))
             known = self._fixed | assigned
-            if all(says(claim, _about(claim, known)) for claim in self._joint):
+            if all(holds_in(claim, _about(claim, known)) for claim in self._joint):
                 yield assigned
 
-    def _values(self, place: Place, simulator: TurnSimulator, schema: rows.OutputSchema | None) -> Iterator[Json]:
-        claims, joint = self._claims[place], [claim for claim in self._joint if place in claim.places]
-        beside = [claim for one in joint for other in one.places for claim in self._claims.get(other, ())]
+    def _values(self, path: FactPath, simulator: TurnSimulator, schema: rows.OutputSchema | None) -> Iterator[Json]:
+        claims, joint = self._claims[path], [claim for claim in self._joint if path in claim.paths]
+        beside = [claim for one in joint for other in one.paths for claim in self._claims.get(other, ())]
         # A value that is compared with a field probably has its kind.
-        near = (place, *(other for one in joint for other in one.places))
-        fields = (forms.field(simulator.snapshot, schema, one) for one in near)
+        near = (path, *(other for one in joint for other in one.paths))
+        fields = (forms.get_field(simulator.snapshot, schema, one) for one in near)
         field = next((one for one in fields if one is not None), None)
         known: Sequence[Json] = (
-            phases.VALUES.get(str(place[1]), ()) if place[0] == "inputParams" and len(place) == 2 else ()
+            phases.PARAM_VALUES.get(str(path[1]), ()) if path[0] == "inputParams" and len(path) == 2 else ()
         )
-        for value in (*known, *candidates(place, [*claims, *joint, *beside], field.declared if field else None)):
-            if self._may_stand(place, value, simulator, schema) and all(
-                says(claim, {place: value}) for claim in claims
+        for value in (*known, *list_candidates(path, [*claims, *joint, *beside], field.declared if field else None)):
+            if self._may_stand(path, value, simulator, schema) and all(
+                holds_in(claim, {path: value}) for claim in claims
             ):
                 yield value
 
-    def _may_stand(self, place: Place, value: Json, simulator: TurnSimulator, schema: rows.OutputSchema | None) -> bool:
-        if place == _ACT:
+    def _may_stand(
+        self, path: FactPath, value: Json, simulator: TurnSimulator, schema: rows.OutputSchema | None
+    ) -> bool:
+        if path == _ACT:
             return isinstance(value, str) and all(claim.predicate.holds(value) is claim.holds for claim in self._acts)
         if value is NOTHING:
             return True
-        if place[0] == "inputParams" and len(place) == 2:
-            return phases.may_stand(str(place[1]), value, self.phase, simulator.written)
-        if place[0] in phases.FREE_FACTS:
-            return phases.fact_may_be(str(place[0]), value if len(place) == 1 else {}, self.phase)
-        return forms.may_stand(simulator.snapshot, schema, place, value)
+        if path[0] == "inputParams" and len(path) == 2:
+            return phases.is_possible_param(str(path[1]), value, self.phase, simulator.written)
+        if path[0] in phases.FREE_FACTS:
+            return phases.is_possible_fact(str(path[0]), value if len(path) == 1 else {}, self.phase)
+        return forms.is_possible_value(simulator.snapshot, schema, path, value)
 
 
 #: What follows from the current form and its values.
@@ -223,34 +228,32 @@ _FORM_FACTS = frozenset(
 )
 
 
-def _list_fixed_values(phase: RulePhase, intent: str, state: str) -> dict[Place, Json]:
+def _list_fixed_values(phase: RulePhase, intent: str, state: str) -> dict[FactPath, Json]:
     """Values that are fixed whatever is chosen."""
-    told = phases.params_of(phase)
+    params = phases.get_phase_params(phase)
     return {
         ("intent",): intent,
         ("state",): state,
-        ("postIntentRule",): told["rule_agent_post_intent"],
-        ("ruleExecutionSource",): told["rule_execution_source"],
-        ("ruleExecutionOrigin",): told["rule_execution_origin"],
+        ("postIntentRule",): params["rule_agent_post_intent"],
+        ("ruleExecutionSource",): params["rule_execution_source"],
+        ("ruleExecutionOrigin",): params["rule_execution_origin"],
         **{("inputParams", key): value for key, value in phases.list_fixed_params(phase).items()},
     }
 
 
-def _is_known(place: Place, known: Mapping[Place, Json]) -> bool:
-    return any(place[: len(other)] == other for other in known)
+def _is_known(path: FactPath, known: Mapping[FactPath, Json]) -> bool:
+    return any(path[: len(other)] == other for other in known)
 
 
-def _about(claim: FactClaim, known: Mapping[Place, Json]) -> dict[Place, Json]:
+def _about(claim: FactClaim, known: Mapping[FactPath, Json]) -> dict[FactPath, Json]:
     """The known values that a claim is about, or that contain them or are contained."""
     return {
-        place: value
-        for place, value in known.items()
-        if any(place[: len(one)] == one[: len(place)] for one in claim.places)
+        path: value for path, value in known.items() if any(path[: len(one)] == one[: len(path)] for one in claim.paths)
     }
 
 
-def _is_free(place: Place) -> bool:
+def _is_free(path: FactPath) -> bool:
     """True for a path whose value can be chosen."""
-    if place[0] in ("context", "inputParams"):
-        return len(place) > 1
-    return place[0] in phases.FREE_FACTS and place[0] in SESSION_KEYS
+    if path[0] in ("context", "inputParams"):
+        return len(path) > 1
+    return path[0] in phases.FREE_FACTS and path[0] in SESSION_KEYS

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from config_admin.health.rules import dry
 from config_admin.health.rules.claims import FactClaim
-from config_admin.health.rules.simulator import TurnSimulator
+from config_admin.health.rules.simulator import TurnSimulator, make_turn
 from config_admin.health.texts.predicate import FITS, FITS_CASE, Text, TextPredicate, find_text
 from config_admin.validation import relations
 from convengine.engine.dialogue.settings import REGEX_AFFIRM, REGEX_EDIT, REGEX_GREETING, REGEX_NEGATE
@@ -34,7 +33,7 @@ _PLAIN = "what do you mean?"
 _CLASSIFIERS, _TRIES = 4, 3
 
 
-def add(predicates: TextPredicates, claim: FactClaim) -> None:
+def add_text_predicate(predicates: TextPredicates, claim: FactClaim) -> None:
     """Add the claims of a path about the text; the engine decides about others."""
     match claim.condition:
         case Matches(_, pattern):
@@ -46,7 +45,7 @@ def add(predicates: TextPredicates, claim: FactClaim) -> None:
             predicates[not claim.holds].append(TextPredicate(FITS_CASE, rf"(?s).*\Q{text}\E.*"))
 
 
-def texts(
+def sample_texts(
     simulator: TurnSimulator, phase: RulePhase, intent: str, predicates: TextPredicates, act: str | None
 ) -> Iterator[Text]:
     """Texts that fulfil the predicates, have the act, and let the turn reach the phase."""
@@ -54,10 +53,10 @@ def texts(
     for more in _classifier_predicates(simulator, phase, intent):
         meaning = _act_predicate(simulator, act) if act is not None else None
         # First with words for the act; a model may find it in any others.
-        for said in ([meaning], []) if meaning else ([],):
-            found = _find_unblocked_text(simulator, phase, intent, [*said, *wanted, *more], unwanted)
-            if found is not None:
-                yield found
+        for act_predicates in ([meaning], []) if meaning else ([],):
+            text = _find_unblocked_text(simulator, phase, intent, [*act_predicates, *wanted, *more], unwanted)
+            if text is not None:
+                yield text
 
 
 def _classifier_predicates(simulator: TurnSimulator, phase: RulePhase, intent: str) -> list[list[TextPredicate]]:
@@ -65,8 +64,8 @@ def _classifier_predicates(simulator: TurnSimulator, phase: RulePhase, intent: s
     if phase != RulePhase.POST_CLASSIFIER_INTENT:
         return [[]]
     own = relations.of_intent(simulator.snapshot, rows.Classifier, intent)
-    found = [[TextPredicate(code(row.rule_type), row.pattern or "")] for row in own if not row.is_semantic]
-    return [*found[:_CLASSIFIERS], *([[]] if len(found) < len(own) else [])]
+    predicates = [[TextPredicate(code(row.rule_type), row.pattern or "")] for row in own if not row.is_semantic]
+    return [*predicates[:_CLASSIFIERS], *([[]] if len(predicates) < len(own) else [])]
 
 
 def _find_unblocked_text(
@@ -76,13 +75,13 @@ def _find_unblocked_text(
     if not wanted and not unwanted:
         wanted = [TextPredicate(RULE_EXACT, _PLAIN)]
     for _ in range(_TRIES):
-        found = _find_text(tuple(wanted), tuple(unwanted))
-        if found is None:
+        text = _find_text(tuple(wanted), tuple(unwanted))
+        if text is None:
             return None
-        in_the_way = _blocking_predicates(simulator, phase, intent, found.text)
-        if not in_the_way:
-            return found
-        unwanted = [*unwanted, *in_the_way]
+        blocking = _blocking_predicates(simulator, phase, intent, text.text)
+        if not blocking:
+            return text
+        unwanted = [*unwanted, *blocking]
     return None
 
 
@@ -90,9 +89,9 @@ def _blocking_predicates(simulator: TurnSimulator, phase: RulePhase, intent: str
     """The policies that would end the turn, and the phrases of other intents that would collide."""
     snapshot = simulator.snapshot
     policies = snapshot.table(rows.Policy).by_pk
-    found = [policies[pk] for pk in get_policy_bank(snapshot).hits(text)]
+    policy_rows = [policies[pk] for pk in get_policy_bank(snapshot).hits(text)]
     predicates = [
-        TextPredicate(code(row.rule_type), row.pattern or "") for row in found if isinstance(row, rows.Policy)
+        TextPredicate(code(row.rule_type), row.pattern or "") for row in policy_rows if isinstance(row, rows.Policy)
     ]
     if phase == RulePhase.POST_CLASSIFIER_INTENT:
         by_pk = snapshot.table(rows.Classifier).by_pk
@@ -112,7 +111,7 @@ def _act_predicate(simulator: TurnSimulator, act: str) -> TextPredicate | None:
     setting = _BY_ACT.get(act)
     if setting is None:
         return None
-    return TextPredicate(FITS, dry.turn(simulator.snapshot).config(Session("health"), setting))
+    return TextPredicate(FITS, make_turn(simulator.snapshot).config(Session("health"), setting))
 
 
 @lru_cache(maxsize=16384)

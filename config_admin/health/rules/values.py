@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Any
 
-from config_admin.health.rules.branching import branches_of
-from config_admin.health.rules.claims import NOTHING, FactClaim, Place
-from config_admin.health.rules.document import Conflict, document
-from config_admin.health.rules.fields import of_schema, with_pattern
+from config_admin.health.rules.claims import NOTHING, FactClaim, FactPath, split_filter
+from config_admin.health.rules.document import Conflict, build_document
+from config_admin.health.rules.forms import list_schema_values, make_pattern_predicate
 from config_admin.health.texts.predicate import FITS, FITS_CASE, TextPredicate, find_text
 from convengine.engine.rules.bank import REGEX
 from convengine.engine.rules.json_path.nodes import Compare, Exists, Length, Literal, Matches, Path, Where
@@ -19,19 +18,19 @@ USUAL: tuple[Json, ...] = ("text", 1, True, NOTHING, False, None, "", 0, [], {},
 _LONGEST = 50
 
 
-def candidates(at: Place, claims: Sequence[FactClaim], schema: Mapping[str, Json] | None) -> Iterator[Json]:
+def list_candidates(at: FactPath, claims: Sequence[FactClaim], schema: Mapping[str, Json] | None) -> Iterator[Json]:
     """Values to try at a path, likely ones first; `schema` is that of the field there."""
     seen: set[str] = set()
-    for value in chain(_values_of_claims(at, claims, schema), of_schema(schema), USUAL):
+    for value in chain(_values_of_claims(at, claims, schema), list_schema_values(schema), USUAL):
         if (key := f"{type(value).__name__} {value!r}") not in seen:
             seen.add(key)
             yield value
 
 
-def _values_of_claims(at: Place, claims: Sequence[FactClaim], schema: Mapping[str, Json] | None) -> Iterator[Json]:
-    yield from _texts(at, claims, schema)
-    yield from _combined_lists(claims)
-    yield from _midpoints(claims)
+def _values_of_claims(at: FactPath, claims: Sequence[FactClaim], schema: Mapping[str, Json] | None) -> Iterator[Json]:
+    yield from _list_texts(at, claims, schema)
+    yield from _combine_lists(claims)
+    yield from _list_midpoints(claims)
     for claim in claims:
         match claim.condition:
             case Compare(left, op, right):
@@ -42,68 +41,68 @@ def _values_of_claims(at: Place, claims: Sequence[FactClaim], schema: Mapping[st
                 yield from _values_of_branching_path(claim, path)
 
 
-def _texts(at: Place, claims: Sequence[FactClaim], schema: Mapping[str, Json] | None) -> Iterator[Json]:
+def _list_texts(at: FactPath, claims: Sequence[FactClaim], schema: Mapping[str, Json] | None) -> Iterator[Json]:
     """A text that matches all patterns for the path and its field, and its number."""
-    wanted, unwanted = predicates(at, claims)
+    wanted, unwanted = collect_predicates(at, claims)
     if not wanted and not unwanted:
         return
     if schema and isinstance(pattern := schema.get("pattern"), str):
-        wanted.append(with_pattern(pattern))
-    found = find_text(wanted, unwanted)
-    for text in (found.text if found else None, *(sample for predicate in wanted for sample in predicate.samples)):
+        wanted.append(make_pattern_predicate(pattern))
+    match = find_text(wanted, unwanted)
+    for text in (match.text if match else None, *(sample for predicate in wanted for sample in predicate.samples)):
         if text is not None:
             yield text
             if text.isdecimal() and len(text) < 16:
                 yield int(text)
 
 
-def _combined_lists(claims: Sequence[FactClaim]) -> Iterator[Json]:
+def _combine_lists(claims: Sequence[FactClaim]) -> Iterator[Json]:
     """A list with an element of every list in the claims."""
-    found: list[Json] = []
+    elements: list[Json] = []
     for claim in claims:
         match claim.condition:
             case Compare(_, "contains" | "anyof" | "all", Literal(value)) if claim.holds:
-                found += value if isinstance(value, list) else [value]
+                elements += value if isinstance(value, list) else [value]
             case Compare(Literal(value), "in", _) if claim.holds:
-                found.append(value)
-    if len(found) > 1:
-        yield found
+                elements.append(value)
+    if len(elements) > 1:
+        yield elements
 
 
-def _midpoints(claims: Sequence[FactClaim]) -> Iterator[Json]:
+def _list_midpoints(claims: Sequence[FactClaim]) -> Iterator[Json]:
     """Numbers between those in the claims."""
     named: set[int | float] = set()
     for claim in claims:
         operands = (claim.condition.left, claim.condition.right) if isinstance(claim.condition, Compare) else ()
-        named |= {one.value for one in operands if isinstance(one, Literal) and is_number(one.value)}
-    for one, other in pairwise(sorted(named)):
-        yield (one + other) / 2
+        named |= {lower.value for lower in operands if isinstance(lower, Literal) and is_number(lower.value)}
+    for lower, upper in pairwise(sorted(named)):
+        yield (lower + upper) / 2
 
 
-def predicates(at: Place, claims: Sequence[FactClaim]) -> tuple[list[TextPredicate], list[TextPredicate]]:
+def collect_predicates(at: FactPath, claims: Sequence[FactClaim]) -> tuple[list[TextPredicate], list[TextPredicate]]:
     """The patterns that the text at a path must match, and those that it must not."""
-    found: tuple[list[TextPredicate], list[TextPredicate]] = ([], [])
+    predicates: tuple[list[TextPredicate], list[TextPredicate]] = ([], [])
     for claim in claims:
         match claim.condition:
-            case Matches(Path() as path, pattern) if claim.places == (at,) and path.definite:
+            case Matches(Path() as path, pattern) if claim.paths == (at,) and path.definite:
                 kind = FITS if pattern.ignore_case else FITS_CASE
-                found[not claim.holds].append(TextPredicate(kind, pattern.text))
+                predicates[not claim.holds].append(TextPredicate(kind, pattern.text))
             case Compare(Path() as path, "contains", Literal(str() as part)) if path.definite:
-                found[not claim.holds].append(TextPredicate(REGEX, part if part.isalnum() else rf"\Q{part}\E"))
-    return found
+                predicates[not claim.holds].append(TextPredicate(REGEX, part if part.isalnum() else rf"\Q{part}\E"))
+    return predicates
 
 
-def _values_of_comparison(at: Place, claim: FactClaim, left: Any, op: str, right: Any) -> Iterator[Json]:
-    literal = next((one.value for one in (left, right) if isinstance(one, Literal)), NOTHING)
-    measured = next((one for one in (left, right) if isinstance(one, Length)), None)
-    path = next((one for one in (left, right) if isinstance(one, Path)), None)
+def _values_of_comparison(at: FactPath, claim: FactClaim, left: Any, op: str, right: Any) -> Iterator[Json]:
+    literal = next((operand.value for operand in (left, right) if isinstance(operand, Literal)), NOTHING)
+    measured = next((operand for operand in (left, right) if isinstance(operand, Length)), None)
+    path = next((operand for operand in (left, right) if isinstance(operand, Path)), None)
     if measured is not None:
-        yield from _of_size(literal)
+        yield from _list_values_of_size(literal)
         yield from _values_of_branching_path(claim, measured.path, (literal,))
     elif literal is not NOTHING and op in ("==", "!="):
         yield from _values_near_equality(literal)
     elif literal is not NOTHING and op in ("<", "<=", ">", ">="):
-        yield from _neighbours(literal)
+        yield from _list_neighbours(literal)
     elif literal is not NOTHING and op in ("in", "nin"):
         yield from (literal if left is path and isinstance(literal, list) else [[literal]])
     elif literal is not NOTHING and op == "contains":
@@ -111,7 +110,7 @@ def _values_of_comparison(at: Place, claim: FactClaim, left: Any, op: str, right
     elif op in ("anyof", "noneof", "subsetof", "all") and isinstance(literal, list):
         yield from (literal[:1], literal, [*literal, "other"], ["other"])
     elif op == "size":
-        yield from _of_size(literal)
+        yield from _list_values_of_size(literal)
     elif op == "empty":
         yield from ([], ["text"], "", "text", {})
     if path is not None and not path.definite:
@@ -128,14 +127,14 @@ def _values_near_equality(literal: Json) -> Iterator[Json]:
         yield f"{literal}x"
 
 
-def _neighbours(literal: Json) -> Iterator[Json]:
+def _list_neighbours(literal: Json) -> Iterator[Json]:
     if is_number(literal):
         yield from (literal, literal + 1, literal - 1, literal + 0.5, literal - 0.5)
     elif isinstance(literal, str):
         yield from (literal, f"{literal}a", literal[:-1])
 
 
-def _of_size(literal: Json) -> Iterator[Json]:
+def _list_values_of_size(literal: Json) -> Iterator[Json]:
     if is_number(literal):
         for count in (int(literal), int(literal) + 1, max(int(literal) - 1, 0)):
             if 0 <= count <= _LONGEST:
@@ -160,14 +159,14 @@ def _values_of_branching_path(claim: FactClaim, path: Path, literals: Sequence[J
 
 def _matching_elements(step: Where) -> Iterator[Json]:
     """Objects that fulfil a filter, made of values for each of its paths."""
-    for branch in branches_of(step.condition):
+    for branch in split_filter(step.condition):
         facts = [claim for claim in branch if isinstance(claim, FactClaim)]
         values = {
-            at: next(iter(candidates(at, [claim for claim in facts if at in claim.places], None)), "text")
+            at: next(iter(list_candidates(at, [claim for claim in facts if at in claim.paths], None)), "text")
             for claim in facts
-            for at in claim.places
+            for at in claim.paths
         }
         try:
-            yield document(values).get("context", {})
+            yield build_document(values).get("context", {})
         except Conflict:
             continue

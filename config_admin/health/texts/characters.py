@@ -33,8 +33,8 @@ def takes(atom: str, ignore_case: bool, char: str) -> bool:
 
 def literal(atom: str) -> str:
     """The character of a literal atom; nothing for a class, a dot or an escape."""
-    found = _LITERAL.fullmatch(atom)
-    return found["char"] if found and atom != "." and (atom == found["char"] or not found["char"].isalnum()) else ""
+    match = _LITERAL.fullmatch(atom)
+    return match["char"] if match and atom != "." and (atom == match["char"] or not match["char"].isalnum()) else ""
 
 
 @lru_cache(maxsize=4096)

@@ -7,9 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config_admin.health.check import IN_FULL, Health, check_all
+from config_admin.health.check import IN_FULL, Health, build_report, check_all
 from config_admin.health.diagnosis import Diagnosis
-from config_admin.health.report import report
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.installation import describe_installation
 from convengine.engine.turn.rows import ROW_TYPE_OF
@@ -37,7 +36,9 @@ class Command(BaseCommand):
         health = check_all(snapshot, describe_installation(), progress=progress, seconds=seconds)
         chosen = [one for one in health.findings if _is_wanted(one, table, code)]
         if options["json"]:
-            self.stdout.write(json.dumps(report(health, chosen, snapshot), indent=2, ensure_ascii=False, default=str))
+            self.stdout.write(
+                json.dumps(build_report(health, chosen, snapshot), indent=2, ensure_ascii=False, default=str)
+            )
         else:
             self._print(health, chosen)
         if any(one.is_error for one in chosen):

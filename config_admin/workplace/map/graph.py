@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from config_admin.health.reach import reaches
+from config_admin.health.reachability import is_reachable
 from config_admin.validation import graph
 from config_admin.validation.relations import of_intent
 from config_admin.validation.rule_moves import demanded_values, is_move
@@ -195,7 +195,7 @@ class _Drawing:
             self.move(ANYWHERE if start == ANY else _state_key(start), end(value), rule)
 
     def _reaches(self, state: str) -> bool:
-        return reaches(self._snapshot, self._intent, state)
+        return is_reachable(self._snapshot, self._intent, state)
 
     def _build_node(self, state: str, silent: set[str]) -> Node:
         key = _state_key(state)

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from config_admin.api import views
-from config_admin.health import running
+from config_admin.health import background
 from config_admin.models import CeRule
 from tests.api import Caller, make_key
 from tests.worlds import desk
@@ -93,8 +93,8 @@ def test_who_asks_while_the_check_goes_on_is_told_how_far_it_is(
 ) -> None:
     go_on = threading.Event()
     monkeypatch.setattr(views, "WAITED", 0.01)
-    monkeypatch.setattr(views, "runs", running.Runs())
-    monkeypatch.setattr(running, "check_all", lambda *of, **options: go_on.wait(20))
+    monkeypatch.setattr(views, "runs", background.Runs())
+    monkeypatch.setattr(background, "check_all", lambda *of, **options: go_on.wait(20))
     told = read(reader, "-health")
     go_on.set()
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from config_admin.health.checks.classifiers import check
+from config_admin.health.checks.classifiers import find_classifier_collisions
 from convengine.engine.steps.intents.classifiers import classify
 from convengine.engine.turn import rows
 from tests.builders import (
@@ -14,7 +14,7 @@ from tests.builders import (
     make_snapshot,
     make_turn,
 )
-from tests.config_admin.health.look import run_check
+from tests.config_admin.health.run_check import run_check
 
 INTENTS = (make_intent("CANCEL"), make_intent("BILL"))
 
@@ -34,7 +34,7 @@ def _regex(intent: str, pattern: str, **values: Any) -> rows.Classifier:
     ],
 )
 def test_a_message_that_two_intents_claim_is_shown(one: rows.Classifier, other: rows.Classifier) -> None:
-    (said,) = run_check(check, *INTENTS, one, other)
+    (said,) = run_check(find_classifier_collisions, *INTENTS, one, other)
 
     assert said.code == "CLASSIFIER_COLLISION"
     assert {key.pk for key in said.rows} == {one.pk, other.pk}
@@ -61,7 +61,7 @@ def test_a_message_that_two_intents_claim_is_shown(one: rows.Classifier, other: 
     ],
 )
 def test_what_is_decided_or_never_asked_is_no_collision(rows_: tuple[rows.Row, ...]) -> None:
-    assert not run_check(check, *INTENTS, *rows_)
+    assert not run_check(find_classifier_collisions, *INTENTS, *rows_)
 
 
 def test_of_a_touched_row_its_collisions_are_told_whoever_has_the_words() -> None:
@@ -69,14 +69,18 @@ def test_of_a_touched_row_its_collisions_are_told_whoever_has_the_words() -> Non
     others = [_regex("CANCEL", "phone"), _regex("BILL", "phone bill")]
 
     for touched in (wide, narrow):
-        (said,) = run_check(check, *INTENTS, wide, narrow, *others, touched=touched)
+        (said,) = run_check(find_classifier_collisions, *INTENTS, wide, narrow, *others, touched=touched)
 
         assert {key.pk for key in said.rows} == {wide.pk, narrow.pk}
 
 
 def test_a_row_whose_every_message_another_intent_claims_is_named() -> None:
-    (said,) = run_check(check, *INTENTS, _regex("CANCEL", r"\border\b"), _regex("BILL", r"\bmy order\b"))
-    (other,) = run_check(check, *INTENTS, _regex("CANCEL", r"^\d{3,5}$"), _regex("BILL", r"^\d{5,8}$"))
+    (said,) = run_check(
+        find_classifier_collisions, *INTENTS, _regex("CANCEL", r"\border\b"), _regex("BILL", r"\bmy order\b")
+    )
+    (other,) = run_check(
+        find_classifier_collisions, *INTENTS, _regex("CANCEL", r"^\d{3,5}$"), _regex("BILL", r"^\d{5,8}$")
+    )
 
     narrow = next(
         key.pk for key in said.rows if f"row {key.pk} matches, so that phrase never decides" in said.consequence

@@ -1,8 +1,8 @@
-from config_admin.health.checks.collisions import check, pairs
+from config_admin.health.checks.collisions import find_rule_collisions, list_pairs
 from config_admin.health.survey import Survey
 from config_admin.validation.world import World
 from tests.builders import make_intent, make_rule, make_snapshot
-from tests.config_admin.health.look import run_check
+from tests.config_admin.health.run_check import run_check
 
 LOAN = make_intent("LOAN")
 
@@ -11,7 +11,7 @@ def test_a_collision_says_what_both_rules_do_and_what_that_means_for_the_custome
     first = make_rule(rule_type="REGEX", match_pattern="pay", action_value="PAYING", description="pays", priority=1)
     second = make_rule(rule_type="REGEX", match_pattern="pay bill", action_value="BILL")
 
-    (said,) = run_check(check, LOAN, first, second)
+    (said,) = run_check(find_rule_collisions, LOAN, first, second)
 
     assert (said.code, said.table, said.row) == ("RULE_COLLISION", "ce_rule", second.rule_id)
     assert said.message == (
@@ -26,7 +26,7 @@ def test_a_collision_says_what_both_rules_do_and_what_that_means_for_the_custome
 def test_of_rules_on_different_words_one_message_with_both_is_told_of_each() -> None:
     rules = [make_rule(rule_type="REGEX", match_pattern=f"topic{word}", action_value=word) for word in "ABCDEFGH"]
 
-    said = run_check(check, LOAN, *rules)
+    said = run_check(find_rule_collisions, LOAN, *rules)
 
     assert 0 < len(said) < len(rules)
     assert all(one.witness and one.witness.joined for one in said)
@@ -38,7 +38,9 @@ def test_rules_meet_in_every_combination_of_scopes_once() -> None:
     snapshot = make_snapshot(LOAN, make_intent("CARD"), *rules)
     place = {rule.rule_id: number for number, rule in enumerate(rules)}
 
-    met = [tuple(sorted((place[one.rule_id], place[two.rule_id]))) for one, two in pairs(Survey(snapshot, World()))]
+    met = [
+        tuple(sorted((place[one.rule_id], place[two.rule_id]))) for one, two in list_pairs(Survey(snapshot, World()))
+    ]
 
     wanted = {(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (1, 4), (2, 3), (2, 5), (3, 4), (3, 5)}
     assert len(met) == len(set(met))
@@ -48,7 +50,7 @@ def test_rules_meet_in_every_combination_of_scopes_once() -> None:
 def test_of_a_touched_rule_its_pairs_are_looked_at_and_no_others() -> None:
     rules = [make_rule(action_value=f"S{number}") for number in range(4)]
 
-    said = run_check(check, LOAN, *rules, touched=rules[2])
+    said = run_check(find_rule_collisions, LOAN, *rules, touched=rules[2])
 
     assert len(said) == 3
     assert all(rules[2].rule_id in [key.pk for key in one.rows] for one in said)

@@ -1,9 +1,9 @@
-from config_admin.health.checks.loops import check
+from config_admin.health.checks.loops import find_loops
 from config_admin.health.rules.phases import SOURCES
 from convengine.engine.rules.apply import run_phase
 from convengine.engine.turn.enums import RulePhase
 from tests.builders import make_classifier, make_intent, make_rule, make_session, make_snapshot, make_turn, stages
-from tests.config_admin.health.look import run_check
+from tests.config_admin.health.run_check import run_check
 
 LOAN = make_intent("LOAN")
 
@@ -12,7 +12,7 @@ def test_two_rules_that_send_a_conversation_back_and_forth_are_shown_by_a_messag
     there = make_rule(state_code="IDLE", rule_type="REGEX", match_pattern=r"\bback\b", action_value="OTHER")
     back = make_rule(state_code="OTHER", rule_type="REGEX", match_pattern=r"\bforth\b", action_value="IDLE")
 
-    (said,) = run_check(check, LOAN, there, back)
+    (said,) = run_check(find_loops, LOAN, there, back)
 
     assert said.code == "RULE_LOOP"
     assert {key.pk for key in said.rows} == {there.rule_id, back.rule_id}
@@ -31,7 +31,7 @@ def test_circles_of_three_and_of_intents_are_found() -> None:
         for one, two in (("LOAN", "CARD"), ("CARD", "LOAN"))
     ]
 
-    said = run_check(check, LOAN, make_intent("CARD"), *states, *intents)
+    said = run_check(find_loops, LOAN, make_intent("CARD"), *states, *intents)
 
     assert [len(one.rows) for one in said] == [3, 2]
 
@@ -40,7 +40,7 @@ def test_a_circle_whose_conditions_exclude_each_other_is_none() -> None:
     there = make_rule(state_code="IDLE", rule_type="EXACT", match_pattern="back", action_value="OTHER")
     back = make_rule(state_code="OTHER", rule_type="EXACT", match_pattern="forth", action_value="IDLE")
 
-    assert not run_check(check, LOAN, there, back)
+    assert not run_check(find_loops, LOAN, there, back)
 
 
 def test_a_circle_that_a_rule_breaks_open_is_none() -> None:
@@ -54,14 +54,14 @@ def test_a_circle_that_a_rule_breaks_open_is_none() -> None:
     )
     breaks = make_rule(state_code="OTHER", action="SET_INPUT_PARAM", action_value="a:1", priority=1)
 
-    assert not run_check(check, LOAN, there, back, breaks)
+    assert not run_check(find_loops, LOAN, there, back, breaks)
 
 
 def test_of_a_touched_rule_its_circles_are_told_and_no_others() -> None:
     one = [make_rule(state_code=a, action_value=b) for a, b in (("A", "B"), ("B", "A"))]
     two = [make_rule(state_code=a, action_value=b) for a, b in (("C", "D"), ("D", "C"))]
 
-    (said,) = run_check(check, LOAN, *one, *two, touched=two[1])
+    (said,) = run_check(find_loops, LOAN, *one, *two, touched=two[1])
 
     assert {key.pk for key in said.rows} == {rule.rule_id for rule in two}
 
@@ -71,7 +71,7 @@ def test_a_circle_is_told_by_the_rules_that_go_round_and_not_by_one_that_never_a
     other = make_rule(action_value="Z", priority=2, stop_processing=True)
     never = make_rule(rule_type="REGEX", match_pattern="hi", action_value="B", priority=3)
 
-    [said] = run_check(check, LOAN, one, other, never)
+    [said] = run_check(find_loops, LOAN, one, other, never)
 
     assert {key.pk for key in said.rows} == {one.rule_id, other.rule_id}
 
@@ -82,6 +82,6 @@ def test_a_circle_of_conditions_on_the_state_is_told_whole() -> None:
         for one, two in (("A", "B"), ("B", "C"), ("C", "A"))
     ]
 
-    [said] = run_check(check, LOAN, make_classifier("LOAN", "x", state_code="A"), *circle)
+    [said] = run_check(find_loops, LOAN, make_classifier("LOAN", "x", state_code="A"), *circle)
 
     assert {key.pk for key in said.rows} == {rule.rule_id for rule in circle}

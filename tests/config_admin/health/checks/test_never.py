@@ -2,17 +2,17 @@ from typing import Any
 
 import pytest
 
-from config_admin.health.checks.never import check
+from config_admin.health.checks.never import find_dead_rules
 from convengine.engine.turn import rows
 from tests.builders import make_classifier, make_intent, make_rule, make_schema
-from tests.config_admin.health.look import run_check
+from tests.config_admin.health.run_check import run_check
 
 LOAN = make_intent("LOAN")
 _STOP = {"stop_processing": True, "priority": 1, "action": "SET_INPUT_PARAM", "action_value": "a:1"}
 
 
 def _why(*of: rows.Row, rule: rows.Rule) -> str | None:
-    said = {one.row: one.message for one in run_check(check, LOAN, *of, rule)}
+    said = {one.row: one.message for one in run_check(find_dead_rules, LOAN, *of, rule)}
     assert set(said) <= {rule.rule_id}
     return said.get(rule.rule_id)
 
@@ -35,7 +35,7 @@ def test_a_rule_behind_one_that_holds_whenever_it_would_and_ends_the_list_never_
 ) -> None:
     first, rule = make_rule(**_STOP, **before), make_rule(**values)
 
-    (said,) = run_check(check, first, rule)
+    (said,) = run_check(find_dead_rules, first, rule)
 
     assert (said.code, said.row, said.rows[1].pk) == ("RULE_NEVER_FIRES", rule.rule_id, first.rule_id)
     assert f"Rule {first.rule_id} is evaluated first" in said.message

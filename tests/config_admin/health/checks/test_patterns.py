@@ -1,8 +1,8 @@
 import pytest
 
-from config_admin.health.checks.patterns import check
+from config_admin.health.checks.patterns import find_patterns_of_empty_text
 from tests.builders import make_classifier, make_intent, make_policy, make_rule
-from tests.config_admin.health.look import codes, run_check
+from tests.config_admin.health.run_check import list_codes, run_check
 
 
 @pytest.mark.parametrize("pattern", ["a*", ".*", "(yes)?", "^", r"\bno\b|", "x{0,3}"])
@@ -11,7 +11,7 @@ def test_a_pattern_that_is_found_in_the_empty_text_is_told(pattern: str) -> None
     classifier = make_classifier("LOAN", pattern, rule_type="REGEX")
     policy = make_policy("REGEX", pattern)
 
-    said = codes(check, make_intent("LOAN"), rule, classifier, policy)
+    said = list_codes(find_patterns_of_empty_text, make_intent("LOAN"), rule, classifier, policy)
 
     assert said == [("PATTERN_EMPTY_TEXT", row.pk) for row in (rule, classifier, policy)]
 
@@ -20,11 +20,11 @@ def test_a_pattern_that_is_found_in_the_empty_text_is_told(pattern: str) -> None
     ("pattern", "told"), [("a*", "whatever the user text is"), (r"^\s*$", "matches an empty message")]
 )
 def test_only_of_a_pattern_that_every_text_fulfils_that_is_said(pattern: str, told: str) -> None:
-    [said] = run_check(check, make_rule(rule_type="REGEX", match_pattern=pattern))
+    [said] = run_check(find_patterns_of_empty_text, make_rule(rule_type="REGEX", match_pattern=pattern))
     assert told in said.message
 
 
 @pytest.mark.parametrize("pattern", ["a", "^a*b$", "(", "", r"\w"])
 def test_other_patterns_are_not(pattern: str) -> None:
-    assert not codes(check, make_rule(rule_type="REGEX", match_pattern=pattern))
-    assert not codes(check, make_rule(rule_type="EXACT", match_pattern="a*"))
+    assert not list_codes(find_patterns_of_empty_text, make_rule(rule_type="REGEX", match_pattern=pattern))
+    assert not list_codes(find_patterns_of_empty_text, make_rule(rule_type="EXACT", match_pattern="a*"))

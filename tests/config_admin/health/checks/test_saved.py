@@ -1,16 +1,16 @@
 from dataclasses import replace
 
-from config_admin.health.checks.saved import check
+from config_admin.health.checks.saved import run_save_checks
 from config_admin.health.survey import Survey
 from tests.builders import make_intent, make_response, make_rule
-from tests.config_admin.health.look import codes, run_check
+from tests.config_admin.health.run_check import list_codes, run_check
 from tests.config_admin.validation.shop import WORLD, shop
 
 
 def test_what_the_form_warned_of_is_still_told_with_what_it_does_to_a_customer() -> None:
     derived = make_response(None, response_type="DERIVED", derivation_hint="Be brief.")
 
-    said = {one.code: one for one in run_check(check, derived)}
+    said = {one.code: one for one in run_check(run_save_checks, derived)}
 
     assert {"DERIVED_NO_PROMPT", "DERIVED_WITHOUT_MODEL"} <= said.keys()
     assert "error instead of an answer" in said["DERIVED_NO_PROMPT"].consequence
@@ -20,7 +20,7 @@ def test_what_the_form_warned_of_is_still_told_with_what_it_does_to_a_customer()
 def test_a_prompt_with_a_name_that_nobody_sets_is_told() -> None:
     response = make_response("Dear {{ coustomer }}")
 
-    (said,) = run_check(check, response)
+    (said,) = run_check(run_save_checks, response)
 
     assert (said.code, said.field) == ("TEMPLATE_VAR_UNKNOWN", "exact_text")
 
@@ -28,15 +28,15 @@ def test_a_prompt_with_a_name_that_nobody_sets_is_told() -> None:
 def test_a_task_that_is_gone_is_an_error() -> None:
     rule = make_rule(action="SET_TASK", action_value="billing:refund")
 
-    assert codes(check, rule) == [("REFERENCE_GONE", rule.rule_id)]
-    assert not codes(check, rule, tasks={"billing": ("refund",)})
+    assert list_codes(run_save_checks, rule) == [("REFERENCE_GONE", rule.rule_id)]
+    assert not list_codes(run_save_checks, rule, tasks={"billing": ("refund",)})
 
 
 def test_rows_of_an_intent_that_is_off_are_not_judged_one_by_one() -> None:
     rule = make_rule(intent_code="OLD", action="SET_TASK", action_value="gone")
 
-    assert not codes(check, make_intent("OLD", enabled=False), rule)
+    assert not list_codes(run_save_checks, make_intent("OLD", enabled=False), rule)
 
 
 def test_a_sound_shop_is_well() -> None:
-    assert [one.code for one in check(Survey(shop(), replace(WORLD)))] == []
+    assert [one.code for one in run_save_checks(Survey(shop(), replace(WORLD)))] == []

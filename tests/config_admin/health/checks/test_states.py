@@ -1,6 +1,6 @@
 from config_admin.health.checks.states import find_unanswered_states, find_unreachable_states, find_unused_responses
 from tests.builders import make_classifier, make_edge, make_intent, make_response, make_rule, make_schema
-from tests.config_admin.health.look import codes, run_check
+from tests.config_admin.health.run_check import list_codes, run_check
 
 LOAN, CARD = make_intent("LOAN"), make_intent("CARD")
 
@@ -26,7 +26,7 @@ def test_whatever_leads_to_a_state_step_by_step_makes_it_reached() -> None:
     )
 
     for way in ways:
-        assert not codes(find_unreachable_states, LOAN, CARD, response, *way)
+        assert not list_codes(find_unreachable_states, LOAN, CARD, response, *way)
     cut = [make_rule(state_code="NOWHERE", action_value="FAR")]
     assert {one.message.split(" ")[5] for one in run_check(find_unreachable_states, LOAN, response, *cut)} >= {
         "LOAN/FAR,"
@@ -36,9 +36,9 @@ def test_whatever_leads_to_a_state_step_by_step_makes_it_reached() -> None:
 def test_a_state_that_is_come_to_without_an_answer_is_told_with_the_rule_that_leads_there() -> None:
     rule = make_rule(intent_code="LOAN", action_value="DONE")
 
-    assert codes(find_unanswered_states, LOAN, rule) == [("STATE_WITHOUT_RESPONSE", rule.rule_id)]
-    assert not codes(find_unanswered_states, LOAN, rule, make_response(intent_code="LOAN"))
-    assert not codes(find_unanswered_states, LOAN, rule, make_response(state_code="DONE"))
+    assert list_codes(find_unanswered_states, LOAN, rule) == [("STATE_WITHOUT_RESPONSE", rule.rule_id)]
+    assert not list_codes(find_unanswered_states, LOAN, rule, make_response(intent_code="LOAN"))
+    assert not list_codes(find_unanswered_states, LOAN, rule, make_response(state_code="DONE"))
 
 
 def test_a_state_that_the_rules_only_pass_through_needs_no_answer() -> None:
@@ -48,7 +48,7 @@ def test_a_state_that_the_rules_only_pass_through_needs_no_answer() -> None:
     moves = make_rule(**same, action="SET_STATE", action_value="COLLECT", priority=2)
     answers = [make_response(intent_code="LOAN"), make_response(intent_code="CARD", state_code="COLLECT")]
 
-    assert not codes(find_unanswered_states, LOAN, CARD, offer, turns, moves, *answers)
+    assert not list_codes(find_unanswered_states, LOAN, CARD, offer, turns, moves, *answers)
     (said,) = run_check(find_unanswered_states, LOAN, CARD, offer, turns, *answers)
     assert (said.row, said.witness and said.witness.text) == (turns.rule_id, "yes")
     assert said.message.startswith("This leads to CARD/OFFER")
@@ -57,7 +57,7 @@ def test_a_state_that_the_rules_only_pass_through_needs_no_answer() -> None:
 def test_a_classifier_that_leads_to_a_state_without_an_answer_is_told() -> None:
     row = make_classifier("LOAN", "borrow", state_code="START")
 
-    assert codes(find_unanswered_states, LOAN, row) == [("STATE_WITHOUT_RESPONSE", row.classifier_id)]
+    assert list_codes(find_unanswered_states, LOAN, row) == [("STATE_WITHOUT_RESPONSE", row.classifier_id)]
 
 
 def test_an_answer_that_closer_ones_cover_wherever_it_could_be_given_is_told() -> None:
@@ -73,10 +73,10 @@ def test_an_answer_that_closer_ones_cover_wherever_it_could_be_given_is_told() -
         [wide.response_id, close.response_id],
     )
     other = make_rule(intent_code="CARD", action_value="DONE")
-    assert not codes(find_unused_responses, LOAN, CARD, rule, other, wide, close)
+    assert not list_codes(find_unused_responses, LOAN, CARD, rule, other, wide, close)
 
 
 def test_an_answer_behind_one_of_its_own_scope_is_told() -> None:
     first, second = make_response("a", priority=1), make_response("b")
 
-    assert codes(find_unused_responses, LOAN, first, second) == [("RESPONSE_NEVER_USED", second.response_id)]
+    assert list_codes(find_unused_responses, LOAN, first, second) == [("RESPONSE_NEVER_USED", second.response_id)]

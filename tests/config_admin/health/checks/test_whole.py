@@ -3,7 +3,7 @@ from dataclasses import replace
 from config_admin.health.checks import whole
 from config_admin.validation.findings import Severity
 from tests.builders import make_action, make_direct_tool, make_intent, make_response, make_rule, make_tool
-from tests.config_admin.health.look import codes, run_check
+from tests.config_admin.health.run_check import list_codes, run_check
 from tests.config_admin.validation.shop import CONFIRMATION, PLANNER
 
 OLD = make_intent("OLD", enabled=False)
@@ -46,21 +46,21 @@ def test_a_yes_that_nothing_reacts_to_is_told() -> None:
         make_rule(**here, rule_type="REGEX", match_pattern="^(yes|ok)"),
     )
 
-    assert codes(whole.find_unanswered_confirmations, loan, asks) == [
+    assert list_codes(whole.find_unanswered_confirmations, loan, asks) == [
         ("CONFIRM_WITHOUT_ACTION_OR_RULE", asks.template_id)
     ]
-    assert codes(
+    assert list_codes(
         whole.find_unanswered_confirmations, loan, asks, make_rule(**here, rule_type="EXACT", match_pattern="no")
     )
     for row in on_yes:
-        assert not codes(whole.find_unanswered_confirmations, loan, asks, row)
+        assert not list_codes(whole.find_unanswered_confirmations, loan, asks, row)
 
 
 def test_a_tool_that_nobody_names_is_told() -> None:
     tool, shop = make_tool("order.status"), make_intent("ORDER_STATUS")
 
-    assert codes(whole.find_unused_tools, tool) == [("TOOL_NEVER_USED", tool.tool_id)]
-    assert not codes(whole.find_unused_tools, tool, make_direct_tool("Order.Status"))
-    assert not codes(whole.find_unused_tools, shop, tool, PLANNER)
+    assert list_codes(whole.find_unused_tools, tool) == [("TOOL_NEVER_USED", tool.tool_id)]
+    assert not list_codes(whole.find_unused_tools, tool, make_direct_tool("Order.Status"))
+    assert not list_codes(whole.find_unused_tools, shop, tool, PLANNER)
     asking = make_rule(action="SET_INPUT_PARAM", action_value='{"tool_request": {"tool_code": "order.status"}}')
-    assert not codes(whole.find_unused_tools, tool, asking)
+    assert not list_codes(whole.find_unused_tools, tool, asking)

@@ -3,14 +3,14 @@ from typing import Any
 
 import pytest
 
-from config_admin.health import running
+from config_admin.health import background
 from config_admin.validation.world import World
 from tests.builders import make_intent, make_rule, make_snapshot
 
 SNAPSHOT = make_snapshot(make_intent("REFUND"), make_rule(intent_code="REFUND"))
 
 
-def wait_for_end(runs: running.Runs) -> running.Run:
+def wait_for_end(runs: background.Runs) -> background.Run:
     for _ in range(400):
         run = runs.of(SNAPSHOT, World())
         if run.health or run.failed:
@@ -20,7 +20,7 @@ def wait_for_end(runs: running.Runs) -> running.Run:
 
 
 def test_a_configuration_is_checked_once_with_progress() -> None:
-    runs = running.Runs()
+    runs = background.Runs()
     first = runs.of(SNAPSHOT, World())
 
     assert wait_for_end(runs) is first
@@ -31,7 +31,7 @@ def test_a_configuration_is_checked_once_with_progress() -> None:
 
 
 def test_who_waits_gets_what_it_finds() -> None:
-    runs = running.Runs()
+    runs = background.Runs()
     health = runs.of(SNAPSHOT, World()).wait(20)
 
     assert health is not None
@@ -42,8 +42,8 @@ def test_a_check_that_failed_is_begun_again(monkeypatch: pytest.MonkeyPatch) -> 
     def fail(*args: Any, **kwargs: Any) -> None:
         raise RuntimeError("no")
 
-    runs = running.Runs()
-    monkeypatch.setattr(running, "check_all", fail)
+    runs = background.Runs()
+    monkeypatch.setattr(background, "check_all", fail)
     first = runs.of(SNAPSHOT, World())
     while not first.failed:
         time.sleep(0.01)

@@ -18,6 +18,6 @@ def run_check(check: Check, *of: rows.Row, touched: rows.Row | None = None, **wo
     return list(check(Survey(builders.make_snapshot(*of), World(**world), keys)))
 
 
-def codes(check: Check, *of: rows.Row, **options: Any) -> list[tuple[str, Any]]:
+def list_codes(check: Check, *of: rows.Row, **options: Any) -> list[tuple[str, Any]]:
     """The codes of what it says, each with the key of the row."""
     return [(one.code, one.row) for one in run_check(check, *of, **options)]

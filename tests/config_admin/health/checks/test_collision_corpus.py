@@ -5,11 +5,10 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from config_admin.health.rules import dry
-from config_admin.health.rules.collide import Colliding, Collision
+from config_admin.health.checks.collisions import Collision, CollisionSearch
+from config_admin.health.diagnosis import Witness
 from config_admin.health.rules.phases import SOURCES
-from config_admin.health.rules.simulator import TurnSimulator
-from config_admin.health.witness import Witness
+from config_admin.health.rules.simulator import TurnSimulator, replace_custom_code
 from config_admin.validation.world import World
 from convengine.engine.forms.facts import set_form_facts
 from convengine.engine.forms.form import get_form
@@ -62,20 +61,20 @@ def _rows(pair: Mapping[str, Any]) -> Iterator[rows.Row]:
                 yield rows.ContainerConfig(id=1, input_param_name="faq", **address, **values)
 
 
-class _Found(NamedTuple):
+class FoundCollision(NamedTuple):
     collision: Collision
     snapshot: Snapshot
 
 
-def _collision(pair: Mapping[str, Any]) -> _Found | None:
+def _collision(pair: Mapping[str, Any]) -> FoundCollision | None:
     one, other = (_rule(said, state) for said, state in zip(pair["rules"], ("ONE", "TWO"), strict=True))
     snapshot = builders.make_snapshot(*_rows(pair), one, other)
     simulator = TurnSimulator(snapshot, World(model_configured=pair.get("model", False)))
-    found = Colliding(simulator, dry.harmless(snapshot)).collision(one, other)
-    return _Found(found, snapshot) if found else None
+    found = CollisionSearch(simulator, replace_custom_code(snapshot)).find_collision(one, other)
+    return FoundCollision(found, snapshot) if found else None
 
 
-def _play_witness(witness: Witness, snapshot: Snapshot) -> list[int]:
+def list_acting_rules(witness: Witness, snapshot: Snapshot) -> list[int]:
     """The rules that act in the first pass when the engine meets the input, in order; from the witness alone."""
     phase = RulePhase(witness.phase)
     params = {**witness.input_params, "dialogue_act": witness.dialogue_act}
@@ -115,7 +114,7 @@ def test_a_pair_that_collides_is_shown_by_an_input(pair: Mapping[str, Any]) -> N
     found = _collision(pair)
 
     assert found is not None, pair["why"]
-    acted = _play_witness(found.collision.witness, found.snapshot)
+    acted = list_acting_rules(found.collision.witness, found.snapshot)
     first, second = found.collision.first.rule_id, found.collision.second.rule_id
     assert acted.index(first) < acted.index(second)
 

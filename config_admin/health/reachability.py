@@ -11,17 +11,17 @@ from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, UNKNOWN, list_buc
 from convengine.engine.turn.snapshot import Snapshot
 
 #: The reachable states of each intent.
-Reach = Mapping[str, frozenset[str]]
+ReachableStates = Mapping[str, frozenset[str]]
 
 
-def reach(snapshot: Snapshot) -> Reach:
+def find_reachable_states(snapshot: Snapshot) -> ReachableStates:
     """The reachable states of every active intent; models and code that set a state do not count."""
-    return snapshot.memo.get("health reach", partial(_reach, snapshot))
+    return snapshot.memo.get("health reach", partial(_find_reachable_states, snapshot))
 
 
-def reaches(snapshot: Snapshot, intent: str, state: str) -> bool:
+def is_reachable(snapshot: Snapshot, intent: str, state: str) -> bool:
     """True when something leads to the state in this intent; for ANY, in some intent."""
-    found, wanted = reach(snapshot), code(state)
+    found, wanted = find_reachable_states(snapshot), code(state)
     if wanted == ANY:
         return True
     return (
@@ -31,7 +31,7 @@ def reaches(snapshot: Snapshot, intent: str, state: str) -> bool:
     )
 
 
-def _reach(snapshot: Snapshot) -> Reach:
+def _find_reachable_states(snapshot: Snapshot) -> ReachableStates:
     search = _Search(snapshot)
     for intent in search.intents:
         for state in BUILT_IN_STATES:
@@ -50,7 +50,7 @@ class _Search:
     """Goes from one intent and state to the next."""
 
     def __init__(self, snapshot: Snapshot) -> None:
-        self.intents = sorted({code(one.intent_code) for one in snapshot.enabled_rows(rows.Intent)} | {UNKNOWN} - {ANY})
+        self.intents = sorted({code(row.intent_code) for row in snapshot.enabled_rows(rows.Intent)} | {UNKNOWN} - {ANY})
         self.found: dict[str, set[str]] = {intent: set() for intent in self.intents}
         self._waiting: deque[tuple[str, str]] = deque()
         self._moves: dict[tuple[str, str], set[tuple[str, str]]] = {}

@@ -46,9 +46,9 @@ class Runs:
     def of(self, snapshot: Snapshot, world: World) -> Run:
         """The check of this configuration; started if there is none, or if it failed."""
         with self._lock:
-            found = self._newest
-            if found and not found.failed and found.snapshot is snapshot and found.world == world:
-                return found
+            newest = self._newest
+            if newest and not newest.failed and newest.snapshot is snapshot and newest.world == world:
+                return newest
             self._newest = run = Run(snapshot, world)
         threading.Thread(target=_run_check, args=(run,), name="health check", daemon=True).start()
         return run
