@@ -85,10 +85,10 @@ class _Search:
                 yield from (((row, other), text) for other in self._hit_too(row, text))
         searches, most = 0, MAX_SEARCHES if self._survey.touched is None else MAX_OF_TOUCHED
         for pair in self._comparable_pairs():
-            text = _find_common_text(pair, closest=searches < most)
-            searches += text is None or text.joined
-            if text is not None and not text.joined and pair[1] in self._hit_too(pair[0], text.text):
-                yield pair, text.text
+            common = _find_common_text(pair, closest=searches < most)
+            searches += common is None or common.joined
+            if common is not None and not common.joined and pair[1] in self._hit_too(pair[0], common.text):
+                yield pair, common.text
 
     def _samples(self, row: rows.Classifier) -> tuple[str, ...]:
         """The texts of a row; if others changed, only those that a changed row matches too."""

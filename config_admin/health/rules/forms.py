@@ -92,7 +92,6 @@ def _sample(form: Form, own: Field) -> Json:
     return next((value for value in list_schema_values(own.declared) if form.breaks(own, value) is None), NOTHING)
 
 
-Json = Any
 _FORMATS = {
     "email": ("ann@example.com",),
     "date": ("2026-05-04", "2026-06-15"),
