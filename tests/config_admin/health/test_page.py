@@ -9,12 +9,12 @@ from django.test import Client
 from config_admin import models as m
 from config_admin.health.page import health_url
 from config_admin.releases.change_set import change_set
-from tests.config_admin.builders import made
+from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
 
 
-def load_finished_page(client: Client) -> str:
+def open_finished_check(client: Client) -> str:
     """The page, once the check is through."""
     for _ in range(300):
         page = client.get(health_url()).content.decode()
@@ -34,44 +34,44 @@ def finding(client: Client) -> dict[str, str]:
 @pytest.fixture
 def idle_intent() -> Any:
     """An intent that is off, and has a rule: a finding for sure."""
-    made(m.CeIntent)
-    rule = made(m.CeRule)
+    make(m.CeIntent)
+    rule = make(m.CeRule)
     with change_set():
         m.CeIntent.objects.filter(pk="LOAN").update(enabled=False)
     return rule
 
 
 def test_a_finding_says_what_happens_and_leads_to_its_rows(ben: Client, idle_intent: Any) -> None:
-    page = load_finished_page(ben)
+    page = open_finished_check(ben)
 
     assert "ROW_INACTIVE_INTENT" in page
     assert f"/admin/config_admin/cerule/{idle_intent.pk}/change/" in page
 
 
 def test_what_is_accepted_is_told_apart_with_its_reason_until_a_row_changes(ben: Client, idle_intent: Any) -> None:
-    load_finished_page(ben)
+    open_finished_check(ben)
     sent = finding(ben)
     assert "Enter a reason" in ben.post(health_url(), sent, follow=True).content.decode()
     ben.post(health_url(), sent | {"reason": "off until spring"})
 
-    page = load_finished_page(ben)
+    page = open_finished_check(ben)
     assert "off until spring" in page
     assert sent["fingerprint"] not in {one["fingerprint"] for one in ben.get(health_url()).context["findings"]}
 
     with change_set():
         m.CeRule.objects.filter(pk=idle_intent.pk).update(priority=7)
         m.CeIntent.objects.filter(pk="LOAN").update(priority=7)
-    assert "off until spring" not in load_finished_page(ben)
+    assert "off until spring" not in open_finished_check(ben)
 
     again = finding(ben)
     ben.post(health_url(), again | {"reason": "still off"})
     ben.post(health_url(), again | {"again": "1"})
-    assert "still off" not in load_finished_page(ben)
+    assert "still off" not in open_finished_check(ben)
 
 
 def test_who_only_reads_accepts_nothing(somebody: Any, idle_intent: Any) -> None:
     quinn = somebody("quinn", "qa")
 
-    assert "Accept" not in load_finished_page(quinn)
+    assert "Accept" not in open_finished_check(quinn)
     assert quinn.post(health_url(), {"fingerprint": "x", "reason": "y"}).status_code == 403
     assert somebody("olga", "operator").get(health_url()).status_code == 403
