@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from convengine.engine.turn.verbose import VerboseLine
-from convengine.engine.verbose.listen import listen
+from convengine.engine.verbose.publish import listen
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversationHistory
 

@@ -1,4 +1,4 @@
-"""The context summary of a session in its fixed form (sessions 8).
+"""The context summary of a session in its fixed form, and the facts that fill it (sessions 8, R90).
 
 GOAL: <current objective>
 ENTITIES: <names, numbers, files, links; comma separated>
@@ -7,9 +7,19 @@ PENDING: <unanswered questions or open items>
 TURNS: <n>
 """
 
+import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from convengine.engine.forms.status import is_meaningful
+from convengine.engine.prompts.values import to_text
+from convengine.engine.text.compare import blank, code
+from convengine.engine.turn import rows
+from convengine.engine.turn.scope import is_resolved
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.snapshot import Snapshot
 
 #: Maximum length in characters, including the names of the five lines.
 MAX_CHARS = 1000
@@ -24,6 +34,22 @@ _MEANINGS: Mapping[str, str] = {
 NOTHING = "none"
 _CUT = "…"
 _JOINER = "\u200d"
+Json = Any
+#: How much of a message is searched for names.
+_SEARCHED = 4000
+_FILE_TYPES = "pdf|docx?|xlsx?|pptx?|odt|ods|csv|tsv|txt|rtf|md|html?|json|xml|ya?ml|log|zip|png|jpe?g|gif|svg|mp[34]"
+#: Every repetition is bounded, so that no text makes the search slow (law 7).
+_NAMES = re.compile(
+    r"(?P<link>https?://[^\s<>\"'“”«»]{1,300})"
+    r"|(?P<mail>(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5})"
+    rf"|(?P<file>(?<![\w.-])[\w-](?:[\w.-]{{0,80}}?)\.(?:{_FILE_TYPES})(?![\w-]))"
+    r"|\"(?P<plain>[^\"\n]{2,60})\"|“(?P<curly>[^“”\n]{2,60})”|„(?P<low>[^„“”\n]{2,60})[“”]"
+    r"|«(?P<angle>[^«»\n]{2,60})»|「(?P<corner>[^「」\n]{2,60})」",
+    re.IGNORECASE,
+)
+_CLOSING = ".,;:!?)]}…"
+#: A text without these characters has no such names; most texts need no search.
+_MARKS = frozenset('.@/"“„«「')
 
 
 @dataclass(frozen=True)
@@ -127,3 +153,97 @@ def _join_entries(entries: Iterable[str]) -> str:
 
 def _split_entries(line: str) -> tuple[str, ...]:
     return tuple(each for each in line.split(", ") if each and each != NOTHING and not each.endswith(_CUT))
+
+
+def build_context_summary(session: Session, snapshot: Snapshot, turns: int) -> str:
+    """The summary after this turn. `turns` counts the session's committed turns, including this one.
+
+    Goal, names and decisions come from the last summary, so that the cost does not grow with the conversation.
+    """
+    before = parse_summary(session.context_summary)
+    fields = _collect_values(session, snapshot)
+    return format_summary(
+        SummaryParts(
+            _find_goal(session, snapshot, before.goal),
+            tuple(_list_names(session, fields, before.entities)),
+            (*_list_decisions(session, fields), *before.decisions),
+            tuple(_list_pending(session)),
+            turns,
+        )
+    )
+
+
+def _find_goal(session: Session, snapshot: Snapshot, before: str) -> str:
+    """The intent's name and its first text; without an intent, the newest text."""
+    text = session.user_text or ""
+    if not is_resolved(session.intent):
+        return text
+    row = snapshot.row(rows.Intent, code(session.intent))
+    name = row.name if row else str(session.intent)
+    if code(session.intent) == code(session.turn_start_intent) and before.startswith(f"{name}: "):
+        return before
+    return name if blank(text) else f"{name}: {text}"
+
+
+def _collect_values(session: Session, snapshot: Snapshot) -> Mapping[str, Json]:
+    """The values of all fields that the intent's forms collect, whichever form applies now."""
+    names = snapshot.table(rows.OutputSchema).memo.get("fields of intents", lambda: _index_fields(snapshot))
+    fields = names.get(code(session.intent), ())
+    return {name: session.context[name] for name in fields if is_meaningful(session.context.get(name))}
+
+
+def _index_fields(snapshot: Snapshot) -> Mapping[str, Iterable[str]]:
+    found: dict[str, dict[str, None]] = {}
+    for schema in snapshot.enabled_rows(rows.OutputSchema):
+        properties = schema.json_schema.get("properties") if isinstance(schema.json_schema, Mapping) else None
+        found.setdefault(code(schema.intent_code), {}).update(dict.fromkeys(properties or ()))
+    return found
+
+
+def _list_names(session: Session, fields: Mapping[str, Json], before: Iterable[str]) -> Iterator[str]:
+    """Fields first, then names in this turn's text, then earlier names, so that the oldest are cut."""
+    yield from _format_pairs(fields)
+    yield from find_entities((session.user_text or "")[:_SEARCHED])
+    # An earlier value of a field is no longer true.
+    yield from (each for each in before if each.partition("=")[0] not in fields)
+
+
+def _list_decisions(session: Session, fields: Mapping[str, Json]) -> Iterator[str]:
+    """The decisions of this turn."""
+    params = session.input_params
+    result = code(str(params.get("pending_action_result") or ""))
+    if result in ("EXECUTED", "REJECTED"):
+        action = _get_runtime(session).get("action_key") or params.get("pending_action_key") or "action"
+        yield f"{result.lower()} {action}"
+    if code(str(params.get("routing_decision") or "")) == "PROCEED_CONFIRMED":
+        yield from (f"confirmed {pair}" for pair in _format_pairs(fields))
+
+
+def _list_pending(session: Session) -> Iterator[str]:
+    if session.clarification:
+        yield session.clarification.question
+    runtime = _get_runtime(session)
+    if runtime.get("status") == "OPEN":
+        yield f"waiting for a yes to {runtime.get('action_key') or 'an action'}"
+    if session.missing_required_fields:
+        yield f"missing {' and '.join(session.missing_required_fields)}"
+
+
+def _get_runtime(session: Session) -> Mapping[str, Json]:
+    runtime = session.context.get("pending_action_runtime")
+    return runtime if isinstance(runtime, Mapping) else {}
+
+
+def _format_pairs(fields: Mapping[str, Json]) -> Iterator[str]:
+    for name, value in fields.items():
+        shown = " ".join(to_text(item) for item in value) if isinstance(value, (list, tuple)) else to_text(value)
+        yield f"{name}={shown}"
+
+
+def find_entities(text: str) -> Iterator[str]:
+    """The names in a text, in order, with repetitions."""
+    if _MARKS.isdisjoint(text):
+        return
+    for match in _NAMES.finditer(text):
+        found = match.group(match.lastgroup or 0)
+        yield found.rstrip(_CLOSING) if match.lastgroup == "link" else found.strip()

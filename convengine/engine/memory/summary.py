@@ -1,10 +1,130 @@
-"""The running summary of a conversation, built from what the engine knows (pipeline-2 10.1, R104)."""
+"""The running summary of a conversation: built from the session, or written by a model (pipeline-2 10.1, R90, R104)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from convengine.engine.text.compare import shorten
-from convengine.engine.turn.payload import TextPayload
+from convengine.engine.llm.ask import Question, Stages, ask
+from convengine.engine.memory.context_summary import build_prompts, format_summary, parse_model_summary, parse_summary
+from convengine.engine.memory.recall import BRANCH, get_own_summary
+from convengine.engine.memory.settings import (
+    ENABLED,
+    LLM_EVERY_TURNS,
+    RECENT_TURNS_FOR_SUMMARY,
+    SUMMARY_MAX_CHARS,
+    SUMMARY_MODE,
+    SUMMARY_WITH_LLM,
+    SYSTEM_PROMPT,
+    USER_PROMPT,
+)
+from convengine.engine.memory.stages import MEMORY_LLM_ERROR, MEMORY_LLM_INPUT, MEMORY_LLM_OUTPUT
+from convengine.engine.prompts.fill import fill_prompts_or_audit
+from convengine.engine.prompts.variables import list_history
+from convengine.engine.text.compare import blank, shorten
+from convengine.engine.turn.payload import TextPayload, to_spoken_text
 from convengine.engine.turn.session import Exchange, Session
+from convengine.engine.turn.turn import Turn
+
+Json = Any
+#: The key in the memory branch for the number of the turn after which the model wrote its summary.
+WRITTEN_AFTER = "written_after_turn"
+#: Purposes of these model calls.
+PURPOSES = ("MEMORY", "SUMMARY")
+_ERROR = MEMORY_LLM_ERROR
+_STAGES = Stages(MEMORY_LLM_INPUT, MEMORY_LLM_OUTPUT, _ERROR)
+
+
+def get_model_summary(session: Session, turn: Turn) -> str | None:
+    """The summary that a model wrote and that still applies, or null."""
+    if turn.config(session, SUMMARY_MODE) != "LLM" or get_turn_of_summary(session) is None:
+        return None
+    summary = get_own_summary(session)
+    return summary if isinstance(summary, str) and not blank(summary) else None
+
+
+def get_turn_of_summary(session: Session) -> int | None:
+    """The number of the turn after which a model wrote the summary, or null."""
+    branch = session.context.get(BRANCH)
+    number = branch.get(WRITTEN_AFTER) if isinstance(branch, Mapping) else None
+    return number if isinstance(number, int) else None
+
+
+def is_due(session: Session, turn: Turn) -> bool:
+    """True when a model should write something after this turn."""
+    if not turn.ports.model.configured:
+        return False
+    return turn.config(session, SUMMARY_WITH_LLM) or _is_memory_due(session, turn)
+
+
+def rewrite_summaries(session: Session, turn: Turn) -> Session:
+    """The session with the model's summaries. An unavailable model changes nothing."""
+    if _is_memory_due(session, turn):
+        session = _rewrite_memory(session, turn)
+    return _rewrite_context_summary(session, turn) if turn.config(session, SUMMARY_WITH_LLM) else session
+
+
+def _is_memory_due(session: Session, turn: Turn) -> bool:
+    if turn.config(session, SUMMARY_MODE) != "LLM" or not turn.config(session, ENABLED):
+        return False
+    before = get_turn_of_summary(session)
+    rested = before is None or turn.turn_no - before >= turn.config(session, LLM_EVERY_TURNS)
+    return rested and len(session.history) > turn.config(session, RECENT_TURNS_FOR_SUMMARY)
+
+
+def fold_summary(session: Session, turn: Turn, before: str) -> str | None:
+    """The model's summary of an earlier summary and the turns after it; null if there is none."""
+    after = get_turn_of_summary(session)
+    prompts = fill_prompts_or_audit(
+        session,
+        turn,
+        _ERROR,
+        system=turn.config(session, SYSTEM_PROMPT),
+        user=turn.config(session, USER_PROMPT),
+        selected={"configType": SYSTEM_PROMPT.type},
+        memory_session_summary=before,
+        conversation_history=_list_turns_since(session, None if after is None else turn.turn_no - after),
+    )
+    if prompts is None:
+        return None
+    reply = ask(session, turn, _build_question("MEMORY", prompts.system, prompts.user))
+    return None if reply.error else shorten(flatten_line(reply.text), turn.config(session, SUMMARY_MAX_CHARS))
+
+
+def _rewrite_memory(session: Session, turn: Turn) -> Session:
+    """The earlier summary and the turns since, in one paragraph."""
+    summary = fold_summary(session, turn, get_own_summary(session) or "")
+    if summary is None:
+        return session
+    branch = {**session.context[BRANCH], "session_summary": summary, WRITTEN_AFTER: turn.turn_no}
+    return session.with_context({BRANCH: branch}).with_params({"memory_session_summary": summary})
+
+
+def _rewrite_context_summary(session: Session, turn: Turn) -> Session:
+    """The context summary in the model's words. If its form is wrong, the built one stays."""
+    built, last = session.context_summary, _build_exchange(session)
+    reply = ask(session, turn, _build_question("SUMMARY", *build_prompts(built, last.user, last.assistant)))
+    if reply.error:
+        return session
+    told = parse_model_summary(reply.text)
+    if told is None:
+        message = "The answer is not the four lines that were asked for, so the summary that was built stays."
+        turn.audit(session, _ERROR, errorCode="LLM_INVALID_RESPONSE", message=message)
+        return session
+    return session.evolve(context_summary=format_summary(replace(told, turns=parse_summary(built).turns)))
+
+
+def _list_turns_since(session: Session, turns: int | None) -> list[Json]:
+    return list_history(session.evolve(history=(*session.history, _build_exchange(session))), turns)
+
+
+def _build_exchange(session: Session) -> Exchange:
+    """This turn, as prompts see earlier ones."""
+    return Exchange(session.user_text or "", to_spoken_text(session.last_assistant))
+
+
+def _build_question(purpose: str, system: str, user: str) -> Question:
+    told = {"purpose": purpose, "system_prompt": system, "user_prompt": user}
+    return Question(purpose, system, user, stages=_STAGES, told=told, beside={"purpose": purpose})
 
 
 def build_session_summary(session: Session, *, recent_turns: int, max_chars: int) -> str:

@@ -4,9 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from convengine.engine.forms.status import is_meaningful
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.pending_actions import choice, record
-from convengine.engine.pending_actions.choice import Choice, Scope
+from convengine.engine.pending_actions.choice import Choice, Scope, build_action, list_pending_rows
 from convengine.engine.pending_actions.settings import (
     DISAMBIGUATION_ENABLED,
     ENABLE_LLM,
@@ -212,3 +213,38 @@ def ask_model_for_question(session: Session, turn: Turn, names: Mapping[str, Any
         message = "The question does not name every option, so the template's is asked."
         turn.audit(session, DISAMBIGUATION_LLM_ERROR, errorCode=OPTION_OMITTED, message=message, omitted=omitted)
     return "" if omitted else reply.text.strip()
+
+
+_IN_CONTEXT = ("pending_action", "pendingAction")
+_IN_PARAMS = ("pending_action", "pendingAction", "pending_action_key", "pending_action_task")
+
+
+def waits_for_action(session: Session, turn: Turn) -> bool:
+    """True when an action is proposed: by the context, by the request, by a rule, or by a row in scope."""
+    return (
+        any(is_meaningful(session.context.get(name)) for name in _IN_CONTEXT)
+        or any(is_meaningful(session.input_params.get(name)) for name in _IN_PARAMS)
+        or is_proposed_by_table(session, turn)
+    )
+
+
+def waits_for_slot(session: Session) -> bool:
+    """True when a rule or an integrator asked for one value (R69, R97)."""
+    return any(is_meaningful(session.context.get(name)) for name in ("pending_slot", "pendingSlot"))
+
+
+def is_proposed_by_table(session: Session, turn: Turn) -> bool:
+    """True when a row in scope is not done yet."""
+    scope = Scope.of(session)
+    if not scope.resolved:
+        return False
+    current = record.read_record(session)
+    done = current if current and current.scope == str(scope) else None
+    proposed = (build_action(row) for row in list_pending_rows(turn.snapshot, scope))
+    return any(not (done and action and done.settles(action)) for action in proposed)
+
+
+def has_open_action(session: Session, turn: Turn) -> bool:
+    """True when an action waits for a yes: its record is open, or a row in scope is eligible."""
+    current = record.read_record(session)
+    return (current is not None and current.status in record.LIVE) or is_proposed_by_table(session, turn)

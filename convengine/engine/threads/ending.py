@@ -1,22 +1,22 @@
 """The lifecycle at the end of a turn, and the text when a session ends (sessions 2 and 3; R39, R41, R42)."""
 
+from convengine.engine.forms.allowed_interactions import choose_interaction
+from convengine.engine.pending_actions.question import has_open_action
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.text.compare import truthy
 from convengine.engine.threads import message_intent, resume
 from convengine.engine.threads import settings as catalogue
 from convengine.engine.threads.lifecycle import ABORTED, COMPLETE, PENDING_COMPLETE, ensure_running, move_lifecycle
-from convengine.engine.threads.open_question import (
-    PROPOSES_END,
-    find_interaction_mode,
-    find_open_question,
-    get_last_answer,
-)
-from convengine.engine.turn.enums import Lifecycle, MessageIntent
+from convengine.engine.threads.resume import get_last_answer
+from convengine.engine.turn.enums import InteractionMode, Lifecycle, MessageIntent
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
 
+#: Modes of a template that ask something, and those that propose the end.
+ASKS: frozenset[str] = frozenset({"COLLECT", "CONFIRM", "DISAMBIGUATE", "PENDING_ACTION"})
+PROPOSES_END: frozenset[str] = frozenset({"FINAL", "REVIEW"})
 #: Source of these answers.
 SOURCE = "SESSION"
 _TEXTS: dict[MessageIntent, Setting[str]] = {
@@ -77,3 +77,21 @@ def apply_end_of_turn(session: Session, turn: Turn) -> Session:
 
 def _read_message_intent(session: Session) -> MessageIntent:
     return MessageIntent.read(session.input_params.get(message_intent.PARAM)) or MessageIntent.CONTINUATION
+
+
+def find_open_question(session: Session, turn: Turn, mode: str | None) -> str | None:
+    """The question at the end of the turn, or null. `mode` comes from `answered_in`."""
+    if session.clarification:
+        return session.clarification.question
+    if session.missing_required_fields or mode in ASKS or has_open_action(session, turn):
+        return get_last_answer(session)
+    return None
+
+
+def find_interaction_mode(session: Session, turn: Turn) -> str | None:
+    """The interaction mode of the answer's template; null when a row did not answer, or there is no mode."""
+    if session.reply_override is not None:
+        return None
+    row = choose_interaction(turn.snapshot, session.intent, session.state).winner
+    mode = InteractionMode.read(row.interaction_mode) if row else None
+    return mode.value if mode else None

@@ -6,11 +6,11 @@ from typing import Any
 from convengine.engine.dialogue.classify import affirms
 from convengine.engine.llm.ask import Question, ask
 from convengine.engine.llm.reply import read_confidence
+from convengine.engine.pending_actions.question import has_open_action
 from convengine.engine.text.compare import code
 from convengine.engine.threads import new_task
 from convengine.engine.threads import settings as catalogue
 from convengine.engine.threads.lifecycle import AWAITING_USER, PENDING_COMPLETE
-from convengine.engine.threads.open_question import has_open_action
 from convengine.engine.threads.phrases import is_one_of, split_at_joins
 from convengine.engine.threads.stages import MESSAGE_INTENT_CLASSIFIED
 from convengine.engine.turn.enums import DialogueAct, MessageIntent

@@ -16,10 +16,10 @@ from convengine.engine.threads.lifecycle import (
     move_lifecycle,
     step_lifecycle,
 )
-from convengine.engine.threads.open_question import get_last_answer
 from convengine.engine.threads.phrases import is_one_of
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.live_settings import Setting
+from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
 
@@ -109,3 +109,8 @@ def _restore_lifecycle(session: Session, turn: Turn) -> Session:
 def _override_reply(session: Session, text: str) -> Session:
     """Nothing of the message is interpreted in this turn."""
     return session.evolve(reply_override=ReplyOverride(text, SOURCE), reset_only=True)
+
+
+def get_last_answer(session: Session) -> str:
+    found = session.last_assistant
+    return (to_spoken_text(found) if isinstance(found, Mapping) else None) or ""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from convengine.engine.steps.tools.fault import ToolFault
-from convengine.engine.steps.tools.outcome import cap_result
+from convengine.engine.steps.tools.request import cap_result
 from convengine.engine.steps.tools.settings import RESULT_MAX_BYTES
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.codec import to_strict

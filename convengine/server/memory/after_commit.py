@@ -11,8 +11,8 @@ from dataclasses import replace
 import structlog
 from django.db import DatabaseError, connection, transaction
 
-from convengine.engine.memory.model_summary import PURPOSES, is_due, rewrite_summaries
 from convengine.engine.memory.stages import MEMORY_LLM_ERROR
+from convengine.engine.memory.summary import PURPOSES, is_due, rewrite_summaries
 from convengine.engine.rules.redaction import Redaction
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.conversation import Conversation

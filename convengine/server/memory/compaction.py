@@ -15,8 +15,8 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from convengine.engine.memory.context_summary import SummaryParts, format_summary
-from convengine.engine.memory.model_summary import fold_summary
 from convengine.engine.memory.settings import ENABLED, SUMMARY_MODE
+from convengine.engine.memory.summary import fold_summary
 from convengine.engine.pending_actions import record
 from convengine.engine.rules.redaction import Redaction
 from convengine.engine.steps.actions.stages import PENDING_ACTION_LIFECYCLE

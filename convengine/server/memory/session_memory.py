@@ -2,7 +2,7 @@
 
 from django.db import connection
 
-from convengine.engine.memory.model_summary import get_turn_of_summary
+from convengine.engine.memory.summary import get_turn_of_summary
 from convengine.engine.rules.redaction import Redaction
 from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.session import Session

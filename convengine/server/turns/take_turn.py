@@ -21,7 +21,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import PreviousSession, Turn, TurnRequest
 from convengine.engine.turn.verbose import VerboseLine
-from convengine.engine.verbose.listen import listen
+from convengine.engine.verbose.publish import listen
 from convengine.server import wiring
 from convengine.server.app_interfaces import configuration
 from convengine.server.database.clock import TurnClock

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from convengine.engine.pending_actions import question
+from convengine.engine.pending_actions.question import waits_for_action, waits_for_slot
 from convengine.engine.pending_actions.settings import REQUIRE_RESOLVED_INTENT_AND_STATE
-from convengine.engine.pending_actions.waiting import waits_for_action, waits_for_slot
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.steps.interaction import settings
 from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED, INTERACTION_POLICY_DECIDED

@@ -1,12 +1,15 @@
 """MemoryStep: what later turns remember. A model may summarise later, after the answer (pipeline-2 10, sessions 8)."""
 
-from convengine.engine.memory.model_summary import WRITTEN_AFTER, get_model_summary, get_turn_of_summary
-from convengine.engine.memory.model_units import extract_units
+from convengine.engine.memory.context_summary import build_context_summary
 from convengine.engine.memory.recall import BRANCH, audit_store_faults, build_branch
-from convengine.engine.memory.session_facts import build_context_summary
 from convengine.engine.memory.settings import ENABLED, RECENT_TURNS_FOR_SUMMARY, SUMMARY_MAX_CHARS
-from convengine.engine.memory.summary import build_session_summary
-from convengine.engine.memory.units import stage_units
+from convengine.engine.memory.summary import (
+    WRITTEN_AFTER,
+    build_session_summary,
+    get_model_summary,
+    get_turn_of_summary,
+)
+from convengine.engine.memory.units import extract_units, stage_units
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.steps.memory.stages import MEMORY_UPDATED
 from convengine.engine.turn.session import Session

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from convengine.engine.clarification.collision_question import ask_collision_question, is_askable
+from convengine.engine.clarification.collision import ask_collision_question, is_askable
 from convengine.engine.clarification.stages import (
     RESOLVE_RESPONSE_LLM_ERROR,
     RESOLVE_RESPONSE_LLM_INPUT,
@@ -18,7 +18,7 @@ from convengine.engine.prompts.fill import fill_prompts
 from convengine.engine.prompts.render import has_expressions, list_names, render_lenient
 from convengine.engine.prompts.select import decide_template
 from convengine.engine.prompts.variables import build_variables, list_history
-from convengine.engine.state_graph.override import apply_override
+from convengine.engine.state_graph.moves import apply_override
 from convengine.engine.steps.responses.select import choose_response
 from convengine.engine.steps.responses.settings import FALLBACK_TEXT, HISTORY_TURNS, ON_MISSING
 from convengine.engine.steps.responses.stages import (

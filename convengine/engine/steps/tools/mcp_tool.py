@@ -1,14 +1,45 @@
-"""McpToolStep: a planner chooses tools until it can answer (pipeline-2 4)."""
+"""McpToolStep: when the planner may run, what it clears first, and why it is skipped (pipeline-2 4, R35, R45)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
-from convengine.engine.steps.tools.gate import NO_TOOLS, find_shut_gate
-from convengine.engine.steps.tools.lifecycle import clear_planner_state, skip_planner
 from convengine.engine.steps.tools.planner_loop import run_planner
-from convengine.engine.steps.tools.scope import list_tools_in_scope
-from convengine.engine.turn.enums import RulePhase
+from convengine.engine.steps.tools.planner_run import build_lifecycle
+from convengine.engine.steps.tools.request import BY_GUARDRAIL, get_mcp_branch
+from convengine.engine.steps.tools.scope import list_servers_in_scope, list_tools_in_scope
+from convengine.engine.steps.tools.stages import (
+    MCP_CONTEXT_CLEARED,
+    MCP_NO_TOOLS_AVAILABLE,
+    MCP_SKIPPED,
+    MCP_SKIPPED_PENDING_CLARIFICATION,
+    MCP_SKIPPED_SCHEMA_INCOMPLETE,
+)
+from convengine.engine.text.compare import code, truthy
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import DialogueAct, RulePhase
+from convengine.engine.turn.params import PARAMS
 from convengine.engine.turn.session import Session
+from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
+
+Json = Any
+_PARAMS = tuple(key for key in PARAMS if key.startswith("mcp_"))
+_REFUSING_ACTS = frozenset({DialogueAct.NEGATE, DialogueAct.RESET, DialogueAct.EDIT})
+
+
+@dataclass(frozen=True)
+class Skip:
+    """Why the planner does not run. A null `status` leaves `mcp_status` unchanged."""
+
+    status: str | None
+    reason: str
+    outcome: str = "SKIPPED"
+    #: The gate's own stage besides MCP_SKIPPED, and its payload besides intent and state.
+    stage: Stage | None = None
+    about: Mapping[str, Json] = field(default_factory=dict)
 
 
 class McpToolStep(Step):
@@ -34,3 +65,107 @@ class McpToolStep(Step):
             return Continue(skip_planner(session, turn, NO_TOOLS))
         session = run_planner(session, turn, tools)
         return Continue(run_phase(RulePhase.POST_AGENT_MCP, self.name, session, turn))
+
+
+def clear_planner_state(session: Session, turn: Turn) -> Session:
+    """Remove what earlier turns left of tools, except a digest of the last run.
+
+    A direct call of this turn stays for rules, and so does a result that `run_once` reuses.
+    """
+    branch = get_mcp_branch(session)
+    kept_keys = {"toolExecution"} if session.input_params.get("tool_status") not in (None, BY_GUARDRAIL) else set()
+    dropped = {key: value for key, value in branch.items() if key not in kept_keys}
+    stale = [key for key in _PARAMS if key in session.input_params]
+    if not dropped and not stale:
+        return session
+    lifecycle = dropped.get("lifecycle")
+    remaining = {key: branch[key] for key in kept_keys & branch.keys()}
+    if isinstance(lifecycle, dict):
+        remaining["previous"] = {
+            key: lifecycle.get(key) for key in ("status", "outcome", "error", "lastToolCode", "turnId")
+        }
+    session = session.without_params(*stale).without_context("mcp")
+    session = session.with_context({"mcp": remaining}) if remaining else session
+    turn.audit(session, MCP_CONTEXT_CLEARED)
+    return session
+
+
+def skip_planner(session: Session, turn: Turn, skip: Skip) -> Session:
+    """Record that the planner did not run, and why. A turn that only resets leaves the context empty."""
+    if skip.status is not None:
+        session = session.with_params({"mcp_status": skip.status})
+    if not session.reset_only:
+        state = build_lifecycle(turn, skip.status, skip.outcome)
+        session = session.with_context({"mcp": {**get_mcp_branch(session), "lifecycle": state}})
+    where = {"intent": session.intent, "state": session.state}
+    if skip.stage:
+        turn.audit(session, skip.stage, **where, **skip.about)
+    turn.audit(session, MCP_SKIPPED, status=skip.status, reason=skip.reason, **where)
+    return session
+
+
+def find_shut_gate(session: Session, turn: Turn) -> Skip | None:
+    """The first reason against the planner, or null."""
+    return next((skip for check in _GATES if (skip := check(session, turn))), None)
+
+
+def _check_guardrail(session: Session, turn: Turn) -> Skip | None:
+    params = session.input_params
+    if truthy(params.get("skip_tool_execution")) or truthy(params.get("guardrail_blocked")):
+        return Skip("SKIPPED_BY_GUARDRAIL", "GUARDRAIL")
+    return None
+
+
+def _check_schema(session: Session, turn: Turn) -> Skip | None:
+    if session.resolved_schema is None or session.schema_complete:
+        return None
+    about = {"missing_fields": list(session.missing_required_fields), "schema_complete": False}
+    stage = MCP_SKIPPED_SCHEMA_INCOMPLETE
+    return Skip("SKIPPED_SCHEMA_INCOMPLETE", "SCHEMA_INCOMPLETE", stage=stage, about=about)
+
+
+def _check_dialogue_act(session: Session, turn: Turn) -> Skip | None:
+    params = session.input_params
+    act = DialogueAct.read(params.get("dialogue_act"))
+    confirmed = code(params.get("routing_decision")) == "PROCEED_CONFIRMED"
+    if act in _REFUSING_ACTS or (act == DialogueAct.AFFIRM and not confirmed):
+        return Skip("SKIPPED_DIALOGUE_ACT", "DIALOGUE_ACT")
+    return Skip("SKIPPED_GREETING", "GREETING") if act == DialogueAct.GREETING else None
+
+
+def _check_clarification(session: Session, turn: Turn) -> Skip | None:
+    if session.clarification is None:
+        return None
+    return Skip(None, "PENDING_CLARIFICATION", stage=MCP_SKIPPED_PENDING_CLARIFICATION)
+
+
+#: Neither rows nor servers have a tool in this scope.
+NO_TOOLS = Skip("NO_TOOLS_FOR_SCOPE", "NO_TOOLS", "NO_TOOLS", stage=MCP_NO_TOOLS_AVAILABLE)
+
+
+def _check_tools(session: Session, turn: Turn) -> Skip | None:
+    """Servers are asked for their tools only if no other reason applies."""
+    if turn.snapshot.in_scope(rows.Tool, session.intent, session.state) or list_servers_in_scope(session, turn):
+        return None
+    return NO_TOOLS
+
+
+def _check_model(session: Session, turn: Turn) -> Skip | None:
+    return None if turn.ports.model.configured else Skip("NO_MODEL", "LLM_NOT_CONFIGURED")
+
+
+def _check_override(session: Session, turn: Turn) -> Skip | None:
+    if session.reset_only:
+        return Skip(None, "RESET_ONLY")
+    return Skip(None, "REPLY_OVERRIDE") if session.reply_override else None
+
+
+_GATES: tuple[Callable[[Session, Turn], Skip | None], ...] = (
+    _check_guardrail,
+    _check_schema,
+    _check_dialogue_act,
+    _check_clarification,
+    _check_tools,
+    _check_model,
+    _check_override,
+)

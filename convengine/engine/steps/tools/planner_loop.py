@@ -1,21 +1,19 @@
 """The planner's loop: plan, check, call, observe, until there is an answer or a limit is reached (pipeline-2 4.2)."""
 
-from collections.abc import Sequence
+import hashlib
+import uuid
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any
 
 from convengine.engine.steps.tools import settings as catalogue
-from convengine.engine.steps.tools import write_claims
 from convengine.engine.steps.tools.call import INVALID_ARGS, call_tool
-from convengine.engine.steps.tools.next_tool import find_current_tool, find_refusal
 from convengine.engine.steps.tools.observations import find_latest_summary
-from convengine.engine.steps.tools.outcome import SUCCESS
-from convengine.engine.steps.tools.plan import ANSWER, RESTRICTED, Plan
-from convengine.engine.steps.tools.planner import PlannerFailed, ask_next_step
-from convengine.engine.steps.tools.planner_run import Ending, PlannerRun
-from convengine.engine.steps.tools.request import resolve_group
+from convengine.engine.steps.tools.planner import ANSWER, RESTRICTED, Plan, PlannerFailed, ask_next_step
+from convengine.engine.steps.tools.planner_run import Ending, PlannerRun, find_current_tool, find_refusal
+from convengine.engine.steps.tools.request import SUCCESS, resolve_group
 from convengine.engine.steps.tools.stages import MCP_DUPLICATE_TOOL_CALL_SUPPRESSED, MCP_FINAL_ANSWER, MCP_TOOL_ERROR
-from convengine.engine.text.compare import code
+from convengine.engine.text.compare import code, truthy
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.live_settings import Setting
@@ -27,6 +25,8 @@ Json = Any
 UNKNOWN_TOOL = "UNKNOWN_TOOL"
 CONFIRMATION_REQUIRED = "CONFIRMATION_REQUIRED"
 ALREADY_RAN = "ALREADY_RAN"
+#: Faults after which it is unknown whether the tool did its work: its claim stays open, and a person decides.
+_UNKNOWN_END = frozenset({"TOOL_TIMEOUT", "MCP_TIMEOUT", "MCP_CONNECTION_LOST"})
 
 
 class _Round(Enum):
@@ -129,12 +129,12 @@ class _Loop:
             )
         claim: ExecutionClaim | None = None
         if not tool.read_only:
-            if not write_claims.is_confirmed(run.session):
+            if not is_confirmed(run.session):
                 message = f"{tool.tool_code} changes something; the user has to confirm it first."
                 return self._refuse_call(plan, tool, CONFIRMATION_REQUIRED, message)
             if any(called == code(tool.tool_code) for called, _ in run.called):
                 return self._refuse_call(plan, tool, ALREADY_RAN, f"{tool.tool_code} has run in this turn already.")
-            claim = write_claims.build_claim(run.session, run.turn, plan)
+            claim = build_claim(run.session, run.turn, plan)
         if not run.pause_before_call(number):
             run.abort("TIME_BUDGET")
             return _Round.ENDED
@@ -142,13 +142,13 @@ class _Loop:
 
     def _call_or_reuse(self, plan: Plan, tool: rows.Tool, claim: ExecutionClaim | None) -> ToolAnswer:
         run = self._run
-        earlier = write_claims.claim_call(run.turn, claim) if claim else None
+        earlier = claim_call(run.turn, claim) if claim else None
         if earlier is not None:
             return earlier
         group, left = resolve_group(tool.tool_group), max(int(run.remaining_ms()), 1)
         answer = call_tool(run.session, run.turn, tool, group, plan.args, left)
         if claim:
-            write_claims.finish_claim(run.turn, claim, answer)
+            finish_claim(run.turn, claim, answer)
         return answer
 
     def _observe_answer(self, plan: Plan, tool: rows.Tool, answer: ToolAnswer) -> _Round:
@@ -183,3 +183,47 @@ class _Loop:
         )
         run.record_observation(plan, tool, {"error": error, "tool_code": plan.tool_code, "details": [message]})
         return _Round.CONTINUES
+
+
+def is_confirmed(session: Session) -> bool:
+    """True when the user confirmed, or the caller approved, this turn's action (R107)."""
+    params = session.input_params
+    approved = any(truthy(params.get(name)) for name in ("approval_granted", "approvalGranted"))
+    return approved or code(params.get("routing_decision")) == "PROCEED_CONFIRMED"
+
+
+def build_claim(session: Session, turn: Turn, plan: Plan) -> ExecutionClaim:
+    """The right to this call; a repeated call after a dead turn gets the same (R81)."""
+    tool, args = plan.call
+    digest = hashlib.sha256(args.encode()).hexdigest()
+    return ExecutionClaim(
+        conversation_id=session.conversation_id,
+        turn_id=turn.turn_id,
+        nonce=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{turn.turn_id}:{tool}")),
+        action_key=f"tool:{plan.tool_code}",
+        action_ref=f"{plan.tool_code}#{digest[:16]}",
+        request_hash=digest,
+    )
+
+
+def claim_call(turn: Turn, claim: ExecutionClaim) -> ToolAnswer | None:
+    """Null when the tool may run now; else the outcome of the earlier run.
+
+    Raises ConversationPersistFailed: without a claim nothing may run.
+    """
+    execution = turn.ports.executions.claim(claim)
+    if execution.claimed:
+        return None
+    stored = execution.result if isinstance(execution.result, Mapping) else {}
+    if execution.status == "EXECUTED":
+        return ToolAnswer(stored.get("result"))
+    message = "An earlier call of this tool with these arguments may have done its work; a person decides."
+    return ToolAnswer(error_type="ALREADY_CLAIMED", error_message=message)
+
+
+def finish_claim(turn: Turn, claim: ExecutionClaim, answer: ToolAnswer) -> None:
+    """Store the outcome of the call, unless it is unknown."""
+    if answer.error_type in _UNKNOWN_END:
+        return
+    status = "FAILED" if answer.error_type else "EXECUTED"
+    turn.ports.executions.finish(claim, status, {"result": answer.result, "errorType": answer.error_type})

@@ -1,15 +1,17 @@
-"""The state of one planner run, and its events (pipeline-2 4.5)."""
+"""The state of one planner run, its events, and which tool may follow the last one (pipeline-2 4.4, 4.5)."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 from convengine.engine.steps.tools import settings as catalogue
-from convengine.engine.steps.tools.lifecycle import build_lifecycle
-from convengine.engine.steps.tools.next_tool import find_current_tool
 from convengine.engine.steps.tools.observations import Observation, bound_observations, build_observation
-from convengine.engine.steps.tools.outcome import SUCCESS, cap_result, get_mcp_branch
-from convengine.engine.steps.tools.plan import CALL_TOOL, Plan
+from convengine.engine.steps.tools.planner import CALL_TOOL, Plan
+from convengine.engine.steps.tools.request import SUCCESS, cap_result, get_mcp_branch
+from convengine.engine.steps.tools.settings import ALLOWED_NEXT, GUARDRAIL_FAIL_CLOSED, TOOL_GUARDRAIL_ENABLED
 from convengine.engine.steps.tools.stages import MCP_LOOP_ABRUPTED, MCP_TOOL_CALL, MCP_TOOL_ERROR, MCP_TOOL_RESULT
+from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.ports import ToolAnswer
@@ -17,6 +19,8 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 
 Json = Any
+#: Stands for the tool before the first one.
+START = "__START__"
 
 
 @dataclass(frozen=True)
@@ -189,3 +193,63 @@ class PlannerRun:
     def _write(self, params: dict[str, Json], state: dict[str, Json], **branch: Json) -> None:
         branch_values = {**get_mcp_branch(self.session), **branch, "lifecycle": state}
         self.session = self.session.with_params(params).with_context({"mcp": branch_values})
+
+
+def build_lifecycle(
+    turn: Turn,
+    status: object,
+    outcome: str,
+    *,
+    finished: bool = True,
+    error: str | None = None,
+    blocked: bool = False,
+) -> dict[str, object]:
+    """`context.mcp.lifecycle`, without the last step."""
+    return {
+        "phase": "POST_AGENT_MCP",
+        "status": status,
+        "outcome": outcome,
+        "finished": finished,
+        "blocked": blocked,
+        "error": error is not None,
+        **({"errorMessage": error} if error is not None else {}),
+        "toolExecuted": False,
+        "turnId": turn.turn_id,
+    }
+
+
+def find_current_tool(observations: Sequence[Mapping[str, Json]]) -> str:
+    return str(observations[-1]["toolCode"]) if observations else START
+
+
+def find_refusal(session: Session, turn: Turn, current: str, following: str | None) -> str | None:
+    """Why `following` may not be called after `current`, or null."""
+    if not turn.config(session, TOOL_GUARDRAIL_ENABLED):
+        return None
+    if not code(following):
+        return "The planner names no tool."
+    allowed = _list_allowed(turn.config(session, ALLOWED_NEXT), current)
+    if not allowed:
+        closed = turn.config(session, GUARDRAIL_FAIL_CLOSED)
+        return f"Nothing is said of what may follow {current}, and GUARDRAIL_FAIL_CLOSED is set." if closed else None
+    if any(fnmatchcase(code(following), _escape_pattern(entry)) for entry in allowed):
+        return None
+    return f"{following} may not follow {current}; allowed: {', '.join(allowed)}."
+
+
+def _list_allowed(entries: Mapping[str, Json], current: str) -> list[str]:
+    """The list for the tool's own key, else for the key in upper case, else for matching keys with `*`, in order."""
+    for key in (current, current.upper()):
+        if isinstance(entries.get(key), list):
+            return _list_texts(entries[key])
+    wild = [key for key in entries if "*" in key and fnmatchcase(code(current), _escape_pattern(key))]
+    return [entry for key in wild for entry in _list_texts(entries[key])]
+
+
+def _list_texts(value: Json) -> list[str]:
+    return [str(entry) for entry in value if entry] if isinstance(value, list) else []
+
+
+def _escape_pattern(entry: str) -> str:
+    """The entry as a pattern in which only `*` is special."""
+    return code(entry).replace("[", "[[]").replace("?", "[?]")

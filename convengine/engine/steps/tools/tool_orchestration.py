@@ -6,20 +6,18 @@ from typing import Any
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.tools.call import call_tool
-from convengine.engine.steps.tools.outcome import (
+from convengine.engine.steps.tools.request import (
     BY_GUARDRAIL,
     ERROR,
     MISMATCH,
     SUCCESS,
-    ToolOutcome,
-    cap_result,
-    get_mcp_branch,
-)
-from convengine.engine.steps.tools.request import (
     InvalidToolRequest,
+    ToolOutcome,
     ToolRequest,
     build_row_request,
+    cap_result,
     choose_direct_row,
+    get_mcp_branch,
     read_request,
     resolve_group,
 )

@@ -9,9 +9,8 @@ from hypothesis import settings as trying
 from hypothesis import strategies as st
 
 from convengine.engine.llm.scripted import ScriptedModel, ScriptLine
-from convengine.engine.memory.context_summary import MAX_CHARS, SHARES
-from convengine.engine.memory.model_summary import rewrite_summaries
-from convengine.engine.memory.session_facts import build_context_summary
+from convengine.engine.memory.context_summary import MAX_CHARS, SHARES, build_context_summary
+from convengine.engine.memory.summary import rewrite_summaries
 from convengine.engine.turn.session import Clarification
 from convengine.server import wiring
 from convengine.server.memory.compaction import compact

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.steps.tools.next_tool import START, find_current_tool, find_refusal
+from convengine.engine.steps.tools.planner_run import START, find_current_tool, find_refusal
 from convengine.engine.turn.codec import dumps
 from tests.builders import make_config, make_session, make_snapshot, make_turn
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.clarification.collision_question import ask_collision_question, is_askable
+from convengine.engine.clarification.collision import ask_collision_question, is_askable
 from convengine.engine.turn.ports import LlmAnswer
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.session import Clarification, Session

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.memory.model_units import extract_units
-from convengine.engine.memory.units import EXTRACTED, list_units, stage_units
+from convengine.engine.memory.units import EXTRACTED, extract_units, list_units, stage_units
 from convengine.engine.turn.payload import TextPayload
 from convengine.engine.turn.ports import LlmAnswer
 from convengine.engine.turn.session import Session
