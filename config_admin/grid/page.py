@@ -22,8 +22,7 @@ from config_admin.form_save import reasons
 from config_admin.form_save.after_save import TOLD, news_of
 from config_admin.form_save.optimistic_lock import Intruder, digest_of
 from config_admin.grid.cells import text_of
-from config_admin.grid.check_edits import Edit, Verdict, key_of
-from config_admin.grid.save_edits import SaveResult, SavingFailed, save
+from config_admin.grid.edits import CheckedEdits, Edit, SaveResult, SavingFailed, get_finding_key, save_edits
 from config_admin.health.diagnosis import RowKey
 from config_admin.health.page import health_url
 from config_admin.releases.content import contents
@@ -99,7 +98,7 @@ class GridAdmin(ModelAdmin):
         rows: Any = self
         edits = grid.edits()
         try:
-            done = save(
+            done = save_edits(
                 self.opts.db_table,
                 edits,
                 partial(rows.find_refusal, request),
@@ -214,9 +213,9 @@ class Grid:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ValidationError) as error:
             raise BadRequest(f"The list of edits is not valid: {error}") from error
 
-    def describe_refusal(self, verdict: Verdict) -> dict[str, Json]:
+    def describe_refusal(self, verdict: CheckedEdits) -> dict[str, Json]:
         """What prevents saving the edits."""
-        findings = [{**one.as_dict(), "row": str(one.row), "key": key_of(one)} for one in verdict.findings]
+        findings = [{**one.as_dict(), "row": str(one.row), "key": get_finding_key(one)} for one in verdict.findings]
         met = {str(pk): self._describe_conflict(pk, content, who) for pk, (content, who) in verdict.met.items()}
         return {"findings": findings, "met": met}
 

@@ -37,7 +37,7 @@ def note_opened_row(user: Any, table: str, pk: Any) -> bool:
     return any(row.is_favourite for row in mine if (row.table_name, row.row_pk) == (table, str(pk)))
 
 
-def mark(user: Any, table: str, pk: Any, favourite: bool) -> None:
+def set_favourite(user: Any, table: str, pk: Any, favourite: bool) -> None:
     """Add or remove a favourite."""
     CeDeskRow.objects.update_or_create(
         user=user, table_name=table, row_pk=str(pk), defaults={"is_favourite": favourite}
@@ -47,18 +47,20 @@ def mark(user: Any, table: str, pk: Any, favourite: bool) -> None:
 def find_saved_rows(user: Any, snapshot: Snapshot, recent: int) -> SavedRows:
     """The favourites and recent rows of a user, without deleted ones. One query."""
     stored = list(CeDeskRow.objects.filter(user=user).order_by("-opened_at"))
-    marked = sorted((row for row in _rows(snapshot, stored, favourite=True)), key=lambda row: (row.table, str(row.pk)))
-    others = list(_rows(snapshot, stored, favourite=False))[:recent]
+    marked = sorted(
+        (row for row in _select_rows(snapshot, stored, favourite=True)), key=lambda row: (row.table, str(row.pk))
+    )
+    others = list(_select_rows(snapshot, stored, favourite=False))[:recent]
     return SavedRows([link_of(row) for row in marked], [link_of(row) for row in others])
 
 
-def _rows(snapshot: Snapshot, stored: Sequence[CeDeskRow], *, favourite: bool) -> Iterator[Row]:
+def _select_rows(snapshot: Snapshot, stored: Sequence[CeDeskRow], *, favourite: bool) -> Iterator[Row]:
     for one in stored:
-        if one.is_favourite is favourite and (row := row_of(snapshot, one.table_name, one.row_pk)):
+        if one.is_favourite is favourite and (row := find_row(snapshot, one.table_name, one.row_pk)):
             yield row
 
 
-def row_of(snapshot: Snapshot, table: str, pk: str) -> Row | None:
+def find_row(snapshot: Snapshot, table: str, pk: str) -> Row | None:
     """The row of a table by the text of its key, or null."""
     row_type = ROW_TYPE_OF.get(table)
     if row_type is None:

@@ -1,7 +1,9 @@
-"""The search of the whole admin, as a page and for the Ctrl-K box; and favourites."""
+"""The search of the whole admin, in memory (law 8), as a page and for the Ctrl-K box; and favourites."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any
 
 from django.contrib import admin
@@ -12,23 +14,60 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
+import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import row_url
+from config_admin.editing.links import column_label, release_url, row_url
+from config_admin.editing.usages import link_of
 from config_admin.manual import prose
 from config_admin.releases.content import control_plane
-from config_admin.workplace.favourites import find_saved_rows, mark, row_of
-from config_admin.workplace.search import Found, Hit, search
+from config_admin.validation.texts import RowTexts, list_row_texts
+from config_admin.workplace.favourites import find_row, find_saved_rows, set_favourite
+from config_admin.workplace.settings_page import settings_url
+from convengine.engine.turn import rows
+from convengine.engine.turn.live_settings import CATALOGUE
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.layout import sidebar
 
 #: How many recently opened rows the box shows before somebody types.
 RECENT = 12
 
 
+#: How many hits are shown.
+SHOWN = 50
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A hit: its address, its name, and the excerpt."""
+
+    url: str
+    name: str
+    about: str = ""
+    #: The column with the words, and the excerpt.
+    field: str = ""
+    before: str = ""
+    match: str = ""
+    after: str = ""
+    enabled: bool = True
+
+    def as_dict(self) -> dict[str, Any]:
+        """The hit for scripts."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class SearchResults:
+    """The best hits, and the total number."""
+
+    hits: Sequence[Hit]
+    total: int
+
+
 @require_GET
 def find(request: HttpRequest) -> HttpResponse:
     """The search results; without words, the favourites and recently opened rows."""
     text = request.GET.get("q", "").strip()
-    found = _search(request, text) if text else _find_saved_hits(request)
+    found = _search_all(request, text) if text else _find_saved_hits(request)
     if request.headers.get("Accept", "").startswith("application/json"):
         return JsonResponse({"hits": [hit.as_dict() for hit in found.hits], "total": found.total})
     context = {**admin.site.each_context(request), "title": "Search", "wanted": text, "found": found}
@@ -39,31 +78,33 @@ def find(request: HttpRequest) -> HttpResponse:
 def favourite(request: HttpRequest) -> HttpResponse:
     """Add a favourite (`on`) or remove it, and return to the page of the request."""
     table, pk = request.POST.get("table", ""), request.POST.get("pk", "")
-    row = row_of(get_editor_context(request).snapshot, table, pk)
+    row = find_row(get_editor_context(request).snapshot, table, pk)
     if row is None:
         raise Http404
-    if table not in _tables(request):
+    if table not in _list_visible_tables(request):
         raise PermissionDenied
-    mark(request.user, table, row.pk, request.POST.get("on") == "1")
+    set_favourite(request.user, table, row.pk, request.POST.get("on") == "1")
     back = request.POST.get("next", "")
     is_ours = url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure())
     return HttpResponseRedirect(back if is_ours else row_url(table, row.pk))
 
 
-def _search(request: HttpRequest, text: str) -> Found:
-    conversation = list(_conversation(request, text))
-    found = search(get_editor_context(request).snapshot, text, _tables(request), list(_pages(request)))
-    return Found([*conversation, *found.hits], len(conversation) + found.total)
+def _search_all(request: HttpRequest, text: str) -> SearchResults:
+    conversation = list(_find_conversation(request, text))
+    found = search(
+        get_editor_context(request).snapshot, text, _list_visible_tables(request), list(_list_page_hits(request))
+    )
+    return SearchResults([*conversation, *found.hits], len(conversation) + found.total)
 
 
-def _find_saved_hits(request: HttpRequest) -> Found:
+def _find_saved_hits(request: HttpRequest) -> SearchResults:
     found = find_saved_rows(request.user, get_editor_context(request).snapshot, RECENT)
     hits = [Hit(link.url, link.name, link.about, "favourite", enabled=link.enabled) for link in found.favourites]
     hits += [Hit(link.url, link.name, link.about, "recently opened", enabled=link.enabled) for link in found.recent]
-    return Found(hits, len(hits))
+    return SearchResults(hits, len(hits))
 
 
-def _tables(request: HttpRequest) -> set[str]:
+def _list_visible_tables(request: HttpRequest) -> set[str]:
     """The tables that this user may see."""
     return {
         table
@@ -72,7 +113,7 @@ def _tables(request: HttpRequest) -> set[str]:
     }
 
 
-def _pages(request: HttpRequest) -> Iterator[Hit]:
+def _list_page_hits(request: HttpRequest) -> Iterator[Hit]:
     for group in sidebar(request):
         for place in group["items"]:
             for page in place["items"]:
@@ -82,7 +123,7 @@ def _pages(request: HttpRequest) -> Iterator[Hit]:
             yield Hit(reverse("manual_chapter", args=[chapter.slug]), chapter.title, "Chapter of the manual")
 
 
-def _conversation(request: HttpRequest, text: str) -> Iterator[Hit]:
+def _find_conversation(request: HttpRequest, text: str) -> Iterator[Hit]:
     """The conversation of an id; its page says whether it exists."""
     user: Any = request.user
     try:
@@ -92,3 +133,85 @@ def _conversation(request: HttpRequest, text: str) -> Iterator[Hit]:
         return
     if user.has_perm("ce_sessions.view_ceconversation"):
         yield Hit(url, f"Conversation {wanted}", "Conversation with its turns")
+
+
+#: How much text is shown around a hit.
+_BEFORE, _AFTER = 32, 60
+#: Columns that name a row.
+_NAMES = frozenset({"tool_code", "action_key", "name", "config_key", "intent_code", "state_code", "description"})
+#: The quality of a hit: equal to the name, start of the name, in the name, in a text, or its words apart in a text.
+_IS, _BEGINS, _HAS, _SAYS, _MENTIONS = range(5)
+
+
+def search(snapshot: Snapshot, text: str, tables: Collection[str], pages: Sequence[Hit] = ()) -> SearchResults:
+    """Everything with all words of a text, best first: pages, settings, then rows of the tables.
+
+    No query. Rows with the words in their name come first.
+    """
+    words = text.lower().split()
+    if not words:
+        return SearchResults((), 0)
+    named = [hit for hit in pages if _has_all(f"{hit.name} {hit.about}".lower(), words)]
+    if rows.Config.table in tables:
+        named += _find_settings(words)
+    ranked = sorted(_rank_rows(snapshot, words, tables), key=lambda each: each[0])
+    best = (_build_hit(one, words) for _, one in islice(ranked, SHOWN))
+    release = _find_release(snapshot, text)
+    return SearchResults([*release, *named, *best][:SHOWN], len(release) + len(named) + len(ranked))
+
+
+def _rank_rows(
+    snapshot: Snapshot, words: Sequence[str], tables: Collection[str]
+) -> Iterator[tuple[tuple[int, int], RowTexts]]:
+    whole = " ".join(words)
+    for place, row_type in enumerate(rows.ROW_TYPES):
+        if row_type.table in tables:
+            for one in list_row_texts(snapshot, row_type):
+                if _has_all(one.folded, words):
+                    yield (_rank(one, whole), place), one
+
+
+def _rank(one: RowTexts, whole: str) -> int:
+    names = [text.lower() for name, text in one.texts.items() if name in _NAMES or name == one.row.key]
+    if whole == str(one.row.pk).lower():
+        return _IS
+    if any(name.startswith(whole) for name in names):
+        return _BEGINS
+    if any(whole in name for name in names):
+        return _HAS
+    return _SAYS if whole in one.folded else _MENTIONS
+
+
+def _has_all(folded: str, words: Sequence[str]) -> bool:
+    return all(word in folded for word in words)
+
+
+def _build_hit(one: RowTexts, words: Sequence[str]) -> Hit:
+    link = link_of(one.row)
+    for wanted in (" ".join(words), *words):
+        for name, text in one.texts.items():
+            if (start := text.lower().find(wanted)) >= 0:
+                before, match, after = _cut_excerpt(text, start, len(wanted))
+                label = column_label(one.row.table, name)
+                return Hit(link.url, link.name, link.about, label, before, match, after, link.enabled)
+    return Hit(link.url, link.name, link.about, enabled=link.enabled)
+
+
+def _cut_excerpt(text: str, start: int, length: int) -> tuple[str, str, str]:
+    end = start + length
+    before = f"{'…' if start > _BEFORE else ''}{text[max(start - _BEFORE, 0) : start]}"
+    after = f"{text[end : end + _AFTER]}{'…' if end + _AFTER < len(text) else ''}"
+    return before, text[start:end], after
+
+
+def _find_settings(words: Sequence[str]) -> Iterator[Hit]:
+    for setting in CATALOGUE.values():
+        if _has_all(f"{setting.name} {setting.help}".lower(), words):
+            yield Hit(settings_url(setting), setting.name, setting.help)
+
+
+def _find_release(snapshot: Snapshot, text: str) -> list[Hit]:
+    word = text.lower().removeprefix("release").strip()
+    if not (word.isascii() and word.isdecimal() and 0 < int(word[:18]) <= snapshot.config_version):
+        return []
+    return [Hit(release_url(int(word)), f"Release {int(word)}", "Release of the configuration")]

@@ -1,14 +1,21 @@
 """The first page of the admin: what needs attention, recent changes and recent conversations."""
 
+from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.http import HttpRequest
 
+import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.editing.context import get_editor_context
+from config_admin.editing.links import row_name, row_url
 from config_admin.releases.models import CeRelease, Origin
-from config_admin.workplace.attention import concerns
+from config_admin.validation import relations
 from config_admin.workplace.favourites import find_saved_rows
+from convengine.engine.rules.explain import list_faults
+from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.scope import UNKNOWN
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 NEWEST = 8
@@ -23,7 +30,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if may("config_admin.view_cerule"):
         # First, because writes outside of the application get their release here.
         snapshot = get_editor_context(request).snapshot
-        found = list(islice(concerns(snapshot), CONCERNS + 1))
+        found = list(islice(find_concerns(snapshot), CONCERNS + 1))
         context["desk"] = find_saved_rows(request.user, snapshot, NEWEST)
         context |= {"in_force": snapshot.config_version, "concerns": found[:CONCERNS], "more": len(found) > CONCERNS}
     if may("config_admin.view_cerelease"):
@@ -39,3 +46,53 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 def _list_failed_turns() -> list[CeConversationHistory]:
     newest = CeConversationHistory.objects.order_by("-history_id").only("status", "turn_no", "error_code", "created_at")
     return [turn for turn in newest[:LATEST_TURNS] if turn.status == "FAILED"][:NEWEST]
+
+
+class Concern(NamedTuple):
+    """Something that needs attention: its subject, its link, and the problem."""
+
+    name: str
+    url: str
+    text: str
+
+
+def find_concerns(snapshot: Snapshot) -> Iterator[Concern]:
+    """The worst first: no answer at all, unused rows and settings, rows of disabled intents."""
+    if not snapshot.in_scope(rows.Response, UNKNOWN, UNKNOWN):
+        text = "No answer is enabled for messages that are not recognised (intent UNKNOWN, state UNKNOWN)."
+        yield Concern("Responses", "", text)
+    for row, fault in list_faults(snapshot):
+        text = f"It is invalid, so no turn uses it: {fault.reason}. {fault.remedy or ''}".strip()
+        yield Concern(row_name(row.table, row.pk), row_url(row.table, row.pk), text)
+    yield from _list_setting_concerns(snapshot)
+    yield from _list_intent_concerns(snapshot)
+
+
+def _list_setting_concerns(snapshot: Snapshot) -> Iterator[Concern]:
+    for setting in live_settings.CATALOGUE.values():
+        reading = live_settings.read(snapshot, setting)
+        if reading.problem:
+            url = row_url(reading.row.table, reading.row.pk) if reading.row else ""
+            yield Concern(setting.name, url, f"Its value {reading.problem} The default is used instead.")
+
+
+def _list_intent_concerns(snapshot: Snapshot) -> Iterator[Concern]:
+    known = snapshot.table(rows.Intent).by_pk
+    for intent, count in sorted(_count_rows_of_inactive_intents(snapshot).items()):
+        counted = "1 enabled row is" if count == 1 else f"{count} enabled rows are"
+        why = "the intent is disabled" if intent in known else "the intent does not exist"
+        url = row_url(rows.Intent.table, intent) if intent in known else ""
+        yield Concern(f"Intent {intent}", url, f"{counted} not used, because {why}.")
+
+
+def _count_rows_of_inactive_intents(snapshot: Snapshot) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for row_type in _list_scoped_types():
+        for intent, members in snapshot.index(row_type, relations.intent_key, relations.rank).items():
+            if not snapshot.is_active(intent):
+                found[intent] = found.get(intent, 0) + len(members)
+    return found
+
+
+def _list_scoped_types() -> Iterable[type[rows.Row]]:
+    return (kind for kind in rows.ROW_TYPES if kind is not rows.Intent and "intent_code" in rows.columns(kind))

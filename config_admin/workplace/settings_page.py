@@ -1,6 +1,7 @@
-"""The page of all settings: search, read, and edit in place (settings 1)."""
+"""The page of all settings: value, source and rows with qualifiers; search, read, and edit in place (settings 1)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -9,18 +10,87 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.functional import cached_property
 
+import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.setting_fields import to_choice, value_field
 from config_admin.form_save.request_change_set import record_request
 from config_admin.releases.content import control_plane
-from config_admin.validation.settings import format_value
-from config_admin.workplace.settings_in_force import Line, line_of, lines, strangers
+from config_admin.validation.settings import describe_allowed_values, find_setting, format_value
 from convengine.engine.text.compare import shorten_line
-from convengine.engine.turn import live_settings
+from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.live_settings import CATALOGUE, Setting
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.settings_catalogue import TITLES
+
+#: The maximum length of a value on the page.
+SHOWN = 90
+
+
+class StoredSetting(NamedTuple):
+    """A row of a setting, with who changed it last and when."""
+
+    row: rows.Config
+    #: The channel, tool code, purpose … of the row; blank for all.
+    qualifier: str
+    by: str
+    at: Any
+
+
+@dataclass(frozen=True)
+class SettingLine:
+    """One setting of the page."""
+
+    setting: Setting[Any]
+    reading: live_settings.Reading[Any]
+    #: Its row without a qualifier, even if disabled.
+    stored: StoredSetting | None
+    #: Its rows with qualifiers.
+    qualified: tuple[StoredSetting, ...]
+
+    @property
+    def anchor(self) -> str:
+        """Its fragment on the page."""
+        return self.setting.name.replace("/", "-")
+
+    @property
+    def value(self) -> str:
+        """The value in force as text."""
+        if self.reading.found is not None and not self.reading.problem:
+            return self.reading.found
+        return format_value(self.setting.kind, self.reading.value)
+
+    @property
+    def is_long(self) -> bool:
+        """True for a value that takes more than one line."""
+        return len(self.value) > SHOWN or "\n" in self.value
+
+    @property
+    def default(self) -> str:
+        """The built-in default as text."""
+        return format_value(self.setting.kind, self.setting.default)
+
+    @property
+    def is_changed(self) -> bool:
+        """True when something other than the built-in default is in force, for all or for some."""
+        return self.reading.source != "DEFAULT" or bool(self.qualified)
+
+    @property
+    def variable(self) -> str:
+        """The environment variable of the deployment's default."""
+        return f"CE_CFG__{self.setting.type}__{self.setting.key}".upper()
+
+    @property
+    def allowed(self) -> str:
+        """The allowed values."""
+        return describe_allowed_values(self.setting.kind)
+
+    @cached_property
+    def words(self) -> str:
+        """The text for the search."""
+        said = (self.setting.name, TITLES.get(self.setting.type, ""), self.setting.help, self.value)
+        return " ".join((*said, *(stored.row.config_key for stored in self.qualified))).lower()
 
 
 class Family(NamedTuple):
@@ -28,10 +98,10 @@ class Family(NamedTuple):
 
     type: str
     title: str
-    lines: Sequence[Line]
+    lines: Sequence[SettingLine]
 
 
-class Edited(NamedTuple):
+class EditedSetting(NamedTuple):
     """The setting that the request edits, for all or for one qualifier."""
 
     setting: Setting[Any]
@@ -54,25 +124,25 @@ def settings_url(setting: Setting[Any] | None = None) -> str:
     return reverse("admin:config_admin_ceconfig_effective") + anchor
 
 
-def show(model_admin: Any, request: HttpRequest) -> HttpResponse:
+def show_settings(model_admin: Any, request: HttpRequest) -> HttpResponse:
     """The page, with the form of one setting in its place; or the result of that form."""
     if not model_admin.has_view_or_change_permission(request):
         raise PermissionDenied
     with record_request(request):
         edited = _read_edited_setting(request)
-        form = _form(model_admin, request, edited) if edited else None
+        form = _make_form(model_admin, request, edited) if edited else None
         if edited and form is not None and request.method == "POST" and form.is_valid():
             row = form.save(commit=False)
             model_admin.save_model(request, row, form, change=row.pk is not None)
-            told = f"{edited.name} is now {_shortly(row.config_value)}."
+            told = f"{edited.name} is now {_format_briefly(row.config_value)}."
             model_admin.message_user(request, told, messages.SUCCESS)
             return HttpResponseRedirect(settings_url(edited.setting))
         return TemplateResponse(
-            request, "config_admin/settings.html", _context(model_admin, request, edited, form)
+            request, "config_admin/settings.html", _build_context(model_admin, request, edited, form)
         ).render()
 
 
-def _read_edited_setting(request: HttpRequest) -> Edited | None:
+def _read_edited_setting(request: HttpRequest) -> EditedSetting | None:
     name = request.GET.get("edit", "")
     if not name:
         return None
@@ -81,10 +151,10 @@ def _read_edited_setting(request: HttpRequest) -> Edited | None:
     setting = CATALOGUE.get((type_.upper(), key.upper()))
     if setting is None:
         raise Http404(f"The setting {name} does not exist.")
-    return Edited(setting, qualifier.strip())
+    return EditedSetting(setting, qualifier.strip())
 
 
-def _form(model_admin: Any, request: HttpRequest, edited: Edited) -> Any:
+def _make_form(model_admin: Any, request: HttpRequest, edited: EditedSetting) -> Any:
     stored = _get_stored_value(get_editor_context(request).snapshot, edited)
     model: Any = control_plane()["ce_config"]
     row = model.objects.get(pk=stored.pk) if stored else None
@@ -96,41 +166,43 @@ def _form(model_admin: Any, request: HttpRequest, edited: Edited) -> Any:
         raise PermissionDenied
     kind = model_admin.get_form(request, None if adding else row, not adding, fields=("config_value", "reason"))
     kind.base_fields["config_value"] = value_field(edited.setting)
-    initial = {"config_value": _begin(get_editor_context(request).snapshot, edited, row)}
+    initial = {"config_value": _get_initial_text(get_editor_context(request).snapshot, edited, row)}
     form = kind(request.POST if request.method == "POST" else None, instance=row, initial=initial)
     # A given value should apply, even if the row was disabled.
     form.instance.enabled = True
     return form
 
 
-def _get_stored_value(snapshot: Snapshot, edited: Edited) -> Any:
-    line = line_of(snapshot, edited.setting)
+def _get_stored_value(snapshot: Snapshot, edited: EditedSetting) -> Any:
+    line = get_setting_line(snapshot, edited.setting)
     found = [line.stored, *line.qualified] if line.stored else line.qualified
     wanted = edited.qualifier.upper()
     return next((stored.row for stored in found if stored and stored.qualifier.upper() == wanted), None)
 
 
-def _begin(snapshot: Snapshot, edited: Edited, row: Any) -> str:
+def _get_initial_text(snapshot: Snapshot, edited: EditedSetting, row: Any) -> str:
     """The initial text of the input: the row's own, else the value in force."""
     reading = live_settings.read(snapshot, edited.setting, edited.qualifier or None)
     text = row.config_value if row.pk else format_value(edited.setting.kind, reading.value)
     return to_choice(edited.setting, text)
 
 
-def _context(model_admin: Any, request: HttpRequest, edited: Edited | None, form: Any) -> dict[str, Any]:
+def _build_context(model_admin: Any, request: HttpRequest, edited: EditedSetting | None, form: Any) -> dict[str, Any]:
     snapshot = get_editor_context(request).snapshot
-    found = lines(snapshot)
+    found = list_setting_lines(snapshot)
     wanted, changed = request.GET.get("q", "").strip(), "changed" in request.GET
-    shown = [line for line in found if _fits(line, wanted.lower().split(), changed) or _is_edited(line, edited)]
+    shown = [
+        line for line in found if _matches_search(line, wanted.lower().split(), changed) or _is_edited(line, edited)
+    ]
     may = model_admin.has_change_permission(request) and model_admin.has_add_permission(request)
     return {
         **model_admin.admin_site.each_context(request),
         "title": "Settings",
         "opts": model_admin.opts,
-        "families": list(_families(shown)),
+        "families": list(_group_families(shown)),
         "shown": len(shown),
         "all": len(found),
-        "strangers": [] if wanted or changed else strangers(snapshot),
+        "strangers": [] if wanted or changed else list_unknown_settings(snapshot),
         "wanted": wanted,
         "changed": changed,
         "kept": _get_search_query(request),
@@ -141,16 +213,16 @@ def _context(model_admin: Any, request: HttpRequest, edited: Edited | None, form
     }
 
 
-def _families(found: Sequence[Line]) -> Iterator[Family]:
+def _group_families(found: Sequence[SettingLine]) -> Iterator[Family]:
     for type_, members in groupby(found, key=lambda line: line.setting.type):
         yield Family(type_, TITLES.get(type_, type_), list(members))
 
 
-def _fits(line: Line, words: Sequence[str], changed: bool) -> bool:
+def _matches_search(line: SettingLine, words: Sequence[str], changed: bool) -> bool:
     return all(word in line.words for word in words) and (line.is_changed or not changed)
 
 
-def _is_edited(line: Line, edited: Edited | None) -> bool:
+def _is_edited(line: SettingLine, edited: EditedSetting | None) -> bool:
     return edited is not None and line.setting is edited.setting
 
 
@@ -163,5 +235,56 @@ def _get_search_query(request: HttpRequest) -> str:
     return kept.urlencode()
 
 
-def _shortly(text: str) -> str:
+def _format_briefly(text: str) -> str:
     return shorten_line(text, 60) or "blank"
+
+
+def list_setting_lines(snapshot: Snapshot) -> list[SettingLine]:
+    """Every setting of the catalogue by family. One query: who changed the rows."""
+    stored = _group_stored_values(snapshot)
+    return [
+        _build_line(snapshot, setting, stored.get(setting, ())) for setting in sorted(CATALOGUE.values(), key=_sort_key)
+    ]
+
+
+def get_setting_line(snapshot: Snapshot, setting: Setting[Any]) -> SettingLine:
+    return _build_line(snapshot, setting, _group_stored_values(snapshot, [setting]).get(setting, ()))
+
+
+def list_unknown_settings(snapshot: Snapshot) -> list[rows.Config]:
+    """Rows that nothing reads: of unknown settings, or under an older name."""
+    return [row for row in snapshot.rows(rows.Config) if _find_read_setting(row) is None]
+
+
+def _sort_key(setting: Setting[Any]) -> tuple[int, str]:
+    order = list(TITLES)
+    return (order.index(setting.type), "") if setting.type in TITLES else (len(order), setting.type)
+
+
+def _build_line(snapshot: Snapshot, setting: Setting[Any], found: Iterable[StoredSetting]) -> SettingLine:
+    by_qualifier = {stored.qualifier: stored for stored in found}
+    plain = by_qualifier.pop("", None)
+    qualified = tuple(by_qualifier[qualifier] for qualifier in sorted(by_qualifier))
+    return SettingLine(setting, live_settings.read(snapshot, setting), plain, qualified)
+
+
+def _group_stored_values(
+    snapshot: Snapshot, wanted: Collection[Setting[Any]] | None = None
+) -> dict[Setting[Any], list[StoredSetting]]:
+    named = [(row, setting) for row, setting in _list_read_rows(snapshot) if wanted is None or setting in wanted]
+    told = control_plane()["ce_config"]._default_manager.values_list("pk", "updated_by", "updated_at")
+    who = {pk: (by, at) for pk, by, at in told.filter(pk__in=[row.pk for row, _ in named])}
+    found: dict[Setting[Any], list[StoredSetting]] = {}
+    for row, setting in named:
+        by, at = who.get(row.pk, ("", None))
+        found.setdefault(setting, []).append(StoredSetting(row, row.config_key.strip().partition(".")[2], by, at))
+    return found
+
+
+def _list_read_rows(snapshot: Snapshot) -> Iterator[tuple[rows.Config, Setting[Any]]]:
+    return ((row, setting) for row in snapshot.rows(rows.Config) if (setting := _find_read_setting(row)))
+
+
+def _find_read_setting(row: rows.Config) -> Setting[Any] | None:
+    setting = find_setting(row)
+    return setting if setting and setting.key == row.config_key.strip().partition(".")[0].upper() else None

@@ -8,17 +8,17 @@
     const frame = document.querySelector(".ce-map");
     if (!frame) return;
     const drawing = JSON.parse(document.getElementById("ce-drawing").textContent);
-    const told = document.querySelector(".ce-map-told");
+    const details = document.querySelector(".ce-map-details");
     document.getElementById("map").hidden = false;
 
-    function made(name, attributes = {}, ...children) {
+    function createSvg(name, attributes = {}, ...children) {
         const element = document.createElementNS(SVG, name);
         for (const [key, value] of Object.entries(attributes)) if (value !== null) element.setAttribute(key, value);
         element.append(...children);
         return element;
     }
 
-    function html(name, properties = {}, ...children) {
+    function createHtml(name, properties = {}, ...children) {
         const element = Object.assign(document.createElement(name), properties);
         element.append(...children);
         return element;
@@ -27,18 +27,18 @@
     // --- layout ----------------------------------------------------------------------------------------------------
 
     const marked = (one, mark) => one.marks.includes(mark);
-    const subtitle = (place) => place.marks.map((mark) => drawing.words[mark][0]).join(" · ");
-    const width = (place) => Math.max(96, 28 + 8.2 * Math.max(place.name.length, subtitle(place).length * 0.8));
-    const boxes = drawing.places.map((place) => ({key: place.key, place, width: width(place), height: subtitle(place) ? 50 : 36}));
+    const subtitle = (node) => node.marks.map((mark) => drawing.words[mark][0]).join(" · ");
+    const width = (node) => Math.max(96, 28 + 8.2 * Math.max(node.name.length, subtitle(node).length * 0.8));
+    const boxes = drawing.nodes.map((node) => ({key: node.key, node, width: width(node), height: subtitle(node) ? 50 : 36}));
     const ends = drawing.moves.map((move) => ({start: move.start, end: move.end, move}));
-    const laid = drawing.places.some((place) => place.group) ? inGroups() : {...ceLayout(boxes, ends), frames: []};
+    const layout = drawing.nodes.some((node) => node.group) ? inGroups() : {...ceLayout(boxes, ends), frames: []};
 
     // Each group has its own layout; the groups form rows about as wide as the frame, with straight edges between them.
     function inGroups() {
         const found = {width: 0, height: 0, boxes: [], arrows: [], frames: []};
-        const groupOf = new Map(boxes.map((one) => [one.key, one.place.group]));
+        const groupOf = new Map(boxes.map((one) => [one.key, one.node.group]));
         const within = Map.groupBy(ends.filter((one) => groupOf.get(one.start) === groupOf.get(one.end)), (one) => groupOf.get(one.start));
-        const parts = [...Map.groupBy(boxes, (one) => one.place.group)].map(([name, own]) => ({name, ...ceLayout(own, within.get(name) || [])}));
+        const parts = [...Map.groupBy(boxes, (one) => one.node.group)].map(([name, own]) => ({name, ...ceLayout(own, within.get(name) || [])}));
         const area = parts.reduce((sum, part) => sum + (part.width + GAP) * (part.height + GAP), 0);
         const most = Math.max(Math.sqrt((area * frame.clientWidth) / Math.max(frame.clientHeight, 1)), ...parts.map((part) => part.width));
         let x = 0, y = 0, high = 0;
@@ -70,8 +70,8 @@
     function line(points) {
         const [first, ...rest] = points.map(({x, y}) => [x.toFixed(1), y.toFixed(1)]);
         let path = `M${first}`;
-        for (let place = 0; place < rest.length - 1; place++) {
-            const [x, y] = rest[place], [nextX, nextY] = rest[place + 1];
+        for (let index = 0; index < rest.length - 1; index++) {
+            const [x, y] = rest[index], [nextX, nextY] = rest[index + 1];
             path += ` Q${x},${y} ${((+x + +nextX) / 2).toFixed(1)},${((+y + +nextY) / 2).toFixed(1)}`;
         }
         return `${path} L${rest.at(-1)}`;
@@ -94,47 +94,47 @@
         const thick = 1.5 + Math.min(6, Math.log2(1 + move.turns));
         const look = ["ce-arrow", move.shared && "ce-arrow-shared", marked(move, "FORBIDDEN") && "ce-arrow-bad", marked(move, "ROUND") && "ce-arrow-round"];
         const rows = move.rows.length === 1 ? "1 row" : `${move.rows.length} rows`;
-        const label = `${move.from} to ${move.to}: ${rows}, ${move.turns} turns. ${move.told.join(" ")}`;
+        const label = `${move.from} to ${move.to}: ${rows}, ${move.turns} turns. ${move.remarks.join(" ")}`;
         const path = line(points);
-        const group = made("g", {class: look.filter(Boolean).join(" ")}, made("title", {}, document.createTextNode(label)),
-            made("path", {class: "ce-arrow-line", d: path, "stroke-width": thick.toFixed(1), "marker-end": marked(move, "FORBIDDEN") ? "url(#ce-head-bad)" : "url(#ce-head)"}),
-            made("path", {class: "ce-arrow-near", d: path}));
+        const group = createSvg("g", {class: look.filter(Boolean).join(" ")}, createSvg("title", {}, document.createTextNode(label)),
+            createSvg("path", {class: "ce-arrow-line", d: path, "stroke-width": thick.toFixed(1), "marker-end": marked(move, "FORBIDDEN") ? "url(#ce-head-bad)" : "url(#ce-head)"}),
+            createSvg("path", {class: "ce-arrow-near", d: path}));
         return opens(group, label, () => show(`${move.from} → ${move.to}`, move, move.shared ? "Applies to every intent." : ""));
     }
 
-    function box({place, x, y, width, height}) {
-        const under = subtitle(place);
-        const bad = ["UNREACHABLE", "NO_ANSWER"].some((mark) => marked(place, mark));
-        const look = `ce-box-${place.kind.toLowerCase()}${bad ? " ce-box-bad" : ""}`;
-        const label = `${place.called}. ${place.told.join(" ")}`;
-        const group = made("g", {class: `ce-mapbox ${look}`, transform: `translate(${(x - width / 2).toFixed(1)},${(y - height / 2).toFixed(1)})`},
-            made("title", {}, document.createTextNode(label)),
-            made("rect", {width, height, rx: place.kind === "STATE" ? 8 : height / 2}),
-            made("text", {class: "ce-box-name", x: width / 2, y: under ? 21 : height / 2 + 4.5}, document.createTextNode(place.name)));
-        if (under) group.append(made("text", {class: "ce-box-under", x: width / 2, y: 38}, document.createTextNode(under)));
-        return opens(group, label, () => show(place.called, place, "", place.url));
+    function box({node, x, y, width, height}) {
+        const under = subtitle(node);
+        const bad = ["UNREACHABLE", "NO_ANSWER"].some((mark) => marked(node, mark));
+        const look = `ce-box-${node.kind.toLowerCase()}${bad ? " ce-box-bad" : ""}`;
+        const label = `${node.called}. ${node.remarks.join(" ")}`;
+        const group = createSvg("g", {class: `ce-mapbox ${look}`, transform: `translate(${(x - width / 2).toFixed(1)},${(y - height / 2).toFixed(1)})`},
+            createSvg("title", {}, document.createTextNode(label)),
+            createSvg("rect", {width, height, rx: node.kind === "STATE" ? 8 : height / 2}),
+            createSvg("text", {class: "ce-box-name", x: width / 2, y: under ? 21 : height / 2 + 4.5}, document.createTextNode(node.name)));
+        if (under) group.append(createSvg("text", {class: "ce-box-under", x: width / 2, y: 38}, document.createTextNode(under)));
+        return opens(group, label, () => show(node.called, node, "", node.url));
     }
 
-    const head = (id) => made("marker", {id, viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 12, markerHeight: 12, markerUnits: "userSpaceOnUse", orient: "auto"}, made("path", {d: "M0,0 L10,5 L0,10 z"}));
-    const arrows = laid.arrows.map((one) => ({words: `${one.move.from} ${one.move.to} ${one.move.rows.map((row) => `${row.name} ${row.text}`).join(" ")}`, element: arrow(one)}));
-    const drawn = laid.boxes.map((one) => ({words: `${one.place.called} ${one.place.rows.map((row) => `${row.name} ${row.text}`).join(" ")}`, element: box(one)}));
-    const svg = made("svg", {width: "100%", height: "100%", class: "ce-drawn"}, made("defs", {}, head("ce-head"), head("ce-head-bad")),
-        ...laid.frames.map(({x, y, width, height}) => made("rect", {class: "ce-map-frame", x, y, width, height, rx: 10})), ...arrows.map((one) => one.element), ...drawn.map((one) => one.element));
+    const head = (id) => createSvg("marker", {id, viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 12, markerHeight: 12, markerUnits: "userSpaceOnUse", orient: "auto"}, createSvg("path", {d: "M0,0 L10,5 L0,10 z"}));
+    const arrows = layout.arrows.map((one) => ({words: `${one.move.from} ${one.move.to} ${one.move.rows.map((row) => `${row.name} ${row.text}`).join(" ")}`, element: arrow(one)}));
+    const drawn = layout.boxes.map((one) => ({words: `${one.node.called} ${one.node.rows.map((row) => `${row.name} ${row.text}`).join(" ")}`, element: box(one)}));
+    const svg = createSvg("svg", {width: "100%", height: "100%", class: "ce-drawn"}, createSvg("defs", {}, head("ce-head"), head("ce-head-bad")),
+        ...layout.frames.map(({x, y, width, height}) => createSvg("rect", {class: "ce-map-frame", x, y, width, height, rx: 10})), ...arrows.map((one) => one.element), ...drawn.map((one) => one.element));
     frame.append(svg);
 
     // --- rows of the selection --------------------------------------------------------------------------------------
 
     function show(title, one, note, url = "") {
-        const rows = one.rows.map((row) => html("li", {}, row.url ? html("a", {className: "ce-link", href: row.url}, row.name) : row.name, " ", html("small", {}, row.text)));
-        const parts = [html("h3", {className: "ce-phase"}, title), ...[...one.told, note].filter(Boolean).map((text) => html("p", {}, text))];
-        if (url) parts.push(html("p", {}, html("a", {className: "ce-link", href: url}, "Open the map of its states")));
-        parts.push(rows.length ? html("ul", {className: "ce-map-rows"}, ...rows) : html("p", {className: "ce-muted"}, url ? "" : "No row applies only here."));
-        told.replaceChildren(...parts);
+        const rows = one.rows.map((row) => createHtml("li", {}, row.url ? createHtml("a", {className: "ce-link", href: row.url}, row.name) : row.name, " ", createHtml("small", {}, row.text)));
+        const parts = [createHtml("h3", {className: "ce-phase"}, title), ...[...one.remarks, note].filter(Boolean).map((text) => createHtml("p", {}, text))];
+        if (url) parts.push(createHtml("p", {}, createHtml("a", {className: "ce-link", href: url}, "Open the map of its states")));
+        parts.push(rows.length ? createHtml("ul", {className: "ce-map-rows"}, ...rows) : createHtml("p", {className: "ce-muted"}, url ? "" : "No row applies only here."));
+        details.replaceChildren(...parts);
     }
 
     // --- moving and zooming -----------------------------------------------------------------------------------------
 
-    const whole = {x: 0, y: 0, width: Math.max(laid.width, 200), height: Math.max(laid.height, 100)};
+    const whole = {x: 0, y: 0, width: Math.max(layout.width, 200), height: Math.max(layout.height, 100)};
     let view = {...whole};
 
     function look() {
@@ -205,41 +205,41 @@
 
     // --- saving -----------------------------------------------------------------------------------------------------
 
-    function alone() {
+    function copyDrawing() {
         const copy = svg.cloneNode(true);
         const looks = [...svg.querySelectorAll("*")], copies = [...copy.querySelectorAll("*")];
-        looks.forEach((element, place) => {
+        looks.forEach((element, index) => {
             const style = getComputedStyle(element);
-            for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size", "font-weight", "text-anchor", "opacity"]) copies[place].style.setProperty(name, style.getPropertyValue(name));
+            for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size", "font-weight", "text-anchor", "opacity"]) copies[index].style.setProperty(name, style.getPropertyValue(name));
         });
         copy.setAttribute("xmlns", SVG);
         copy.setAttribute("viewBox", `0 0 ${whole.width} ${whole.height}`);
         copy.setAttribute("width", whole.width);
         copy.setAttribute("height", whole.height);
-        copy.prepend(made("rect", {width: whole.width, height: whole.height, fill: getComputedStyle(frame).backgroundColor}));
+        copy.prepend(createSvg("rect", {width: whole.width, height: whole.height, fill: getComputedStyle(frame).backgroundColor}));
         return new Blob([new XMLSerializer().serializeToString(copy)], {type: "image/svg+xml"});
     }
 
-    function hand(blob, kind) {
+    function download(blob, kind) {
         const url = URL.createObjectURL(blob);
-        html("a", {href: url, download: `${document.querySelector(".ce-map-head h2").textContent.trim()}.${kind}`}).click();
+        createHtml("a", {href: url, download: `${document.querySelector(".ce-map-head h2").textContent.trim()}.${kind}`}).click();
         setTimeout(() => URL.revokeObjectURL(url), 10_000);
     }
 
     async function picture() {
-        const url = URL.createObjectURL(alone());
+        const url = URL.createObjectURL(copyDrawing());
         const image = new Image();
         image.src = url;
         await image.decode();
         // A canvas has a size limit; a large map is scaled to it.
         const scale = Math.min(2, 8000 / Math.max(whole.width, whole.height));
-        const canvas = html("canvas", {width: whole.width * scale, height: whole.height * scale});
+        const canvas = createHtml("canvas", {width: whole.width * scale, height: whole.height * scale});
         canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
         URL.revokeObjectURL(url);
-        canvas.toBlob((blob) => hand(blob, "png"));
+        canvas.toBlob((blob) => download(blob, "png"));
     }
 
-    document.querySelector("[data-save=svg]").addEventListener("click", () => hand(alone(), "svg"));
+    document.querySelector("[data-save=svg]").addEventListener("click", () => download(copyDrawing(), "svg"));
     document.querySelector("[data-save=png]").addEventListener("click", picture);
     document.querySelector("[data-print]").addEventListener("click", () => { fit(); print(); });
     // A very large drawing starts at its beginning in a readable size.

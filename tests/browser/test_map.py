@@ -31,7 +31,7 @@ def test_boxes_and_arrows_are_walked_through_by_keyboard(
     page.keyboard.press("Enter")
     expect(page.locator(".ce-mapbox.ce-found").filter(has_text="CONFIRM")).to_be_focused()
     page.keyboard.press("Enter")
-    shown = page.locator(".ce-map-told")
+    shown = page.locator(".ce-map-details")
     expect(shown.get_by_role("heading", name="CONFIRM")).to_be_visible()
     expect(shown.get_by_role("link", name="Pending action")).to_be_visible()
 
@@ -62,10 +62,10 @@ def test_all_states_of_all_intents_are_found_and_opened(somebody: Callable[[], V
     page.get_by_label("Find in the map").fill("cancel_order collect")
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")
-    expect(page.locator(".ce-map-told")).to_contain_text("CANCEL_ORDER / COLLECT")
+    expect(page.locator(".ce-map-details")).to_contain_text("CANCEL_ORDER / COLLECT")
     arrow = page.get_by_role("button", name="CANCEL_ORDER / COLLECT to CANCEL_ORDER / CONFIRM")
     arrow.press("Enter")
-    expect(page.locator(".ce-map-told")).to_contain_text("set state to CONFIRM")
+    expect(page.locator(".ce-map-details")).to_contain_text("set state to CONFIRM")
     no_violations(page)
     frames = page.locator(".ce-map-frame").evaluate_all(
         "all => all.map((one) => one.getBBox()).map(({x, y, width, height}) => ({x, y, width, height}))"
@@ -83,8 +83,8 @@ def draw_groups(groups: int) -> str:
     """A drawing of 300 states and 450 moves, in some groups."""
     size = 300 // groups
     key = [f"{n // size}/{n % size}" for n in range(300)]
-    no_rows: dict[str, object] = {"rows": [], "marks": [], "told": []}
-    places = [
+    no_rows: dict[str, object] = {"rows": [], "marks": [], "remarks": []}
+    nodes = [
         {"key": key[n], "name": f"STATE_{n}", "called": f"STATE_{n}", "kind": "STATE", "url": "", **no_rows}
         | {"group": f"I{n // size}" if groups > 1 else ""}
         for n in range(300)
@@ -94,7 +94,7 @@ def draw_groups(groups: int) -> str:
         {"start": start, "end": end, "from": start, "to": end, "shared": False, "turns": n, **no_rows}
         for n, (start, end) in enumerate(ends)
     ]
-    return json.dumps({"places": places, "moves": moves, "words": {}})
+    return json.dumps({"nodes": nodes, "moves": moves, "words": {}})
 
 
 @pytest.mark.parametrize("groups", [1, 30])

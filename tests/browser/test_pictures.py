@@ -38,8 +38,8 @@ def test_every_page_of_a_chapter_has_its_picture(somebody: Callable[[], Visitor]
     page.set_viewport_size({"width": 1360, "height": 900})
     ada.go("/admin/config_admin/ceintent/CANCEL_ORDER/map/")
     page.get_by_role("button", name="COLLECT to CONFIRM").press("Enter")
-    expect(page.locator(".ce-map-told")).to_contain_text("set state to CONFIRM")
-    take_picture(page, "map", "authoring", page.locator(".ce-map-told"))
+    expect(page.locator(".ce-map-details")).to_contain_text("set state to CONFIRM")
+    take_picture(page, "map", "authoring", page.locator(".ce-map-details"))
     ada.go("/admin/config_admin/ceintent/map/?states=1")
     take_picture(page, "all-states", "authoring")
 

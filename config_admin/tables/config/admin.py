@@ -58,7 +58,7 @@ class ConfigAdmin(RowAdmin):
 
     def effective_view(self, request: HttpRequest) -> HttpResponse:
         """Every setting, with its value in force and its source."""
-        return settings_page.show(self, request)
+        return settings_page.show_settings(self, request)
 
     def response_post_save_add(self, request: HttpRequest, obj: CeConfig) -> HttpResponse:
         """Back to the page of all settings."""

@@ -1,7 +1,7 @@
-"""The states and moves of an intent, or of all, from the rows (tables 2.2 to 2.4)."""
+"""The states and moves of an intent, of all intents, or of all states, from the rows (tables 2.2 to 2.4)."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -78,25 +78,25 @@ class Move:
 class Chart:
     """The graph."""
 
-    places: tuple[Node, ...]
+    nodes: tuple[Node, ...]
     moves: tuple[Move, ...]
 
 
 START, ANYWHERE = "start", "anywhere"
 #: What may apply in one state of one intent.
-_THERE: tuple[type[Any], ...] = (
+_STATE_ROW_TYPES: tuple[type[Any], ...] = (
     rows.Response, rows.PendingAction, rows.OutputSchema, rows.DirectTool, rows.PromptTemplate,
 )  # fmt: skip
 
 
-def chart_of(snapshot: Snapshot, intent: str) -> Chart:
+def make_intent_chart(snapshot: Snapshot, intent: str) -> Chart:
     """The states and moves of one intent; rules of every intent count if their state belongs to it."""
-    return _Drawing(snapshot, code(intent)).chart()
+    return _ChartBuilder(snapshot, code(intent)).chart()
 
 
-def chart_of_all(snapshot: Snapshot) -> Chart:
+def make_overview_chart(snapshot: Snapshot) -> Chart:
     """Each intent as one node, with the phrases that lead to it and the rules between intents."""
-    drawing = _Drawing(snapshot, ANY)
+    drawing = _ChartBuilder(snapshot, ANY)
     intents = [row for row in snapshot.enabled_rows(rows.Intent) if code(row.intent_code) not in (ANY, UNKNOWN)]
     for row in snapshot.enabled_rows(rows.Classifier):
         if snapshot.is_active(row.intent_code):
@@ -107,7 +107,7 @@ def chart_of_all(snapshot: Snapshot) -> Chart:
             drawing.move(ANYWHERE if code(start) == ANY else _intent_key(start), _intent_key(rule.action_value), rule)
     known = {_intent_key(row.intent_code): (row,) for row in intents}
     reached = {move.end for move in drawing.moves.values()}
-    places = [
+    nodes = [
         Node(
             key, Kind.INTENT, key.removeprefix("intent:"), rows=own, marks=() if key in reached else (Mark.UNREACHABLE,)
         )
@@ -117,10 +117,10 @@ def chart_of_all(snapshot: Snapshot) -> Chart:
         Node(key, Kind.INTENT, key.removeprefix("intent:"))
         for key in sorted(drawing.list_named_states() - known.keys())
     ]
-    return Chart((*drawing.special(), *places, *others), drawing.mark_moves())
+    return Chart((*drawing.special(), *nodes, *others), drawing.mark_moves())
 
 
-class _Drawing:
+class _ChartBuilder:
     """The edges found so far."""
 
     def __init__(self, snapshot: Snapshot, intent: str) -> None:
@@ -138,7 +138,7 @@ class _Drawing:
         """States with their rows, in the order of reaching them."""
         states = states_of(self._snapshot, self._intent)
         for row in of_intent(self._snapshot, rows.Classifier, self._intent):
-            self.move(START, _state_key(_stays(row.state_code)), row)
+            self.move(START, _state_key(_resolve_target_state(row.state_code)), row)
         for rule in self._rules(states):
             self._rule(rule, states)
         found = dict.fromkeys(
@@ -147,13 +147,13 @@ class _Drawing:
         # As in the health check: a state without resting conversations needs no answer.
         resting = [state for state in found if state not in BUILT_IN_STATES and self._reaches(state)]
         silent = set(list_unanswered_states(self._snapshot, self._intent, resting))
-        places = [self._build_node(state, silent) for state in found]
+        nodes = [self._build_node(state, silent) for state in found]
         turned = [
             Node(key, Kind.INTENT, key.removeprefix("intent:"))
             for key in sorted(self.list_named_states())
             if key.startswith("intent:")
         ]
-        return Chart((*self.special(), *places, *turned), self.mark_moves())
+        return Chart((*self.special(), *nodes, *turned), self.mark_moves())
 
     def special(self) -> Iterator[Node]:
         """The nodes that are no states, if edges begin there."""
@@ -210,7 +210,7 @@ class _Drawing:
 
     def _list_state_rows(self, state: str) -> Iterator[Row]:
         """The rows for exactly this state of the intent: answers, actions, prompts, forms, tools."""
-        for row_type in _THERE:
+        for row_type in _STATE_ROW_TYPES:
             yield from (
                 row for row in of_intent(self._snapshot, row_type, self._intent) if code(row.state_code) == state
             )
@@ -224,7 +224,7 @@ def _intent_key(intent: str | None) -> str:
     return f"intent:{code(intent)}"
 
 
-def _stays(state: str | None) -> str:
+def _resolve_target_state(state: str | None) -> str:
     """A phrase with state ANY keeps the state; a conversation begins in UNKNOWN."""
     return UNKNOWN if code(state) in ("", ANY) else code(state)
 
@@ -244,3 +244,64 @@ def _round_trips(ends: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
                     waiting.append(after)
         found[key] = seen
     return {(start, end) for start, end in ends if start in found.get(end, ())}
+
+
+#: Maximum nodes of one drawing, including the group that exceeds it.
+MOST = 1500
+
+
+def make_state_chart(snapshot: Snapshot, begin: str = "", most: int = MOST) -> tuple[Chart, str]:
+    """The drawing of intents from one on, in the order of their codes, and the first intent of the next page.
+
+    The latter is blank on the last page.
+    """
+    intents = [intent for intent in _list_intents(snapshot) if intent >= code(begin)]
+    nodes: list[Node] = []
+    moves: list[Move] = []
+    rest = ""
+    for intent in intents:
+        if len(nodes) >= most:
+            rest = intent
+            break
+        own = make_intent_chart(snapshot, intent)
+        nodes += _list_nodes(snapshot, intent, own)
+        moves += (
+            replace(move, start=_qualify_key(intent, move.start), end=_qualify_key(intent, move.end))
+            for move in own.moves
+        )
+    return Chart((*_mark_nodes(nodes, moves), *_list_linked_intents(nodes, moves)), tuple(moves)), rest
+
+
+def _list_intents(snapshot: Snapshot) -> list[str]:
+    found = {code(row.intent_code) for row in snapshot.enabled_rows(rows.Intent)} - {ANY, UNKNOWN}
+    return [*sorted(found), *(intent for intent in (ANY, UNKNOWN) if make_intent_chart(snapshot, intent).moves)]
+
+
+def _list_nodes(snapshot: Snapshot, intent: str, own: Chart) -> Iterator[Node]:
+    row = snapshot.row(rows.Intent, intent)
+    yield Node(_qualify_key(intent, START), Kind.INTENT, intent, rows=(row,) if row else ())
+    for node in own.nodes:
+        if node.kind in (Kind.STATE, Kind.ANYWHERE):
+            yield replace(node, key=_qualify_key(intent, node.key))
+
+
+def _qualify_key(intent: str, key: str) -> str:
+    """The key of a node in the whole drawing; the start node of an intent is the intent's own node."""
+    if key == START:
+        return f"intent:{intent}"
+    return key if key.startswith("intent:") else f"{intent}/{key}"
+
+
+def _mark_nodes(nodes: list[Node], moves: list[Move]) -> Iterator[Node]:
+    """The nodes, with a mark for intents that no phrase and no rule leads to."""
+    led_to = {move.end for move in moves} | {move.start for move in moves if move.start.startswith("intent:")}
+    for node in nodes:
+        is_lost = node.kind is Kind.INTENT and node.key not in led_to and node.intent not in (ANY, UNKNOWN)
+        yield replace(node, marks=(Mark.UNREACHABLE,)) if is_lost else node
+
+
+def _list_linked_intents(nodes: list[Node], moves: list[Move]) -> Iterator[Node]:
+    """The intents that edges lead to and that are not drawn here: disabled, missing, or on another page."""
+    drawn = {node.key for node in nodes}
+    for key in sorted({move.end for move in moves} - drawn):
+        yield Node(key, Kind.INTENT, key.removeprefix("intent:"))

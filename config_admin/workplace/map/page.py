@@ -15,8 +15,17 @@ from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import row_name, row_url, workspace_url
 from config_admin.releases.content import control_plane
 from config_admin.workplace.intent_overview import UNCOUNTED, describe_row
-from config_admin.workplace.map.graph import WORDS, Chart, Kind, Mark, Move, Node, chart_of, chart_of_all
-from config_admin.workplace.map.overview import chart_of_states
+from config_admin.workplace.map.graph import (
+    WORDS,
+    Chart,
+    Kind,
+    Mark,
+    Move,
+    Node,
+    make_intent_chart,
+    make_overview_chart,
+    make_state_chart,
+)
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
@@ -44,17 +53,17 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
         raise PermissionDenied
     snapshot, intent = get_editor_context(request).snapshot, code(intent)
     stored = snapshot.row(rows.Intent, intent) if intent else None
-    if intent and not _is_there(snapshot, intent):
+    if intent and not _exists(snapshot, intent):
         raise Http404(f"The intent {intent} does not exist.")
     by_state, rest = not intent and "states" in request.GET, ""
     if by_state:
-        found, rest = chart_of_states(snapshot, request.GET.get("from", ""))
+        found, rest = make_state_chart(snapshot, request.GET.get("from", ""))
     else:
-        found = chart_of(snapshot, intent) if intent else chart_of_all(snapshot)
+        found = make_intent_chart(snapshot, intent) if intent else make_overview_chart(snapshot)
     fired = _count_firings(found)
-    places = [_serialize_node(request, place, snapshot, is_grouped=by_state) for place in found.places]
-    names = {place["key"]: place["called"] for place in places}
-    moves = [_move(request, move, names, fired) for move in found.moves]
+    nodes = [_serialize_node(request, node, snapshot, is_grouped=by_state) for node in found.nodes]
+    names = {node["key"]: node["called"] for node in nodes}
+    moves = [_serialize_move(request, move, names, fired) for move in found.moves]
     context = {
         **admin.site.each_context(request),
         "title": f"Map of {stored.name if stored else intent}" if intent else _TITLES[by_state],
@@ -65,9 +74,9 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
         "by_state": by_state,
         "rest": rest,
         "intents": sorted(str(row.pk) for row in snapshot.rows(rows.Intent)),
-        "places": places,
+        "nodes": nodes,
         "moves": moves,
-        "drawing": {"places": places, "moves": moves, "words": {mark.value: told for mark, told in WORDS.items()}},
+        "drawing": {"nodes": nodes, "moves": moves, "words": {mark.value: words for mark, words in WORDS.items()}},
         "found": _count_marks(found),
         "days": DAYS,
     }
@@ -86,29 +95,29 @@ def _count_firings(found: Chart) -> Mapping[tuple[str, str], Any]:
     return fired
 
 
-def _is_there(snapshot: Snapshot, intent: str) -> bool:
+def _exists(snapshot: Snapshot, intent: str) -> bool:
     """True for an intent with a row, and for the codes that need none."""
     return intent in (ANY, UNKNOWN) or snapshot.row(rows.Intent, intent) is not None
 
 
-def _serialize_node(request: HttpRequest, place: Node, snapshot: Snapshot, *, is_grouped: bool) -> dict[str, Any]:
-    has_map = place.kind is Kind.INTENT and _is_there(snapshot, place.intent)
-    url = chart_url(place.intent) if has_map else ""
-    name = _NAMES.get(place.kind) or place.state or place.intent
+def _serialize_node(request: HttpRequest, node: Node, snapshot: Snapshot, *, is_grouped: bool) -> dict[str, Any]:
+    has_map = node.kind is Kind.INTENT and _exists(snapshot, node.intent)
+    url = chart_url(node.intent) if has_map else ""
+    name = _NAMES.get(node.kind) or node.state or node.intent
     return {
-        "key": place.key,
-        "kind": place.kind.value,
-        "group": place.intent if is_grouped else "",
+        "key": node.key,
+        "kind": node.kind.value,
+        "group": node.intent if is_grouped else "",
         "name": name,
-        "called": f"{place.intent} / {name}" if is_grouped and place.kind is not Kind.INTENT else name,
+        "called": f"{node.intent} / {name}" if is_grouped and node.kind is not Kind.INTENT else name,
         "url": url,
-        "marks": [mark.value for mark in place.marks],
-        "told": [WORDS[mark][1] for mark in place.marks],
-        "rows": _rows(request, place.rows),
+        "marks": [mark.value for mark in node.marks],
+        "remarks": [WORDS[mark][1] for mark in node.marks],
+        "rows": _serialize_rows(request, node.rows),
     }
 
 
-def _move(
+def _serialize_move(
     request: HttpRequest, move: Move, names: Mapping[str, str], fired: Mapping[tuple[str, str], Any]
 ) -> dict[str, Any]:
     counts = [fired[key].turns for row in move.rows if (key := (row.table, str(row.pk))) in fired]
@@ -120,12 +129,12 @@ def _move(
         "shared": move.is_shared,
         "turns": sum(counts),
         "marks": [mark.value for mark in move.marks],
-        "told": [WORDS[mark][1] for mark in move.marks],
-        "rows": _rows(request, move.rows),
+        "remarks": [WORDS[mark][1] for mark in move.marks],
+        "rows": _serialize_rows(request, move.rows),
     }
 
 
-def _rows(request: HttpRequest, found: Iterable[Row]) -> list[dict[str, str]]:
+def _serialize_rows(request: HttpRequest, found: Iterable[Row]) -> list[dict[str, str]]:
     """Rows as links; only names for tables that the user may not see."""
     listed = list(found)
     shown = [
@@ -146,7 +155,7 @@ def _may_see(request: HttpRequest, table: str) -> bool:
 
 def _count_marks(found: Chart) -> list[tuple[str, int]]:
     """How often each mark occurs, without harmless ones."""
-    marks = [mark for place in found.places for mark in place.marks]
+    marks = [mark for node in found.nodes for mark in node.marks]
     marks += [mark for move in found.moves for mark in move.marks]
     wanted = (Mark.UNREACHABLE, Mark.NO_ANSWER, Mark.FORBIDDEN)
     return [(WORDS[mark][1], marks.count(mark)) for mark in wanted if mark in marks]

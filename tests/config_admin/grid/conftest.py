@@ -3,8 +3,7 @@
 from typing import Any
 
 from config_admin.form_save.optimistic_lock import digest_of
-from config_admin.grid.check_edits import Edit
-from config_admin.grid.save_edits import SaveResult, save
+from config_admin.grid.edits import Edit, SaveResult, save_edits
 from config_admin.releases.content import content_of
 
 
@@ -16,4 +15,4 @@ def edits(*edited: tuple[Any, dict[str, str]]) -> dict[Any, Edit]:
 def save_as_ada(*edited: tuple[Any, dict[str, str]], **options: Any) -> SaveResult:
     """Save edits of rows of one table, by nobody special."""
     given = {"find_refusal": lambda row: "", "author": "ada", "reason": "tidy"} | options
-    return save(edited[0][0]._meta.db_table, edits(*edited), **given)
+    return save_edits(edited[0][0]._meta.db_table, edits(*edited), **given)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from config_admin.models import CeConfig, CeRule
-from config_admin.workplace.search import SHOWN, Found, Hit, search
+from config_admin.workplace.finder import SHOWN, Hit, SearchResults, search
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot, Table
 
@@ -24,7 +24,7 @@ def snapshot_of(*found: rows.Row) -> Snapshot:
     return Snapshot(7, tables)
 
 
-def search_rows(text: str, *stored: rows.Row, **options: Any) -> Found:
+def search_rows(text: str, *stored: rows.Row, **options: Any) -> SearchResults:
     return search(snapshot_of(*stored), text, options.pop("tables", TABLES - {CeConfig._meta.db_table}), **options)
 
 
@@ -100,7 +100,7 @@ def test_many_hits_are_counted_and_the_best_shown() -> None:
 
 @pytest.mark.parametrize("text", ["", "   "])
 def test_nothing_is_found_by_nothing(text: str) -> None:
-    assert search_rows(text, rule(1)) == Found((), 0)
+    assert search_rows(text, rule(1)) == SearchResults((), 0)
 
 
 def test_an_edit_does_not_make_anew_what_other_tables_say() -> None:

@@ -1,7 +1,18 @@
 from typing import Any
 
-from config_admin.workplace.map.graph import ANYWHERE, START, Chart, Kind, Mark, Move, chart_of, chart_of_all
+from config_admin.workplace.map.graph import (
+    ANYWHERE,
+    START,
+    Chart,
+    Kind,
+    Mark,
+    Move,
+    make_intent_chart,
+    make_overview_chart,
+    make_state_chart,
+)
 from convengine.engine.turn.rows import Row, Rule
+from convengine.engine.turn.snapshot import Snapshot
 from tests.builders import make_classifier, make_edge, make_intent, make_response, make_rule, make_snapshot
 
 REFUND = make_intent("REFUND")
@@ -18,7 +29,7 @@ def answers(*states: str) -> list[Row]:
 
 
 def draw(*all_rows: Row) -> Chart:
-    return chart_of(make_snapshot(REFUND, *all_rows), "REFUND")
+    return make_intent_chart(make_snapshot(REFUND, *all_rows), "REFUND")
 
 
 def arrow(chart: Chart, start: str, end: str) -> Move:
@@ -27,7 +38,7 @@ def arrow(chart: Chart, start: str, end: str) -> Move:
 
 
 def marks_by_state(chart: Chart) -> dict[str, tuple[Mark, ...]]:
-    return {place.state: place.marks for place in chart.places if place.kind is Kind.STATE}
+    return {node.state: node.marks for node in chart.nodes if node.kind is Kind.STATE}
 
 
 def test_phrases_and_rules_are_arrows_and_what_holds_in_a_state_stands_in_its_box() -> None:
@@ -37,8 +48,8 @@ def test_phrases_and_rules_are_arrows_and_what_holds_in_a_state_stands_in_its_bo
 
     assert arrow(chart, START, "state:COLLECT").rows == [phrase]
     assert set(arrow(chart, "state:COLLECT", "state:CONFIRM").rows) == {rule, other}
-    assert [place.state for place in chart.places] == ["", "COLLECT", "CONFIRM"]
-    assert [len(place.rows) for place in chart.places] == [0, 1, 1]
+    assert [node.state for node in chart.nodes] == ["", "COLLECT", "CONFIRM"]
+    assert [len(node.rows) for node in chart.nodes] == [0, 1, 1]
     assert marks_by_state(chart) == {"COLLECT": (), "CONFIRM": (Mark.ENDS,)}
 
 
@@ -94,7 +105,7 @@ def test_another_intent_is_a_place_of_its_own() -> None:
     chart = draw(turn)
 
     assert arrow(chart, "state:COLLECT", "intent:NEVER_MIND").rows == [turn]
-    assert [place.intent for place in chart.places if place.kind is Kind.INTENT] == ["NEVER_MIND"]
+    assert [node.intent for node in chart.nodes if node.kind is Kind.INTENT] == ["NEVER_MIND"]
 
 
 def test_switched_off_rows_lead_nowhere() -> None:
@@ -103,10 +114,70 @@ def test_switched_off_rows_lead_nowhere() -> None:
 
 def test_the_map_of_all_has_a_place_for_each_intent() -> None:
     turn = make_rule(intent_code="REFUND", action="SET_INTENT", action_value="COMPLAINT")
-    chart = chart_of_all(
+    chart = make_overview_chart(
         make_snapshot(REFUND, make_intent("COMPLAINT"), make_intent("LOST"), make_classifier("REFUND", "x"), turn)
     )
 
     assert arrow(chart, "intent:REFUND", "intent:COMPLAINT").rows == [turn]
-    found = {place.intent: place.marks for place in chart.places if place.kind is Kind.INTENT}
+    found = {node.intent: node.marks for node in chart.nodes if node.kind is Kind.INTENT}
     assert found == {"REFUND": (), "COMPLAINT": (), "LOST": (Mark.UNREACHABLE,)}
+
+
+def world(*more: object) -> Snapshot:
+    return make_snapshot(
+        make_intent("LOAN"),
+        make_intent("REFUND"),
+        make_intent("LONELY"),
+        make_classifier("LOAN", "loan", state_code="COLLECT"),
+        make_rule(rule_id=1, intent_code="LOAN", state_code="COLLECT", action="SET_STATE", action_value="DONE"),
+        make_rule(rule_id=2, intent_code="LOAN", state_code="DONE", action="SET_INTENT", action_value="REFUND"),
+        make_rule(rule_id=3, intent_code="REFUND", state_code="COLLECT", action="SET_STATE", action_value="DONE"),
+        make_response(response_id=1, intent_code="ANY", state_code="ANY"),
+        *more,  # type: ignore[arg-type]
+    )
+
+
+def test_states_of_two_intents_are_two_places_in_two_groups() -> None:
+    found, rest = make_state_chart(world())
+    states = [(node.intent, node.state) for node in found.nodes if node.kind is Kind.STATE]
+
+    assert states == [("LOAN", "COLLECT"), ("LOAN", "DONE"), ("REFUND", "COLLECT"), ("REFUND", "DONE")]
+    assert len({node.key for node in found.nodes}) == len(found.nodes)
+    assert rest == ""
+
+
+def test_arrows_lead_from_phrases_through_states_to_other_intents() -> None:
+    found, _ = make_state_chart(world())
+
+    assert [(move.start, move.end) for move in found.moves] == [
+        ("intent:LOAN", "LOAN/state:COLLECT"),
+        ("LOAN/state:COLLECT", "LOAN/state:DONE"),
+        ("LOAN/state:DONE", "intent:REFUND"),
+        ("REFUND/state:COLLECT", "REFUND/state:DONE"),
+    ]
+    assert {move.start for move in found.moves} | {move.end for move in found.moves} <= {
+        node.key for node in found.nodes
+    }
+
+
+def test_an_intent_that_nothing_leads_to_is_marked() -> None:
+    found, _ = make_state_chart(world())
+    marked = [node.intent for node in found.nodes if node.kind is Kind.INTENT and Mark.UNREACHABLE in node.marks]
+
+    assert marked == ["LONELY"]
+
+
+def test_a_drawing_ends_with_a_whole_intent_and_says_where_the_next_begins() -> None:
+    first, rest = make_state_chart(world(), most=2)
+    assert rest == "LONELY"
+    assert {node.intent for node in first.nodes} == {"LOAN", "REFUND"}
+    second, rest = make_state_chart(world(), rest)
+    assert rest == ""
+    assert {node.intent for node in second.nodes} == {"LONELY", "REFUND"}
+
+
+def test_rules_of_every_intent_have_a_group_where_they_move_something() -> None:
+    rule = make_rule(rule_id=9, intent_code="ANY", state_code="ANY", action="SET_STATE", action_value="HELP")
+    found, _ = make_state_chart(world(rule))
+
+    assert ("ANY/anywhere", "ANY/state:HELP") in {(move.start, move.end) for move in found.moves}

@@ -40,7 +40,7 @@ def test_boxes_and_arrows_open_their_rows(ada: Client) -> None:
     states(1)
     found = drawing(ada, chart_url("LOAN"))
 
-    assert [place["name"] for place in found["places"]] == ["S0", "S1"]
+    assert [node["name"] for node in found["nodes"]] == ["S0", "S1"]
     (move,) = found["moves"]
     assert (move["from"], move["to"], move["turns"]) == ("S0", "S1", 0)
     assert move["rows"][0]["url"].startswith("/admin/config_admin/cerule/")
@@ -51,14 +51,14 @@ def test_an_intent_without_rows_and_an_installation_without_any_say_so(ada: Clie
     make(m.CeIntent)
     assert "There is nothing to draw yet" in ada.get(chart_url("LOAN")).content.decode()
     assert ada.get(chart_url("NOWHERE")).status_code == 404
-    assert [place["name"] for place in drawing(ada, chart_url())["places"]] == ["LOAN"]
+    assert [node["name"] for node in drawing(ada, chart_url())["nodes"]] == ["LOAN"]
 
 
 def test_a_box_leads_to_the_map_of_an_intent_that_is_there(ada: Client) -> None:
     make(m.CeIntent)
     make(m.CeRule, intent_code="LOAN", action="SET_INTENT", action_value="GONE")
     make(m.CeRule, intent_code="LOAN", state_code="LOST", action="SET_INTENT", action_value="UNKNOWN")
-    urls = {place["name"]: place["url"] for place in drawing(ada, chart_url())["places"]}
+    urls = {node["name"]: node["url"] for node in drawing(ada, chart_url())["nodes"]}
 
     assert urls["GONE"] == ""
     assert ada.get(urls["UNKNOWN"]).status_code == 200
@@ -93,7 +93,7 @@ def test_all_states_of_all_intents_stand_in_one_drawing(ada: Client) -> None:
     states(2)
     found = drawing(ada, f"{chart_url()}?states=1")
 
-    assert {(place["group"], place["name"]) for place in found["places"]} >= {("LOAN", "S0"), ("LOAN", "S2")}
+    assert {(node["group"], node["name"]) for node in found["nodes"]} >= {("LOAN", "S0"), ("LOAN", "S2")}
     assert [move["from"] for move in found["moves"]] == ["LOAN / S0", "LOAN / S1"]
     assert "LOAN / S1" in ada.get(f"{chart_url()}?states=1").content.decode()
     assert drawing(ada, f"{chart_url()}?states=1&from=Z") == {}

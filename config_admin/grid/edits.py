@@ -1,17 +1,23 @@
-"""Check many edits of one table together: conflicts with others, findings, and the result."""
+"""Check many edits of one table together, and save them as one release or not at all."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from django.db import DatabaseError
+
 from config_admin.editing.fields import Unread
 from config_admin.form_save.optimistic_lock import Intruder, digest_of, last_changes
 from config_admin.grid.cells import value_of
+from config_admin.releases import head
 from config_admin.releases.blobs import canonical, hash_of
-from config_admin.releases.change_set import get_released_head
+from config_admin.releases.change_set import change_set, get_released_head
+from config_admin.releases.changes import Author
 from config_admin.releases.content import contents, control_plane, kept_columns
+from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.tree import Content, has_same_text
 from config_admin.restore.checks import compile_rows
+from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
 from config_admin.snapshot.active import snapshots
 from config_admin.transfer.values import invalid
 from config_admin.validation.draft import Draft, overlaid
@@ -38,7 +44,7 @@ class Edit:
 
 
 @dataclass
-class Verdict:
+class CheckedEdits:
     """The checked edits."""
 
     #: The configuration of the check.
@@ -54,35 +60,37 @@ class Verdict:
 
     def is_held(self, confirmed: Collection[str]) -> bool:
         """True when the edits may not be saved: because of errors, or because warnings need a confirmation."""
-        return bool(self.met) or any(one.is_error or key_of(one) not in confirmed for one in self.findings)
+        return bool(self.met) or any(one.is_error or get_finding_key(one) not in confirmed for one in self.findings)
 
 
-def key_of(finding: Finding) -> str:
+def get_finding_key(finding: Finding) -> str:
     """The key of a finding, for confirming warnings."""
     return hash_of(canonical([str(finding.row), finding.code, finding.field, finding.message]))[:12]
 
 
-def judge(table: str, edits: Mapping[Any, Edit], find_refusal: Forbidden) -> Verdict:
+def check_edits(table: str, edits: Mapping[Any, Edit], find_refusal: Forbidden) -> CheckedEdits:
     """The effect of the edits on the configuration in force. Changes nothing.
 
     If rows were changed meanwhile, only these are reported: the user must choose first.
     """
     now = get_released_head()
     stored = contents(table, list(edits))
-    verdict = Verdict(now.content_hash)
+    verdict = CheckedEdits(now.content_hash)
     met = [pk for pk, edit in edits.items() if pk not in stored or digest_of(stored[pk]) != edit.seen]
     if met:
         changed = last_changes(control_plane()[table], met)
         verdict.met = {pk: (stored.get(pk), changed.get(pk, Intruder("somebody", "", None))) for pk in met}
         return verdict
-    _Judge(table, verdict, snapshots.current(), describe_installation(), find_refusal).judge(edits, stored)
+    _EditCheck(table, verdict, snapshots.current(), describe_installation(), find_refusal).judge(edits, stored)
     return verdict
 
 
-class _Judge:
+class _EditCheck:
     """The edits of one table during the check."""
 
-    def __init__(self, table: str, verdict: Verdict, snapshot: Snapshot, world: World, find_refusal: Forbidden) -> None:
+    def __init__(
+        self, table: str, verdict: CheckedEdits, snapshot: Snapshot, world: World, find_refusal: Forbidden
+    ) -> None:
         self.table, self.verdict, self.snapshot, self.world, self.find_refusal = (
             table,
             verdict,
@@ -164,3 +172,46 @@ class _Judge:
 
     def _error(self, code: str, pk: Any, name: str, message: str) -> Finding:
         return Finding(code, Severity.ERROR, self.table, pk, name, message)
+
+
+class SavingFailed(ValueError):
+    """Nothing was saved: the database refused a row that passed all checks."""
+
+
+@dataclass(frozen=True)
+class SaveResult:
+    """Checked edits, saved unless something prevented it."""
+
+    verdict: CheckedEdits
+    is_held: bool
+    #: Null when they were not saved, and when nothing changed.
+    release: CeRelease | None = None
+
+
+def save_edits(
+    table: str,
+    edits: Mapping[Any, Edit],
+    find_refusal: Forbidden,
+    *,
+    author: Author,
+    reason: str,
+    confirmed: Collection[str] = (),
+) -> SaveResult:
+    """Save the edits of a table as one release. `confirmed`: keys of the confirmed warnings.
+
+    Raises SavingFailed; then nothing is changed.
+    """
+    verdict = check_edits(table, edits, find_refusal)
+    if verdict.is_held(confirmed) or not verdict.wanted:
+        return SaveResult(verdict, verdict.is_held(confirmed))
+    try:
+        with change_set(Origin.ADMIN, author, reason) as change:
+            # From here on nobody else can make a release. If somebody made one since the check, check again.
+            if head.lock_head().content_hash != verdict.content_hash:
+                verdict = check_edits(table, edits, find_refusal)
+                if verdict.is_held(confirmed):
+                    return SaveResult(verdict, True)
+            restore_rows({table: verdict.wanted}, checked=False)
+    except (DatabaseError, RowsBelongTogether) as error:
+        raise SavingFailed(f"Nothing was saved. The database rejected the rows: {error}") from error
+    return SaveResult(verdict, False, change.release)
