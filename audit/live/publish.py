@@ -95,6 +95,6 @@ class _TurnPublisher:
             relay.tell(StreamMessage(turn.request.conversation_id, VERBOSE, data))
 
     def _on_end(self) -> None:
-        began, _ = self.turn.began
+        began, _ = self.turn.start
         for conversation_id in {began.conversation_id, self.turn.request.conversation_id}:
             relay.refresh(conversation_id)

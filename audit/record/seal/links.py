@@ -122,7 +122,7 @@ def _add_links(additions: Iterable[Addition]) -> None:
             turn_no=turn_no,
             first_seq=one.first_seq,
         )
-        seal = Seal.over(previous, one.last_seq, one.pieces, os.urandom(SALT))
+        seal = Seal.create(previous, one.last_seq, one.pieces, os.urandom(SALT))
         link.chain = seal.to_bytes()
         last[conversation_id] = link.number, seal.hash(link_frame(link))
         made.append(link)

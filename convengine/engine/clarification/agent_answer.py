@@ -67,25 +67,25 @@ class AgentAnswer:
     followups: tuple[str, ...]
 
 
-def read_answer(said: Mapping[str, Json], snapshot: Snapshot) -> AgentAnswer:
+def read_answer(answer: Mapping[str, Json], snapshot: Snapshot) -> AgentAnswer:
     """Read the answer. A blank intent becomes the intent with the best score; a missing confidence becomes its
     score.
     """
-    scores = _read_scores(_get_either(said, "intentScores", "intent_scores"), snapshot)
-    intent, confidence = code(_read_text(said.get("intent"))), read_confidence(said.get("confidence"))
+    scores = _read_scores(_get_either(answer, "intentScores", "intent_scores"), snapshot)
+    intent, confidence = code(_read_text(answer.get("intent"))), read_confidence(answer.get("confidence"))
     if not intent and scores:
         intent, confidence = code(scores[0].intent), max(confidence or 0.0, scores[0].confidence)
     if confidence is None:
         confidence = next((score.confidence for score in scores if code(score.intent) == intent), 0.0)
     return AgentAnswer(
         intent=intent,
-        state=code(_read_text(said.get("state"))),
+        state=code(_read_text(answer.get("state"))),
         confidence=confidence,
-        needs_clarification=truthy(said.get("needsClarification")),
-        question=_read_text(said.get("clarificationQuestion")),
-        clarification_resolved=truthy(said.get("clarificationResolved")),
+        needs_clarification=truthy(answer.get("needsClarification")),
+        question=_read_text(answer.get("clarificationQuestion")),
+        clarification_resolved=truthy(answer.get("clarificationResolved")),
         scores=scores,
-        followups=_read_texts(_get_either(said, "followups", "follow_ups")),
+        followups=_read_texts(_get_either(answer, "followups", "follow_ups")),
     )
 
 
@@ -113,9 +113,9 @@ def _list_pairs(given: Json) -> Iterable[tuple[Json, Json]]:
     return [(_get_either(entry, "intent", "code"), _get_either(entry, "confidence", "score")) for entry in entries]
 
 
-def _get_either(said: Mapping[str, Json], name: str, other: str) -> Json:
-    found = said.get(name)
-    return said.get(other) if found is None else found
+def _get_either(answer: Mapping[str, Json], name: str, other: str) -> Json:
+    value = answer.get(name)
+    return answer.get(other) if value is None else value
 
 
 def _read_text(value: Json) -> str:

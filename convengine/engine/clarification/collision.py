@@ -50,7 +50,7 @@ def ask_user(session: Session, snapshot: Snapshot, hits: Sequence[rows.Classifie
     first_of: dict[str, rows.Classifier] = {}
     for row in hits:
         first_of.setdefault(code(row.intent_code), row)
-    found: list[dict[str, Any]] = [
+    candidates: list[dict[str, Any]] = [
         {
             "intent": intent,
             "state": code(row.state_code),
@@ -59,7 +59,9 @@ def ask_user(session: Session, snapshot: Snapshot, hits: Sequence[rows.Classifie
         }
         for intent, row in first_of.items()
     ]
-    clarification = Clarification(build_question([option["label"] for option in found]), CLASSIFIER, tuple(found))
+    clarification = Clarification(
+        build_question([option["label"] for option in candidates]), CLASSIFIER, tuple(candidates)
+    )
     return session.move_to(state=INTENT_COLLISION, cause="INTENT_RESOLUTION").evolve(clarification=clarification)
 
 
@@ -128,8 +130,8 @@ def ask_collision_question(session: Session, turn: Turn) -> tuple[Session, str]:
     If the model fails or a prompt cannot be rendered, the built question is used.
     """
     turn.audit(session, INTENT_COLLISION_DETECTED, intent=session.intent, state=session.state)
-    meant = _list_choices(session, turn.snapshot)
-    text = _ask_model(session, turn, meant) or _build_question(session, turn.snapshot, meant)
+    choices = _list_choices(session, turn.snapshot)
+    text = _ask_model(session, turn, choices) or _build_question(session, turn.snapshot, choices)
     if session.clarification:
         session = session.evolve(clarification=replace(session.clarification, question=text))
     turn.audit(
@@ -150,15 +152,19 @@ def _list_choices(session: Session, snapshot: Snapshot) -> list[dict[str, Json]]
     """
     params, asked = session.input_params, session.clarification
     for listed in (params.get("intent_top3"), asked.options if asked else ()):
-        found = [one for one in listed or () if isinstance(one, Mapping) and snapshot.row(rows.Intent, _read_code(one))]
-        if found:
-            return [{**one, "name": _get_name(snapshot, _read_code(one))} for one in found]
+        choices = [
+            entry
+            for entry in listed or ()
+            if isinstance(entry, Mapping) and snapshot.row(rows.Intent, _read_code(entry))
+        ]
+        if choices:
+            return [{**entry, "name": _get_name(snapshot, _read_code(entry))} for entry in choices]
     shown = [intent.intent_code for intent in snapshot.allowed_intents if not blank(intent.display_name)]
     return [{"intent": intent, "name": _get_name(snapshot, intent)} for intent in shown[:_NAMED]]
 
 
-def _read_code(one: Mapping[str, Json]) -> str:
-    return code(str(one.get("intent") or ""))
+def _read_code(entry: Mapping[str, Json]) -> str:
+    return code(str(entry.get("intent") or ""))
 
 
 def _get_name(snapshot: Snapshot, intent: str) -> str:
@@ -166,16 +172,16 @@ def _get_name(snapshot: Snapshot, intent: str) -> str:
     return row.name if row else intent
 
 
-def _build_question(session: Session, snapshot: Snapshot, meant: Sequence[Mapping[str, Json]]) -> str:
+def _build_question(session: Session, snapshot: Snapshot, choices: Sequence[Mapping[str, Json]]) -> str:
     """The stored question, else a question built from names."""
     asked = session.clarification
     if asked and not blank(asked.question):
         return asked.question
-    names = [one["name"] for one in meant]
+    names = [choice["name"] for choice in choices]
     return build_question(names) if len(names) > 1 else f"Do you mean {names[0]}?"
 
 
-def _ask_model(session: Session, turn: Turn, meant: Sequence[Mapping[str, Json]]) -> str:
+def _ask_model(session: Session, turn: Turn, choices: Sequence[Mapping[str, Json]]) -> str:
     """The question in the model's words, or blank."""
     if not turn.ports.model.configured:
         return ""
@@ -187,7 +193,7 @@ def _ask_model(session: Session, turn: Turn, meant: Sequence[Mapping[str, Json]]
         user=turn.config(session, COLLISION_USER_PROMPT),
         hint=turn.config(session, COLLISION_DERIVATION_HINT),
         selected={"configType": COLLISION_SYSTEM_PROMPT.type},
-        intent_top3=meant,
+        intent_top3=choices,
         followups=session.input_params.get("followups") or [],
     )
     if prompts is None:

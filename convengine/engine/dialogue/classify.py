@@ -44,30 +44,32 @@ def classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) ->
     text, plain = match_text(session.user_text), norm(session.user_text)
     if not plain:
         return ClassifiedAct(DialogueAct.NEW_REQUEST, 0.40)
-    if act := _whole(text, _BEFORE_EDIT_PHRASES, session, turn):
+    if act := _match_whole_text(text, _BEFORE_EDIT_PHRASES, session, turn):
         return ClassifiedAct(act, 0.95)
     if edits_a_field():
         return ClassifiedAct(DialogueAct.EDIT, 0.92)
-    if act := _whole(text, _AFTER_EDIT_PHRASES, session, turn):
+    if act := _match_whole_text(text, _AFTER_EDIT_PHRASES, session, turn):
         return ClassifiedAct(act, 0.95)
     if plain.endswith("?"):
         return ClassifiedAct(DialogueAct.QUESTION, 0.70)
-    if _answers(plain, session, turn):
+    if _is_answer(plain, session, turn):
         return ClassifiedAct(DialogueAct.ANSWER, 0.75)
     return ClassifiedAct(DialogueAct.NEW_REQUEST, 0.70)
 
 
 def affirms(text: str | None, session: Session, turn: Turn) -> bool:
     """True when the whole text is a yes."""
-    return _whole(match_text(text), ((REGEX_AFFIRM, DialogueAct.AFFIRM),), session, turn) is not None
+    return _match_whole_text(match_text(text), ((REGEX_AFFIRM, DialogueAct.AFFIRM),), session, turn) is not None
 
 
 def means_reset(session: Session, turn: Turn) -> bool:
     """True when the whole text asks to start over. Only then may a model's RESET count."""
-    return _whole(match_text(session.user_text), ((REGEX_RESET, DialogueAct.RESET),), session, turn) is not None
+    return (
+        _match_whole_text(match_text(session.user_text), ((REGEX_RESET, DialogueAct.RESET),), session, turn) is not None
+    )
 
 
-def _whole(
+def _match_whole_text(
     text: str, patterns: tuple[tuple[Setting[str], DialogueAct], ...], session: Session, turn: Turn
 ) -> DialogueAct | None:
     """The act of the first pattern that matches the whole text. A text is never shortened to make it match."""
@@ -76,6 +78,6 @@ def _whole(
     return next((act for setting, act in patterns if get_pattern(session, turn, setting).fits(text)), None)
 
 
-def _answers(plain: str, session: Session, turn: Turn) -> bool:
+def _is_answer(plain: str, session: Session, turn: Turn) -> bool:
     waiting = session.clarification is not None or session.intent_locked
     return waiting and "?" not in plain and len(plain) <= turn.config(session, ANSWER_MAX_CHARS)

@@ -63,16 +63,16 @@ class SummaryParts:
     turns: int = 0
 
 
-def format_summary(told: SummaryParts) -> str:
+def format_summary(parts: SummaryParts) -> str:
     """The summary text: always five lines, at most MAX_CHARS, TURNS never cut."""
     contents = {
-        "GOAL": _flatten_line(told.goal),
-        "ENTITIES": _join_entries(told.entities),
-        "DECISIONS": _join_entries(told.decisions),
-        "PENDING": _join_entries(told.pending),
+        "GOAL": _flatten_line(parts.goal),
+        "ENTITIES": _join_entries(parts.entities),
+        "DECISIONS": _join_entries(parts.decisions),
+        "PENDING": _join_entries(parts.pending),
     }
     lines = [f"{name}: {shorten_at_word(contents[name], share) or NOTHING}" for name, share in SHARES.items()]
-    return "\n".join([*lines, f"TURNS: {told.turns}"])
+    return "\n".join([*lines, f"TURNS: {parts.turns}"])
 
 
 def add_question(summary: str, question: str) -> str:
@@ -83,13 +83,13 @@ def add_question(summary: str, question: str) -> str:
 
 def parse_summary(summary: str) -> SummaryParts:
     """Parse an earlier summary, as far as it was not cut; an unknown form gives nothing."""
-    found = dict(line.split(": ", 1) for line in summary.split("\n") if ": " in line)
-    goal, turns = found.get("GOAL", NOTHING), found.get("TURNS", "")
+    contents = dict(line.split(": ", 1) for line in summary.split("\n") if ": " in line)
+    goal, turns = contents.get("GOAL", NOTHING), contents.get("TURNS", "")
     entities, decisions, pending = (
-        _split_entries(found.get(name, "")) for name in ("ENTITIES", "DECISIONS", "PENDING")
+        _split_entries(contents.get(name, "")) for name in ("ENTITIES", "DECISIONS", "PENDING")
     )
-    told = "" if goal == NOTHING else goal
-    return SummaryParts(told, entities, decisions, pending, int(turns) if turns.isdecimal() else 0)
+    known_goal = "" if goal == NOTHING else goal
+    return SummaryParts(known_goal, entities, decisions, pending, int(turns) if turns.isdecimal() else 0)
 
 
 def parse_model_summary(text: str) -> SummaryParts | None:
@@ -100,9 +100,11 @@ def parse_model_summary(text: str) -> SummaryParts | None:
     pairs = [line.partition(":") for line in lines]
     if [name for name, _, _ in pairs] != list(SHARES):
         return None
-    goal, *lists = (said.strip() for _, _, said in pairs)
+    goal, *lists = (content.strip() for _, _, content in pairs)
     goal = "" if goal.lower() == NOTHING else goal
-    entities, decisions, pending = (tuple(one for one in said.split(", ") if one.lower() != NOTHING) for said in lists)
+    entities, decisions, pending = (
+        tuple(entry for entry in content.split(", ") if entry.lower() != NOTHING) for content in lists
+    )
     return SummaryParts(goal, entities, decisions, pending)
 
 
@@ -123,12 +125,12 @@ def shorten_at_word(text: str, limit: int) -> str:
     """
     if len(text) <= limit:
         return text
-    place = text.rfind(" ", 0, limit)
-    if place < limit // 2:
-        place = limit - 1
-        while place > 1 and _is_inside_grapheme(text, place):
-            place -= 1
-    return text[:place].rstrip(" ,;") + _CUT
+    end = text.rfind(" ", 0, limit)
+    if end < limit // 2:
+        end = limit - 1
+        while end > 1 and _is_inside_grapheme(text, end):
+            end -= 1
+    return text[:end].rstrip(" ,;") + _CUT
 
 
 def format_entry(text: str) -> str:
@@ -136,11 +138,11 @@ def format_entry(text: str) -> str:
     return _flatten_line(text).replace(", ", "; ").strip(" ,;")
 
 
-def _is_inside_grapheme(text: str, place: int) -> bool:
+def _is_inside_grapheme(text: str, offset: int) -> bool:
     """True when the characters on both sides of a position are one grapheme: marks and joiners belong to the character
     before them.
     """
-    return unicodedata.category(text[place])[0] == "M" or _JOINER in text[place - 1 : place + 1]
+    return unicodedata.category(text[offset])[0] == "M" or _JOINER in text[offset - 1 : offset + 1]
 
 
 def _flatten_line(text: str) -> str:
@@ -148,7 +150,7 @@ def _flatten_line(text: str) -> str:
 
 
 def _join_entries(entries: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(found for each in entries if (found := format_entry(each))))
+    return ", ".join(dict.fromkeys(text for each in entries if (text := format_entry(each))))
 
 
 def _split_entries(line: str) -> tuple[str, ...]:
@@ -193,11 +195,11 @@ def _collect_values(session: Session, snapshot: Snapshot) -> Mapping[str, Json]:
 
 
 def _index_fields(snapshot: Snapshot) -> Mapping[str, Iterable[str]]:
-    found: dict[str, dict[str, None]] = {}
+    index: dict[str, dict[str, None]] = {}
     for schema in snapshot.enabled_rows(rows.OutputSchema):
         properties = schema.json_schema.get("properties") if isinstance(schema.json_schema, Mapping) else None
-        found.setdefault(code(schema.intent_code), {}).update(dict.fromkeys(properties or ()))
-    return found
+        index.setdefault(code(schema.intent_code), {}).update(dict.fromkeys(properties or ()))
+    return index
 
 
 def _list_names(session: Session, fields: Mapping[str, Json], before: Iterable[str]) -> Iterator[str]:
@@ -245,5 +247,5 @@ def find_entities(text: str) -> Iterator[str]:
     if _MARKS.isdisjoint(text):
         return
     for match in _NAMES.finditer(text):
-        found = match.group(match.lastgroup or 0)
-        yield found.rstrip(_CLOSING) if match.lastgroup == "link" else found.strip()
+        entity = match.group(match.lastgroup or 0)
+        yield entity.rstrip(_CLOSING) if match.lastgroup == "link" else entity.strip()

@@ -41,8 +41,8 @@ def set_recall(session: Session, text: str) -> Session:
 
 def build_branch(session: Session, summary: str) -> dict[str, Json]:
     """`context.memory` after the turn. Recalled text from elsewhere stays for the whole session."""
-    found = session.input_params.get("memory_recall")
-    elsewhere = found if found != get_own_summary(session) else _get_branch(session).get("recalled_summary")
+    recalled = session.input_params.get("memory_recall")
+    elsewhere = recalled if recalled != get_own_summary(session) else _get_branch(session).get("recalled_summary")
     return {"session_summary": summary, **({"recalled_summary": elsewhere} if elsewhere else {})}
 
 

@@ -105,12 +105,12 @@ def _rewrite_context_summary(session: Session, turn: Turn) -> Session:
     reply = ask(session, turn, _build_question("SUMMARY", *build_prompts(built, last.user, last.assistant)))
     if reply.error:
         return session
-    told = parse_model_summary(reply.text)
-    if told is None:
+    parts = parse_model_summary(reply.text)
+    if parts is None:
         message = "The answer is not the four lines that were asked for, so the summary that was built stays."
         turn.audit(session, _ERROR, errorCode="LLM_INVALID_RESPONSE", message=message)
         return session
-    return session.evolve(context_summary=format_summary(replace(told, turns=parse_summary(built).turns)))
+    return session.evolve(context_summary=format_summary(replace(parts, turns=parse_summary(built).turns)))
 
 
 def _list_turns_since(session: Session, turns: int | None) -> list[Json]:
@@ -123,8 +123,8 @@ def _build_exchange(session: Session) -> Exchange:
 
 
 def _build_question(purpose: str, system: str, user: str) -> Question:
-    told = {"purpose": purpose, "system_prompt": system, "user_prompt": user}
-    return Question(purpose, system, user, stages=_STAGES, told=told, beside={"purpose": purpose})
+    audit_payload = {"purpose": purpose, "system_prompt": system, "user_prompt": user}
+    return Question(purpose, system, user, stages=_STAGES, told=audit_payload, beside={"purpose": purpose})
 
 
 def build_session_summary(session: Session, *, recent_turns: int, max_chars: int) -> str:
@@ -152,5 +152,5 @@ def flatten_line(text: str | None) -> str:
 
 
 def _format_turns(recent: Sequence[Exchange]) -> str:
-    told = (f"{{u={flatten_line(turn.user)},a={flatten_line(turn.assistant)}}}" for turn in recent)
-    return f", recentTurns=[{', '.join(told)}]" if recent else ""
+    texts = (f"{{u={flatten_line(turn.user)},a={flatten_line(turn.assistant)}}}" for turn in recent)
+    return f", recentTurns=[{', '.join(texts)}]" if recent else ""

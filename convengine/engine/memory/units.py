@@ -96,28 +96,28 @@ def stage_units(session: Session) -> Session:
     new = tuple(list_units(session))
     if not new:
         return session
-    topics, said = {unit.topic for unit in new if unit.kind == "FACT"}, {unit.content_hash for unit in new}
-    kept = [
+    topics, hashes = {unit.topic for unit in new if unit.kind == "FACT"}, {unit.content_hash for unit in new}
+    remaining = [
         one
         for one in _get_prompt_units(session)
-        if not (one.get("kind") == "FACT" and one.get("topic") in topics) and _hash_unit(one) not in said
+        if not (one.get("kind") == "FACT" and one.get("topic") in topics) and _hash_unit(one) not in hashes
     ]
-    return session.with_context({BRANCH: [*kept, *(unit.to_prompt() for unit in new)][-_SEEN:]})
+    return session.with_context({BRANCH: [*remaining, *(unit.to_prompt() for unit in new)][-_SEEN:]})
 
 
 def list_units(session: Session) -> Iterator[Unit]:
     """The units of this turn without duplicates: facts for the form, and units that a model found."""
-    said: set[str] = set()
+    hashes: set[str] = set()
     for unit in chain(_list_form_units(session), _list_model_units(session)):
-        if unit.content_hash not in said:
-            said.add(unit.content_hash)
+        if unit.content_hash not in hashes:
+            hashes.add(unit.content_hash)
             yield unit
 
 
 def _list_model_units(session: Session) -> Iterator[Unit]:
-    for one in session.input_params.get(EXTRACTED) or ():
-        words = tuple(one["utility"]), tuple(one["phases"])
-        yield Unit(one["kind"], one["topic"], one["claim"], one["source_turn"], *words)
+    for unit in session.input_params.get(EXTRACTED) or ():
+        words = tuple(unit["utility"]), tuple(unit["phases"])
+        yield Unit(unit["kind"], unit["topic"], unit["claim"], unit["source_turn"], *words)
 
 
 def _list_form_units(session: Session) -> Iterator[Unit]:
@@ -125,8 +125,8 @@ def _list_form_units(session: Session) -> Iterator[Unit]:
     for name in names:
         value = session.context.get(name)
         if is_meaningful(value):
-            said = ", ".join(to_text(one) for one in value) if isinstance(value, (list, tuple)) else to_text(value)
-            yield Unit("FACT", str(name), said, session.turn_no)
+            text = ", ".join(to_text(item) for item in value) if isinstance(value, (list, tuple)) else to_text(value)
+            yield Unit("FACT", str(name), text, session.turn_no)
 
 
 def _hash_unit(seen: Mapping[str, Json]) -> str:
@@ -134,8 +134,8 @@ def _hash_unit(seen: Mapping[str, Json]) -> str:
 
 
 def _get_prompt_units(session: Session) -> Sequence[Mapping[str, Json]]:
-    found = session.context.get(BRANCH)
-    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, (list, tuple)) else ()
+    stored = session.context.get(BRANCH)
+    return [unit for unit in stored if isinstance(unit, Mapping)] if isinstance(stored, (list, tuple)) else ()
 
 
 def extract_units(session: Session, turn: Turn) -> Session:
@@ -161,16 +161,16 @@ def extract_units(session: Session, turn: Turn) -> Session:
     reply = ask(session, turn, question)
     if reply.error:
         return session
-    found = list(_read_units(reply.value, turn.turn_no))
-    return session.with_params({EXTRACTED: [unit.as_staged_unit() for unit in found]}) if found else session
+    extracted = list(_read_units(reply.value, turn.turn_no))
+    return session.with_params({EXTRACTED: [unit.as_staged_unit() for unit in extracted]}) if extracted else session
 
 
 def _read_units(value: Json, turn_no: int) -> Iterator[Unit]:
     """The units of an answer, cut to size, without duplicates; those without a topic or a claim are left out."""
     seen: set[str] = set()
-    for one in value["units"][:_MOST]:
-        topic, claim = shorten(_flatten_line(one["topic"]), _TOPIC), shorten(_flatten_line(one["claim"]), _CLAIM)
-        unit = Unit(one["kind"], topic, claim, turn_no, _list_words(one["utility"]), _list_words(one["phases"]))
+    for entry in value["units"][:_MOST]:
+        topic, claim = shorten(_flatten_line(entry["topic"]), _TOPIC), shorten(_flatten_line(entry["claim"]), _CLAIM)
+        unit = Unit(entry["kind"], topic, claim, turn_no, _list_words(entry["utility"]), _list_words(entry["phases"]))
         if topic and claim and unit.content_hash not in seen:
             seen.add(unit.content_hash)
             yield unit
@@ -180,5 +180,5 @@ def _flatten_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _list_words(found: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(shorten(word, _TOPIC) for one in found[:_MOST] if (word := _flatten_line(one))))
+def _list_words(entries: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(shorten(word, _TOPIC) for entry in entries[:_MOST] if (word := _flatten_line(entry))))

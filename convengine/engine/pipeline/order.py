@@ -95,11 +95,11 @@ def order_steps(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 
 def _find_only(steps: Iterable[Step], flag: str, error: type[errors.PipelineConstraintViolation]) -> Step:
-    found = [step for step in steps if getattr(step, flag)]
-    if len(found) != 1:
-        names = ", ".join(step.name for step in found) or "none"
+    flagged_steps = [step for step in steps if getattr(step, flag)]
+    if len(flagged_steps) != 1:
+        names = ", ".join(step.name for step in flagged_steps) or "none"
         raise error(f"There must be exactly one {flag} step; found: {names}.")
-    return found[0]
+    return flagged_steps[0]
 
 
 def _sort_topologically(by_name: dict[str, Step], earlier: dict[str, set[str]]) -> list[str]:

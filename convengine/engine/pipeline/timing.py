@@ -50,7 +50,8 @@ def describe_steps(steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """`totalMs` and `steps`, the same list as text; both follow from `stepList`."""
     took = [int(step["durationMs"]) for step in steps]
     words = [
-        f"{step['step']}={one}ms{'' if step['success'] else '(ERR)'}" for step, one in zip(steps, took, strict=True)
+        f"{step['step']}={duration}ms{'' if step['success'] else '(ERR)'}"
+        for step, duration in zip(steps, took, strict=True)
     ]
     return {"totalMs": sum(took), "steps": ", ".join(words)}
 
@@ -81,7 +82,7 @@ def _shorten_name(name: str) -> str | None:
 
 def unpack_steps(text: str) -> list[dict[str, Any]]:
     """Decode the text of `packed`."""
-    parts = [one.split(" ") for one in text.split("|")] if text else []
+    parts = [entry.split(" ") for entry in text.split("|")] if text else []
     return [
         {
             "step": name[:-1] if name[-1:] == "." else f"{name}Step",

@@ -67,13 +67,13 @@ def judge_moves(session: Session, snapshot: Snapshot) -> GraphVerdict:
 
 def _list_moves(session: Session) -> Iterator[Transition]:
     """The recorded transitions since the last reset; an unrecorded change between them is a hop of its own."""
-    resets = [place for place, move in enumerate(session.transitions) if move.cause == "RESET"]
-    here: tuple[str | None, str | None] = (session.turn_start_intent, session.turn_start_state)
+    resets = [index for index, move in enumerate(session.transitions) if move.cause == "RESET"]
+    position: tuple[str | None, str | None] = (session.turn_start_intent, session.turn_start_state)
     for move in session.transitions[resets[-1] + 1 if resets else 0 :]:
-        yield Transition(*here, move.from_intent, move.from_state, "UNRECORDED")
+        yield Transition(*position, move.from_intent, move.from_state, "UNRECORDED")
         yield move
-        here = (move.to_intent, move.to_state)
-    yield Transition(*here, session.intent, session.state, "UNRECORDED")
+        position = (move.to_intent, move.to_state)
+    yield Transition(*position, session.intent, session.state, "UNRECORDED")
 
 
 def _changes_position(move: Transition) -> bool:
@@ -89,8 +89,8 @@ def _check_move(move: Transition, snapshot: Snapshot) -> Hop:
 def is_allowed(snapshot: Snapshot, intent: str, start: str, end: str) -> bool:
     """True when an edge of the intent leads from one state to the other, or the intent has no edges."""
     by_intent = snapshot.index(rows.StateEdge, _intent_key, _order_key)
-    codes = [one for one in dict.fromkeys((intent, ANY)) if snapshot.is_active(one)]
-    edges = [edge for one in codes for edge in by_intent.get(one, ())]
+    codes = [name for name in dict.fromkeys((intent, ANY)) if snapshot.is_active(name)]
+    edges = [edge for name in codes for edge in by_intent.get(name, ())]
     return not edges or any(
         code(edge.from_state) in (start, ANY) and code(edge.to_state) in (end, ANY) for edge in edges
     )
@@ -112,8 +112,8 @@ def apply_override(session: Session, turn: Turn, document: Json) -> Session:
     if not isinstance(document, Mapping) or not turn.config(session, ALLOW_LLM_STATE_OVERRIDE):
         return session
     intent, state = (
-        _read_code(document, name) or code(here)
-        for name, here in (("intent", session.intent), ("state", session.state))
+        _read_code(document, name) or code(current)
+        for name, current in (("intent", session.intent), ("state", session.state))
     )
     if (intent, state) == (code(session.intent), code(session.state)):
         return session

@@ -55,11 +55,11 @@ def apply_end_of_turn(session: Session, turn: Turn) -> Session:
     override = session.reply_override
     if override and override.source == resume.SOURCE:
         return resume.await_offer(session, turn) if turn.request.resolved == resume.OFFERED else session
-    meant = _read_message_intent(session)
+    meaning = _read_message_intent(session)
     now = turn.ports.clock.now().isoformat()
-    if end := _ENDS.get(meant):
+    if end := _ENDS.get(meaning):
         return move_lifecycle(session, turn, end[0], end[1], {"reason": end[1], "at": now})
-    session = ensure_running(session, turn, "reset" if session.reset_reason else meant.value.lower())
+    session = ensure_running(session, turn, "reset" if session.reset_reason else meaning.value.lower())
     mode = find_interaction_mode(session, turn)
     ends = truthy(session.input_params.get("session_complete_proposed"))
     if not ends:

@@ -36,13 +36,13 @@ def find_moves(start: str, end: str) -> tuple[Lifecycle, ...]:
 
     Raises SessionTransitionInvalid.
     """
-    here, there = Lifecycle(start), Lifecycle(end)
-    if here is there:
+    source, target = Lifecycle(start), Lifecycle(end)
+    if source is target:
         return ()
-    if there not in MOVES[here] and RUNNING in MOVES[here] and there in MOVES[RUNNING]:
-        return RUNNING, there
-    check_move(here, there)
-    return (there,)
+    if target not in MOVES[source] and RUNNING in MOVES[source] and target in MOVES[RUNNING]:
+        return RUNNING, target
+    check_move(source, target)
+    return (target,)
 
 
 def move_lifecycle(

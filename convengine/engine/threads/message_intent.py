@@ -93,8 +93,8 @@ def _read_end_reply(session: Session, turn: Turn, act: Json) -> MessageIntent:
 
     if accepts(session.user_text):
         return MessageIntent.CONFIRMATION
-    for said, more in split_at_joins(session.user_text):
-        if accepts(said):
+    for head, more in split_at_joins(session.user_text):
+        if accepts(head):
             return MessageIntent.CONFIRMATION if accepts(more) else MessageIntent.MODIFICATION
     return MessageIntent.CONFIRMATION if act == DialogueAct.AFFIRM else MessageIntent.UNCLEAR
 
@@ -124,8 +124,8 @@ def _ask_model(session: Session, turn: Turn) -> MessageIntent:
     """The meaning that a model finds, if it may be called and is sure enough."""
     if not turn.config(session, catalogue.CLASSIFY_WITH_LLM) or not turn.ports.model.configured:
         return MessageIntent.UNCLEAR
-    told = f"Task so far:\n{session.context_summary}\n\nMessage:\n{session.user_text}"
-    reply = ask(session, turn, Question("DIALOGUE_ACT", _ASKED, told, json_schema=_SCHEMA, strict=True))
+    user_prompt = f"Task so far:\n{session.context_summary}\n\nMessage:\n{session.user_text}"
+    reply = ask(session, turn, Question("DIALOGUE_ACT", _ASKED, user_prompt, json_schema=_SCHEMA, strict=True))
     value = reply.value if isinstance(reply.value, Mapping) else {}
     wanted = turn.config(session, catalogue.DRIFT_MIN_CONFIDENCE)
     sure = (read_confidence(value.get("confidence")) or 0.0) >= wanted

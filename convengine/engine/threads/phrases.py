@@ -18,18 +18,18 @@ def normalize_phrase(text: str | None) -> str:
 
 def is_one_of(text: str | None, phrases: Iterable[str]) -> bool:
     """True when the whole text is one of the phrases."""
-    said = normalize_phrase(text)
-    return bool(said) and any(said == normalize_phrase(phrase) for phrase in phrases)
+    phrase_text = normalize_phrase(text)
+    return bool(phrase_text) and any(phrase_text == normalize_phrase(phrase) for phrase in phrases)
 
 
 def split_at_joins(text: str | None) -> list[tuple[str, str]]:
     """Every split of a text into a phrase, a joining word, and at least one more word: (phrase, more)."""
-    said = match_text(text)
-    found = []
-    for joint in _MORE.finditer(said):
-        head, more = said[: joint.start()], said[joint.end() :]
+    plain = match_text(text)
+    splits = []
+    for joint in _MORE.finditer(plain):
+        head, more = plain[: joint.start()], plain[joint.end() :]
         while (again := _MORE.match(more)) and again.end():
             more = more[again.end() :]
         if head and _WORD.search(more):
-            found.append((head, more))
-    return found
+            splits.append((head, more))
+    return splits

@@ -23,14 +23,14 @@ ALIASES: Mapping[str, str] = {
 
 def find_problems(wanted: Mapping[str, Json], known: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """The errors by sent name: an unknown kind, or an unknown id."""
-    found = {}
+    problems = {}
     for name, value in wanted.items():
         kind = ALIASES.get(name, name)
         if kind not in PREFERENCE_KINDS:
-            found[name] = f"There is no such preference. Known: {', '.join(PREFERENCE_KINDS)}."
+            problems[name] = f"There is no such preference. Known: {', '.join(PREFERENCE_KINDS)}."
         elif value not in known[kind]:
-            found[name] = f"{value!r} is not installed. Known: {', '.join(known[kind]) or 'none'}."
-    return found
+            problems[name] = f"{value!r} is not installed. Known: {', '.join(known[kind]) or 'none'}."
+    return problems
 
 
 def map_by_kind(wanted: Mapping[str, Json]) -> dict[str, str]:

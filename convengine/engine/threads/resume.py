@@ -112,5 +112,5 @@ def _override_reply(session: Session, text: str) -> Session:
 
 
 def get_last_answer(session: Session) -> str:
-    found = session.last_assistant
-    return (to_spoken_text(found) if isinstance(found, Mapping) else None) or ""
+    answer = session.last_assistant
+    return (to_spoken_text(answer) if isinstance(answer, Mapping) else None) or ""

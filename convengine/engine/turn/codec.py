@@ -130,12 +130,12 @@ def to_strict(value: Any) -> Any:
     """The same as `plain`. Raises TypeError for values that JSON cannot represent, or that are too deep."""
     try:
         json.dumps(value, default=_convert_to_json)
-        found = to_plain(value)
+        plain = to_plain(value)
     except RecursionError:
         raise TypeError(TOO_DEEP) from None
-    if is_too_deep(found):
+    if is_too_deep(plain):
         raise TypeError(TOO_DEEP)
-    return found
+    return plain
 
 
 def is_too_deep(value: Any) -> bool:

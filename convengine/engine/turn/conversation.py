@@ -1,12 +1,15 @@
-"""What a turn starts from: the stored conversation, and a limited part of its past."""
+"""What a turn starts from: the stored conversation and its recent past; to a session and back (pipeline-1 1.9)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
+from convengine.engine.text.compare import blank, code
+from convengine.engine.turn.params import is_turn_param
 from convengine.engine.turn.scope import UNKNOWN
-from convengine.engine.turn.session import Exchange
+from convengine.engine.turn.session import KNOWLEDGE_BASE, Clarification, Exchange, Session
 
 Json = Any
 
@@ -51,3 +54,91 @@ class Loaded:
     memory_recall: str | None = None
     #: True when this turn made the row.
     created: bool = False
+
+
+def restore_context(loaded: Loaded) -> tuple[Mapping[str, Json], str | None]:
+    """The stored context and its fault: a value that is not an object counts as empty."""
+    context = loaded.conversation.context_json
+    if isinstance(context, Mapping):
+        return context, None
+    return {}, f"context_json is {type(context).__name__}, not an object"
+
+
+def restore_session(
+    session: Session,
+    loaded: Loaded,
+    params: Mapping[str, Json],
+    preferences: Mapping[str, str] = MappingProxyType({}),
+) -> Session:
+    """The session at the start of the turn. `params` of the request override stored ones.
+
+    Lock and clarification are restored here only; no later step reads them from the context.
+    """
+    row = loaded.conversation
+    context, _ = restore_context(loaded)
+    stored = row.input_params_json if isinstance(row.input_params_json, Mapping) else {}
+    extra: dict[str, Json] = {"previousTurn": dict(loaded.previous_turn)} if loaded.previous_turn else {}
+    intent, state = code(row.intent_code) or UNKNOWN, code(row.state_code) or UNKNOWN
+    lock = _get_branch(context, "intent_lock")
+    return session.evolve(
+        intent=intent,
+        state=state,
+        turn_start_intent=intent,
+        turn_start_state=state,
+        context=context,
+        input_params={
+            **{key: value for key, value in stored.items() if not is_turn_param(key)},
+            **params,
+            **extra,
+            "standalone_query": None,
+            "resolved_user_input": session.user_text,
+        },
+        user_input_params=params,
+        history=loaded.history,
+        epoch=row.context_epoch,
+        status=row.status,
+        lifecycle=row.lifecycle,
+        lifecycle_detail=row.lifecycle_detail,
+        context_summary=row.context_summary,
+        preferences={**row.preferences, **preferences} if preferences else row.preferences,
+        mounted_kb_id=preferences.get(KNOWLEDGE_BASE, row.mounted_kb_id),
+        last_assistant=row.last_assistant_json,
+        clarification=_read_clarification(_get_branch(context, "pending_clarification")),
+        intent_locked=lock.get("locked") is True,
+        intent_lock_reason=(lock.get("reason") or UNKNOWN) if lock.get("locked") is True else None,
+    )
+
+
+def build_closing_context(session: Session) -> dict[str, Json]:
+    """The context for the row: with lock and clarification in their branches, always both."""
+    asked = session.clarification
+    return {
+        **session.context,
+        "pending_clarification": {
+            "question": asked.question if asked else None,
+            "reason": asked.reason if asked else None,
+            **({"options": list(asked.options)} if asked and asked.options else {}),
+            **({"asks": asked.asks} if asked and asked.asks > 1 else {}),
+        },
+        "intent_lock": {"locked": session.intent_locked, "reason": session.intent_lock_reason},
+    }
+
+
+def _get_branch(context: Mapping[str, Json], name: str) -> Mapping[str, Json]:
+    value = context.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _read_clarification(branch: Mapping[str, Json]) -> Clarification | None:
+    question = branch.get("question")
+    if not isinstance(question, str) or blank(question):
+        return None
+    options = branch.get("options")
+    asks = branch.get("asks")
+    return Clarification(
+        question,
+        str(branch.get("reason") or UNKNOWN),
+        tuple(options) if isinstance(options, (list, tuple)) else (),
+        from_previous_turn=True,
+        asks=asks if isinstance(asks, int) else 1,
+    )

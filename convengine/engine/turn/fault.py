@@ -52,10 +52,10 @@ def unreadable_faults(snapshot: Snapshot) -> tuple[tuple[rows.Row, Fault], ...]:
 
 
 def _build_fault(row: rows.Row, table: Any) -> Fault:
-    found = table[row.pk]
-    name, value = next(iter(found.items()))
+    problem = table[row.pk]
+    name, value = next(iter(problem.items()))
     wanted = _describe_wanted(row.table, name)
-    also = f" The same goes for {', '.join(list(found)[1:])}." if len(found) > 1 else ""
+    also = f" The same goes for {', '.join(list(problem)[1:])}." if len(problem) > 1 else ""
     return Fault(
         f"{name} holds {shorten(value, 80)!r}, which is not {wanted}",
         name,

@@ -109,10 +109,10 @@ def apply_change(state: Mapping[str, Json], change: Mapping[str, Json]) -> Mappi
 
 def get_at_pointer(state: Mapping[str, Json], pointer: str) -> Json:
     """The value at a pointer, or null."""
-    found: Json = state
+    node: Json = state
     for part in _split_pointer(pointer):
-        found = found.get(part) if isinstance(found, Mapping) else None
-    return found
+        node = node.get(part) if isinstance(node, Mapping) else None
+    return node
 
 
 def read_folded(state: Mapping[str, Json], key: str) -> Json:
@@ -158,11 +158,11 @@ def _compare(
         if key in left_out:
             continue
         before, value = old.get(key, _ABSENT), new[key]
-        here = f"{at}/{key if isinstance(key, str) and key.isidentifier() else _escape_key(key)}"
+        pointer = f"{at}/{key if isinstance(key, str) and key.isidentifier() else _escape_key(key)}"
         if isinstance(before, dict) and isinstance(value, dict) and before and value:
-            _compare(before, value, here, sets, unsets)
+            _compare(before, value, pointer, sets, unsets)
         elif type(before) is not type(value) or before != value:
-            sets[here] = value
+            sets[pointer] = value
     if not old.keys() <= new.keys():
         unsets += [f"{at}/{_escape_key(key)}" for key in old if key not in new and key not in left_out]
 

@@ -55,10 +55,10 @@ class Nightly:
 
     def after(self, now: datetime, zone: tzinfo) -> datetime:
         """The next time that the clock shows the hour."""
-        here = now.astimezone(zone)
-        night = here.replace(hour=self.hour, minute=0, second=0, microsecond=0)
+        local_time = now.astimezone(zone)
+        night = local_time.replace(hour=self.hour, minute=0, second=0, microsecond=0)
         # Calendar days, not 24 hours: the hour stays when clocks change.
-        return night if night > here else night + timedelta(days=1)
+        return night if night > local_time else night + timedelta(days=1)
 
     def describe(self) -> str:
         """Such as `every night at 03:00`."""

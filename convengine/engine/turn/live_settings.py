@@ -97,8 +97,8 @@ def text_list(*, codes: bool = False, lines: bool = False) -> Kind[tuple[str, ..
 
     def read(text: str) -> tuple[str, ...]:
         parts = text.splitlines() if lines else text.replace("\n", ",").split(",")
-        found = (part.strip() for part in parts)
-        return tuple(part.upper() if codes else part for part in found if part)
+        texts = (part.strip() for part in parts)
+        return tuple(part.upper() if codes else part for part in texts if part)
 
     return Kind("codes" if codes else "lines" if lines else "list", read)
 

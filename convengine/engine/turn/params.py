@@ -175,5 +175,5 @@ def drop_keys(params: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
 
 def remove_reserved(params: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """A caller's params without the engine's keys, and the removed names."""
-    kept = {key: value for key, value in params.items() if not is_engine_owned(key)}
-    return kept, sorted(params.keys() - kept.keys())
+    allowed = {key: value for key, value in params.items() if not is_engine_owned(key)}
+    return allowed, sorted(params.keys() - allowed.keys())

@@ -39,10 +39,10 @@ def to_spoken_text(document: Any) -> str:
     if not isinstance(document, dict):
         return ""
     for key in ("text", "value", "json", "output", "question"):
-        if isinstance(said := document.get(key), str) and said.strip():
-            return said
+        if isinstance(text := document.get(key), str) and text.strip():
+            return text
     nested = document.get("data")
     for key in ("text", "output", "question"):
-        if isinstance(nested, dict) and isinstance(said := nested.get(key), str) and said.strip():
-            return said
+        if isinstance(nested, dict) and isinstance(text := nested.get(key), str) and text.strip():
+            return text
     return ""

@@ -354,7 +354,7 @@ class ConversationPort(Protocol):
 class Pace(Protocol):
     """Time for decisions."""
 
-    def spent_ms(self) -> float:
+    def elapsed_ms(self) -> float:
         """Milliseconds since the turn began; in a replay, the recorded number."""
 
     def wait(self, milliseconds: float) -> None:

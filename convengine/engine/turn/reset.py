@@ -49,7 +49,7 @@ def reset_session(session: Session, turn: Turn, reason: ResetReason, *, only: bo
 
 def _build_fresh_session(session: Session, reason: ResetReason, only: bool) -> Session:
     blank = Session(session.conversation_id)
-    kept = {key: value for key, value in session.user_input_params.items() if key.strip().lower() not in RESET_KEYS}
+    params = {key: value for key, value in session.user_input_params.items() if key.strip().lower() not in RESET_KEYS}
     return session.evolve(
         **{name: getattr(blank, name) for name in RESET_FIELDS},
     ).evolve(
@@ -58,7 +58,7 @@ def _build_fresh_session(session: Session, reason: ResetReason, only: bool) -> S
             Transition(session.intent, session.state, UNKNOWN, UNKNOWN, "RESET"),
         ),
         input_params={
-            **kept,
+            **params,
             "standalone_query": None,
             "resolved_user_input": session.user_text,
             "reset_reason": reason.value,

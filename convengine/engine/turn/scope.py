@@ -52,5 +52,5 @@ def rank_specificity(row: Scoped) -> int:
 
 def list_buckets(intent: str | None, state: str | None) -> tuple[tuple[str, str], ...]:
     """The four scope keys that match (intent, state), most specific first."""
-    one, other = code(intent), code(state)
-    return ((one, other), (one, ANY), (ANY, other), (ANY, ANY))
+    intent_key, state_key = code(intent), code(state)
+    return ((intent_key, state_key), (intent_key, ANY), (ANY, state_key), (ANY, ANY))

@@ -49,22 +49,22 @@ class Seal:
     marks: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     @classmethod
-    def over(cls, previous: bytes, last_seq: int, pieces: Pieces, salt: bytes) -> "Seal":
+    def create(cls, previous: bytes, last_seq: int, pieces: Pieces, salt: bytes) -> "Seal":
         """Seal these pieces; empty groups are left out."""
-        there = {group: found for group in GROUPS if (found := pieces.get(group))}
+        present = {group: group_pieces for group in GROUPS if (group_pieces := pieces.get(group))}
         return cls(
             previous,
             last_seq,
-            {group: digest(salt, found) for group, found in there.items()},
+            {group: digest(salt, group_pieces) for group, group_pieces in present.items()},
             salt,
-            {group: marks_of(found) for group, found in there.items()},
+            {group: marks_of(group_pieces) for group, group_pieces in present.items()},
         )
 
     def hash(self, frame: bytes) -> bytes:
         """The hash for the next seal. `frame` is the permanent part of the record, as bytes."""
         known = [self.previous, struct.pack(">II", self.last_seq, len(frame)), frame]
-        for group, found in self.digests.items():
-            known += [_TAGS[group], found]
+        for group, group_digest in self.digests.items():
+            known += [_TAGS[group], group_digest]
         return sha256(_PURPOSE + b"".join(known)).digest()
 
     def erase(self) -> "Seal":
@@ -78,8 +78,8 @@ class Seal:
         if self.salt:
             parts.append(self.salt)
             for group in self.digests:
-                found = self.marks[group]
-                parts += [_COUNT.pack(min(len(found), _MOST)), _pack_marks(found[:_MOST])]
+                group_marks = self.marks[group]
+                parts += [_COUNT.pack(min(len(group_marks), _MOST)), _pack_marks(group_marks[:_MOST])]
         return b"".join(parts)
 
     @classmethod
@@ -91,26 +91,26 @@ class Seal:
             if version != _VERSION:
                 raise ValueError(f"This seal has version {version}; known is {_VERSION}.")
             groups = [group for group, bit in _BITS.items() if flags & bit]
-            place = _HEAD.size
+            offset = _HEAD.size
             digests = {}
             for group in groups:
-                digests[group] = data[place : place + DIGEST]
-                place += DIGEST
+                digests[group] = data[offset : offset + DIGEST]
+                offset += DIGEST
             if flags & _ERASED:
-                return cls._whole(data, place, cls(previous, last_seq, digests))
-            salt, place = data[place : place + SALT], place + SALT
+                return cls._check_length(data, offset, cls(previous, last_seq, digests))
+            salt, offset = data[offset : offset + SALT], offset + SALT
             marks = {}
             for group in groups:
-                (count,) = _COUNT.unpack_from(data, place)
-                place += _COUNT.size
-                marks[group] = _unpack_marks(data[place : place + 2 * count])
-                place += 2 * count
-            return cls._whole(data, place, cls(previous, last_seq, digests, salt, marks))
+                (count,) = _COUNT.unpack_from(data, offset)
+                offset += _COUNT.size
+                marks[group] = _unpack_marks(data[offset : offset + 2 * count])
+                offset += 2 * count
+            return cls._check_length(data, offset, cls(previous, last_seq, digests, salt, marks))
         except struct.error as short:
             raise ValueError("These bytes are no seal: they are too short.") from short
 
     @staticmethod
-    def _whole(data: bytes, end: int, seal: "Seal") -> "Seal":
+    def _check_length(data: bytes, end: int, seal: "Seal") -> "Seal":
         if end != len(data):
             raise ValueError(f"These bytes are no seal: it would take {end}, there are {len(data)}.")
         return seal
@@ -156,9 +156,9 @@ class Batch(NamedTuple):
 
 def collect_pieces(batches: Iterable[Batch]) -> tuple[int, Pieces]:
     """The number of the last event, and the pieces of all batches."""
-    last_seq, found = 0, dict[str, list[bytes]]()
+    last_seq, collected = 0, dict[str, list[bytes]]()
     for batch in batches:
         last_seq = max(last_seq, batch.last_seq)
         for group, pieces in batch.pieces.items():
-            found.setdefault(group, []).extend(pieces)
-    return last_seq, found
+            collected.setdefault(group, []).extend(pieces)
+    return last_seq, collected

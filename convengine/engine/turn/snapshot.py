@@ -144,12 +144,12 @@ class Snapshot:
         The default order is priority, then primary key.
         """
         by_scope = self.index(row_type, _scope_key, order or _priority_order)
-        found: list[R] = []
+        matching: list[R] = []
         active = self.active_intents
         for bucket in dict.fromkeys(list_buckets(intent, state)):
             if bucket[0] in active:
-                found.extend(by_scope.get(bucket, ()))
-        return tuple(found)
+                matching.extend(by_scope.get(bucket, ()))
+        return tuple(matching)
 
     def rules(self, phase: str, intent: str | None, state: str | None) -> tuple[Rule, ...]:
         """The rules of a phase for (intent, state), in the order of testing (pipeline-2 7.2)."""
@@ -175,9 +175,9 @@ class Snapshot:
         return self.memo.get("known_states", lambda: frozenset(self._named_states() | BUILT_IN_STATES) - {ANY, ""})
 
     def _named_states(self) -> set[str]:
-        found = {code(edge.from_state) for edge in self.enabled_rows(rows.StateEdge)}
-        found |= {code(edge.to_state) for edge in self.enabled_rows(rows.StateEdge)}
-        found |= {code(rule.action_value) for rule in self.enabled_rows(rows.Rule) if rule.action == "SET_STATE"}
+        names = {code(edge.from_state) for edge in self.enabled_rows(rows.StateEdge)}
+        names |= {code(edge.to_state) for edge in self.enabled_rows(rows.StateEdge)}
+        names |= {code(rule.action_value) for rule in self.enabled_rows(rows.Rule) if rule.action == "SET_STATE"}
         for row_type in (
             rows.Rule,
             rows.Classifier,
@@ -186,8 +186,8 @@ class Snapshot:
             rows.OutputSchema,
             rows.PendingAction,
         ):
-            found |= {code(getattr(row, "state_code", "")) for row in self.enabled_rows(row_type)}
-        return found
+            names |= {code(getattr(row, "state_code", "")) for row in self.enabled_rows(row_type)}
+        return names
 
 
 def _scope_key(row: Any) -> tuple[str, str]:

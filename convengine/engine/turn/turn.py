@@ -128,7 +128,7 @@ class Turn:
     _audited_once: set[tuple[str, str]] = field(default_factory=set)
 
     @property
-    def began(self) -> tuple[TurnRequest, int]:
+    def start(self) -> tuple[TurnRequest, int]:
         """The request and number of the turn's start, whatever session it went on in."""
         start = self.previous_session or self
         return start.request, start.turn_no
@@ -167,8 +167,8 @@ class Turn:
     def config(self, session: Session, setting: Setting[T], qualifier: str | None = None) -> T:
         """A live setting's value from the pinned snapshot; an unreadable one is reported once per turn."""
         # Called forty times a turn, nearly always for a cached value.
-        kept = self.snapshot.memo.values.get(setting) if qualifier is None else None
-        reading: live_settings.Reading[T] = kept or live_settings.read(self.snapshot, setting, qualifier)
+        cached = self.snapshot.memo.values.get(setting) if qualifier is None else None
+        reading: live_settings.Reading[T] = cached or live_settings.read(self.snapshot, setting, qualifier)
         if reading.problem:
             self.audit_once(
                 session,

@@ -31,14 +31,14 @@ def publish(session: Session, turn: Turn, signal: Signal, metadata: Callable[[],
     `metadata` is for JSON_PATH rows and templates; it is computed only when a row needs it.
     """
     snapshot = turn.snapshot
-    found = list_candidates(snapshot, signal, session.intent, session.state)
-    if not found and not (signal.error and signal.generic):
+    candidates = list_candidates(snapshot, signal, session.intent, session.state)
+    if not candidates and not (signal.error and signal.generic):
         return
 
     def details() -> dict[str, Json]:
         return {**metadata(), "stepName": signal.step, "determinant": signal.determinant}
 
-    row = choose_best(found, signal, details) if found else None
+    row = choose_best(candidates, signal, details) if candidates else None
     text = _choose_text(row, signal) if row else _choose_generic_text(turn, signal)
     _send(session, turn, signal, text, details, row)
 

@@ -42,10 +42,10 @@ def list_candidates(snapshot: Snapshot, signal: Signal, intent: str | None, stat
 
 
 def choose_best(
-    found: list[rows.Verbose], signal: Signal, metadata: Callable[[], Mapping[str, Json]]
+    candidates: list[rows.Verbose], signal: Signal, metadata: Callable[[], Mapping[str, Json]]
 ) -> rows.Verbose | None:
     """The matching row with the most points; ties by priority, then id. Priority never outweighs a point."""
-    matching = [row for row in found if _matches(row, signal, metadata)]
+    matching = [row for row in candidates if _matches(row, signal, metadata)]
     return min(matching, key=lambda row: (-score_row(row), row.priority, row.verbose_id), default=None)
 
 

@@ -9,13 +9,12 @@ from convengine.engine.memory.settings import HISTORY_MAX_TURNS
 from convengine.engine.stages import AFTER_THE_ANSWER
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import to_plain
-from convengine.engine.turn.conversation import Conversation, Loaded
+from convengine.engine.turn.conversation import Conversation, Loaded, restore_session
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.recording import Recording
 from convengine.engine.turn.session import Exchange, Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import find_stage
-from convengine.engine.turn.stored_session import restore_session
 from convengine.engine.turn.trail import AuditEvent, Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.server import wiring

@@ -13,11 +13,11 @@ from convengine.engine.threads.lifecycle import CLOSED, ensure_running
 from convengine.engine.threads.resume import resume_session
 from convengine.engine.threads.settings import ON_CONCURRENT_TURN
 from convengine.engine.turn import live_settings
+from convengine.engine.turn.conversation import build_closing_context, restore_session
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
 from convengine.engine.turn.payload import TextPayload, to_document
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT
-from convengine.engine.turn.stored_session import build_closing_context, restore_session
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.server.app_interfaces import configuration, turn_log
 from convengine.server.database.clock import database_time

@@ -58,7 +58,7 @@ class StoredRecording:
 
 def write_recording(turn: Turn, tape: Recording, redaction: Redaction) -> tuple[bytes, str | None]:
     """The turn's recording as compressed bytes, and why it cannot be replayed, if something was redacted."""
-    request, turn_no = turn.began
+    request, turn_no = turn.start
     loaded = turn.ports.conversations.load()
     document = {
         "format": _FORMAT,

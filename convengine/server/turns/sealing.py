@@ -47,7 +47,7 @@ def encode_words(record: Mapping[str, Any], documents: Sequence[bytes]) -> list[
 
 def make_seal(previous: bytes | None, record: Mapping[str, Any], last_seq: int, pieces: Pieces) -> NewSeal:
     """A new seal over a turn record and the turn's other data; `pieces` includes the record's words."""
-    seal = Seal.over(previous or GENESIS, last_seq, pieces, os.urandom(SALT))
+    seal = Seal.create(previous or GENESIS, last_seq, pieces, os.urandom(SALT))
     return NewSeal(seal.to_bytes(), seal.hash(encode_frame(record)))
 
 

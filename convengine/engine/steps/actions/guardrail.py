@@ -73,29 +73,31 @@ class GuardrailStep(Step):
         """Write exactly one of GUARDRAIL_ALLOW and GUARDRAIL_DENY, unless the step is disabled."""
         if not turn.config(session, GUARDRAIL_ENABLED):
             return Continue(session)
-        found = assess_sensitivity(session, turn)
+        assessment = assess_sensitivity(session, turn)
         if turn.config(session, SANITIZE_INPUT):
-            session = session.with_params({"sanitized_user_text": found.text})
-        return Continue(_deny_turn(session, turn, found) if found.denied else _allow_turn(session, turn, found))
+            session = session.with_params({"sanitized_user_text": assessment.text})
+        return Continue(
+            _deny_turn(session, turn, assessment) if assessment.denied else _allow_turn(session, turn, assessment)
+        )
 
 
-def _allow_turn(session: Session, turn: Turn, found: Assessment) -> Session:
+def _allow_turn(session: Session, turn: Turn, assessment: Assessment) -> Session:
     # Keep the skip flags of this turn: an expired action must not run because its text is harmless (R91).
     session = session.with_params({"guardrail_blocked": False})
     turn.audit(
         session,
         GUARDRAIL_ALLOW,
         result="ALLOW",
-        sensitive=found.sensitive is not None,
-        approvalRequired=found.required,
-        approvalGranted=found.approved,
+        sensitive=assessment.sensitive is not None,
+        approvalRequired=assessment.required,
+        approvalGranted=assessment.approved,
         intent=session.intent,
         state=session.state,
     )
     return session
 
 
-def _deny_turn(session: Session, turn: Turn, found: Assessment) -> Session:
+def _deny_turn(session: Session, turn: Turn, assessment: Assessment) -> Session:
     """Deny. The policy's decision about intents stays, and so does a rejection (R99)."""
     rejecting = session.input_params.get("policy_decision") == PolicyDecision.REJECT_PENDING_ACTION
     decision = PolicyDecision.REJECT_PENDING_ACTION if rejecting else PolicyDecision.RECLASSIFY_INTENT
@@ -116,12 +118,12 @@ def _deny_turn(session: Session, turn: Turn, found: Assessment) -> Session:
         result="DENY",
         reason=REASON,
         sensitive=True,
-        approvalGranted=found.approved,
-        userText=found.text,
+        approvalGranted=assessment.approved,
+        userText=assessment.text,
         intent=session.intent,
         state=session.state,
-        matchedOn=found.sensitive.matched_on if found.sensitive else None,
-        patternIndex=found.sensitive.pattern_index if found.sensitive else None,
+        matchedOn=assessment.sensitive.matched_on if assessment.sensitive else None,
+        patternIndex=assessment.sensitive.pattern_index if assessment.sensitive else None,
     )
     return reopen_action(session, turn)
 
@@ -171,16 +173,16 @@ def _find_requested_tool(session: Session) -> str:
 
 
 def _find_sensitive_match(session: Session, turn: Turn, subjects: list[tuple[str, str]]) -> SensitiveMatch | None:
-    said = [(name, text) for name, text in subjects if not blank(text)]
+    named_texts = [(name, text) for name, text in subjects if not blank(text)]
     patterns = turn.config(session, SENSITIVE_PATTERNS)
     closed = turn.config(session, APPROVAL_GATE_FAIL_CLOSED)
     for index, text in enumerate(patterns):
         pattern = _compile_or_audit(session, turn, text)
         if pattern is None:
-            if said and closed:
-                return SensitiveMatch(said[0][0], index)
+            if named_texts and closed:
+                return SensitiveMatch(named_texts[0][0], index)
             continue
-        for name, subject in said:
+        for name, subject in named_texts:
             if pattern.occurs_in(subject):
                 return SensitiveMatch(name, index)
     return None
@@ -209,8 +211,8 @@ def _covers_turn(session: Session, turn_no: Any, action: Action | None) -> bool:
     """True when the approval belongs to the time when this action was open; without an action, to this turn."""
     if turn_no is None:
         return True
-    found = record.read_record(session)
-    since = found.created_turn if action and found and found.is_for(action) else session.turn_no
+    current = record.read_record(session)
+    since = current.created_turn if action and current and current.is_for(action) else session.turn_no
     return isinstance(turn_no, int) and since <= turn_no <= session.turn_no
 
 

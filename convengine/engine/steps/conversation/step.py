@@ -28,6 +28,7 @@ from convengine.engine.threads.resume import EXPLICIT_RESET, RETURNING_FIELDS, r
 from convengine.engine.threads.settings import TEXT_COMMANDS
 from convengine.engine.turn.audit_settings import CACHE_INSPECTOR, MAX_TEXT_CHARS
 from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.conversation import build_closing_context, restore_context, restore_session
 from convengine.engine.turn.enums import Lifecycle, ResetReason
 from convengine.engine.turn.fault import unreadable_faults
 from convengine.engine.turn.payload import to_document
@@ -35,7 +36,6 @@ from convengine.engine.turn.reset import RESET_FIELDS, reset_session
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import FinalResult, Session
 from convengine.engine.turn.stages import ENGINE_RETURN
-from convengine.engine.turn.stored_session import build_closing_context, restore_context, restore_session
 from convengine.engine.turn.turn import Turn
 
 #: The params that ask for a reset, in the order in which they give the reason.

@@ -282,8 +282,8 @@ def _strip_lead_in(text: str, field: Field) -> str:
     return text.strip()
 
 
-def _find_fields_holding(said: str, form: Form, context: Mapping[str, Json]) -> list[Field]:
-    wanted = split_words(clean_value(said))
+def _find_fields_holding(value_text: str, form: Form, context: Mapping[str, Json]) -> list[Field]:
+    wanted = split_words(clean_value(value_text))
     return [
         field
         for field in form.fields
@@ -291,9 +291,9 @@ def _find_fields_holding(said: str, form: Form, context: Mapping[str, Json]) -> 
     ]
 
 
-def _convert_value(said: str, field: Field, form: Form, context: Mapping[str, Json]) -> ConvertedValue:
+def _convert_value(value_text: str, field: Field, form: Form, context: Mapping[str, Json]) -> ConvertedValue:
     """Convert the value of a field. "Irving, not Dallas" means Irving if the field holds Dallas."""
-    value = clean_value(said)
+    value = clean_value(value_text)
     contrast = _NOT.fullmatch(value)
     held = context.get(field.path)
     if contrast and held is not None and fold(clean_value(contrast["old"])) == fold(str(held)):

@@ -88,13 +88,13 @@ class ResolvedAct:
 
     def to_params(self) -> dict[str, Any]:
         """The input params of the act."""
-        said = self.said
+        model_act = self.said
         return {
             "dialogue_act_regex": self.regex.act.value,
             "dialogue_act_regex_confidence": self.regex.confidence,
             "dialogue_act_llm_candidate": self.candidate,
-            "dialogue_act_llm_confidence": said.act.confidence if said else None,
-            "dialogue_act_llm_standalone_query": said.query if said else None,
+            "dialogue_act_llm_confidence": model_act.act.confidence if model_act else None,
+            "dialogue_act_llm_standalone_query": model_act.query if model_act else None,
             "dialogue_act_guard_applied": self.guarded,
             "dialogue_act_guard_reason": self.reason,
             "dialogue_act": self.found.act.value,
@@ -113,21 +113,21 @@ class DialogueActStep(Step):
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Set the act in the input params."""
-        found = resolve_act(session, turn, classify(session, turn, lambda: _edits_a_field(session, turn)))
-        session = _apply_restated_query(session, found).with_params(found.to_params())
-        audit_act(session, turn, found)
-        if _starts_over(session, turn, found):
+        resolved = resolve_act(session, turn, classify(session, turn, lambda: _edits_a_field(session, turn)))
+        session = _apply_restated_query(session, resolved).with_params(resolved.to_params())
+        audit_act(session, turn, resolved)
+        if _starts_over(session, turn, resolved):
             # The reset clears the params; later steps still need the act.
             fresh = reset_session(session, turn, ResetReason.DIALOGUE_ACT_RESET, only=True)
-            return Continue(fresh.evolve(reset_only=True).with_params(found.to_params()))
+            return Continue(fresh.evolve(reset_only=True).with_params(resolved.to_params()))
         after = run_phase(RulePhase.POST_DIALOGUE_ACT, self.name, session, turn)
         audit_final_act(session, after, turn)
         return Continue(set_message_intent(after, turn))
 
 
-def _apply_restated_query(session: Session, found: ResolvedAct) -> Session:
+def _apply_restated_query(session: Session, resolved: ResolvedAct) -> Session:
     """Set the rewritten message; without a model's answer nothing changes."""
-    return session.with_query(found.query).evolve(query_rewritten=True) if found.query else session
+    return session.with_query(resolved.query).evolve(query_rewritten=True) if resolved.query else session
 
 
 def _edits_a_field(session: Session, turn: Turn) -> bool:
@@ -141,11 +141,11 @@ def _edits_a_field(session: Session, turn: Turn) -> bool:
     return schema is not None and resolves_to_one_field(session.user_text, schema.json_schema)
 
 
-def _starts_over(session: Session, turn: Turn, found: ResolvedAct) -> bool:
+def _starts_over(session: Session, turn: Turn, resolved: ResolvedAct) -> bool:
     """True when the act is RESET and the text confirms it, whoever found the act."""
     return (
-        found.found.act is DialogueAct.RESET
-        and found.regex.act is DialogueAct.RESET
+        resolved.found.act is DialogueAct.RESET
+        and resolved.regex.act is DialogueAct.RESET
         and not session.reset_only
         and turn.config(session, RESET_ACT_RESETS)
     )
@@ -157,14 +157,14 @@ def resolve_act(session: Session, turn: Turn, regex: ClassifiedAct) -> ResolvedA
     if mode == REGEX_ONLY or (mode == REGEX_THEN_LLM and regex.confidence >= turn.config(session, LLM_THRESHOLD)):
         return ResolvedAct(regex, regex, REGEX, mode)
     # There is nothing to ask, or nothing left to find out.
-    said = None if blank(session.user_text) or session.reset_only else ask_act(session, turn)
-    if said is None:
+    model_act = None if blank(session.user_text) or session.reset_only else ask_act(session, turn)
+    if model_act is None:
         return ResolvedAct(regex, regex, REGEX_FALLBACK, mode)
-    if said.unsure:
-        return ResolvedAct(regex, regex, REGEX_FALLBACK, mode, said, LOW_CONFIDENCE)
-    if said.act.act is DialogueAct.RESET and not means_reset(session, turn):
-        return ResolvedAct(regex, regex, REGEX_GUARD, mode, said, _GUARD_RESET)
-    return ResolvedAct(regex, said.act, LLM, mode, said)
+    if model_act.unsure:
+        return ResolvedAct(regex, regex, REGEX_FALLBACK, mode, model_act, LOW_CONFIDENCE)
+    if model_act.act.act is DialogueAct.RESET and not means_reset(session, turn):
+        return ResolvedAct(regex, regex, REGEX_GUARD, mode, model_act, _GUARD_RESET)
+    return ResolvedAct(regex, model_act.act, LLM, mode, model_act)
 
 
 def audit_act(session: Session, turn: Turn, resolved: ResolvedAct) -> None:
@@ -232,13 +232,13 @@ def _build_question(session: Session, turn: Turn, rewriting: bool) -> Question:
     )
 
 
-def _read_answer(said: Mapping[str, Any], session: Session, turn: Turn) -> ModelAct | None:
-    act = DialogueAct.read(said.get("dialogueAct"))
+def _read_answer(answer: Mapping[str, Any], session: Session, turn: Turn) -> ModelAct | None:
+    act = DialogueAct.read(answer.get("dialogueAct"))
     if act is None:
         return _report_no_answer(
-            session, turn, f"{said.get('dialogueAct')!r} is not a dialogue act.", "UnknownDialogueAct"
+            session, turn, f"{answer.get('dialogueAct')!r} is not a dialogue act.", "UnknownDialogueAct"
         )
-    confidence, query = read_confidence(said.get("confidence")) or 0.0, said.get("standaloneQuery")
+    confidence, query = read_confidence(answer.get("confidence")) or 0.0, answer.get("standaloneQuery")
     return ModelAct(
         ClassifiedAct(act, confidence),
         query.strip() or None if isinstance(query, str) else None,

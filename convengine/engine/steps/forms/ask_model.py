@@ -75,9 +75,9 @@ def read_by_model(
         if turn.config(session, ON_LLM_ERROR) == "FAIL":
             raise reply.error.error(schemaId=row.schema_id, templateId=template.template_id)
         return ModelReading(session, SanitisedValues())
-    found = sanitise_values(form, reply.value, settled)
-    _audit_reading(session, turn, reply, found)
-    return ModelReading(session.evolve(last_llm_output=reply.value, last_llm_stage=PURPOSE), found)
+    sanitised = sanitise_values(form, reply.value, settled)
+    _audit_reading(session, turn, reply, sanitised)
+    return ModelReading(session.evolve(last_llm_output=reply.value, last_llm_stage=PURPOSE), sanitised)
 
 
 def _build_question(session: Session, turn: Turn, template: PromptTemplate, form: Form) -> Question:
@@ -119,15 +119,15 @@ def make_optional(schema: Json) -> Json:
     return [make_optional(entry) for entry in schema] if isinstance(schema, (list, tuple)) else schema
 
 
-def _audit_reading(session: Session, turn: Turn, reply: Reply, found: SanitisedValues) -> None:
+def _audit_reading(session: Session, turn: Turn, reply: Reply, sanitised: SanitisedValues) -> None:
     """Record the raw answer, with the omitted names and the reasons."""
     if not blank(reply.text):
         turn.audit(
             session,
             SCHEMA_EXTRACTION_LLM_OUTPUT,
             json=reply.text if reply.value is None else reply.value,
-            rejected=list(found.rejected),
-            rejectedReasons=found.rejected,
+            rejected=list(sanitised.rejected),
+            rejectedReasons=sanitised.rejected,
         )
 
 

@@ -32,16 +32,16 @@ def build_observation(tool_code: str, result: Json, limit: int) -> Observation:
 
 def bound_observations(observations: Sequence[Observation], limit: int) -> list[Observation]:
     """The observations within `limit` bytes in total: a note with the size replaces the oldest."""
-    kept = list(observations)
-    sizes = [len(observation["json"].encode()) for observation in kept]
-    for index in range(len(kept) - 1):
+    remaining = list(observations)
+    sizes = [len(observation["json"].encode()) for observation in remaining]
+    for index in range(len(remaining) - 1):
         if sum(sizes) <= limit:
             break
         note = dumps({"omitted": True, "bytes": sizes[index]})
         if len(note) < sizes[index]:
-            kept[index] = {**kept[index], "json": note}
+            remaining[index] = {**remaining[index], "json": note}
             sizes[index] = len(note)
-    return kept
+    return remaining
 
 
 def find_latest_summary(observations: Sequence[Observation]) -> str | None:

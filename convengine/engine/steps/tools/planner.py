@@ -132,8 +132,8 @@ def ask_next_step(session: Session, turn: Turn, tools: Sequence[rows.Tool], seen
             mcp_observations=shown,
         )
     except (PromptRenderFailed, UnresolvedPromptVariable) as error:
-        told = {"errorCode": error.code, "message": error.message, "exception": type(error).__name__}
-        turn.audit(session, MCP_PLAN_LLM_ERROR, **told, missing=error.meta.get("missingPromptVars", []))
+        details = {"errorCode": error.code, "message": error.message, "exception": type(error).__name__}
+        turn.audit(session, MCP_PLAN_LLM_ERROR, **details, missing=error.meta.get("missingPromptVars", []))
         raise _build_failure(session, turn, error) from error
     reply = ask(session, turn, _build_question(prompts, texts, seen, shown))
     if reply.error is None:
@@ -156,7 +156,7 @@ def _describe_source(prompts: Prompts) -> Json:
 def _build_question(
     prompts: Prompts, texts: FilledPrompts, seen: Sequence[Observation], shown: Sequence[Json]
 ) -> Question:
-    told = {
+    audit_payload = {
         "templateFromCeConfig (McpPlanner)": f"{prompts.system}\n\n{prompts.user}",
         **_describe_source(prompts),
         "system_prompt": texts.system,
@@ -167,7 +167,7 @@ def _build_question(
         "mcp_observations_final_chars": len(dumps(list(shown))),
     }
     return Question(
-        "MCP_PLAN", texts.system, texts.user, json_schema=SCHEMA, stages=_STAGES, told=told, answered="json"
+        "MCP_PLAN", texts.system, texts.user, json_schema=SCHEMA, stages=_STAGES, told=audit_payload, answered="json"
     )
 
 

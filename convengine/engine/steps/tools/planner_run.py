@@ -52,7 +52,7 @@ class PlannerRun:
         self._call: Plan | None = None
         self._group: str | None = None
         self._calls = 0
-        self._started = turn.ports.pace.spent_ms()
+        self._started = turn.ports.pace.elapsed_ms()
         self._budget = turn.config(session, catalogue.TURN_BUDGET_MS)
 
     def text(self, setting: Setting[str]) -> str:
@@ -60,7 +60,7 @@ class PlannerRun:
 
     def remaining_ms(self) -> float:
         """The remaining time of the loop."""
-        return self._budget - (self.turn.ports.pace.spent_ms() - self._started)
+        return self._budget - (self.turn.ports.pace.elapsed_ms() - self._started)
 
     def pause_before_call(self, number: int) -> bool:
         """Wait the configured time before the call of this round; false if the time is over then."""

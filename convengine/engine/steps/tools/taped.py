@@ -62,7 +62,7 @@ class TapedPace:
         self._tape = tape
         self._sleep = sleep
 
-    def spent_ms(self) -> float:
+    def elapsed_ms(self) -> float:
         return float(self._tape.ask("pace.spent", None, self._clock.elapsed_ms))
 
     def wait(self, milliseconds: float) -> None:

@@ -11,11 +11,10 @@ from convengine.engine.steps.actions.pending_action import PendingActionStep
 from convengine.engine.steps.dialogue_act.step import DialogueActStep
 from convengine.engine.steps.intents.intent_resolution import IntentResolutionStep
 from convengine.engine.steps.interaction.step import InteractionPolicyStep
-from convengine.engine.turn.conversation import Conversation, Loaded
+from convengine.engine.turn.conversation import Conversation, Loaded, build_closing_context, restore_session
 from convengine.engine.turn.params import keep_persistent
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.session import Session
-from convengine.engine.turn.stored_session import build_closing_context, restore_session
 from convengine.engine.turn.turn import Turn
 from tests.builders import CONVERSATION, make_snapshot, make_turn
 from tests.fakes.clock import NOON, FrozenClock

@@ -230,7 +230,7 @@ class Pauses:
     def __init__(self) -> None:
         self.waited: list[float] = []
 
-    def spent_ms(self) -> float:
+    def elapsed_ms(self) -> float:
         return sum(self.waited)
 
     def wait(self, milliseconds: float) -> None:
