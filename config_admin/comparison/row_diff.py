@@ -12,7 +12,7 @@ from config_admin.comparison.word_diff import Segment, segments
 from config_admin.editing.links import column_label
 from config_admin.releases.content import EXTRA_COLUMNS, kept_columns
 from config_admin.releases.tree import Content, has_same_text
-from config_admin.validation.columns import TEMPLATE, specs
+from config_admin.validation.columns import TEMPLATE, list_column_specs
 from convengine.engine.prompts import render
 from convengine.engine.prompts.compile import TemplateError
 from convengine.engine.turn.fault import find_unreadable_columns
@@ -57,7 +57,7 @@ def field_change(table: str, name: str, old: Any, new: Any) -> FieldChange:
         paths = list(islice(found, MAX_PATHS))
         return FieldChange(label, (), paths, more=sum(1 for _ in found))
     was, now = text_of({name: old}, name), text_of({name: new}, name)
-    gained, lost = _names(was, now) if specs(table)[name].language == TEMPLATE else ((), ())
+    gained, lost = _names(was, now) if list_column_specs(table)[name].language == TEMPLATE else ((), ())
     return FieldChange(label, segments(was, now), gained=gained, lost=lost)
 
 

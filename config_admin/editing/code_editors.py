@@ -3,8 +3,8 @@
 from typing import Any
 
 from config_admin.editing.context import EditorContext
-from config_admin.editing.pickers import list_form_fields, params
-from config_admin.validation.columns import spec_of
+from config_admin.editing.pickers import list_form_field_options, params
+from config_admin.validation.columns import get_column_spec
 from convengine.engine.prompts.variables import list_known_names
 from convengine.engine.turn.facts import RESERVED_FACTS
 
@@ -14,12 +14,12 @@ def language_of(column: Any) -> str:
 
     Where another field decides it: `field:VALUE=language,…`.
     """
-    return "json" if column.get_internal_type() == "JSONField" else str(spec_of(column).language)
+    return "json" if column.get_internal_type() == "JSONField" else str(get_column_spec(column).language)
 
 
 def names(editor: EditorContext) -> dict[str, list[str]]:
     """The suggested names: facts at the top, context fields, input params, template names."""
-    fields = [option.value for option in list_form_fields(editor)]
+    fields = [option.value for option in list_form_field_options(editor)]
     return {
         "facts": sorted({*RESERVED_FACTS, *fields}),
         "context": fields,

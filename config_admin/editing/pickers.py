@@ -6,7 +6,7 @@ import convengine.server.settings_catalogue  # noqa: F401  (completes the catalo
 from config_admin.editing.context import EditorContext
 from config_admin.editing.fields import Option
 from config_admin.validation.columns import ColumnSpec, Reference
-from config_admin.validation.relations import schema_fields
+from config_admin.validation.relations import list_form_fields
 from config_admin.validation.settings import describe_setting
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import ActionValueError
@@ -76,8 +76,8 @@ def action_values(editor: EditorContext) -> Iterator[Option]:
         "path": params(editor),
         "name": params(editor),
         "names": params(editor),
-        "context": list_form_fields(editor),
-        "fields": list_form_fields(editor),
+        "context": list_form_field_options(editor),
+        "fields": list_form_field_options(editor),
         "preference": preferences(editor),
     }
     found = {kind: list(options) for kind, options in offered.items()}
@@ -115,9 +115,9 @@ def _list_written_paths(rule: rows.Rule) -> Iterable[str]:
         return ()
 
 
-def list_form_fields(editor: EditorContext) -> Iterator[Option]:
+def list_form_field_options(editor: EditorContext) -> Iterator[Option]:
     """Fields that forms collect, which are in the context."""
-    return (Option(name) for name in sorted(schema_fields(editor.snapshot, ANY)))
+    return (Option(name) for name in sorted(list_form_fields(editor.snapshot, ANY)))
 
 
 def tools(editor: EditorContext) -> Iterator[Option]:

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from config_admin.editing.context import get_editor_context
 from config_admin.form_save.confirmation import Refusal, link_rows, list_refusals
-from config_admin.validation.references import referring
+from config_admin.validation.references import find_references
 from config_admin.validation.run import check_delete
 from convengine.engine.turn.rows import ROW_TYPE_OF, Row
 from convengine.engine.turn.snapshot import Snapshot
@@ -39,5 +39,5 @@ def collect_deletions(
 
 def _refusals(snapshot: Snapshot, row: Row) -> Iterator[Refusal]:
     for finding in check_delete(row, snapshot):
-        in_the_way = referring(snapshot, row) if finding.code == "IN_USE" else ()
+        in_the_way = find_references(snapshot, row) if finding.code == "IN_USE" else ()
         yield Refusal(finding.message, tuple(link_rows(in_the_way[:SHOWN])))

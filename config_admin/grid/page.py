@@ -27,7 +27,7 @@ from config_admin.health.diagnosis import RowKey
 from config_admin.health.page import health_url
 from config_admin.releases.content import contents
 from config_admin.releases.tree import Content
-from config_admin.validation.columns import spec_of
+from config_admin.validation.columns import get_column_spec
 from convengine.engine.turn.rows import Tool
 from convengine.server.deployment import conf
 
@@ -185,7 +185,7 @@ class Grid:
         }
 
     def _options(self, column: Any) -> Iterator[str]:
-        source = find_source(spec_of(column))
+        source = find_source(get_column_spec(column))
         if column.choices:
             yield from (str(value) for value, _ in column.flatchoices)
         elif source:

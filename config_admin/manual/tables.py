@@ -9,7 +9,7 @@ from django.db import models
 from config_admin.manual.columns import column_help
 from config_admin.manual.entry import Chapter, Choice, Entry, plain
 from config_admin.manual.see_also import FURTHER
-from config_admin.validation.columns import spec_of
+from config_admin.validation.columns import get_column_spec
 from convengine.engine.rules.vocabulary import list_actions
 from convengine.engine.turn.enums import RuleAction, Word
 from convengine.engine.turn.rows import ROW_TYPE_OF
@@ -45,7 +45,7 @@ def _is_history(model: type[models.Model]) -> bool:
 def _column(model: type[models.Model], field: Any) -> Entry:
     table = model._meta.db_table
     vocabulary = _vocabulary(field)
-    help = str(field.help_text) or spec_of(field).help
+    help = str(field.help_text) or get_column_spec(field).help
     text = help or (plain(vocabulary.__doc__) if vocabulary else "") or column_help(table, field.name)
     if not text and field.primary_key:
         text = "The number of the row."

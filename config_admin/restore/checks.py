@@ -25,19 +25,21 @@ def check_restored_rows(wanted: Wanted, judged: Callable[[], None] = lambda: Non
     """
     now, world = snapshots.current(), describe_installation()
     restored = {table: compile_rows(table, rows) for table, rows in wanted.items()}
-    after = _overlaid(now, wanted, restored)
+    after = _overlay_rows(now, wanted, restored)
     found: list[Finding] = []
     for table, chunk in restored.items():
         stored = now.tables[table].by_pk
         for row in chunk.rows:
-            found += _of_row(row, chunk.unreadable.get(row.pk), after, world)
+            found += _check_restored_row(row, chunk.unreadable.get(row.pk), after, world)
             judged()
         gone = [stored[pk] for pk, row in wanted[table].items() if row is None and pk in stored]
         found += [each for row in gone for each in check_delete(row, after)]
     return found
 
 
-def _of_row(row: Row, unreadable: Mapping[str, str] | None, after: Snapshot, world: World) -> Iterator[Finding]:
+def _check_restored_row(
+    row: Row, unreadable: Mapping[str, str] | None, after: Snapshot, world: World
+) -> Iterator[Finding]:
     for field, value in (unreadable or {}).items():
         message = f"In that release the value was {value[:80]!r}, which is not valid. Restore this row by hand."
         yield Draft(row, after, world).error("SHAPE_INVALID", field, message)
@@ -52,7 +54,7 @@ def compile_rows(table: str, rows: Mapping[Any, Content | None]) -> Chunk:
     return compile_chunk(table, {"columns": columns, "rows": [[row[name] for name in columns] for row in contents]})
 
 
-def _overlaid(now: Snapshot, wanted: Wanted, restored: Mapping[str, Chunk]) -> Snapshot:
+def _overlay_rows(now: Snapshot, wanted: Wanted, restored: Mapping[str, Chunk]) -> Snapshot:
     tables = dict(now.tables)
     for name, chunk in restored.items():
         table = tables[name]

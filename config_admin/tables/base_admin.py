@@ -27,7 +27,7 @@ from config_admin.grid.page import GridAdmin
 from config_admin.history.row_history import HistoryAdmin
 from config_admin.snapshot.active import snapshots
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter, with_activity
-from config_admin.validation.columns import spec_of
+from config_admin.validation.columns import get_column_spec
 from config_admin.workplace.favourites import note_opened_row
 from convengine.engine.rules.explain import find_row_fault
 from convengine.engine.turn.rows import DECIDERS, ROW_TYPE_OF
@@ -97,7 +97,7 @@ class RowAdmin(
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
         """A field with options; the save checks validate it."""
-        spec = spec_of(db_field)
+        spec = get_column_spec(db_field)
         source = find_source(spec)
         language = language_of(db_field)
         found = field_of(

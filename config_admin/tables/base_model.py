@@ -10,7 +10,7 @@ from django.utils import timezone
 from config_admin.releases.change_set import record_write
 from config_admin.tables.history import RowHistory
 from config_admin.tables.model_fields import CodeField, not_blank
-from config_admin.validation.columns import Reference, column
+from config_admin.validation.columns import Reference, declare_column
 from config_admin.validation.draft import SaveChecks
 from convengine.engine.turn.scope import ANY, UNKNOWN
 
@@ -102,12 +102,12 @@ class ScopedRow(ControlPlaneRow):
 
     is_scoped = True
 
-    intent_code = column(
+    intent_code = declare_column(
         CodeField("intent", help_text="An intent, or ANY for all intents."),
         reference=Reference.INTENT,
         reserved=(ANY, UNKNOWN),
     )
-    state_code = column(
+    state_code = declare_column(
         CodeField("state", help_text="A state, or ANY for all states."),
         reference=Reference.STATE,
         reserved=(ANY, UNKNOWN),

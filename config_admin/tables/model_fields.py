@@ -7,7 +7,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from django.db.models.functions import Trim
 
-from config_admin.validation.columns import UNKNOWN_WORD, Bounds, Problem, Reference, column
+from config_admin.validation.columns import UNKNOWN_WORD, Bounds, Problem, Reference, declare_column
 from convengine.engine.turn.enums import Word
 
 PRIORITY_MAX = 1_000_000
@@ -117,7 +117,7 @@ def word(
         options |= {"default": default, "db_default": default}
     choices: Callable[[], Any] = vocabulary.choices
     field: models.CharField[Any, Any] = models.CharField(max_length=64, choices=choices, **options)
-    return column(field, vocabulary=vocabulary, unknown=unknown, accepted=accepted, reference=reference)
+    return declare_column(field, vocabulary=vocabulary, unknown=unknown, accepted=accepted, reference=reference)
 
 
 def flag(default: bool, **options: Any) -> "models.BooleanField[Any, Any]":
@@ -140,7 +140,7 @@ def priority(
         validators=[MinValueValidator(0, _PRIORITY.text), MaxValueValidator(PRIORITY_MAX, _PRIORITY.text)],
         help_text=help_text,
     )
-    return column(field, bounds=Bounds(0, PRIORITY_MAX, _PRIORITY))
+    return declare_column(field, bounds=Bounds(0, PRIORITY_MAX, _PRIORITY))
 
 
 def document(*, default: Callable[[], Any] | None = None, **options: Any) -> "models.JSONField[Any, Any]":

@@ -17,7 +17,7 @@ from config_admin.validation import common, programs
 from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
-from config_admin.validation.wording import did_you_mean, one_of
+from config_admin.validation.wording import did_you_mean, join_alternatives
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn.enums import Word
 from convengine.engine.turn.scope import ANY, UNKNOWN
@@ -110,34 +110,34 @@ class ColumnSpec:
 _PLAIN = ColumnSpec()
 
 
-def column(field: Field, **declared: Any) -> Field:
+def declare_column(field: Field, **declared: Any) -> Field:
     """The Django field of a column, with what it declares."""
     owner: Any = field
     owner.spec = ColumnSpec(**declared)
     return field
 
 
-def spec_of(field: "models.Field[Any, Any]") -> ColumnSpec:
+def get_column_spec(field: "models.Field[Any, Any]") -> ColumnSpec:
     """The declaration of a column."""
     found: ColumnSpec = getattr(field, "spec", _PLAIN)
     return found
 
 
 @cache
-def specs(table: str) -> Mapping[str, ColumnSpec]:
+def list_column_specs(table: str) -> Mapping[str, ColumnSpec]:
     """The declarations of a table's columns, in the order of the model."""
-    return {name: spec_of(field) for name, field in kept_columns(table).items()}
+    return {name: get_column_spec(field) for name, field in kept_columns(table).items()}
 
 
 @cache
-def _documents(table: str) -> frozenset[str]:
+def _list_document_columns(table: str) -> frozenset[str]:
     return frozenset(name for name, field in kept_columns(table).items() if isinstance(field, models.JSONField))
 
 
 def check_columns(draft: Draft[Any]) -> Iterator[Finding]:
     """Whether each value is one that its column declares."""
-    documents = _documents(draft.row.table)
-    for name, spec in specs(draft.row.table).items():
+    documents = _list_document_columns(draft.row.table)
+    for name, spec in list_column_specs(draft.row.table).items():
         if spec is not _PLAIN:
             yield from _check_value(draft, name, spec)
         if name in documents:
@@ -146,11 +146,11 @@ def check_columns(draft: Draft[Any]) -> Iterator[Finding]:
 
 def check_references(draft: Draft[Any]) -> Iterator[Finding]:
     """Whether the intents and states that the row names take part in conversations."""
-    for name, spec in specs(draft.row.table).items():
+    for name, spec in list_column_specs(draft.row.table).items():
         if spec.reference is Reference.INTENT:
             yield from common.check_intent_enabled(draft)
         elif spec.reference is Reference.STATE:
-            yield from common.state_unknown(draft, name)
+            yield from common.check_state_known(draft, name)
 
 
 def _check_value(draft: Draft[Any], name: str, spec: ColumnSpec) -> Iterator[Finding]:
@@ -162,7 +162,7 @@ def _check_value(draft: Draft[Any], name: str, spec: ColumnSpec) -> Iterator[Fin
     if spec.reference is Reference.INTENT:
         yield from _check_intent(draft, name, spec)
     elif spec.reference is Reference.STATE:
-        yield from common.state(draft, name)
+        yield from common.check_state(draft, name)
     if spec.bounds and not _is_within(value, spec.bounds):
         yield draft.error(spec.bounds.problem.code, name, spec.bounds.problem.text)
     yield from _check_code(draft, name, spec)
@@ -174,7 +174,7 @@ def _check_word(draft: Draft[Any], name: str, spec: ColumnSpec, unknown: Problem
     accepted = getattr(draft.world, spec.accepted) if spec.accepted else ()
     if word not in words and word not in accepted:
         hint = did_you_mean(str(value), words)
-        text = unknown.text.format(value=value, words=", ".join(words), one_of=one_of(words), hint=hint)
+        text = unknown.text.format(value=value, words=", ".join(words), one_of=join_alternatives(words), hint=hint)
         yield draft.error(unknown.code, name, text)
 
 
@@ -183,7 +183,7 @@ def _check_intent(draft: Draft[Any], name: str, spec: ColumnSpec) -> Iterator[Fi
     if spec.refused and value in {"", ANY, UNKNOWN} - set(spec.reserved):
         yield draft.error(spec.refused.code, name, spec.refused.text)
     else:
-        yield from common.intent(draft)
+        yield from common.check_intent(draft)
 
 
 def _check_code(draft: Draft[Any], name: str, spec: ColumnSpec) -> Iterator[Finding]:
@@ -191,15 +191,15 @@ def _check_code(draft: Draft[Any], name: str, spec: ColumnSpec) -> Iterator[Find
     if isinstance(language, LanguageByWord):
         language = language.languages.get(code(str(getattr(draft.row, language.column) or "")), "")
     if language == REGEX:
-        yield from programs.regex(draft, name, text)
+        yield from programs.check_regex(draft, name, text)
     elif language == PATH:
-        yield from programs.json_path(draft, name, text)
+        yield from programs.check_json_path(draft, name, text)
     elif spec.is_strict is not None:
-        yield from programs.template(draft, name, text, intent=draft.row.intent_code, strict=spec.is_strict)
+        yield from programs.check_template(draft, name, text, intent=draft.row.intent_code, strict=spec.is_strict)
 
 
 def _check_document(draft: Draft[Any], name: str, spec: ColumnSpec) -> Iterator[Finding]:
-    yield from programs.json_document(draft, name)
+    yield from programs.check_json_document(draft, name)
     value = as_json(getattr(draft.row, name))
     if spec.shape and spec.misshapen and value not in (None, UNREADABLE) and not isinstance(value, spec.shape):
         yield draft.error(spec.misshapen.code, name, spec.misshapen.text)

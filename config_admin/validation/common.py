@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from config_admin.validation import relations
-from config_admin.validation.draft import Draft
+from config_admin.validation.draft import Check, Draft
 from config_admin.validation.findings import Finding
 from config_admin.validation.wording import did_you_mean
 from convengine.engine.text.compare import code
@@ -19,27 +19,27 @@ CODE = re.compile(r"[A-Z][A-Z0-9_]{0,119}")
 CREDENTIAL = re.compile(r"authorization|cookie|api[-_]?key|token|secret|passw(?:or)?d|credential", re.IGNORECASE)
 
 
-def intent(draft: Draft[Any]) -> Iterator[Finding]:
+def check_intent(draft: Draft[Any]) -> Iterator[Finding]:
     """The intent of a scope: not blank, well formed, and existing."""
     value = code(draft.row.intent_code)
     if not value:
         yield draft.error("SCOPE_BLANK", "intent_code", "Enter an intent, or ANY for all intents.")
     elif CODE.fullmatch(value) is None:
-        yield code_format(draft, "intent_code")
+        yield report_code_format(draft, "intent_code")
     elif value not in (ANY, UNKNOWN):
         yield from check_intent_exists(draft, "intent_code", value)
 
 
-def state(draft: Draft[Any], field: str = "state_code") -> Iterator[Finding]:
+def check_state(draft: Draft[Any], field: str = "state_code") -> Iterator[Finding]:
     """A state column: not blank, and well formed."""
     value = code(getattr(draft.row, field))
     if not value:
         yield draft.error("SCOPE_BLANK", field, "Enter a state, or ANY for all states.")
     elif CODE.fullmatch(value) is None:
-        yield code_format(draft, field)
+        yield report_code_format(draft, field)
 
 
-def code_format(draft: Draft[Any], field: str) -> Finding:
+def report_code_format(draft: Draft[Any], field: str) -> Finding:
     """The finding about an invalid code."""
     return draft.error(
         "CODE_FORMAT",
@@ -71,7 +71,7 @@ def check_intent_enabled(draft: Draft[Any]) -> Iterator[Finding]:
         )
 
 
-def state_unknown(draft: Draft[Any], field: str = "state_code") -> Iterator[Finding]:
+def check_state_known(draft: Draft[Any], field: str = "state_code") -> Iterator[Finding]:
     """Some row names or leads to the state already (R93)."""
     value, known = code(getattr(draft.row, field)), draft.snapshot.known_states
     if value and value != ANY and value not in known:
@@ -82,12 +82,12 @@ def state_unknown(draft: Draft[Any], field: str = "state_code") -> Iterator[Find
         )
 
 
-def duplicate_row(draft: Draft[Any]) -> Iterator[Finding]:
+def check_duplicate_row(draft: Draft[Any]) -> Iterator[Finding]:
     """Another row of the same scope is identical."""
     if not draft.row.enabled:
         return
-    for other in draft.others(relations.alike(draft.snapshot, draft.row)):
-        if relations.does_the_same(draft.row, other):
+    for other in draft.others(relations.find_similar_rows(draft.snapshot, draft.row)):
+        if relations.has_same_effect(draft.row, other):
             yield draft.warning(
                 "DUPLICATE_ROW",
                 None,
@@ -99,25 +99,30 @@ def duplicate_row(draft: Draft[Any]) -> Iterator[Finding]:
             return
 
 
-def shadowed_row(draft: Draft[Any], *contested: str, finding_code: str = "SHADOWED_ROW") -> Iterator[Finding]:
+def make_shadowing_check(*contested: str, finding_code: str = "SHADOWED_ROW") -> Check:
     """If only one row wins: another of the same scope, and the same `contested` columns, always comes first."""
-    if not draft.row.enabled:
-        return
-    for other in draft.others(relations.same_scope(draft.snapshot, draft.row)):
-        if relations.rank(other) >= relations.rank(draft.row):
+
+    def check_shadowing(draft: Draft[Any]) -> Iterator[Finding]:
+        if not draft.row.enabled:
             return
-        if all(_same(draft.row, other, name) for name in contested) and not relations.does_the_same(draft.row, other):
-            why = "lower priority number" if other.priority < draft.row.priority else "same priority, lower id"
-            yield draft.warning(
-                finding_code,
-                None,
-                (
-                    f"Row {other.pk} is always used instead of this one (same scope, {why}). Change the priority "
-                    "or the scope."
-                ),
-            )
-            return
+        for other in draft.others(relations.find_rows_of_scope(draft.snapshot, draft.row)):
+            if relations.rank(other) >= relations.rank(draft.row):
+                return
+            is_contested = all(_has_equal_column(draft.row, other, name) for name in contested)
+            if is_contested and not relations.has_same_effect(draft.row, other):
+                why = "lower priority number" if other.priority < draft.row.priority else "same priority, lower id"
+                yield draft.warning(
+                    finding_code,
+                    None,
+                    (
+                        f"Row {other.pk} is always used instead of this one (same scope, {why}). Change the priority "
+                        "or the scope."
+                    ),
+                )
+                return
+
+    return check_shadowing
 
 
-def _same(one: Any, other: Any, name: str) -> bool:
+def _has_equal_column(one: Any, other: Any, name: str) -> bool:
     return code(str(getattr(one, name) or "")) == code(str(getattr(other, name) or ""))

@@ -9,13 +9,13 @@ from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
 
 
-def edges(snapshot: Snapshot, intent: str) -> tuple[rows.StateEdge, ...]:
+def list_edges(snapshot: Snapshot, intent: str) -> tuple[rows.StateEdge, ...]:
     """The edges for an intent: its own, and those of ANY."""
-    own = relations.of_intent(snapshot, rows.StateEdge, intent) if code(intent) != ANY else ()
-    return (*own, *relations.of_intent(snapshot, rows.StateEdge, ANY))
+    own = relations.find_rows_of_intent(snapshot, rows.StateEdge, intent) if code(intent) != ANY else ()
+    return (*own, *relations.find_rows_of_intent(snapshot, rows.StateEdge, ANY))
 
 
-def allows(graph: Iterable[rows.StateEdge], from_state: str, to_state: str) -> bool:
+def allows_move(graph: Iterable[rows.StateEdge], from_state: str, to_state: str) -> bool:
     """True when the states are equal or an edge allows the move; from ANY means: from somewhere."""
     start, end = code(from_state), code(to_state)
     return start == end or any(

@@ -20,7 +20,9 @@ _OF_CALLERS = frozenset(
 ENGINE_NAMES = variables.list_known_names() | RESERVED_FACTS | PARAMS.keys() | ENGINE_BRANCHES | _OF_CALLERS
 
 
-def unknown(snapshot: Snapshot, used: Collection[str], intent: str) -> frozenset[str]:
+def find_unknown_names(snapshot: Snapshot, used: Collection[str], intent: str) -> frozenset[str]:
     """The names of a template that neither the engine nor a form of the intent nor a rule provides."""
     roots = {name.partition(".")[0] for name in used}
-    return frozenset(roots - ENGINE_NAMES - relations.schema_fields(snapshot, intent) - rule_writes.names(snapshot))
+    return frozenset(
+        roots - ENGINE_NAMES - relations.list_form_fields(snapshot, intent) - rule_writes.list_written_names(snapshot)
+    )

@@ -7,7 +7,7 @@ from convengine.engine.text.compare import code
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def hits(rule_type: str, pattern: str | None, text: str) -> bool:
+def is_match(rule_type: str, pattern: str | None, text: str) -> bool:
     """True when a row of this type and pattern matches the text; an unusable pattern never does."""
     try:
         return matches_single(code(rule_type), pattern, text)
@@ -15,7 +15,7 @@ def hits(rule_type: str, pattern: str | None, text: str) -> bool:
         return False
 
 
-def catches_all(rule_type: str, pattern: str | None) -> bool:
+def matches_everything(rule_type: str, pattern: str | None) -> bool:
     """True for a pattern that matches every text: the empty one, or any single character."""
     if code(rule_type) != REGEX or not pattern:
         return False
@@ -26,12 +26,13 @@ def catches_all(rule_type: str, pattern: str | None) -> bool:
     return compiled.occurs_in("") or all(compiled.occurs_in(text) for text in ("a", "7", "?", "é"))
 
 
-def too_broad(rule_type: str, pattern: str | None) -> bool:
+def is_too_broad(rule_type: str, pattern: str | None) -> bool:
     """True for a pattern that matches the empty text, or a single letter anywhere."""
-    if catches_all(rule_type, pattern):
+    if matches_everything(rule_type, pattern):
         return True
     if code(rule_type) == EXACT:
         return False
     return any(
-        hits(rule_type, pattern, letter) and hits(rule_type, pattern, f"{letter} {letter * 2}") for letter in _LETTERS
+        is_match(rule_type, pattern, letter) and is_match(rule_type, pattern, f"{letter} {letter * 2}")
+        for letter in _LETTERS
     )

@@ -8,7 +8,6 @@ from typing import Any
 from config_admin.validation import known_names
 from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding
-from config_admin.validation.relations import UNREADABLE, as_json
 from convengine.engine.older_templates.convert import ConversionError, convert
 from convengine.engine.prompts import render
 from convengine.engine.rules.json_path import PathError, compile_path
@@ -21,14 +20,14 @@ _SHOWN = 5
 _FOREIGN_BOUNDARY = re.compile(r"(?<!\\)\\b(?P<after>[^\W\d_a-zA-Z])|(?P<before>[^\W\d_a-zA-Z])\\b")
 
 
-def regex(draft: Draft[Any], field: str, text: str | None) -> Iterator[Finding]:
+def check_regex(draft: Draft[Any], field: str, text: str | None) -> Iterator[Finding]:
     """A pattern that the engine can run, and that means what it seems to."""
     if text is None or blank(text):
         return
     try:
         compile_pattern(text)
     except PatternError as error:
-        yield draft.error(error.code, field, _pattern_message(error))
+        yield draft.error(error.code, field, _describe_pattern_error(error))
         return
     if has_double_backslash(text):
         yield draft.warning(
@@ -46,20 +45,20 @@ def regex(draft: Draft[Any], field: str, text: str | None) -> Iterator[Finding]:
         )
 
 
-def _pattern_message(error: PatternError) -> str:
+def _describe_pattern_error(error: PatternError) -> str:
     hint = f" {error.hint}" if error.hint else ""
     if error.code == "REGEX_FLAGS_POSITION":
         return "Flags such as (?i) are only allowed at the start. Matching ignores case anyway."
     if error.code == "REGEX_UNSUPPORTED":
         return f"This regular expression uses a feature that is not supported here: {error.reason}.{hint}"
-    return f"This regular expression is not valid: {error.reason}{_at(error.position)}.{hint}"
+    return f"This regular expression is not valid: {error.reason}{_format_position(error.position)}.{hint}"
 
 
-def _at(position: int | None) -> str:
+def _format_position(position: int | None) -> str:
     return "" if position is None else f" at position {position}"
 
 
-def json_path(draft: Draft[Any], field: str, text: str | None) -> Iterator[Finding]:
+def check_json_path(draft: Draft[Any], field: str, text: str | None) -> Iterator[Finding]:
     """A valid JSON path."""
     if text is None or blank(text):
         return
@@ -69,19 +68,19 @@ def json_path(draft: Draft[Any], field: str, text: str | None) -> Iterator[Findi
         yield draft.error(
             "JSONPATH_INVALID",
             field,
-            f"This is not a valid JSON path: {error.reason}{_at(error.position)}. "
+            f"This is not a valid JSON path: {error.reason}{_format_position(error.position)}. "
             "Example: $[?(@.state == 'CONFIRM' && @.inputParams.ok == true)]",
         )
 
 
-def json_document(draft: Draft[Any], field: str) -> Iterator[Finding]:
+def check_json_document(draft: Draft[Any], field: str) -> Iterator[Finding]:
     """A JSON column that came as text is valid."""
     value = getattr(draft.row, field)
     if isinstance(value, str):
-        yield from json_text(draft, field, value)
+        yield from check_json_text(draft, field, value)
 
 
-def json_text(draft: Draft[Any], field: str, text: str) -> Iterator[Finding]:
+def check_json_text(draft: Draft[Any], field: str, text: str) -> Iterator[Finding]:
     """A text that is valid JSON."""
     try:
         json.loads(text)
@@ -91,15 +90,9 @@ def json_text(draft: Draft[Any], field: str, text: str) -> Iterator[Finding]:
         yield draft.error("JSON_INVALID", field, f"This is not valid JSON: {reason}{where}.")
 
 
-def shape(draft: Draft[Any], field: str, wanted: type, message: str, code: str = "SHAPE_INVALID") -> Iterator[Finding]:
-    """A JSON column has the wanted top-level type, if it has a value."""
-    yield from json_document(draft, field)
-    value = as_json(getattr(draft.row, field))
-    if value is not None and value is not UNREADABLE and not isinstance(value, wanted):
-        yield draft.error(code, field, message)
-
-
-def template(draft: Draft[Any], field: str, text: str | None, *, intent: str, strict: bool = True) -> Iterator[Finding]:
+def check_template(
+    draft: Draft[Any], field: str, text: str | None, *, intent: str, strict: bool = True
+) -> Iterator[Finding]:
     """A valid template that uses known names; `strict`: an unknown name fails the turn."""
     if text is None or blank(text):
         return
@@ -108,7 +101,7 @@ def template(draft: Draft[Any], field: str, text: str | None, *, intent: str, st
         render.check_template(converted.text)
     except (ConversionError, render.TemplateError) as error:
         yield draft.error(
-            "TEMPLATE_INVALID", field, f"This template is not valid: {error.reason}{_at(error.position)}."
+            "TEMPLATE_INVALID", field, f"This template is not valid: {error.reason}{_format_position(error.position)}."
         )
         return
     if changes := converted.changes:
@@ -124,7 +117,7 @@ def template(draft: Draft[Any], field: str, text: str | None, *, intent: str, st
         if strict
         else "If no rule sets it, nothing is shown in its place."
     )
-    for name in sorted(known_names.unknown(draft.snapshot, render.list_names(converted.text), intent)):
+    for name in sorted(known_names.find_unknown_names(draft.snapshot, render.list_names(converted.text), intent)):
         yield draft.warning(
             "TEMPLATE_VAR_UNKNOWN",
             field,

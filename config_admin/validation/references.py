@@ -10,31 +10,31 @@ from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
 
 #: How many rows a message names, besides the total number.
-_SHOWN = 10
+_MAX_SHOWN = 10
 
 
-def referring(snapshot: Snapshot, row: Row) -> tuple[Row, ...]:
+def find_references(snapshot: Snapshot, row: Row) -> tuple[Row, ...]:
     """The rows that name this intent, tool or rule, including disabled ones."""
     if isinstance(row, rows.Intent):
-        return tuple(_of_intent(snapshot, code(row.intent_code)))
+        return tuple(_find_references_to_intent(snapshot, code(row.intent_code)))
     if isinstance(row, rows.Tool):
-        return tuple(_of_tool(snapshot, row.tool_code.strip().lower()))
+        return tuple(_find_references_to_tool(snapshot, row.tool_code.strip().lower()))
     if isinstance(row, rows.Rule):
-        return relations.all_by(snapshot, rows.Verbose, _rule).get(row.rule_id, ())
+        return relations.index_rows(snapshot, rows.Verbose, _get_rule).get(row.rule_id, ())
     return ()
 
 
-def links(found: tuple[Row, ...]) -> str:
+def format_references(found: tuple[Row, ...]) -> str:
     """`ce_rule 41, ce_response 7`, for messages."""
-    shown = ", ".join(f"{row.table} {row.pk}" for row in found[:_SHOWN])
-    return f"{shown} …" if len(found) > _SHOWN else shown
+    shown = ", ".join(f"{row.table} {row.pk}" for row in found[:_MAX_SHOWN])
+    return f"{shown} …" if len(found) > _MAX_SHOWN else shown
 
 
-def _of_intent(snapshot: Snapshot, intent: str) -> Iterator[Row]:
+def _find_references_to_intent(snapshot: Snapshot, intent: str) -> Iterator[Row]:
     for row_type in rows.ROW_TYPES:
         if row_type is not rows.Intent and "intent_code" in rows.columns(row_type):
-            yield from relations.all_by(snapshot, row_type, relations.intent_key).get(intent, ())
-    for rule in relations.all_by(snapshot, rows.Rule, _target_intent).get(intent, ()):
+            yield from relations.index_rows(snapshot, row_type, relations.intent_key).get(intent, ())
+    for rule in relations.index_rows(snapshot, rows.Rule, _get_target_intent).get(intent, ()):
         if code(rule.intent_code) != intent:
             yield rule
     reading = live_settings.read(snapshot, RESET_INTENT_CODES)
@@ -42,14 +42,14 @@ def _of_intent(snapshot: Snapshot, intent: str) -> Iterator[Row]:
         yield reading.row
 
 
-def _rule(verbose: rows.Verbose) -> int | None:
+def _get_rule(verbose: rows.Verbose) -> int | None:
     return verbose.rule_id
 
 
-def _target_intent(rule: rows.Rule) -> str | None:
+def _get_target_intent(rule: rows.Rule) -> str | None:
     return code(rule.action_value) if code(rule.action) == "SET_INTENT" else None
 
 
-def _of_tool(snapshot: Snapshot, tool_code: str) -> Iterator[Row]:
-    yield from relations.all_by(snapshot, rows.DirectTool, relations.tool_code_key).get(tool_code, ())
-    yield from relations.all_by(snapshot, rows.Verbose, relations.tool_code_key).get(tool_code, ())
+def _find_references_to_tool(snapshot: Snapshot, tool_code: str) -> Iterator[Row]:
+    yield from relations.index_rows(snapshot, rows.DirectTool, relations.tool_code_key).get(tool_code, ())
+    yield from relations.index_rows(snapshot, rows.Verbose, relations.tool_code_key).get(tool_code, ())

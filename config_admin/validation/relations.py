@@ -17,7 +17,7 @@ from convengine.engine.turn.snapshot import Snapshot
 
 R = TypeVar("R", bound=Row)
 #: Columns that do not matter for what a row does.
-_SILENT = frozenset({"priority", "enabled", "description", "created_at"})
+_ORDER_COLUMNS = frozenset({"priority", "enabled", "description", "created_at"})
 #: Stands for a text that is not JSON.
 UNREADABLE = object()
 
@@ -42,7 +42,7 @@ def rank(row: Any) -> tuple[int, bool, Any]:
     return getattr(row, "priority", 0), not row.pk, row.pk or 0
 
 
-def all_by(snapshot: Snapshot, row_type: type[R], key: Callable[[Any], Hashable]) -> Mapping[Any, tuple[R, ...]]:
+def index_rows(snapshot: Snapshot, row_type: type[R], key: Callable[[Any], Hashable]) -> Mapping[Any, tuple[R, ...]]:
     """All rows of a type, including disabled ones, by `key`; built once per table."""
 
     def build() -> dict[Hashable, tuple[R, ...]]:
@@ -59,12 +59,12 @@ def scope_fits(one: str, other: str) -> bool:
     return one == other or ANY in (one, other)
 
 
-def same_scope(snapshot: Snapshot, row: R) -> tuple[R, ...]:
+def find_rows_of_scope(snapshot: Snapshot, row: R) -> tuple[R, ...]:
     """The enabled rows of the same table and scope, in the order of testing."""
     return snapshot.index(type(row), scope_key, rank).get(scope_key(row), ())
 
 
-def sharing_scope(snapshot: Snapshot, row_type: type[R], intent: str, state: str) -> Iterator[R]:
+def find_rows_sharing_scope(snapshot: Snapshot, row_type: type[R], intent: str, state: str) -> Iterator[R]:
     """The enabled rows that can match a session that (intent, state) matches too."""
     found, wanted = snapshot.index(row_type, scope_key, rank), (code(intent), code(state))
     if ANY not in wanted:
@@ -76,7 +76,7 @@ def sharing_scope(snapshot: Snapshot, row_type: type[R], intent: str, state: str
             yield from members
 
 
-def of_intent(snapshot: Snapshot, row_type: type[R], intent: str) -> tuple[R, ...]:
+def find_rows_of_intent(snapshot: Snapshot, row_type: type[R], intent: str) -> tuple[R, ...]:
     """The enabled rows of exactly this intent code."""
     return snapshot.index(row_type, intent_key, rank).get(code(intent), ())
 
@@ -91,51 +91,58 @@ def as_json(value: Any) -> Any:
         return UNREADABLE
 
 
-def alike(snapshot: Snapshot, row: R) -> tuple[R, ...]:
+def find_similar_rows(snapshot: Snapshot, row: R) -> tuple[R, ...]:
     """The enabled rows of the same table and scope with equal plain columns."""
-    return snapshot.index(type(row), _saying, rank).get(_saying(row), ())
+    return snapshot.index(type(row), _get_content_key, rank).get(_get_content_key(row), ())
 
 
-def _saying(row: Row) -> tuple[object, ...]:
-    plain = (_plain(getattr(row, name)) for name in _telling(row.table))
+def _get_content_key(row: Row) -> tuple[object, ...]:
+    plain = (_normalise_value(getattr(row, name)) for name in _list_content_columns(row.table))
     return (*scope_key(row), *(value if isinstance(value, (str, int, float)) else "" for value in plain))
 
 
-def does_the_same(one: Row, other: Row) -> bool:
+def has_same_effect(one: Row, other: Row) -> bool:
     """True when two rows of a table are equal except their order."""
-    return all(_plain(getattr(one, name)) == _plain(getattr(other, name)) for name in _telling(one.table))
+    return all(
+        _normalise_value(getattr(one, name)) == _normalise_value(getattr(other, name))
+        for name in _list_content_columns(one.table)
+    )
 
 
 @cache
-def _telling(table: str) -> tuple[str, ...]:
+def _list_content_columns(table: str) -> tuple[str, ...]:
     row_type = rows.ROW_TYPE_OF[table]
-    return tuple(name for name in rows.columns(row_type) if name not in _SILENT and name != row_type.key)
+    return tuple(name for name in rows.columns(row_type) if name not in _ORDER_COLUMNS and name != row_type.key)
 
 
-def _plain(value: Any) -> Any:
+def _normalise_value(value: Any) -> Any:
     return value.strip() if isinstance(value, str) else "" if value is None else value
 
 
-def properties(schema: Any) -> dict[str, Any]:
+def get_properties(schema: Any) -> dict[str, Any]:
     """The properties of a JSON schema, or empty."""
     document = as_json(schema)
     found = document.get("properties") if isinstance(document, dict) else None
     return found if isinstance(found, dict) else {}
 
 
-def schema_fields(snapshot: Snapshot, intent: str) -> frozenset[str]:
+def list_form_fields(snapshot: Snapshot, intent: str) -> frozenset[str]:
     """The fields that the forms of an intent collect; of every intent for ANY."""
     table = snapshot.table(rows.OutputSchema)
-    return table.memo.get(("fields", code(intent)), lambda: _fields(snapshot, intent))
+    return table.memo.get(("fields", code(intent)), lambda: _collect_form_fields(snapshot, intent))
 
 
-def _fields(snapshot: Snapshot, intent: str) -> frozenset[str]:
+def _collect_form_fields(snapshot: Snapshot, intent: str) -> frozenset[str]:
     everywhere = code(intent) == ANY
-    schemas = snapshot.enabled_rows(rows.OutputSchema) if everywhere else of_intent(snapshot, rows.OutputSchema, intent)
-    return frozenset(name for schema in schemas for name in properties(schema.json_schema))
+    schemas = (
+        snapshot.enabled_rows(rows.OutputSchema)
+        if everywhere
+        else find_rows_of_intent(snapshot, rows.OutputSchema, intent)
+    )
+    return frozenset(name for schema in schemas for name in get_properties(schema.json_schema))
 
 
-def tool(snapshot: Snapshot, tool_code: str | None) -> rows.Tool | None:
+def find_tool(snapshot: Snapshot, tool_code: str | None) -> rows.Tool | None:
     """The tool of a code, even if disabled, or null."""
-    found = all_by(snapshot, rows.Tool, tool_code_key).get((tool_code or "").strip().lower(), ())
+    found = index_rows(snapshot, rows.Tool, tool_code_key).get((tool_code or "").strip().lower(), ())
     return found[0] if found else None

@@ -22,25 +22,25 @@ def is_move(rule: rows.Rule, action: str | None = None) -> bool:
     return rule.enabled and code(rule.action) in MOVE_COLUMNS and action in (None, code(rule.action))
 
 
-def demanded_values(rule: rows.Rule) -> Mapping[str, str]:
+def list_required_values(rule: rows.Rule) -> Mapping[str, str]:
     """The values that paths must have for a rule's filter to hold; empty if unknown."""
     by_path = code(rule.rule_type) in (RuleType.JSON_PATH, RuleType.CONTEXT_JSON_PATH)
-    return _list_required_values(rule.match_pattern or "") if by_path else {}
+    return _parse_required_values(rule.match_pattern or "") if by_path else {}
 
 
 @lru_cache(maxsize=4096)
-def _list_required_values(path: str) -> Mapping[str, str]:
+def _parse_required_values(path: str) -> Mapping[str, str]:
     try:
         steps = parse_path(path).steps
     except PathError:
         return {}
-    return dict(_equalities(steps[0].condition)) if len(steps) == 1 and isinstance(steps[0], Where) else {}
+    return dict(_list_equalities(steps[0].condition)) if len(steps) == 1 and isinstance(steps[0], Where) else {}
 
 
-def _equalities(condition: Condition) -> Iterator[tuple[str, str]]:
+def _list_equalities(condition: Condition) -> Iterator[tuple[str, str]]:
     if isinstance(condition, Every):
         for term in condition.terms:
-            yield from _equalities(term)
+            yield from _list_equalities(term)
         return
     match condition:
         case Compare(Path() as path, "==", Literal(value)):

@@ -11,7 +11,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 
 
-def params(rule: rows.Rule) -> tuple[str, ...]:
+def list_params(rule: rows.Rule) -> tuple[str, ...]:
     """The input params that a rule sets; none for an unreadable value."""
     match code(rule.action):
         case "SET_INPUT_PARAM":
@@ -26,14 +26,14 @@ def params(rule: rows.Rule) -> tuple[str, ...]:
             return ()
 
 
-def names(snapshot: Snapshot) -> frozenset[str]:
+def list_written_names(snapshot: Snapshot) -> frozenset[str]:
     """Every name that enabled rules set, so that templates may use it."""
-    return snapshot.table(rows.Rule).memo.get("written_names", lambda: frozenset(_names(snapshot)))
+    return snapshot.table(rows.Rule).memo.get("written_names", lambda: frozenset(_iterate_written_names(snapshot)))
 
 
-def _names(snapshot: Snapshot) -> Iterator[str]:
+def _iterate_written_names(snapshot: Snapshot) -> Iterator[str]:
     for rule in snapshot.enabled_rows(rows.Rule):
-        yield from params(rule)
+        yield from list_params(rule)
         if code(rule.action) == "SET_CONTEXT":
             yield from (path.split(".")[0] for path in _parse_action_value(rule) or ())
 

@@ -27,7 +27,7 @@ def check_row(
     draft = Draft(row, snapshot, world, replaces)
     found: list[Finding] = []
     slow = own.slow if with_slow_checks else ()
-    kinds = ((types.of_columns,), (check_columns, *own.form), (check_references, *own.fit, *slow))
+    kinds = ((types.check_types,), (check_columns, *own.form), (check_references, *own.fit, *slow))
     for checks in kinds:
         found += [finding for check in checks for finding in check(draft)]
         if any(finding.is_error for finding in found):
@@ -39,7 +39,7 @@ def check_delete(row: Row, snapshot: Snapshot) -> list[Finding]:
     """Why a stored row must not be deleted: others name it, or it is the last fallback answer."""
     draft = Draft(row, snapshot, World())
     found: list[Finding] = []
-    if naming := references.referring(snapshot, row):
+    if naming := references.find_references(snapshot, row):
         name = (
             row.tool_code if isinstance(row, rows.Tool) else f"rule {row.pk}" if isinstance(row, rows.Rule) else row.pk
         )
@@ -48,7 +48,7 @@ def check_delete(row: Row, snapshot: Snapshot) -> list[Finding]:
                 "IN_USE",
                 None,
                 f"{len(naming)} {'row refers' if len(naming) == 1 else 'rows refer'} to {name}: "
-                f"{references.links(naming)}. Disable it instead, or change those rows first.",
+                f"{references.format_references(naming)}. Disable it instead, or change those rows first.",
             )
         )
     if isinstance(row, rows.Response) and fallback.is_last_fallback(snapshot, row):

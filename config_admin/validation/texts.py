@@ -25,12 +25,12 @@ def list_row_texts(snapshot: Snapshot, row_type: type[Row]) -> Sequence[RowTexts
 
 
 def _read_row_texts(row: Row) -> RowTexts:
-    found = {name: text for name in rows.columns(type(row)) if (text := _text(getattr(row, name)))}
+    found = {name: text for name in rows.columns(type(row)) if (text := _format_value(getattr(row, name)))}
     found.setdefault(row.key, str(row.pk))
     return RowTexts(row, found, "\n".join(found.values()).lower())
 
 
-def _text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if value is None or isinstance(value, (bool, int, float)):
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=dict)

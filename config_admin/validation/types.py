@@ -11,7 +11,7 @@ from convengine.engine.turn.rows import ROW_TYPE_OF
 _WORDS: Mapping[type, str] = {str: "a text", int: "a whole number", bool: "true or false"}
 
 
-def of_columns(draft: Draft[Any]) -> Iterator[Finding]:
+def check_types(draft: Draft[Any]) -> Iterator[Finding]:
     """Texts, keys and switches; numbers with limits have their own checks, which also handle null."""
     for column, wanted in _list_column_types(draft.row.table).items():
         value = getattr(draft.row, column)

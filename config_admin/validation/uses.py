@@ -49,7 +49,7 @@ def _find_named_rows(snapshot: Snapshot, row: Row) -> Iterator[Use]:
 
 def _of_intent(snapshot: Snapshot, row: rows.Intent) -> Iterator[Use]:
     intent = code(row.intent_code)
-    for found in references.referring(snapshot, row):
+    for found in references.find_references(snapshot, row):
         if isinstance(found, rows.Classifier):
             yield Use("Leads to it", found)
         elif code(getattr(found, "intent_code", "")) == intent:
@@ -60,7 +60,7 @@ def _of_intent(snapshot: Snapshot, row: rows.Intent) -> Iterator[Use]:
 
 def _of_tool(snapshot: Snapshot, row: rows.Tool) -> Iterator[Use]:
     name = row.tool_code.strip()
-    for found in references.referring(snapshot, row):
+    for found in references.find_references(snapshot, row):
         yield Use("Calls it" if isinstance(found, rows.DirectTool) else "Shows its progress", found)
     for kind in (rows.DbTool, rows.HttpTool):
         if behind := snapshot.row(kind, row.tool_id):
@@ -82,7 +82,7 @@ def _of_tool_kind(snapshot: Snapshot, row: Any) -> Iterator[Use]:
 
 
 def _of_rule(snapshot: Snapshot, row: rows.Rule) -> Iterator[Use]:
-    return (Use("Shows a text when it applies", found) for found in references.referring(snapshot, row))
+    return (Use("Shows a text when it applies", found) for found in references.find_references(snapshot, row))
 
 
 def _of_action(snapshot: Snapshot, row: rows.PendingAction) -> Iterator[Use]:
@@ -93,7 +93,7 @@ def _of_action(snapshot: Snapshot, row: rows.PendingAction) -> Iterator[Use]:
 
 
 def _of_schema(snapshot: Snapshot, row: rows.OutputSchema) -> Iterator[Use]:
-    names = relations.properties(row.json_schema)
+    names = relations.get_properties(row.json_schema)
     if names:
         yield from _mentions("Uses its fields", snapshot, _build_name_pattern(names), _PROGRAMS, intent=row.intent_code)
 
@@ -104,7 +104,7 @@ def _of_container(snapshot: Snapshot, row: rows.ContainerConfig) -> Iterator[Use
 
 
 def _of_template(snapshot: Snapshot, row: rows.PromptTemplate) -> Iterator[Use]:
-    for found in relations.sharing_scope(snapshot, rows.Response, row.intent_code, row.state_code):
+    for found in relations.find_rows_sharing_scope(snapshot, rows.Response, row.intent_code, row.state_code):
         if code(found.response_type) == "DERIVED" and code(found.output_format) == code(row.response_type):
             yield Use("May be written with it", found)
 
@@ -167,13 +167,13 @@ def _leading(snapshot: Snapshot, row: Row) -> Iterator[Use]:
     state, intent = code(_state(row)), code(getattr(row, "intent_code", ANY))
     if not state or state in (ANY, UNKNOWN) or isinstance(row, rows.Classifier):
         return
-    for rule in relations.all_by(snapshot, rows.Rule, _target_state).get(state, ()):
+    for rule in relations.index_rows(snapshot, rows.Rule, _target_state).get(state, ()):
         if relations.scope_fits(code(rule.intent_code), intent) or code(rule.intent_code) == UNKNOWN:
             yield Use(_REACHED, rule)
-    for classifier in relations.all_by(snapshot, rows.Classifier, _own_state).get(state, ()):
+    for classifier in relations.index_rows(snapshot, rows.Classifier, _own_state).get(state, ()):
         if relations.scope_fits(code(classifier.intent_code), intent):
             yield Use(_REACHED, classifier)
-    for edge in relations.all_by(snapshot, rows.StateEdge, _to_state).get(state, ()):
+    for edge in relations.index_rows(snapshot, rows.StateEdge, _to_state).get(state, ()):
         if relations.scope_fits(code(edge.intent_code), intent):
             yield Use("Allows the move to its state", edge)
 

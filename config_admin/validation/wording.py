@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from typing import Any
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
+def find_nearest(word: str, known: Iterable[str]) -> str | None:
     """The most similar known word, or null."""
     by_lower = {name.lower(): name for name in known}
     found = get_close_matches(word.lower(), by_lower, n=1)
@@ -14,7 +14,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """` Did you mean X?`, or nothing."""
-    found = nearest(word, known)
+    found = find_nearest(word, known)
     return f" Did you mean {found}?" if found else ""
 
 
@@ -23,7 +23,7 @@ def join_names(names: Iterable[Any]) -> str:
     return ", ".join(sorted(str(name) for name in names)) or "none"
 
 
-def one_of(names: Collection[str]) -> str:
+def join_alternatives(names: Collection[str]) -> str:
     """`A, B or C`."""
     *most, last = names
     return f"{', '.join(most)} or {last}" if most else last

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from config_admin.validation.relations import all_by, intent_key, properties
+from config_admin.validation.relations import get_properties, index_rows, intent_key
 from convengine.engine.prompts.select import order_newest_first
 from convengine.engine.rules.sentence import describe_rule
 from convengine.engine.steps.responses.select import choose_response
@@ -145,7 +145,7 @@ def _by_phase(found: Iterable[rows.Rule]) -> dict[RulePhase, list[rows.Rule]]:
 
 
 def _of(snapshot: Snapshot, row_type: type[Any], intent: str, state: str) -> tuple[list[Any], list[Any]]:
-    found = all_by(snapshot, row_type, intent_key)
+    found = index_rows(snapshot, row_type, intent_key)
     mine = [row for row in found.get(intent, ()) if _admits(row, state)]
     if intent == ANY:
         return mine, []
@@ -172,7 +172,7 @@ def _states_of(snapshot: Snapshot, intent: str) -> list[str]:
     found: set[str] = set()
     for row_type in rows.ROW_TYPES:
         if "intent_code" in rows.columns(row_type) and row_type is not rows.Intent:
-            for row in all_by(snapshot, row_type, intent_key).get(intent, ()):
+            for row in index_rows(snapshot, row_type, intent_key).get(intent, ()):
                 found.update(_list_names(row))
     return sorted(found - {ANY, ""})
 
@@ -231,4 +231,4 @@ def describe_row(row: Any) -> tuple[str, str]:
 def _fields(row: rows.OutputSchema) -> str:
     required = row.json_schema.get("required") if isinstance(row.json_schema, Mapping) else ()
     needed = required if isinstance(required, list) else ()
-    return ", ".join(f"{name}*" if name in needed else name for name in properties(row.json_schema))
+    return ", ".join(f"{name}*" if name in needed else name for name in get_properties(row.json_schema))

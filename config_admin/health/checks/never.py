@@ -56,11 +56,11 @@ def _check_phase(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
         yield _report(rule, f"rules of phase {phase} are never evaluated.", field="phase")
     elif intent == ANY or _is_set_by_rule(survey, rule):
         return
-    elif phase == RulePhase.POST_CLASSIFIER_INTENT and not relations.of_intent(
+    elif phase == RulePhase.POST_CLASSIFIER_INTENT and not relations.find_rows_of_intent(
         survey.snapshot, rows.Classifier, intent
     ):
         yield _report(rule, f"no phrase leads to {intent}, so its rules are not evaluated there.", field="phase")
-    elif phase == RulePhase.POST_SCHEMA_EXTRACTION and not relations.of_intent(
+    elif phase == RulePhase.POST_SCHEMA_EXTRACTION and not relations.find_rows_of_intent(
         survey.snapshot, rows.OutputSchema, intent
     ):
         yield _report(
@@ -147,7 +147,7 @@ def _is_impossible(claim: FactClaim, fixed: Mapping[FactPath, str]) -> bool:
 def _check_shadowing(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
     """An earlier rule of the same scope holds whenever this one would, and ends the list."""
     phase = read_phase(rule.phase)
-    for other in relations.same_scope(survey.snapshot, rule):
+    for other in relations.find_rows_of_scope(survey.snapshot, rule):
         if get_rule_order(other) >= get_rule_order(rule) or read_phase(other.phase) != phase:
             continue
         # A task runs once per phase, so in a second pass it does not end the list.
@@ -197,6 +197,6 @@ def _is_unchanged(survey: Survey, other: rows.Rule, rule: rows.Rule) -> bool:
 
 def _list_rules_of_phase(survey: Survey, rule: rows.Rule) -> Iterator[rows.Rule]:
     """The rules of the phase that can be in one list with this one."""
-    rules = relations.sharing_scope(survey.snapshot, rows.Rule, rule.intent_code, rule.state_code)
+    rules = relations.find_rows_sharing_scope(survey.snapshot, rows.Rule, rule.intent_code, rule.state_code)
     phase = read_phase(rule.phase)
     return (candidate for candidate in rules if read_phase(candidate.phase) == phase and survey.active(candidate))

@@ -120,7 +120,7 @@ def _list_leading_rows(survey: Survey, intent: str, state: str) -> Iterator[Row]
     for rule in islice(by_target.get((RuleAction.SET_INTENT, intent), ()), MAX_LEADING):
         if survey.active(rule) and relations.scope_fits(code(rule.state_code), state):
             yield rule
-    for row in relations.of_intent(survey.snapshot, rows.Classifier, intent):
+    for row in relations.find_rows_of_intent(survey.snapshot, rows.Classifier, intent):
         if code(row.state_code) == state:
             yield row
 

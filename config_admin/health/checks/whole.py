@@ -93,9 +93,9 @@ def find_unanswered_confirmations(survey: Survey) -> Iterator[Diagnosis]:
 
 
 def _has_reaction(survey: Survey, intent: str, state: str) -> bool:
-    if any(relations.sharing_scope(survey.snapshot, rows.PendingAction, intent, state)):
+    if any(relations.find_rows_sharing_scope(survey.snapshot, rows.PendingAction, intent, state)):
         return True
-    near = relations.sharing_scope(survey.snapshot, rows.Rule, intent, state)
+    near = relations.find_rows_sharing_scope(survey.snapshot, rows.Rule, intent, state)
     return any(_is_on_yes(rule) for rule in near)
 
 
@@ -125,7 +125,7 @@ def find_unused_tools(survey: Survey) -> Iterator[Diagnosis]:
         name = relations.tool_code_key(tool)
         if name in named or any(name in said for said in asked) or not survey.snapshot.is_active(tool.intent_code):
             continue
-        if any(relations.sharing_scope(survey.snapshot, rows.Planner, tool.intent_code, tool.state_code)):
+        if any(relations.find_rows_sharing_scope(survey.snapshot, rows.Planner, tool.intent_code, tool.state_code)):
             continue
         yield make_diagnosis(
             "TOOL_NEVER_USED",

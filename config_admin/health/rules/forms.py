@@ -34,7 +34,7 @@ def list_forms(
     first = _usable(snapshot, find_schema(snapshot, intent, state))
     yield first
     if others and phase != RulePhase.POST_SCHEMA_EXTRACTION:
-        of_intent = relations.of_intent(snapshot, rows.OutputSchema, intent)
+        of_intent = relations.find_rows_of_intent(snapshot, rows.OutputSchema, intent)
         yield from [row for row in of_intent if row is not first and _usable(snapshot, row)][:_OTHERS]
 
 

@@ -53,7 +53,7 @@ def _list_intents(simulator: TurnSimulator, phase: RulePhase, rules: Iterable[ro
 
 
 def _list_states(simulator: TurnSimulator, intent: str, rules: Iterable[rows.Rule]) -> Iterator[str]:
-    forms = relations.of_intent(simulator.snapshot, rows.OutputSchema, intent)
+    forms = relations.find_rows_of_intent(simulator.snapshot, rows.OutputSchema, intent)
     of_rows = [code(row.state_code) for row in forms if code(row.state_code) != ANY]
     yield from islice(dict.fromkeys((*_compared_codes("state", rules), *of_rows, IDLE, UNKNOWN)), _MOST_EACH)
 

@@ -311,4 +311,6 @@ def _leads_to_intent(snapshot: Snapshot, session: Session) -> bool:
     active = {intent for intent in hits if snapshot.is_active(intent)}
     if active:
         return active == {code(session.intent)}
-    return any(row.is_semantic for row in relations.of_intent(snapshot, rows.Classifier, code(session.intent)))
+    return any(
+        row.is_semantic for row in relations.find_rows_of_intent(snapshot, rows.Classifier, code(session.intent))
+    )

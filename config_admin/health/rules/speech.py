@@ -63,7 +63,7 @@ def _classifier_predicates(simulator: TurnSimulator, phase: RulePhase, intent: s
     """What brings a turn to the phase: after a phrase decided, a text that matches one of the intent's."""
     if phase != RulePhase.POST_CLASSIFIER_INTENT:
         return [[]]
-    own = relations.of_intent(simulator.snapshot, rows.Classifier, intent)
+    own = relations.find_rows_of_intent(simulator.snapshot, rows.Classifier, intent)
     predicates = [[TextPredicate(code(row.rule_type), row.pattern or "")] for row in own if not row.is_semantic]
     return [*predicates[:_CLASSIFIERS], *([[]] if len(predicates) < len(own) else [])]
 

@@ -17,10 +17,10 @@ Classifier = Draft[rows.Classifier]
 _OPERATORS = re.compile(r"\\[pP]\{[^}]*\}|\\.|\[[^\]]*\]|\(\?[^:)>]*[:)>]|\{[^}]*\}")
 _LITERAL = re.compile(r"[^\W_]+(?:[ '][^\W_]+)*")
 #: How many overlapping rows are reported.
-_TOLD = 3
+_MAX_REPORTED = 3
 
 
-def _comparable(draft: Classifier) -> Iterator[Finding]:
+def _check_semantic_installed(draft: Classifier) -> Iterator[Finding]:
     if draft.row.is_semantic and not draft.world.semantic_installed:
         yield draft.warning(
             "SEMANTIC_NOT_INSTALLED",
@@ -30,8 +30,8 @@ def _comparable(draft: Classifier) -> Iterator[Finding]:
         )
 
 
-def _too_broad(draft: Classifier) -> Iterator[Finding]:
-    if patterns.too_broad(draft.row.rule_type, draft.row.pattern):
+def _check_breadth(draft: Classifier) -> Iterator[Finding]:
+    if patterns.is_too_broad(draft.row.rule_type, draft.row.pattern):
         yield draft.warning(
             "PATTERN_TOO_BROAD",
             "pattern",
@@ -39,7 +39,7 @@ def _too_broad(draft: Classifier) -> Iterator[Finding]:
         )
 
 
-def samples(row: rows.Classifier) -> tuple[str, ...]:
+def list_sample_texts(row: rows.Classifier) -> tuple[str, ...]:
     """Texts that the row probably matches: its literals one by one, and all of them together."""
     pattern = row.pattern or ""
     if code(row.rule_type) != REGEX:
@@ -48,16 +48,16 @@ def samples(row: rows.Classifier) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*literals, " ".join(literals))))
 
 
-def overlap(draft: Classifier) -> Iterator[Finding]:
+def check_overlap(draft: Classifier) -> Iterator[Finding]:
     """A text that matches both rows proves that they overlap; the samples of either side are tried."""
     if not draft.row.enabled:
         return
     found = (
         other
-        for other in draft.others(_overlapping(draft.snapshot, draft.row))
+        for other in draft.others(_find_overlapping_rows(draft.snapshot, draft.row))
         if code(other.intent_code) != code(draft.row.intent_code)
     )
-    for other in islice(found, _TOLD):
+    for other in islice(found, _MAX_REPORTED):
         yield draft.warning(
             "CLASSIFIER_OVERLAP",
             "pattern",
@@ -68,20 +68,21 @@ def overlap(draft: Classifier) -> Iterator[Finding]:
         )
 
 
-def _overlapping(snapshot: Snapshot, row: rows.Classifier) -> Iterator[rows.Classifier]:
+def _find_overlapping_rows(snapshot: Snapshot, row: rows.Classifier) -> Iterator[rows.Classifier]:
     active = [other for other in snapshot.enabled_rows(rows.Classifier) if snapshot.is_active(other.intent_code)]
     bank = get_bank(tuple((other.pk, other.rule_type, other.pattern) for other in active))
-    own = [text for text in samples(row) if patterns.hits(row.rule_type, row.pattern, text)]
+    own = [text for text in list_sample_texts(row) if patterns.is_match(row.rule_type, row.pattern, text)]
     hit = frozenset().union(*(bank.hits(text) for text in own))
     for other in active:
         if other.pk in hit or any(
-            patterns.hits(row.rule_type, row.pattern, text) and patterns.hits(other.rule_type, other.pattern, text)
-            for text in samples(other)
+            patterns.is_match(row.rule_type, row.pattern, text)
+            and patterns.is_match(other.rule_type, other.pattern, text)
+            for text in list_sample_texts(other)
         ):
             yield other
 
 
 SAVE_CHECKS = SaveChecks(
-    fit=(_comparable, _too_broad, common.duplicate_row),
-    slow=(overlap,),
+    fit=(_check_semantic_installed, _check_breadth, common.check_duplicate_row),
+    slow=(check_overlap,),
 )

@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.classifier.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import CodeField, make_enabled_field, not_blank, note, priority, word
-from config_admin.validation.columns import REGEX, LanguageByWord, Problem, Reference, column
+from config_admin.validation.columns import REGEX, LanguageByWord, Problem, Reference, declare_column
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import ClassifierType
 from convengine.engine.turn.scope import ANY, UNKNOWN
@@ -17,12 +17,12 @@ class CeIntentClassifier(ControlPlaneRow):
     save_checks = SAVE_CHECKS
 
     classifier_id = models.BigAutoField("id", primary_key=True)
-    intent_code = column(
+    intent_code = declare_column(
         CodeField("resulting intent", help_text="The intent that this phrase leads to."),
         reference=Reference.INTENT,
         refused=Problem("CLASSIFIER_INTENT", "Choose the intent of this phrase. ANY and UNKNOWN are not allowed here."),
     )
-    state_code = column(
+    state_code = declare_column(
         CodeField(
             "resulting state",
             default="UNKNOWN",
@@ -37,7 +37,7 @@ class CeIntentClassifier(ControlPlaneRow):
         unknown=Problem("RULE_TYPE", "Choose REGEX, CONTAINS, STARTS_WITH, EXACT or SEMANTIC."),
         verbose_name="match type",
     )
-    pattern = column(
+    pattern = declare_column(
         models.TextField(help_text="Upper and lower case are treated as equal."),
         required=Problem("PATTERN_BLANK", "Enter a pattern."),
         language=LanguageByWord("rule_type", {"REGEX": REGEX}),

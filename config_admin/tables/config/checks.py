@@ -22,7 +22,7 @@ from convengine.engine.turn.live_settings import ALIASES, CATALOGUE, Setting, Un
 from convengine.engine.turn.scope import ANY
 
 Config = Draft[rows.Config]
-Judge = Callable[[Config, Any], Iterator[Finding]]
+ValueCheck = Callable[[Config, Any], Iterator[Finding]]
 #: Names from other systems, and the message about each (R19, R38, R48).
 REPLACED: Mapping[tuple[str, str], str] = {
     ("RESPONSERESOLUTIONSTEP", "FALLBACK_ENABLED"): "ResponseResolutionStep / ON_MISSING",
@@ -36,13 +36,13 @@ _SECRET_VALUE = re.compile(
 )
 
 
-def _plain_key(row: rows.Config) -> tuple[str, str]:
+def _get_plain_key(row: rows.Config) -> tuple[str, str]:
     family, key = upper_key(row)
     return family, key.partition(".")[0]
 
 
-def _duplicate(draft: Config) -> Iterator[Finding]:
-    same = relations.all_by(draft.snapshot, rows.Config, canonical_key)
+def _check_duplicates(draft: Config) -> Iterator[Finding]:
+    same = relations.index_rows(draft.snapshot, rows.Config, canonical_key)
     for other in draft.others(same.get(canonical_key(draft.row), ())):
         yield draft.error(
             "DUPLICATE",
@@ -51,9 +51,9 @@ def _duplicate(draft: Config) -> Iterator[Finding]:
         )
 
 
-def _secret(draft: Config) -> Iterator[Finding]:
+def _check_secrets(draft: Config) -> Iterator[Finding]:
     # A known setting holds no secret, whatever its name is.
-    named = find_setting(draft.row) is None and _SECRET_KEY.search(_plain_key(draft.row)[1])
+    named = find_setting(draft.row) is None and _SECRET_KEY.search(_get_plain_key(draft.row)[1])
     if named or _SECRET_VALUE.search(draft.row.config_value or ""):
         yield draft.error(
             "SECRET_IN_CONFIG",
@@ -62,18 +62,18 @@ def _secret(draft: Config) -> Iterator[Finding]:
         )
 
 
-def _value(draft: Config) -> Iterator[Finding]:
+def _check_value(draft: Config) -> Iterator[Finding]:
     setting, text = find_setting(draft.row), draft.row.config_value or ""
     if setting is None or (setting.kind.blank_is_absent and blank(text)):
         return
-    findings = list(_BY_KIND.get(setting.kind.name, _readable)(draft, setting))
+    findings = list(_CHECK_OF_KIND.get(setting.kind.name, _check_readable)(draft, setting))
     yield from findings
-    judge = _BY_NAME.get(setting.name)
+    judge = _CHECK_OF_SETTING.get(setting.name)
     if judge and not any(finding.is_error for finding in findings):
         yield from judge(draft, setting.kind.read(text))
 
 
-def _readable(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
+def _check_readable(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
     try:
         setting.kind.read(draft.row.config_value or "")
     except Unreadable as problem:
@@ -81,7 +81,7 @@ def _readable(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
         yield draft.error(code, "config_value", f"{setting.key} {problem}")
 
 
-def _number(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
+def _check_number(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
     kind = setting.kind
     low, high = kind.minimum or 0, kind.maximum or 0
     try:
@@ -95,37 +95,37 @@ def _number(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
         yield draft.error("OUT_OF_RANGE", "config_value", text)
 
 
-def _regex(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
-    return programs.regex(draft, "config_value", draft.row.config_value)
+def _check_regex(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
+    return programs.check_regex(draft, "config_value", draft.row.config_value)
 
 
-def _patterns(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
+def _check_patterns(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
     for pattern in setting.kind.read(draft.row.config_value or ""):
-        yield from programs.regex(draft, "config_value", pattern)
+        yield from programs.check_regex(draft, "config_value", pattern)
 
 
-def _json(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
-    found = list(programs.json_text(draft, "config_value", draft.row.config_value))
-    yield from found or _readable(draft, setting)
+def _check_json(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
+    found = list(programs.check_json_text(draft, "config_value", draft.row.config_value))
+    yield from found or _check_readable(draft, setting)
 
 
-def _template(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
+def _check_template(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
     strict = setting.kind.name == "prompt"
-    return programs.template(draft, "config_value", draft.row.config_value, intent=ANY, strict=strict)
+    return programs.check_template(draft, "config_value", draft.row.config_value, intent=ANY, strict=strict)
 
 
-_BY_KIND: Mapping[str, Callable[[Config, Setting[Any]], Iterator[Finding]]] = {
-    "int": _number,
-    "decimal": _number,
-    "regex": _regex,
-    "patterns": _patterns,
-    "json": _json,
-    "prompt": _template,
-    "template": _template,
+_CHECK_OF_KIND: Mapping[str, Callable[[Config, Setting[Any]], Iterator[Finding]]] = {
+    "int": _check_number,
+    "decimal": _check_number,
+    "regex": _check_regex,
+    "patterns": _check_patterns,
+    "json": _check_json,
+    "prompt": _check_template,
+    "template": _check_template,
 }
 
 
-def _matrix(draft: Config, matrix: Mapping[str, Any]) -> Iterator[Finding]:
+def _check_matrix(draft: Config, matrix: Mapping[str, Any]) -> Iterator[Finding]:
     pairs = {f"{subject}:{act}" for subject in settings.SUBJECTS for act in DialogueAct}
     for key, value in matrix.items():
         if key.strip().upper() not in pairs:
@@ -139,13 +139,13 @@ def _matrix(draft: Config, matrix: Mapping[str, Any]) -> Iterator[Finding]:
             )
 
 
-def _allowed_next(draft: Config, allowed: Mapping[str, Any]) -> Iterator[Finding]:
+def _check_allowed_next(draft: Config, allowed: Mapping[str, Any]) -> Iterator[Finding]:
     for key, codes in allowed.items():
         if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
             yield draft.error("SHAPE_INVALID", "config_value", f"{key} must be a list of tool codes.")
 
 
-def _reset_codes(draft: Config, codes: tuple[str, ...]) -> Iterator[Finding]:
+def _check_reset_codes(draft: Config, codes: tuple[str, ...]) -> Iterator[Finding]:
     known = draft.snapshot.table(rows.Intent).by_pk
     for code in codes:
         if code not in known:
@@ -153,7 +153,7 @@ def _reset_codes(draft: Config, codes: tuple[str, ...]) -> Iterator[Finding]:
             yield draft.warning("RESET_CODES_UNKNOWN", "config_value", f"The intent {code} does not exist.{hint}")
 
 
-def _model(draft: Config, name: str) -> Iterator[Finding]:
+def _check_model_name(draft: Config, name: str) -> Iterator[Finding]:
     if name.strip() not in draft.world.models:
         known = draft.world.models
         yield draft.error(
@@ -163,16 +163,16 @@ def _model(draft: Config, name: str) -> Iterator[Finding]:
         )
 
 
-_BY_NAME: Mapping[str, Judge] = {
-    settings.MATRIX.name: _matrix,
-    tools.ALLOWED_NEXT.name: _allowed_next,
-    intents.RESET_INTENT_CODES.name: _reset_codes,
-    llm.MODEL.name: _model,
+_CHECK_OF_SETTING: Mapping[str, ValueCheck] = {
+    settings.MATRIX.name: _check_matrix,
+    tools.ALLOWED_NEXT.name: _check_allowed_next,
+    intents.RESET_INTENT_CODES.name: _check_reset_codes,
+    llm.MODEL.name: _check_model_name,
 }
 
 
-def _check_known(draft: Config) -> Iterator[Finding]:
-    setting, (family, key) = find_setting(draft.row), _plain_key(draft.row)
+def _check_key(draft: Config) -> Iterator[Finding]:
+    setting, (family, key) = find_setting(draft.row), _get_plain_key(draft.row)
     written = f"{draft.row.config_type} / {draft.row.config_key}"
     if setting is None:
         names = (f"{each.type} / {each.key}" for each in CATALOGUE.values())
@@ -185,7 +185,7 @@ def _check_known(draft: Config) -> Iterator[Finding]:
         )
 
 
-def _qualifier(draft: Config) -> Iterator[Finding]:
+def _check_qualifier(draft: Config) -> Iterator[Finding]:
     setting, (_, _, qualifier) = find_setting(draft.row), canonical_key(draft.row)
     if setting is None or not qualifier:
         return
@@ -203,4 +203,4 @@ def _qualifier(draft: Config) -> Iterator[Finding]:
         )
 
 
-SAVE_CHECKS = SaveChecks(form=(_duplicate, _secret, _value), fit=(_check_known, _qualifier))
+SAVE_CHECKS = SaveChecks(form=(_check_duplicates, _check_secrets, _check_value), fit=(_check_key, _check_qualifier))

@@ -6,7 +6,7 @@ from django.db.models.functions import Lower
 from config_admin.tables.base_model import ControlPlaneRow
 from config_admin.tables.config.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import make_enabled_field
-from config_admin.validation.columns import Problem, Reference, column
+from config_admin.validation.columns import Problem, Reference, declare_column
 from convengine.engine.text.compare import shorten_line
 
 
@@ -16,14 +16,14 @@ class CeConfig(ControlPlaneRow):
     save_checks = SAVE_CHECKS
 
     config_id = models.BigAutoField("id", primary_key=True)
-    config_type = column(
+    config_type = declare_column(
         models.CharField(
             "type", help_text="The part of the engine that reads the setting, for example DialogueActStep or Session."
         ),
         required=Problem("FIELD_REQUIRED", "Choose the part of the engine that reads the setting."),
         reference=Reference.SETTING_TYPE,
     )
-    config_key = column(
+    config_key = declare_column(
         models.CharField(
             "key", help_text="The name of the setting, for example SYSTEM_PROMPT. A qualifier may follow after a dot."
         ),
@@ -31,7 +31,7 @@ class CeConfig(ControlPlaneRow):
         reference=Reference.SETTING_KEY,
         depends_on="config_type",
     )
-    config_value = column(
+    config_value = declare_column(
         models.TextField("value"),
         is_code=True,
         help="The value of the setting. An empty value counts as not set.",

@@ -12,12 +12,12 @@ from convengine.engine.turn.params import KEY_SHAPE
 Container = Draft[rows.ContainerConfig]
 
 
-def _param_name(draft: Container) -> Iterator[Finding]:
+def _check_param_name(draft: Container) -> Iterator[Finding]:
     if KEY_SHAPE.match(draft.row.input_param_name or "") is None:
         yield draft.error("PARAM_NAME", "input_param_name", "Use only letters, digits, underscores, dots and hyphens.")
 
 
-def _provider(draft: Container) -> Iterator[Finding]:
+def _check_provider(draft: Container) -> Iterator[Finding]:
     row = draft.row
     address = (row.page_id, row.section_id, row.container_id)
     providers = draft.world.providers
@@ -31,9 +31,9 @@ def _provider(draft: Container) -> Iterator[Finding]:
         )
 
 
-def _in_schema(draft: Container) -> Iterator[Finding]:
+def _check_param_in_form(draft: Container) -> Iterator[Finding]:
     """Only if the intent collects fields; otherwise sending the user's text is intended."""
-    fields = relations.schema_fields(draft.snapshot, draft.row.intent_code)
+    fields = relations.list_form_fields(draft.snapshot, draft.row.intent_code)
     name = draft.row.input_param_name
     if fields and name not in fields:
         yield draft.warning(
@@ -43,8 +43,8 @@ def _in_schema(draft: Container) -> Iterator[Finding]:
         )
 
 
-def _same_key(draft: Container) -> Iterator[Finding]:
-    for other in draft.others(relations.same_scope(draft.snapshot, draft.row)):
+def _check_duplicate_param(draft: Container) -> Iterator[Finding]:
+    for other in draft.others(relations.find_rows_of_scope(draft.snapshot, draft.row)):
         if draft.row.enabled and other.input_param_name == draft.row.input_param_name:
             yield draft.warning(
                 "DUPLICATE",
@@ -55,6 +55,6 @@ def _same_key(draft: Container) -> Iterator[Finding]:
 
 
 SAVE_CHECKS = SaveChecks(
-    form=(_param_name, _provider),
-    fit=(_in_schema, common.duplicate_row, _same_key),
+    form=(_check_param_name, _check_provider),
+    fit=(_check_param_in_form, common.check_duplicate_row, _check_duplicate_param),
 )

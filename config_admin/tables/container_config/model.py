@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.container_config.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import NAME_FORMAT, make_enabled_field, priority
-from config_admin.validation.columns import column
+from config_admin.validation.columns import declare_column
 
 
 class CeContainerConfig(ScopedRow):
@@ -17,7 +17,7 @@ class CeContainerConfig(ScopedRow):
     page_id = models.IntegerField("page", help_text="First part of the address of the data.")
     section_id = models.IntegerField("section", help_text="Second part of the address of the data.")
     container_id = models.IntegerField("container", help_text="Third part of the address of the data.")
-    input_param_name = column(
+    input_param_name = declare_column(
         models.CharField(
             "name",
             validators=[NAME_FORMAT],

@@ -13,17 +13,17 @@ from convengine.engine.turn.scope import ANY
 Intent = Draft[rows.Intent]
 
 
-def _code(draft: Intent) -> Iterator[Finding]:
+def _check_code(draft: Intent) -> Iterator[Finding]:
     value = code(draft.row.intent_code)
     if value == ANY:
         yield draft.error("INTENT_RESERVED", "intent_code", "ANY stands for every intent. Choose another code.")
     elif common.CODE.fullmatch(value) is None:
-        yield common.code_format(draft, "intent_code")
+        yield common.report_code_format(draft, "intent_code")
 
 
 def _check_renaming(draft: Intent) -> Iterator[Finding]:
     old = draft.replaces
-    if old and code(str(old.pk)) != code(draft.row.intent_code) and references.referring(draft.snapshot, old):
+    if old and code(str(old.pk)) != code(draft.row.intent_code) and references.find_references(draft.snapshot, old):
         yield draft.error(
             "CONFLICT",
             "intent_code",
@@ -31,15 +31,15 @@ def _check_renaming(draft: Intent) -> Iterator[Finding]:
         )
 
 
-def _resets(draft: Intent) -> bool:
+def _is_reset_intent(draft: Intent) -> bool:
     return code(draft.row.intent_code) in live_settings.read(draft.snapshot, RESET_INTENT_CODES).value
 
 
-def _check_mixed_reset(draft: Intent) -> Iterator[Finding]:
-    if not _resets(draft):
+def _check_rows_of_reset_intent(draft: Intent) -> Iterator[Finding]:
+    if not _is_reset_intent(draft):
         return
     for row_type in (rows.Rule, rows.OutputSchema, rows.Response):
-        if relations.of_intent(draft.snapshot, row_type, draft.row.intent_code):
+        if relations.find_rows_of_intent(draft.snapshot, row_type, draft.row.intent_code):
             yield draft.warning(
                 "RESET_INTENT_MIXED",
                 "intent_code",
@@ -49,10 +49,10 @@ def _check_mixed_reset(draft: Intent) -> Iterator[Finding]:
 
 
 def _check_answers(draft: Intent) -> Iterator[Finding]:
-    if not draft.row.enabled or _resets(draft):
+    if not draft.row.enabled or _is_reset_intent(draft):
         return
-    if not any(relations.sharing_scope(draft.snapshot, rows.Response, draft.row.intent_code, ANY)):
+    if not any(relations.find_rows_sharing_scope(draft.snapshot, rows.Response, draft.row.intent_code, ANY)):
         yield draft.warning("NO_RESPONSE_FOR_INTENT", None, "This intent has no answer yet. Add one.")
 
 
-SAVE_CHECKS = SaveChecks(form=(_code, _check_renaming), fit=(_check_mixed_reset, _check_answers))
+SAVE_CHECKS = SaveChecks(form=(_check_code, _check_renaming), fit=(_check_rows_of_reset_intent, _check_answers))

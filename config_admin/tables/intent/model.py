@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.intent.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import CodeField, make_enabled_field, optional_name, optional_text, priority
-from config_admin.validation.columns import Problem, column
+from config_admin.validation.columns import Problem, declare_column
 from convengine.engine.text.compare import shorten_line
 
 
@@ -14,13 +14,13 @@ class CeIntent(ControlPlaneRow):
 
     save_checks = SAVE_CHECKS
 
-    intent_code = column(
+    intent_code = declare_column(
         CodeField(
             "code", primary_key=True, help_text="Capital letters, digits and underscores, for example CANCEL_ORDER."
         ),
         is_code=True,
     )
-    description = column(
+    description = declare_column(
         models.TextField(help_text="When this intent applies. A model chooses the intent by this text."),
         required=Problem(
             "DESCRIPTION_BLANK", "Describe when this intent applies. A model chooses the intent by this text."

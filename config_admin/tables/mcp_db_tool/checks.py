@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from config_admin.tables.output_schema.checks import valid_schema
+from config_admin.tables.output_schema.checks import check_json_schema
 from config_admin.validation import relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
@@ -17,7 +17,7 @@ from convengine.server.executors import sql_guard
 DbTool = Draft[rows.DbTool]
 
 
-def of_group(draft: Draft[Any], group: ToolGroup, message: str) -> Iterator[Finding]:
+def check_tool_group(draft: Draft[Any], group: ToolGroup, message: str) -> Iterator[Finding]:
     """The tool of the row exists and belongs to the group; `message` names {tool} and {group}."""
     tool = draft.snapshot.row(rows.Tool, draft.row.tool_id)
     if tool is None:
@@ -26,7 +26,7 @@ def of_group(draft: Draft[Any], group: ToolGroup, message: str) -> Iterator[Find
         yield draft.error("CONFLICT", "tool_id", message.format(tool=tool.tool_code, group=tool.tool_group))
 
 
-def argument_schema(draft: Draft[Any]) -> Iterator[Finding]:
+def check_argument_schema(draft: Draft[Any]) -> Iterator[Finding]:
     """`param_schema` is a JSON Schema of type object."""
     schema = as_json(draft.row.param_schema)
     if schema is UNREADABLE:
@@ -34,14 +34,14 @@ def argument_schema(draft: Draft[Any]) -> Iterator[Finding]:
     if not isinstance(schema, dict) or schema.get("type") != "object":
         yield draft.error("SHAPE_INVALID", "param_schema", 'Describe the arguments by an object with "type": "object".')
     else:
-        yield from valid_schema(draft, "param_schema", schema)
+        yield from check_json_schema(draft, "param_schema", schema)
 
 
-def _tool(draft: DbTool) -> Iterator[Finding]:
-    yield from of_group(draft, ToolGroup.DB, "{tool} is in group {group}. Only tools in group DB have SQL.")
+def _check_tool(draft: DbTool) -> Iterator[Finding]:
+    yield from check_tool_group(draft, ToolGroup.DB, "{tool} is in group {group}. Only tools in group DB have SQL.")
 
 
-def _settings(draft: DbTool) -> Iterator[Finding]:
+def _check_read_only_guard(draft: DbTool) -> Iterator[Finding]:
     row = draft.row
     if not row.safe_mode and not draft.world.unsafe_sql_allowed:
         yield draft.error(
@@ -49,29 +49,29 @@ def _settings(draft: DbTool) -> Iterator[Finding]:
         )
 
 
-def _database(draft: DbTool) -> Iterator[Finding]:
+def _check_database(draft: DbTool) -> Iterator[Finding]:
     if draft.world.tool_databases is not None and not draft.world.tool_databases:
         yield draft.warning(
             "DATABASE_UNKNOWN", None, "This installation has no database for tools. Set CE_TOOL_DATABASE_URLS."
         )
 
 
-def _lists(draft: DbTool) -> Iterator[Finding]:
+def _check_identifier_shape(draft: DbTool) -> Iterator[Finding]:
     row = draft.row
     listed = as_json(row.allowed_identifiers)
-    if listed is not None and listed is not UNREADABLE and not _lists_of_names(listed):
+    if listed is not None and listed is not UNREADABLE and not _is_lists_of_names(listed):
         yield draft.error(
             "SHAPE_INVALID", "allowed_identifiers", 'Use JSON like {"name":["table_a","table_b"]}: lists of names.'
         )
 
 
-def _lists_of_names(value: Any) -> bool:
+def _is_lists_of_names(value: Any) -> bool:
     return isinstance(value, dict) and all(
         isinstance(names, list) and all(isinstance(name, str) for name in names) for names in value.values()
     )
 
 
-def _read_only(draft: DbTool) -> Iterator[Finding]:
+def _check_statement(draft: DbTool) -> Iterator[Finding]:
     row = draft.row
     try:
         sql_guard.readable(
@@ -91,7 +91,7 @@ def _fill_template(row: rows.DbTool) -> str:
     return template
 
 
-def _check_identifier_lists(draft: DbTool) -> Iterator[Finding]:
+def _check_identifier_names(draft: DbTool) -> Iterator[Finding]:
     lists = as_json(draft.row.allowed_identifiers)
     for listed in lists.values() if isinstance(lists, dict) else ():
         for value in listed if isinstance(listed, list) else ():
@@ -103,9 +103,9 @@ def _check_identifier_lists(draft: DbTool) -> Iterator[Finding]:
                 )
 
 
-def _names(draft: DbTool) -> Iterator[Finding]:
+def _check_declared_names(draft: DbTool) -> Iterator[Finding]:
     params = sql_guard.parameters(_fill_template(draft.row), draft.row.dialect)
-    declared = relations.properties(draft.row.param_schema)
+    declared = relations.get_properties(draft.row.param_schema)
     for name in sorted(params - declared.keys() - {"limit"}):
         yield draft.error("SQL_PARAM_UNDECLARED", "sql_template", f":{name} is not in the parameter schema.")
     lists = as_json(draft.row.allowed_identifiers)
@@ -117,7 +117,7 @@ def _names(draft: DbTool) -> Iterator[Finding]:
 
 def _check_unused_parameters(draft: DbTool) -> Iterator[Finding]:
     params = sql_guard.parameters(_fill_template(draft.row), draft.row.dialect)
-    for name in relations.properties(draft.row.param_schema):
+    for name in relations.get_properties(draft.row.param_schema):
         if name not in params | sql_guard.identifiers(draft.row.sql_template) | {"limit"}:
             yield draft.warning(
                 "SQL_PARAM_UNUSED", "param_schema", f"The parameter {name} is not used in the statement."
@@ -131,6 +131,14 @@ def _check_unused_parameters(draft: DbTool) -> Iterator[Finding]:
 
 
 SAVE_CHECKS = SaveChecks(
-    form=(_tool, _settings, argument_schema, _lists, _check_identifier_lists, _read_only, _names),
-    fit=(_check_unused_parameters, _database),
+    form=(
+        _check_tool,
+        _check_read_only_guard,
+        check_argument_schema,
+        _check_identifier_shape,
+        _check_identifier_names,
+        _check_statement,
+        _check_declared_names,
+    ),
+    fit=(_check_unused_parameters, _check_database),
 )

@@ -7,7 +7,7 @@ from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.mcp_db_tool.checks import SAVE_CHECKS
 from config_admin.tables.mcp_tool.model import CeMcpTool
 from config_admin.tables.model_fields import document, flag, word
-from config_admin.validation.columns import SQL, Bounds, Problem, column
+from config_admin.validation.columns import SQL, Bounds, Problem, declare_column
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import SqlDialect
 
@@ -19,7 +19,7 @@ class CeMcpDbTool(ControlPlaneRow):
 
     tool = models.OneToOneField(CeMcpTool, on_delete=models.CASCADE, primary_key=True, related_name="db_tool")
     dialect = word(SqlDialect, default=SqlDialect.POSTGRES.value)
-    sql_template = column(
+    sql_template = declare_column(
         models.TextField("SQL", help_text="Use :name for a value and ${name} for an allowed identifier."),
         language=SQL,
     )
@@ -29,13 +29,13 @@ class CeMcpDbTool(ControlPlaneRow):
     allowed_identifiers = document(
         null=True, blank=True, help_text='Values that ${name} may take, for example {"name": ["table_a", "table_b"]}.'
     )
-    allowed_tables = column(
+    allowed_tables = declare_column(
         document(null=True, blank=True, help_text="A list of tables. Empty allows all tables of the read-only login."),
         shape=list,
         misshapen=Problem("SHAPE_INVALID", "Use a JSON list of table names."),
     )
     safe_mode = flag(True, help_text="Only statements that read are allowed.")
-    max_rows = column(
+    max_rows = declare_column(
         models.IntegerField(
             default=200,
             db_default=200,

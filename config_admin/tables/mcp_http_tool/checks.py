@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from config_admin.tables.mcp_db_tool.checks import argument_schema, of_group
-from config_admin.tables.tool.checks import texts
+from config_admin.tables.mcp_db_tool.checks import check_argument_schema, check_tool_group
+from config_admin.tables.tool.checks import list_texts
 from config_admin.validation import common, programs, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
@@ -29,13 +29,13 @@ POLICY_KEYS = frozenset(
 )
 
 
-def _tool(draft: HttpTool) -> Iterator[Finding]:
-    yield from of_group(
+def _check_tool(draft: HttpTool) -> Iterator[Finding]:
+    yield from check_tool_group(
         draft, ToolGroup.HTTP_API, "{tool} is in group {group}. Only tools in group HTTP_API make HTTP calls."
     )
 
 
-def _connection(draft: HttpTool) -> Iterator[Finding]:
+def _check_connection(draft: HttpTool) -> Iterator[Finding]:
     name, known = draft.row.connection_name, draft.world.http_connections
     if name not in known:
         hint = did_you_mean(str(name), known)
@@ -46,41 +46,41 @@ def _connection(draft: HttpTool) -> Iterator[Finding]:
         )
 
 
-def _address(draft: HttpTool) -> Iterator[Finding]:
+def _check_address(draft: HttpTool) -> Iterator[Finding]:
     if re.match(r"\s*(?:[a-z][a-z0-9+.-]*:)?//", draft.row.url_template or "", re.IGNORECASE):
         yield draft.error("SHAPE_INVALID", "url_template", "Enter the path only. The host comes from the connection.")
 
 
-def _method(draft: HttpTool) -> Iterator[Finding]:
+def _check_body(draft: HttpTool) -> Iterator[Finding]:
     method = code(draft.row.method)
     if method in _BODILESS and not blank(draft.row.body_template):
         yield draft.error("CONFLICT", "body_template", f"{method} requests have no body. Remove it.")
 
 
-def _objects(draft: HttpTool) -> Iterator[Finding]:
-    for name in _object(draft.row.headers_json):
+def _check_headers_and_policy(draft: HttpTool) -> Iterator[Finding]:
+    for name in _read_object(draft.row.headers_json):
         if common.CREDENTIAL.search(name):
             yield draft.error(
                 "CONFLICT", "headers_json", "Do not store credentials here. Configure them in the connection."
             )
-    for name in _object(draft.row.policy_json):
+    for name in _read_object(draft.row.policy_json):
         if str(name).lower().replace("-", "_") not in POLICY_KEYS:
             hint = did_you_mean(str(name), POLICY_KEYS)
             yield draft.error("CHOICE_UNKNOWN", "policy_json", f"{name} is not a setting of HTTP calls.{hint}")
 
 
-def _object(value: Any) -> dict[str, Any]:
+def _read_object(value: Any) -> dict[str, Any]:
     found = as_json(value)
     return found if isinstance(found, dict) else {}
 
 
-def _templates(draft: HttpTool) -> Iterator[Finding]:
-    row, declared = draft.row, relations.properties(draft.row.param_schema)
+def _check_templates(draft: HttpTool) -> Iterator[Finding]:
+    row, declared = draft.row, relations.get_properties(draft.row.param_schema)
     places = [("url_template", row.url_template), ("body_template", row.body_template)]
     for field in ("headers_json", "query_json"):
-        places += [(field, text) for text in texts(_object(getattr(row, field)))]
+        places += [(field, text) for text in list_texts(_read_object(getattr(row, field)))]
     for field, text in places:
-        found = [finding for finding in programs.template(draft, field, text, intent=ANY) if finding.is_error]
+        found = [finding for finding in programs.check_template(draft, field, text, intent=ANY) if finding.is_error]
         yield from found
         if found or not text:
             continue
@@ -88,10 +88,10 @@ def _templates(draft: HttpTool) -> Iterator[Finding]:
             yield draft.error("CHOICE_UNKNOWN", field, f"{name} is not in the parameter schema.")
 
 
-def _mapping(draft: HttpTool) -> Iterator[Finding]:
-    mode, mapping = code(draft.row.mapping_mode), _object(draft.row.mapping_json)
+def _check_mapping(draft: HttpTool) -> Iterator[Finding]:
+    mode, mapping = code(draft.row.mapping_mode), _read_object(draft.row.mapping_json)
     if mode == MappingMode.JSON_PATH:
-        yield from programs.json_path(draft, "mapping_json", mapping.get("jsonPath"))
+        yield from programs.check_json_path(draft, "mapping_json", mapping.get("jsonPath"))
     elif mode == MappingMode.FIELD_TEMPLATE:
         paths = mapping.get("fieldPaths")
         if not isinstance(paths, dict) or not paths or not all(isinstance(path, str) for path in paths.values()):
@@ -102,7 +102,7 @@ def _mapping(draft: HttpTool) -> Iterator[Finding]:
             )
             return
         for path in paths.values():
-            yield from programs.json_path(draft, "mapping_json", path)
+            yield from programs.check_json_path(draft, "mapping_json", path)
     elif mode == MappingMode.MAPPER_CLASS and mapping.get("mapper") not in draft.world.mappers:
         yield draft.error(
             "NOT_REGISTERED",
@@ -111,8 +111,8 @@ def _mapping(draft: HttpTool) -> Iterator[Finding]:
         )
 
 
-def _repeats(draft: HttpTool) -> Iterator[Finding]:
-    policy = {str(name).lower().replace("-", "_"): value for name, value in _object(draft.row.policy_json).items()}
+def _check_retries(draft: HttpTool) -> Iterator[Finding]:
+    policy = {str(name).lower().replace("-", "_"): value for name, value in _read_object(draft.row.policy_json).items()}
     repeats = truthy(policy.get("retry_non_idempotent")) and policy.get("max_attempts") != 1
     if repeats and code(draft.row.method) not in _REPEATABLE:
         yield draft.warning(
@@ -121,5 +121,15 @@ def _repeats(draft: HttpTool) -> Iterator[Finding]:
 
 
 SAVE_CHECKS = SaveChecks(
-    form=(_tool, _connection, _address, _method, argument_schema, _objects, _templates, _mapping), fit=(_repeats,)
+    form=(
+        _check_tool,
+        _check_connection,
+        _check_address,
+        _check_body,
+        check_argument_schema,
+        _check_headers_and_policy,
+        _check_templates,
+        _check_mapping,
+    ),
+    fit=(_check_retries,),
 )

@@ -8,7 +8,7 @@ from config_admin.tables.base_model import ControlPlaneRow
 from config_admin.tables.mcp_http_tool.checks import SAVE_CHECKS
 from config_admin.tables.mcp_tool.model import CeMcpTool
 from config_admin.tables.model_fields import document, optional_text, word
-from config_admin.validation.columns import TEMPLATE, Problem, Reference, column
+from config_admin.validation.columns import TEMPLATE, Problem, Reference, declare_column
 from convengine.engine.turn.enums import HttpMethod, MappingMode
 
 
@@ -26,27 +26,27 @@ class CeMcpHttpTool(ControlPlaneRow):
     save_checks = SAVE_CHECKS
 
     tool = models.OneToOneField(CeMcpTool, on_delete=models.CASCADE, primary_key=True, related_name="http_tool")
-    connection_name = column(
+    connection_name = declare_column(
         models.CharField("connection", help_text="The name of a connection of this deployment."),
         reference=Reference.CONNECTION,
     )
     method = word(HttpMethod, default=HttpMethod.GET.value)
-    url_template = column(
+    url_template = declare_column(
         models.TextField("path", help_text="The path only. The host comes from the connection."),
         required=Problem("FIELD_REQUIRED", "Enter the path below the connection's address."),
         is_code=True,
     )
-    headers_json = column(
+    headers_json = declare_column(
         document(default=dict, verbose_name="headers", help_text="The values may be templates."),
         shape=dict,
         misshapen=_OBJECT,
     )
-    query_json = column(
+    query_json = declare_column(
         document(default=dict, verbose_name="query", help_text="The values may be templates."),
         shape=dict,
         misshapen=_OBJECT,
     )
-    body_template = column(
+    body_template = declare_column(
         optional_text(verbose_name="body", help_text="Not sent with GET, HEAD and DELETE."), language=TEMPLATE
     )
     param_schema = document(
@@ -54,7 +54,7 @@ class CeMcpHttpTool(ControlPlaneRow):
         verbose_name="parameters",
         help_text="JSON Schema of the arguments. Calls with other arguments are rejected.",
     )
-    policy_json = column(
+    policy_json = declare_column(
         document(
             default=dict, verbose_name="policy", help_text="Values that override the McpHttpApi settings for this tool."
         ),
@@ -62,7 +62,7 @@ class CeMcpHttpTool(ControlPlaneRow):
         misshapen=_OBJECT,
     )
     mapping_mode = word(MappingMode, default=MappingMode.RAW_JSON.value, verbose_name="result")
-    mapping_json = column(
+    mapping_json = declare_column(
         document(
             default=dict,
             verbose_name="mapping",

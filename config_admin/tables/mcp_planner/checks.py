@@ -18,7 +18,7 @@ TOOL_NAMES = frozenset({"mcp_tools", "tools", "available_tools", "tool_list", "m
 _NAMED_TOOL = re.compile(r"`([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+)`")
 
 
-def _shows_tools(draft: Planner) -> Iterator[Finding]:
+def _check_tools_variable(draft: Planner) -> Iterator[Finding]:
     used = render.list_names(to_jinja(draft.row.system_prompt)) | render.list_names(to_jinja(draft.row.user_prompt))
     if not {name.split(".")[0] for name in used} & TOOL_NAMES:
         yield draft.warning(
@@ -28,12 +28,12 @@ def _shows_tools(draft: Planner) -> Iterator[Finding]:
         )
 
 
-def _named_tools(draft: Planner) -> Iterator[Finding]:
+def _check_tool_names(draft: Planner) -> Iterator[Finding]:
     """Dotted codes in back-ticks limit the planner's list; `mcp.…` names a discovered tool, which has no row."""
     row = draft.row
     available = {
         tool.tool_code.lower(): tool.tool_code
-        for tool in relations.sharing_scope(draft.snapshot, rows.Tool, row.intent_code, row.state_code)
+        for tool in relations.find_rows_sharing_scope(draft.snapshot, rows.Tool, row.intent_code, row.state_code)
     }
     for field, text in (("system_prompt", row.system_prompt), ("user_prompt", row.user_prompt)):
         for name in dict.fromkeys(_NAMED_TOOL.findall(text)):
@@ -46,11 +46,11 @@ def _named_tools(draft: Planner) -> Iterator[Finding]:
                 )
 
 
-def _two(draft: Planner) -> Iterator[Finding]:
-    for other in draft.others(relations.same_scope(draft.snapshot, draft.row)):
+def _check_duplicate_scope(draft: Planner) -> Iterator[Finding]:
+    for other in draft.others(relations.find_rows_of_scope(draft.snapshot, draft.row)):
         if draft.row.enabled:
             yield draft.warning("TWO_PLANNERS", None, f"Row {other.pk} has the same scope. The newer one is used.")
             return
 
 
-SAVE_CHECKS = SaveChecks(fit=(_shows_tools, _named_tools, _two))
+SAVE_CHECKS = SaveChecks(fit=(_check_tools_variable, _check_tool_names, _check_duplicate_scope))

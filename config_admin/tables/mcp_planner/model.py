@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.mcp_planner.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import make_enabled_field
-from config_admin.validation.columns import TEMPLATE, Problem, column
+from config_admin.validation.columns import TEMPLATE, Problem, declare_column
 
 
 class CeMcpPlanner(ScopedRow):
@@ -14,14 +14,14 @@ class CeMcpPlanner(ScopedRow):
     save_checks = SAVE_CHECKS
 
     planner_id = models.BigAutoField("id", primary_key=True)
-    system_prompt = column(
+    system_prompt = declare_column(
         models.TextField(),
         required=Problem("FIELD_REQUIRED", "Enter the system prompt."),
         language=TEMPLATE,
         is_strict=True,
         help="The system prompt of the planner.",
     )
-    user_prompt = column(
+    user_prompt = declare_column(
         models.TextField(help_text="Must contain {{mcp_tools}}, otherwise the planner does not know the tools."),
         required=Problem("FIELD_REQUIRED", "Enter the user prompt."),
         language=TEMPLATE,

@@ -18,28 +18,30 @@ Server = Draft[rows.McpServer]
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def _key(row: Any) -> str:
+def _get_name_key(row: Any) -> str:
     return (row.name or "").strip().lower()
 
 
-def _name(draft: Server) -> Iterator[Finding]:
+def _check_name(draft: Server) -> Iterator[Finding]:
     if _NAME.fullmatch(draft.row.name or "") is None:
         yield draft.error(
             "CODE_FORMAT", "name", "Use only letters, digits, underscores and hyphens. Dots are not allowed."
         )
-    for other in draft.others(relations.all_by(draft.snapshot, rows.McpServer, _key).get(_key(draft.row), ())):
+    for other in draft.others(
+        relations.index_rows(draft.snapshot, rows.McpServer, _get_name_key).get(_get_name_key(draft.row), ())
+    ):
         yield draft.error("DUPLICATE", "name", f"The server {draft.row.name} already exists (row {other.pk}).")
 
 
-def _transport(draft: Server) -> Iterator[Finding]:
+def _check_transport(draft: Server) -> Iterator[Finding]:
     transport = code(draft.row.transport)
     if transport == McpTransport.STDIO:
-        yield from _command(draft)
+        yield from _check_command(draft)
     elif transport in (McpTransport.HTTP, McpTransport.SSE):
-        yield from _url(draft)
+        yield from _check_url(draft)
 
 
-def _url(draft: Server) -> Iterator[Finding]:
+def _check_url(draft: Server) -> Iterator[Finding]:
     url, hosts = draft.row.url or "", draft.world.server_hosts
     if not re.match(r"https?://[^\s/]+", url):
         yield draft.error("FIELD_REQUIRED", "url", "Enter the server's address, starting with https:// or http://.")
@@ -49,7 +51,7 @@ def _url(draft: Server) -> Iterator[Finding]:
         )
 
 
-def _command(draft: Server) -> Iterator[Finding]:
+def _check_command(draft: Server) -> Iterator[Finding]:
     allowed = draft.world.stdio_commands
     if blank(draft.row.command):
         yield draft.error("FIELD_REQUIRED", "command", f"Choose the command to start. Allowed: {join_names(allowed)}.")
@@ -61,12 +63,12 @@ def _command(draft: Server) -> Iterator[Finding]:
         )
 
 
-def _documents(draft: Server) -> Iterator[Finding]:
+def _check_documents(draft: Server) -> Iterator[Finding]:
     for field in ("env_json", "headers_json"):
-        yield from _secrets(draft, field)
+        yield from _check_secrets(draft, field)
 
 
-def _secrets(draft: Server, field: str) -> Iterator[Finding]:
+def _check_secrets(draft: Server, field: str) -> Iterator[Finding]:
     """Secrets are named; a row, its history and its exports contain none."""
     pairs = as_json(getattr(draft.row, field))
     for name, value in pairs.items() if isinstance(pairs, dict) else ():
@@ -80,8 +82,8 @@ def _secrets(draft: Server, field: str) -> Iterator[Finding]:
 
 SAVE_CHECKS = SaveChecks(
     form=(
-        _name,
-        _transport,
-        _documents,
+        _check_name,
+        _check_transport,
+        _check_documents,
     ),
 )

@@ -6,7 +6,7 @@ from django.db import models
 from config_admin.tables.base_model import ControlPlaneRow
 from config_admin.tables.mcp_server.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import CodeField, document, make_enabled_field, not_blank, optional_name, word
-from config_admin.validation.columns import Bounds, Problem, Reference, column
+from config_admin.validation.columns import Bounds, Problem, Reference, declare_column
 from convengine.engine.turn.enums import McpTransport
 from convengine.engine.turn.scope import ANY, UNKNOWN
 
@@ -19,7 +19,7 @@ class CeMcpServer(ControlPlaneRow):
     ENGINE_COLUMNS = ("last_status", "tool_cache_json", "cached_at")
 
     server_id = models.BigAutoField("id", primary_key=True)
-    name = column(
+    name = declare_column(
         models.CharField(
             unique=True,
             validators=[RegexValidator(r"^[A-Za-z0-9_-]+$", "Letters, digits, _ and - only.", "CODE_FORMAT")],
@@ -28,24 +28,24 @@ class CeMcpServer(ControlPlaneRow):
         help="The name by which its tools are called: mcp.name.tool.",
     )
     transport = word(McpTransport)
-    command = column(
+    command = declare_column(
         optional_name(help_text="Only for STDIO: a command that the deployment allows."),
         reference=Reference.COMMAND,
     )
-    args_json = column(
+    args_json = declare_column(
         document(null=True, blank=True, verbose_name="arguments", help_text="Only for STDIO: a JSON list of texts."),
         shape=list,
         misshapen=Problem("SHAPE_INVALID", "This must be a JSON list of texts."),
     )
-    env_json = column(
+    env_json = declare_column(
         document(
             null=True, blank=True, verbose_name="environment", help_text="Only for STDIO: a JSON object of texts."
         ),
         shape=dict,
         misshapen=Problem("SHAPE_INVALID", "This must be a JSON object."),
     )
-    url = column(optional_name(verbose_name="address", help_text="Only for HTTP and SSE."), is_code=True)
-    headers_json = column(
+    url = declare_column(optional_name(verbose_name="address", help_text="Only for HTTP and SSE."), is_code=True)
+    headers_json = declare_column(
         document(
             null=True,
             blank=True,
@@ -55,17 +55,17 @@ class CeMcpServer(ControlPlaneRow):
         shape=dict,
         misshapen=Problem("SHAPE_INVALID", "This must be a JSON object."),
     )
-    intent_code = column(
+    intent_code = declare_column(
         CodeField("intent", default="ANY", db_default="ANY", help_text="The tools of this server may be used here."),
         reference=Reference.INTENT,
         reserved=(ANY, UNKNOWN),
     )
-    state_code = column(
+    state_code = declare_column(
         CodeField("state", default="ANY", db_default="ANY", help_text="The tools of this server may be used here."),
         reference=Reference.STATE,
         reserved=(ANY, UNKNOWN),
     )
-    allowed_tools_json = column(
+    allowed_tools_json = declare_column(
         document(
             null=True,
             blank=True,
@@ -75,7 +75,7 @@ class CeMcpServer(ControlPlaneRow):
         shape=list,
         misshapen=Problem("SHAPE_INVALID", "This must be a JSON list of texts."),
     )
-    timeout_ms = column(
+    timeout_ms = declare_column(
         models.IntegerField("time limit (ms)", default=10_000, db_default=10_000, validators=[MinValueValidator(1)]),
         bounds=Bounds(
             100, 300_000, Problem("OUT_OF_RANGE", "The limit must be a whole number from 100 to 300000 (milliseconds).")

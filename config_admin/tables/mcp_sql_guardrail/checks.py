@@ -13,21 +13,21 @@ from convengine.engine.turn.enums import GuardrailType
 
 Guardrail = Draft[rows.SqlGuardrail]
 _NAME = re.compile(r"[A-Za-z0-9_]+")
-_EVERYWHERE = frozenset({"select", "with", "from"})
+_IN_EVERY_QUERY = frozenset({"select", "with", "from"})
 
 
-def _value(draft: Guardrail) -> Iterator[Finding]:
+def _check_value(draft: Guardrail) -> Iterator[Finding]:
     if _NAME.fullmatch((draft.row.match_value or "").strip()) is None:
         yield draft.error("MATCH_VALUE", "match_value", "Enter one name with letters, digits and underscores only.")
 
 
-def _key(row: Any) -> str:
+def _get_value_key(row: Any) -> str:
     return (row.match_value or "").strip().lower()
 
 
-def _against(draft: Guardrail) -> Iterator[Finding]:
-    kind, value = code(draft.row.rule_type), _key(draft.row)
-    for other in draft.others(relations.all_by(draft.snapshot, rows.SqlGuardrail, _key).get(value, ())):
+def _check_conflicts(draft: Guardrail) -> Iterator[Finding]:
+    kind, value = code(draft.row.rule_type), _get_value_key(draft.row)
+    for other in draft.others(relations.index_rows(draft.snapshot, rows.SqlGuardrail, _get_value_key).get(value, ())):
         pair = (kind, code(other.rule_type))
         if pair[0] == pair[1]:
             yield draft.error("DUPLICATE", "match_value", f"This entry already exists (row {other.pk}).")
@@ -47,9 +47,9 @@ def _against(draft: Guardrail) -> Iterator[Finding]:
             )
 
 
-def _blocks_all(draft: Guardrail) -> Iterator[Finding]:
-    if code(draft.row.rule_type) == GuardrailType.BLOCK_KEYWORD and _key(draft.row) in _EVERYWHERE:
+def _check_breadth(draft: Guardrail) -> Iterator[Finding]:
+    if code(draft.row.rule_type) == GuardrailType.BLOCK_KEYWORD and _get_value_key(draft.row) in _IN_EVERY_QUERY:
         yield draft.warning("CONFLICT", "match_value", "This blocks every query. Choose another keyword.")
 
 
-SAVE_CHECKS = SaveChecks(form=(_value, _against), fit=(_blocks_all,))
+SAVE_CHECKS = SaveChecks(form=(_check_value, _check_conflicts), fit=(_check_breadth,))

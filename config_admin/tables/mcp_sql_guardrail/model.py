@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ControlPlaneRow
 from config_admin.tables.mcp_sql_guardrail.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import LowerField, make_enabled_field, note, word
-from config_admin.validation.columns import column
+from config_admin.validation.columns import declare_column
 from convengine.engine.turn.enums import GuardrailType
 
 
@@ -16,7 +16,7 @@ class CeMcpSqlGuardrail(ControlPlaneRow):
 
     guardrail_id = models.BigAutoField("id", primary_key=True)
     rule_type = word(GuardrailType, verbose_name="kind")
-    match_value = column(
+    match_value = declare_column(
         LowerField("name", help_text="One function or keyword: letters, digits and underscores."), is_code=True
     )
     enabled = make_enabled_field()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from config_admin.tables.output_schema.checks import valid_schema
+from config_admin.tables.output_schema.checks import check_json_schema
 from config_admin.validation import relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
@@ -20,13 +20,13 @@ Tool = Draft[rows.Tool]
 GROUPS = tuple(group for group in ToolGroup if group is not ToolGroup.MCP_SERVER)
 
 
-def group(draft: Draft[Any]) -> Iterator[Finding]:
+def check_group(draft: Draft[Any]) -> Iterator[Finding]:
     """A known group, or one with an executor of an extension."""
     if code(draft.row.tool_group) not in {*GROUPS, *draft.world.executors} - {ToolGroup.MCP_SERVER}:
         yield draft.error("CHOICE_UNKNOWN", "tool_group", f"Choose one of {', '.join(GROUPS)}.")
 
 
-def no_executor(draft: Draft[Any]) -> Iterator[Finding]:
+def check_executor(draft: Draft[Any]) -> Iterator[Finding]:
     """There is an executor for tools of the group."""
     if code(draft.row.tool_group) not in draft.world.executors:
         yield draft.warning(
@@ -34,7 +34,7 @@ def no_executor(draft: Draft[Any]) -> Iterator[Finding]:
         )
 
 
-def _code(draft: Tool) -> Iterator[Finding]:
+def _check_code(draft: Tool) -> Iterator[Finding]:
     name = draft.row.tool_code or ""
     if KEY_SHAPE.match(name) is None:
         yield draft.error(
@@ -45,19 +45,19 @@ def _code(draft: Tool) -> Iterator[Finding]:
                 "order.status)."
             ),
         )
-    for other in draft.others(_same_code(draft)):
+    for other in draft.others(_find_rows_of_code(draft)):
         yield draft.error("DUPLICATE", "tool_code", f"The tool {name} already exists (row {other.pk}).")
 
 
-def _same_code(draft: Tool) -> tuple[rows.Tool, ...]:
-    by_code = relations.all_by(draft.snapshot, rows.Tool, relations.tool_code_key)
+def _find_rows_of_code(draft: Tool) -> tuple[rows.Tool, ...]:
+    by_code = relations.index_rows(draft.snapshot, rows.Tool, relations.tool_code_key)
     return by_code.get(relations.tool_code_key(draft.row), ())
 
 
-def _input_schema(draft: Tool) -> Iterator[Finding]:
+def _check_input_schema(draft: Tool) -> Iterator[Finding]:
     schema = as_json(draft.row.input_schema)
     if isinstance(schema, dict) and schema is not UNREADABLE:
-        yield from valid_schema(draft, "input_schema", schema)
+        yield from check_json_schema(draft, "input_schema", schema)
 
 
 def _check_description(draft: Tool) -> Iterator[Finding]:
@@ -69,7 +69,7 @@ def _check_description(draft: Tool) -> Iterator[Finding]:
         )
 
 
-def _everywhere(draft: Tool) -> Iterator[Finding]:
+def _check_scope(draft: Tool) -> Iterator[Finding]:
     if relations.scope_key(draft.row) == (ANY, ANY):
         yield draft.warning(
             "TOOL_SCOPE_ANY",
@@ -91,20 +91,20 @@ def _check_implementation(draft: Tool) -> Iterator[Finding]:
         )
     if code(row.tool_group) == ToolGroup.HTTP_API and draft.snapshot.row(rows.HttpTool, row.pk) is None:
         yield draft.warning("HTTP_TOOL_WITHOUT_HANDLER", None, f"No handler is registered for {row.tool_code}.")
-    if code(row.tool_group) == ToolGroup.WORKFLOW_ACTION and not _task_of(draft):
+    if code(row.tool_group) == ToolGroup.WORKFLOW_ACTION and not _has_task(draft):
         tasks = join_names(f"{name}.{method}" for name, methods in draft.world.tasks.items() for method in methods)
         yield draft.warning(
             "NOT_REGISTERED", "tool_code", f"No handler and no task is registered for {row.tool_code}. Tasks: {tasks}."
         )
 
 
-def _task_of(draft: Tool) -> bool:
+def _has_task(draft: Tool) -> bool:
     """True when the code names a task, or a method of one."""
     task, _, method = draft.row.tool_code.rpartition(".")
     return draft.row.tool_code in draft.world.tasks or method in draft.world.tasks.get(task, ())
 
 
 SAVE_CHECKS = SaveChecks(
-    form=(_code, group, _input_schema),
-    fit=(_check_description, _everywhere, _check_implementation, no_executor),
+    form=(_check_code, check_group, _check_input_schema),
+    fit=(_check_description, _check_scope, _check_implementation, check_executor),
 )

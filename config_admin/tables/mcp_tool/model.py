@@ -6,7 +6,7 @@ from django.db.models.functions import Lower
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.mcp_tool.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import NAME_FORMAT, document, flag, make_enabled_field, note, word
-from config_admin.validation.columns import Problem, column
+from config_admin.validation.columns import Problem, declare_column
 from convengine.engine.turn.enums import ToolGroup
 
 
@@ -16,7 +16,7 @@ class CeMcpTool(ScopedRow):
     save_checks = SAVE_CHECKS
 
     tool_id = models.BigAutoField("id", primary_key=True)
-    tool_code = column(
+    tool_code = declare_column(
         models.CharField(
             "code",
             max_length=120,
@@ -27,7 +27,7 @@ class CeMcpTool(ScopedRow):
     )
     tool_group = word(ToolGroup, unknown=None, verbose_name="group")
     read_only = flag(True, help_text="The tool only reads and changes nothing in other systems.")
-    input_schema = column(
+    input_schema = declare_column(
         document(null=True, blank=True, help_text="JSON Schema of the arguments, for groups without their own form."),
         shape=dict,
         misshapen=Problem("SHAPE_INVALID", "The schema of the arguments must be a JSON object."),

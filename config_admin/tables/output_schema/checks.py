@@ -23,24 +23,24 @@ Schema = Draft[rows.OutputSchema]
 RESERVED = ENGINE_BRANCHES | RESERVED_FACTS | {"pending_slot", "pendingSlot"}
 
 
-def _shape(draft: Schema) -> Iterator[Finding]:
+def _check_shape(draft: Schema) -> Iterator[Finding]:
     schema = as_json(draft.row.json_schema)
     if schema is UNREADABLE:
         return
-    if not (isinstance(schema, dict) and schema.get("type") == "object" and relations.properties(schema)):
+    if not (isinstance(schema, dict) and schema.get("type") == "object" and relations.get_properties(schema)):
         yield draft.error(
             "SCHEMA_SHAPE",
             "json_schema",
             'The JSON Schema must be an object with "type": "object" and a non-empty "properties".',
         )
         return
-    yield from valid_schema(draft, "json_schema", schema)
-    for part in subschemas(schema):
+    yield from check_json_schema(draft, "json_schema", schema)
+    for part in list_subschemas(schema):
         yield from _check_required_fields(draft, part)
-        yield from _patterns(draft, part)
+        yield from _check_patterns(draft, part)
 
 
-def valid_schema(draft: Draft[Any], field: str, schema: Any) -> Iterator[Finding]:
+def check_json_schema(draft: Draft[Any], field: str, schema: Any) -> Iterator[Finding]:
     """A valid JSON Schema."""
     for problem in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema):
         where = "/".join(str(step) for step in problem.absolute_path)
@@ -50,33 +50,33 @@ def valid_schema(draft: Draft[Any], field: str, schema: Any) -> Iterator[Finding
         return
 
 
-def subschemas(schema: Any) -> Iterator[Mapping[str, Any]]:
+def list_subschemas(schema: Any) -> Iterator[Mapping[str, Any]]:
     """The schema, and those of its properties and items, at any depth."""
     if not isinstance(schema, Mapping):
         return
     yield schema
-    for child in (*relations.properties(schema).values(), schema.get("items")):
-        yield from subschemas(child)
+    for child in (*relations.get_properties(schema).values(), schema.get("items")):
+        yield from list_subschemas(child)
 
 
 def _check_required_fields(draft: Schema, part: Mapping[str, Any]) -> Iterator[Finding]:
     listed = part.get("required")
     for name in listed if isinstance(listed, list) else ():
-        if name not in relations.properties(part):
+        if name not in relations.get_properties(part):
             yield draft.error(
                 "SCHEMA_REQUIRED", "json_schema", f'"required" names {name}, which is not in "properties".'
             )
 
 
-def _patterns(draft: Schema, part: Mapping[str, Any]) -> Iterator[Finding]:
+def _check_patterns(draft: Schema, part: Mapping[str, Any]) -> Iterator[Finding]:
     extractors = part.get("x-extract")
     for text in (part.get("pattern"), *(extractors if isinstance(extractors, list) else (extractors,))):
         if isinstance(text, str):
-            yield from programs.regex(draft, "json_schema", text)
+            yield from programs.check_regex(draft, "json_schema", text)
 
 
 def _check_reserved_names(draft: Schema) -> Iterator[Finding]:
-    for name in relations.properties(draft.row.json_schema):
+    for name in relations.get_properties(draft.row.json_schema):
         if name in RESERVED:
             yield draft.error(
                 "SCHEMA_RESERVED_FIELD",
@@ -85,9 +85,9 @@ def _check_reserved_names(draft: Schema) -> Iterator[Finding]:
             )
 
 
-def _prompt(draft: Schema) -> Iterator[Finding]:
+def _check_prompt(draft: Schema) -> Iterator[Finding]:
     row = draft.row
-    templates = relations.of_intent(draft.snapshot, rows.PromptTemplate, row.intent_code)
+    templates = relations.find_rows_of_intent(draft.snapshot, rows.PromptTemplate, row.intent_code)
     state = code(row.state_code)
     for template in templates:
         fits = relations.scope_fits(code(template.state_code), state)
@@ -104,7 +104,7 @@ def _prompt(draft: Schema) -> Iterator[Finding]:
         )
 
 
-def _requires(draft: Schema) -> Iterator[Finding]:
+def _check_required(draft: Schema) -> Iterator[Finding]:
     schema = as_json(draft.row.json_schema)
     if not schema.get("required"):
         yield draft.warning(
@@ -114,21 +114,21 @@ def _requires(draft: Schema) -> Iterator[Finding]:
         )
 
 
-def _confirm_states(draft: Schema) -> Iterator[Finding]:
+def _check_confirmation_states(draft: Schema) -> Iterator[Finding]:
     """A form for one concrete state leaves the confirming states of the same intent without a form."""
     row = draft.row
-    own = relations.of_intent(draft.snapshot, rows.OutputSchema, row.intent_code)
+    own = relations.find_rows_of_intent(draft.snapshot, rows.OutputSchema, row.intent_code)
     states = {code(schema.state_code) for schema in (*draft.others(own), row)}
     if not row.enabled or ANY in states:
         return
-    for template in relations.of_intent(draft.snapshot, rows.PromptTemplate, row.intent_code):
+    for template in relations.find_rows_of_intent(draft.snapshot, rows.PromptTemplate, row.intent_code):
         state = code(template.state_code)
         if state not in states and state != ANY and find_capabilities(template) & {"affirm", "edit"}:
-            yield confirm_state_no_schema(draft, "state_code", state)
+            yield report_confirmation_without_form(draft, "state_code", state)
             return
 
 
-def confirm_state_no_schema(draft: Draft[Any], field: str, state: str) -> Finding:
+def report_confirmation_without_form(draft: Draft[Any], field: str, state: str) -> Finding:
     """The finding, here and at the template, about a confirming state without a form."""
     return draft.warning(
         "CONFIRM_STATE_NO_SCHEMA",
@@ -140,7 +140,7 @@ def confirm_state_no_schema(draft: Draft[Any], field: str, state: str) -> Findin
     )
 
 
-def _resets(draft: Schema) -> Iterator[Finding]:
+def _check_reset_intent(draft: Schema) -> Iterator[Finding]:
     if code(draft.row.intent_code) in live_settings.read(draft.snapshot, RESET_INTENT_CODES).value:
         yield draft.warning(
             "RESET_INTENT_MIXED",
@@ -149,18 +149,14 @@ def _resets(draft: Schema) -> Iterator[Finding]:
         )
 
 
-def _check_shadowing(draft: Schema) -> Iterator[Finding]:
-    yield from common.shadowed_row(draft, "schema_type", finding_code="SCHEMA_OPTION_SHADOWED")
-
-
 SAVE_CHECKS = SaveChecks(
-    form=(_shape, _check_reserved_names),
+    form=(_check_shape, _check_reserved_names),
     fit=(
-        _prompt,
-        _requires,
-        _confirm_states,
-        _resets,
-        common.duplicate_row,
-        _check_shadowing,
+        _check_prompt,
+        _check_required,
+        _check_confirmation_states,
+        _check_reset_intent,
+        common.check_duplicate_row,
+        common.make_shadowing_check("schema_type", finding_code="SCHEMA_OPTION_SHADOWED"),
     ),
 )

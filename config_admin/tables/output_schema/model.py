@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import document, make_enabled_field, note, priority, word
 from config_admin.tables.output_schema.checks import SAVE_CHECKS
-from config_admin.validation.columns import Problem, Reference, column
+from config_admin.validation.columns import Problem, Reference, declare_column
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import SchemaType
 from convengine.engine.turn.scope import UNKNOWN
@@ -35,7 +35,7 @@ class CeOutputSchema(ScopedRow):
 
 
 # The scope of all tables, but for ANY: a form belongs to one intent.
-column(
+declare_column(
     CeOutputSchema._meta.get_field("intent_code"),
     reference=Reference.INTENT,
     reserved=(UNKNOWN,),

@@ -14,17 +14,17 @@ from convengine.engine.turn.scope import ANY
 Action = Draft[rows.PendingAction]
 
 
-def _check_methods_present(draft: Action) -> Iterator[Finding]:
-    if not _methods(draft.row):
+def _check_methods(draft: Action) -> Iterator[Finding]:
+    if not _list_methods(draft.row):
         yield draft.error("FIELD_REQUIRED", "method_names", "Enter at least one method of the task.")
 
 
-def _methods(row: rows.PendingAction) -> list[str]:
+def _list_methods(row: rows.PendingAction) -> list[str]:
     return [name.strip() for name in (row.method_names or "").split(",") if name.strip()]
 
 
-def _task(draft: Action) -> Iterator[Finding]:
-    task, methods, registered = (draft.row.bean_name or "").strip(), _methods(draft.row), draft.world.tasks
+def _check_task(draft: Action) -> Iterator[Finding]:
+    task, methods, registered = (draft.row.bean_name or "").strip(), _list_methods(draft.row), draft.world.tasks
     if task and methods:
         try:
             set_task.check_reference(set_task.TaskReference(task, tuple(methods)), registered)
@@ -32,11 +32,11 @@ def _task(draft: Action) -> Iterator[Finding]:
             yield draft.error(error.code, "method_names" if task in registered else "bean_name", error.message)
 
 
-def _ambiguous(draft: Action) -> Iterator[Finding]:
+def _check_ambiguity(draft: Action) -> Iterator[Finding]:
     row = draft.row
     if not row.enabled:
         return
-    meeting = relations.sharing_scope(draft.snapshot, rows.PendingAction, row.intent_code, row.state_code)
+    meeting = relations.find_rows_sharing_scope(draft.snapshot, rows.PendingAction, row.intent_code, row.state_code)
     for other in draft.others(meeting):
         if other.priority == row.priority and code(other.action_key) != code(row.action_key):
             yield draft.warning(
@@ -50,7 +50,7 @@ def _ambiguous(draft: Action) -> Iterator[Finding]:
             return
 
 
-def _everywhere(draft: Action) -> Iterator[Finding]:
+def _check_scope(draft: Action) -> Iterator[Finding]:
     if relations.scope_key(draft.row) == (ANY, ANY):
         yield draft.warning(
             "ACTION_SCOPE_ANY",
@@ -68,17 +68,13 @@ def _check_description(draft: Action) -> Iterator[Finding]:
         )
 
 
-def _check_shadowing(draft: Action) -> Iterator[Finding]:
-    yield from common.shadowed_row(draft, "action_key")
-
-
 SAVE_CHECKS = SaveChecks(
-    form=(_check_methods_present, _task),
+    form=(_check_methods, _check_task),
     fit=(
-        _ambiguous,
-        _everywhere,
+        _check_ambiguity,
+        _check_scope,
         _check_description,
-        common.duplicate_row,
-        _check_shadowing,
+        common.check_duplicate_row,
+        common.make_shadowing_check("action_key"),
     ),
 )

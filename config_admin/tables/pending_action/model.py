@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import make_enabled_field, note, priority
 from config_admin.tables.pending_action.checks import SAVE_CHECKS
-from config_admin.validation.columns import Problem, Reference, column
+from config_admin.validation.columns import Problem, Reference, declare_column
 
 
 class CePendingAction(ScopedRow):
@@ -14,17 +14,17 @@ class CePendingAction(ScopedRow):
     save_checks = SAVE_CHECKS
 
     pending_action_id = models.BigAutoField("id", primary_key=True)
-    action_key = column(
+    action_key = declare_column(
         models.CharField("action", help_text="The name of the action, for example REFUND_PAYMENT."),
         required=Problem("ACTION_KEY_BLANK", "Enter a name for the action, for example REFUND_PAYMENT."),
         is_code=True,
     )
-    bean_name = column(
+    bean_name = declare_column(
         models.CharField("task", help_text="The name of a registered task."),
         required=Problem("FIELD_REQUIRED", "Choose the task that the action runs."),
         reference=Reference.TASK,
     )
-    method_names = column(
+    method_names = declare_column(
         models.CharField("methods", help_text="Methods of the task, separated by commas. They run in this order."),
         reference=Reference.METHOD,
         depends_on="bean_name",

@@ -24,21 +24,23 @@ HARMLESS = (
 )
 
 
-def _blocks_everything(draft: Policy) -> Iterator[Finding]:
-    if patterns.catches_all(draft.row.rule_type, draft.row.pattern):
+def _check_matches_everything(draft: Policy) -> Iterator[Finding]:
+    if patterns.matches_everything(draft.row.rule_type, draft.row.pattern):
         yield draft.error(
             "POLICY_BLOCKS_EVERYTHING", "pattern", "This would block every message. Make the pattern more specific."
         )
 
 
-def _blocks_harmless(draft: Policy) -> Iterator[Finding]:
+def _check_harmless_texts(draft: Policy) -> Iterator[Finding]:
     for text in HARMLESS:
-        if code(draft.row.rule_type) != PolicyType.LLM and patterns.hits(draft.row.rule_type, draft.row.pattern, text):
+        if code(draft.row.rule_type) != PolicyType.LLM and patterns.is_match(
+            draft.row.rule_type, draft.row.pattern, text
+        ):
             yield draft.warning("PATTERN_TOO_BROAD", "pattern", f"This also blocks harmless messages such as “{text}”")
             return
 
 
-def _judged_by_model(draft: Policy) -> Iterator[Finding]:
+def _check_model(draft: Policy) -> Iterator[Finding]:
     if code(draft.row.rule_type) != PolicyType.LLM:
         return
     if not draft.world.model_configured:
@@ -62,6 +64,6 @@ def _judged_by_model(draft: Policy) -> Iterator[Finding]:
 
 
 SAVE_CHECKS = SaveChecks(
-    form=(_blocks_everything,),
-    fit=(_blocks_harmless, _judged_by_model),
+    form=(_check_matches_everything,),
+    fit=(_check_harmless_texts, _check_model),
 )

@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.model_fields import make_enabled_field, note, priority, word
 from config_admin.tables.policy.checks import SAVE_CHECKS
-from config_admin.validation.columns import REGEX, LanguageByWord, Problem, column
+from config_admin.validation.columns import REGEX, LanguageByWord, Problem, declare_column
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import PolicyType
 
@@ -21,14 +21,14 @@ class CePolicy(ControlPlaneRow):
         unknown=Problem("RULE_TYPE", "Choose REGEX, EXACT, CONTAINS, STARTS_WITH or LLM."),
         verbose_name="match type",
     )
-    pattern = column(
+    pattern = declare_column(
         models.TextField(
             help_text="Upper and lower case are treated as equal. For LLM, describe the criterion in words."
         ),
         required=Problem("PATTERN_BLANK", "Enter a pattern."),
         language=LanguageByWord("rule_type", {"REGEX": REGEX}),
     )
-    response_text = column(
+    response_text = declare_column(
         models.TextField("answer", help_text="The answer to the user when this policy applies."),
         required=Problem("FIELD_REQUIRED", "Enter the answer for messages that match."),
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from config_admin.tables.output_schema.checks import confirm_state_no_schema
+from config_admin.tables.output_schema.checks import report_confirmation_without_form
 from config_admin.validation import common, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
@@ -17,7 +17,7 @@ from convengine.engine.turn.scope import ANY
 Template = Draft[rows.PromptTemplate]
 
 
-def _use(draft: Template) -> Iterator[Finding]:
+def _check_intent_of_use(draft: Template) -> Iterator[Finding]:
     if code(draft.row.response_type) == PromptUse.SCHEMA_JSON and code(draft.row.intent_code) == ANY:
         yield draft.error(
             "SCHEMA_PROMPT_INTENT_ANY",
@@ -26,7 +26,7 @@ def _use(draft: Template) -> Iterator[Finding]:
         )
 
 
-def _contract(draft: Template) -> Iterator[Finding]:
+def _check_contract(draft: Template) -> Iterator[Finding]:
     contract = as_json(draft.row.interaction_contract)
     if contract is None or contract is UNREADABLE:
         return
@@ -39,7 +39,7 @@ def _contract(draft: Template) -> Iterator[Finding]:
         )
 
 
-def _mode(draft: Template) -> Iterator[Finding]:
+def _check_mode(draft: Template) -> Iterator[Finding]:
     mode = draft.row.interaction_mode
     if not blank(mode) and InteractionMode.read(mode) is None:
         yield draft.warning(
@@ -49,7 +49,7 @@ def _mode(draft: Template) -> Iterator[Finding]:
         )
 
 
-def _contract_words(draft: Template) -> Iterator[Finding]:
+def _check_contract_words(draft: Template) -> Iterator[Finding]:
     contract = as_json(draft.row.interaction_contract)
     for part, words in (("allows", ALLOWS), ("expects", EXPECTS)):
         listed = read_words(contract, part)
@@ -70,10 +70,10 @@ def _contract_words(draft: Template) -> Iterator[Finding]:
             )
 
 
-def _two(draft: Template) -> Iterator[Finding]:
+def _check_duplicate_use(draft: Template) -> Iterator[Finding]:
     if not draft.row.enabled:
         return
-    for other in draft.others(relations.same_scope(draft.snapshot, draft.row)):
+    for other in draft.others(relations.find_rows_of_scope(draft.snapshot, draft.row)):
         if code(other.response_type) == code(draft.row.response_type):
             yield draft.warning(
                 "TWO_TEMPLATES",
@@ -87,29 +87,29 @@ def _check_use(draft: Template) -> Iterator[Finding]:
     row = draft.row
     if not row.enabled or code(row.response_type) == PromptUse.SCHEMA_JSON:
         return
-    for response in relations.sharing_scope(draft.snapshot, rows.Response, row.intent_code, row.state_code):
+    for response in relations.find_rows_sharing_scope(draft.snapshot, rows.Response, row.intent_code, row.state_code):
         derived = code(response.response_type) == ResponseType.DERIVED
         if derived and code(response.output_format) == code(row.response_type):
             return
     yield draft.warning("PROMPT_WITHOUT_RESPONSE", None, "No answer of type DERIVED uses this template yet.")
 
 
-def _confirms_a_schema(draft: Template) -> Iterator[Finding]:
+def _check_confirmed_form(draft: Template) -> Iterator[Finding]:
     row = draft.row
     if not row.enabled or not find_capabilities(row) & {"affirm", "edit"}:
         return
-    if not any(relations.sharing_scope(draft.snapshot, rows.OutputSchema, row.intent_code, row.state_code)):
-        yield confirm_state_no_schema(draft, "interaction_mode", code(row.state_code))
+    if not any(relations.find_rows_sharing_scope(draft.snapshot, rows.OutputSchema, row.intent_code, row.state_code)):
+        yield report_confirmation_without_form(draft, "interaction_mode", code(row.state_code))
 
 
 SAVE_CHECKS = SaveChecks(
-    form=(_use, _contract),
+    form=(_check_intent_of_use, _check_contract),
     fit=(
-        _mode,
-        _contract_words,
-        _confirms_a_schema,
-        common.duplicate_row,
-        _two,
+        _check_mode,
+        _check_contract_words,
+        _check_confirmed_form,
+        common.check_duplicate_row,
+        _check_duplicate_use,
         _check_use,
     ),
 )

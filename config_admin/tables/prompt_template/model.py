@@ -8,7 +8,7 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import Decimals, document, make_enabled_field, word
 from config_admin.tables.prompt_template.checks import SAVE_CHECKS
-from config_admin.validation.columns import TEMPLATE, Bounds, Problem, column
+from config_admin.validation.columns import TEMPLATE, Bounds, Problem, declare_column
 from convengine.engine.turn.enums import InteractionMode, PromptUse
 
 _TEMPERATURE = Problem("TEMPERATURE", "Temperature must be between 0 and 2.")
@@ -31,21 +31,21 @@ class CePromptTemplate(ScopedRow):
         ),
         verbose_name="used for",
     )
-    system_prompt = column(
+    system_prompt = declare_column(
         models.TextField(),
         required=Problem("FIELD_REQUIRED", "Enter the system prompt."),
         language=TEMPLATE,
         is_strict=True,
         help="The system prompt.",
     )
-    user_prompt = column(
+    user_prompt = declare_column(
         models.TextField(),
         required=Problem("FIELD_REQUIRED", "Enter the user prompt."),
         language=TEMPLATE,
         is_strict=True,
         help="What the model is asked.",
     )
-    temperature = column(
+    temperature = declare_column(
         Decimals(
             max_digits=3,
             decimal_places=2,

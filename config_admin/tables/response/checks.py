@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from config_admin.tables.output_schema.checks import valid_schema
+from config_admin.tables.output_schema.checks import check_json_schema
 from config_admin.validation import common, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.fallback import is_last_fallback, report_last_fallback
@@ -24,13 +24,13 @@ def _is_derived(row: rows.Response) -> bool:
     return code(row.response_type) == ResponseType.DERIVED
 
 
-def _exact_text(draft: Response) -> Iterator[Finding]:
+def _check_exact_text(draft: Response) -> Iterator[Finding]:
     row = draft.row
     if code(row.response_type) == ResponseType.EXACT and blank(row.exact_text):
         yield draft.error("EXACT_TEXT_REQUIRED", "exact_text", "Enter the text of the answer.")
 
 
-def _json_text(draft: Response) -> Iterator[Finding]:
+def _check_json_text(draft: Response) -> Iterator[Finding]:
     row = draft.row
     if _is_derived(row) or code(row.output_format) != OutputFormat.JSON or blank(row.exact_text):
         return
@@ -58,7 +58,7 @@ def is_json_template(text: str) -> bool:
     return True
 
 
-def _schema(draft: Response) -> Iterator[Finding]:
+def _check_schema(draft: Response) -> Iterator[Finding]:
     row = draft.row
     schema = as_json(row.json_schema)
     if schema is None or schema is UNREADABLE:
@@ -70,14 +70,14 @@ def _schema(draft: Response) -> Iterator[Finding]:
             "A JSON Schema only applies to DERIVED answers in the format JSON. Remove it.",
         )
     else:
-        yield from valid_schema(draft, "json_schema", schema)
+        yield from check_json_schema(draft, "json_schema", schema)
 
 
 def _is_fallback(row: rows.Response) -> bool:
     return row.enabled and relations.scope_key(row) == (UNKNOWN, UNKNOWN)
 
 
-def _keeps_a_fallback(draft: Response) -> Iterator[Finding]:
+def _check_last_fallback(draft: Response) -> Iterator[Finding]:
     if not _is_fallback(draft.row) and is_last_fallback(draft.snapshot, draft.row):
         yield report_last_fallback(draft)
 
@@ -87,7 +87,7 @@ def _check_prompt(draft: Response) -> Iterator[Finding]:
     if not row.enabled or not _is_derived(row):
         return
     wanted = code(row.output_format)
-    fitting = relations.sharing_scope(draft.snapshot, rows.PromptTemplate, row.intent_code, row.state_code)
+    fitting = relations.find_rows_sharing_scope(draft.snapshot, rows.PromptTemplate, row.intent_code, row.state_code)
     if not any(code(template.response_type) == wanted for template in fitting):
         yield draft.warning(
             "DERIVED_NO_PROMPT",
@@ -117,16 +117,12 @@ def _check_model(draft: Response) -> Iterator[Finding]:
     yield draft.warning("DERIVED_WITHOUT_MODEL", "response_type", f"No model is configured, so {outcome}.")
 
 
-def _check_shadowing(draft: Response) -> Iterator[Finding]:
-    yield from common.shadowed_row(draft)
-
-
 SAVE_CHECKS = SaveChecks(
     form=(
-        _exact_text,
-        _json_text,
-        _schema,
-        _keeps_a_fallback,
+        _check_exact_text,
+        _check_json_text,
+        _check_schema,
+        _check_last_fallback,
     ),
-    fit=(_check_prompt, _check_hint, _check_model, common.duplicate_row, _check_shadowing),
+    fit=(_check_prompt, _check_hint, _check_model, common.check_duplicate_row, common.make_shadowing_check()),
 )

@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import document, make_enabled_field, note, optional_text, priority, word
 from config_admin.tables.response.checks import SAVE_CHECKS
-from config_admin.validation.columns import TEMPLATE, column
+from config_admin.validation.columns import TEMPLATE, declare_column
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import OutputFormat, ResponseType
 
@@ -18,12 +18,12 @@ class CeResponse(ScopedRow):
     response_id = models.BigAutoField("id", primary_key=True)
     output_format = word(OutputFormat, default=OutputFormat.TEXT.value)
     response_type = word(ResponseType, verbose_name="written by")
-    exact_text = column(
+    exact_text = declare_column(
         optional_text(verbose_name="text", help_text="A template. For the format JSON it must render to valid JSON."),
         language=TEMPLATE,
         is_strict=False,
     )
-    derivation_hint = column(
+    derivation_hint = declare_column(
         optional_text(help_text="Added after the prompts for the model."), language=TEMPLATE, is_strict=True
     )
     json_schema = document(

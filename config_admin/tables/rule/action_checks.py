@@ -28,7 +28,7 @@ _BEFORE_TOOLS = frozenset(
 )
 
 
-def action(draft: Rule) -> Iterator[Finding]:
+def check_action(draft: Rule) -> Iterator[Finding]:
     """A known action with a readable value."""
     row, known = draft.row, vocabulary.list_actions()
     found = vocabulary.get_action(row.action)
@@ -41,29 +41,29 @@ def action(draft: Rule) -> Iterator[Finding]:
         return
     try:
         value = found.parse(row.action_value)
-        if check := _OF_VALUE.get(found.name):
+        if check := _CHECK_OF_VALUE.get(found.name):
             yield from check(draft, value)
     except ActionValueError as error:
         yield draft.error(error.code, "action_value", error.message)
 
 
-def _intent(draft: Rule, intent: str) -> Iterator[Finding]:
-    yield from _code(draft, intent)
+def _check_intent(draft: Rule, intent: str) -> Iterator[Finding]:
+    yield from _check_code(draft, intent)
     if intent != UNKNOWN and common.CODE.fullmatch(intent):
         yield from common.check_intent_exists(draft, "action_value", intent)
 
 
-def _code(draft: Rule, value: str) -> Iterator[Finding]:
+def _check_code(draft: Rule, value: str) -> Iterator[Finding]:
     if common.CODE.fullmatch(value) is None:
-        yield common.code_format(draft, "action_value")
+        yield common.report_code_format(draft, "action_value")
 
 
-def _task(draft: Rule, reference: set_task.TaskReference) -> Iterator[Finding]:
+def _check_task(draft: Rule, reference: set_task.TaskReference) -> Iterator[Finding]:
     set_task.check_reference(reference, draft.world.tasks)
     yield from ()
 
 
-def _preference(draft: Rule, preference: tuple[str, str]) -> Iterator[Finding]:
+def _check_preference(draft: Rule, preference: tuple[str, str]) -> Iterator[Finding]:
     """Rows belong to no workspace: a knowledge base may belong to any, and is missing in others."""
     kind, wanted = preference
     known = draft.world.preferences().get(kind, ())
@@ -76,17 +76,17 @@ def _preference(draft: Rule, preference: tuple[str, str]) -> Iterator[Finding]:
         )
 
 
-_OF_VALUE: Mapping[str, Callable[[Rule, Any], Iterator[Finding]]] = {
-    RuleAction.SET_INTENT: _intent,
-    RuleAction.SET_STATE: _code,
-    RuleAction.SET_TASK: _task,
-    RuleAction.SET_PREFERENCE: _preference,
+_CHECK_OF_VALUE: Mapping[str, Callable[[Rule, Any], Iterator[Finding]]] = {
+    RuleAction.SET_INTENT: _check_intent,
+    RuleAction.SET_STATE: _check_code,
+    RuleAction.SET_TASK: _check_task,
+    RuleAction.SET_PREFERENCE: _check_preference,
 }
 
 
-def engine_key(draft: Rule) -> Iterator[Finding]:
+def check_engine_keys(draft: Rule) -> Iterator[Finding]:
     """An input param that the engine sets, and that is not meant for rules (settings 5)."""
-    for key in rule_writes.params(draft.row):
+    for key in rule_writes.list_params(draft.row):
         known = PARAMS.get(key)
         if known and known.owner == "E":
             yield draft.warning(
@@ -96,7 +96,7 @@ def engine_key(draft: Rule) -> Iterator[Finding]:
             )
 
 
-def pointless(draft: Rule) -> Iterator[Finding]:
+def check_phase(draft: Rule) -> Iterator[Finding]:
     """The phase runs too late for the action to have an effect."""
     phase = code(draft.row.phase)
     if code(draft.row.action) == RuleAction.SET_DIALOGUE_ACT and phase != RulePhase.POST_DIALOGUE_ACT:
@@ -105,7 +105,7 @@ def pointless(draft: Rule) -> Iterator[Finding]:
             "phase",
             "In this phase the dialogue act was already used, so the change has no effect. Choose an earlier phase.",
         )
-    elif "tool_request" in rule_writes.params(draft.row) and phase not in _BEFORE_TOOLS:
+    elif "tool_request" in rule_writes.list_params(draft.row) and phase not in _BEFORE_TOOLS:
         yield draft.warning(
             "PHASE_POINTLESS",
             "phase",

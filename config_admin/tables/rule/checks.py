@@ -15,7 +15,7 @@ from convengine.engine.turn.facts import SESSION_KEYS
 
 Rule = Draft[rows.Rule]
 #: Facts that every turn has and that are not boolean.
-_ALWAYS_THERE = frozenset(SESSION_KEYS) - {
+_ALWAYS_PRESENT = frozenset(SESSION_KEYS) - {
     "schemaComplete",
     "hasContainerData",
     "hasAnySchemaValue",
@@ -30,7 +30,7 @@ def _check_constant_path(draft: Rule) -> Iterator[Finding]:
     if code(row.rule_type) != RuleType.JSON_PATH or not row.null_leaf_matches:
         return
     match parse_path(row.match_pattern or "").steps:
-        case (Members((name,)),) if name in _ALWAYS_THERE:
+        case (Members((name,)),) if name in _ALWAYS_PRESENT:
             yield draft.warning(
                 "PATH_ALWAYS_MATCHES",
                 "match_pattern",
@@ -42,15 +42,15 @@ def _check_constant_path(draft: Rule) -> Iterator[Finding]:
 
 
 SAVE_CHECKS = SaveChecks(
-    form=(action_checks.action,),
+    form=(action_checks.check_action,),
     fit=(
         _check_constant_path,
-        action_checks.engine_key,
-        action_checks.pointless,
-        move_checks.always_true,
-        move_checks.missing_edge,
-        move_checks.without_response,
-        common.duplicate_row,
+        action_checks.check_engine_keys,
+        action_checks.check_phase,
+        move_checks.check_unconditional_move,
+        move_checks.check_missing_edge,
+        move_checks.check_target_response,
+        common.check_duplicate_row,
     ),
-    slow=(move_checks.flip_flop,),
+    slow=(move_checks.check_flip_flop,),
 )

@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import flag, make_enabled_field, note, optional_text, priority, word
 from config_admin.tables.rule.checks import SAVE_CHECKS
-from config_admin.validation.columns import PATH, REGEX, LanguageByWord, Problem, Reference, column
+from config_admin.validation.columns import PATH, REGEX, LanguageByWord, Problem, Reference, declare_column
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import MatchTarget, RuleAction, RulePhase, RuleType
 
@@ -28,7 +28,7 @@ class CeRule(ScopedRow):
         accepted="rule_types",
         verbose_name="condition type",
     )
-    match_pattern = column(
+    match_pattern = declare_column(
         models.TextField(
             "condition", help_text="A text, ANY, a regular expression or a JSON path, depending on the condition type."
         ),
@@ -41,7 +41,7 @@ class CeRule(ScopedRow):
         reference=Reference.RULE_ACTION,
         help_text="What the rule does when its condition is met.",
     )
-    action_value = column(
+    action_value = declare_column(
         optional_text(help_text="The value for the action: a state, an intent, key:value, …"),
         reference=Reference.ACTION_VALUE,
         depends_on="action",

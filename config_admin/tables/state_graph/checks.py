@@ -13,10 +13,10 @@ from convengine.engine.turn.scope import ANY, BUILT_IN_STATES
 
 Edge = Draft[rows.StateEdge]
 #: How many rules outside the graph are reported.
-_TOLD = 5
+_MAX_REPORTED = 5
 
 
-def _self(draft: Edge) -> Iterator[Finding]:
+def _check_self_edge(draft: Edge) -> Iterator[Finding]:
     start, end = code(draft.row.from_state), code(draft.row.to_state)
     if start and start == end and start != ANY:
         yield draft.error(
@@ -24,47 +24,47 @@ def _self(draft: Edge) -> Iterator[Finding]:
         )
 
 
-def _duplicate(draft: Edge) -> Iterator[Finding]:
+def _check_duplicates(draft: Edge) -> Iterator[Finding]:
     # Unique in the table, so disabled rows count as well.
-    same = relations.all_by(draft.snapshot, rows.StateEdge, _move).get(_move(draft.row), ())
+    same = relations.index_rows(draft.snapshot, rows.StateEdge, _get_edge_key).get(_get_edge_key(draft.row), ())
     for other in draft.others(same):
         yield draft.error("DUPLICATE", None, f"This edge exists already (row {other.pk}).")
 
 
-def _move(edge: rows.StateEdge) -> tuple[str, str, str]:
+def _get_edge_key(edge: rows.StateEdge) -> tuple[str, str, str]:
     return code(edge.intent_code), code(edge.from_state), code(edge.to_state)
 
 
-def _with_draft(draft: Edge) -> list[rows.StateEdge]:
+def _list_edges_with_draft(draft: Edge) -> list[rows.StateEdge]:
     """The graph of the draft's intent with the draft."""
-    return [*draft.others(graph.edges(draft.snapshot, draft.row.intent_code)), draft.row]
+    return [*draft.others(graph.list_edges(draft.snapshot, draft.row.intent_code)), draft.row]
 
 
-def _unreachable(draft: Edge) -> Iterator[Finding]:
+def _check_reachability(draft: Edge) -> Iterator[Finding]:
     state = code(draft.row.from_state)
     if draft.row.enabled and state != ANY and state not in BUILT_IN_STATES:
         # An edge of every intent may follow an edge of any.
         everywhere = code(draft.row.intent_code) == ANY
-        edges = draft.snapshot.enabled_rows(rows.StateEdge) if everywhere else _with_draft(draft)
+        edges = draft.snapshot.enabled_rows(rows.StateEdge) if everywhere else _list_edges_with_draft(draft)
         if not graph.leads_to(edges, state):
             yield draft.warning("STATE_UNREACHABLE", "from_state", f"No edge of this graph leads to {state}.")
 
 
-def _moving_key(rule: Any) -> tuple[str, str]:
+def _get_move_key(rule: Any) -> tuple[str, str]:
     return code(rule.action), code(rule.intent_code)
 
 
-def _rules_outside(draft: Edge) -> Iterator[Finding]:
+def _check_rules(draft: Edge) -> Iterator[Finding]:
     if draft.row.enabled:
-        yield from islice(_outside(draft), _TOLD)
+        yield from islice(_find_rules_outside(draft), _MAX_REPORTED)
 
 
-def _outside(draft: Edge) -> Iterator[Finding]:
-    after = _with_draft(draft)
-    by_intent = draft.snapshot.index(rows.Rule, _moving_key, relations.rank)
+def _find_rules_outside(draft: Edge) -> Iterator[Finding]:
+    after = _list_edges_with_draft(draft)
+    by_intent = draft.snapshot.index(rows.Rule, _get_move_key, relations.rank)
     for rule in by_intent.get(("SET_STATE", code(draft.row.intent_code)), ()):
         start, end = code(rule.state_code), code(rule.action_value)
-        if not graph.allows(after, start, end):
+        if not graph.allows_move(after, start, end):
             yield draft.warning(
                 "RULE_OUTSIDE_GRAPH",
                 None,
@@ -72,4 +72,4 @@ def _outside(draft: Edge) -> Iterator[Finding]:
             )
 
 
-SAVE_CHECKS = SaveChecks(form=(_self, _duplicate), fit=(_unreachable, _rules_outside))
+SAVE_CHECKS = SaveChecks(form=(_check_self_edge, _check_duplicates), fit=(_check_reachability, _check_rules))

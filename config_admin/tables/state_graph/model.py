@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.model_fields import CodeField, make_enabled_field, not_blank, note, priority
 from config_admin.tables.state_graph.checks import SAVE_CHECKS
-from config_admin.validation.columns import Reference, column
+from config_admin.validation.columns import Reference, declare_column
 from convengine.engine.turn.scope import ANY
 
 
@@ -15,7 +15,7 @@ class CeStateGraph(ControlPlaneRow):
     save_checks = SAVE_CHECKS
 
     edge_id = models.BigAutoField("id", primary_key=True)
-    intent_code = column(
+    intent_code = declare_column(
         CodeField(
             "intent",
             default="ANY",
@@ -25,12 +25,12 @@ class CeStateGraph(ControlPlaneRow):
         reference=Reference.INTENT,
         reserved=(ANY,),
     )
-    from_state = column(
+    from_state = declare_column(
         CodeField("from state", help_text="A state, or ANY for every state."),
         reference=Reference.STATE,
         reserved=(ANY,),
     )
-    to_state = column(
+    to_state = declare_column(
         CodeField("to state", help_text="A state, or ANY for every target state."),
         reference=Reference.STATE,
         reserved=(ANY,),

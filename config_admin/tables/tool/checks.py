@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from config_admin.tables.mcp_tool.checks import group, no_executor
+from config_admin.tables.mcp_tool.checks import check_executor, check_group
 from config_admin.validation import common, programs, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
@@ -17,7 +17,7 @@ from convengine.engine.turn.snapshot import Snapshot
 DirectTool = Draft[rows.DirectTool]
 
 
-def _tool(draft: DirectTool) -> Iterator[Finding]:
+def _check_tool(draft: DirectTool) -> Iterator[Finding]:
     row = draft.row
     if blank(row.tool_code):
         if not live_settings.read(draft.snapshot, ALLOW_GROUP_ONLY).value:
@@ -30,29 +30,29 @@ def _tool(draft: DirectTool) -> Iterator[Finding]:
                 ),
             )
         return
-    found = relations.tool(draft.snapshot, row.tool_code)
+    found = relations.find_tool(draft.snapshot, row.tool_code)
     if found is None:
-        yield tool_unknown(draft)
+        yield report_unknown_tool(draft)
     elif code(found.tool_group) != code(row.tool_group):
         yield draft.error(
             "TOOL_GROUP_MISMATCH", "tool_group", f"{found.tool_code} belongs to group {found.tool_group}."
         )
 
 
-def tool_unknown(draft: Draft[Any]) -> Finding:
+def report_unknown_tool(draft: Draft[Any]) -> Finding:
     """The message for an unknown tool code."""
     name = str(draft.row.tool_code)
     hint = did_you_mean(name, (tool.tool_code for tool in draft.snapshot.rows(rows.Tool)))
     return draft.error("TOOL_UNKNOWN", "tool_code", f"There is no tool {name}.{hint}")
 
 
-def param_schema(snapshot: Snapshot, tool: rows.Tool) -> Any:
+def find_argument_schema(snapshot: Snapshot, tool: rows.Tool) -> Any:
     """The schema of a tool's arguments, or null (R70)."""
     found = snapshot.row(rows.DbTool, tool.tool_id) or snapshot.row(rows.HttpTool, tool.tool_id)
     return as_json(found.param_schema if found else tool.input_schema)
 
 
-def _args(draft: DirectTool) -> Iterator[Finding]:
+def _check_arguments(draft: DirectTool) -> Iterator[Finding]:
     row = draft.row
     args = as_json(row.args_template)
     if args is UNREADABLE:
@@ -60,10 +60,10 @@ def _args(draft: DirectTool) -> Iterator[Finding]:
     if not isinstance(args, dict):
         yield draft.error("ARGS_SHAPE", "args_template", "Arguments must be a JSON object.")
         return
-    for text in texts(args):
-        yield from programs.template(draft, "args_template", text, intent=row.intent_code)
-    tool = relations.tool(draft.snapshot, row.tool_code)
-    schema = param_schema(draft.snapshot, tool) if tool else None
+    for text in list_texts(args):
+        yield from programs.check_template(draft, "args_template", text, intent=row.intent_code)
+    tool = relations.find_tool(draft.snapshot, row.tool_code)
+    schema = find_argument_schema(draft.snapshot, tool) if tool else None
     wanted = schema.get("required") if isinstance(schema, dict) else None
     for name in wanted if isinstance(wanted, list) else ():
         if name not in args:
@@ -72,20 +72,20 @@ def _args(draft: DirectTool) -> Iterator[Finding]:
             )
 
 
-def texts(document: Any) -> Iterator[str]:
+def list_texts(document: Any) -> Iterator[str]:
     """Every text value of a JSON document, which may be a template."""
     if isinstance(document, str):
         yield document
     elif isinstance(document, dict):
         for value in document.values():
-            yield from texts(value)
+            yield from list_texts(value)
     elif isinstance(document, list):
         for value in document:
-            yield from texts(value)
+            yield from list_texts(value)
 
 
-def _tool_scope(draft: DirectTool) -> Iterator[Finding]:
-    row, tool = draft.row, relations.tool(draft.snapshot, draft.row.tool_code)
+def _check_tool_scope(draft: DirectTool) -> Iterator[Finding]:
+    row, tool = draft.row, relations.find_tool(draft.snapshot, draft.row.tool_code)
     if tool is None:
         return
     if not tool.enabled:
@@ -107,11 +107,7 @@ def _tool_scope(draft: DirectTool) -> Iterator[Finding]:
         )
 
 
-def _check_shadowing(draft: DirectTool) -> Iterator[Finding]:
-    yield from common.shadowed_row(draft)
-
-
 SAVE_CHECKS = SaveChecks(
-    form=(group, _tool, _args),
-    fit=(_tool_scope, no_executor, common.duplicate_row, _check_shadowing),
+    form=(check_group, _check_tool, _check_arguments),
+    fit=(_check_tool_scope, check_executor, common.check_duplicate_row, common.make_shadowing_check()),
 )

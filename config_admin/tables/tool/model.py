@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import document, flag, make_enabled_field, note, optional_name, priority, word
 from config_admin.tables.tool.checks import SAVE_CHECKS
-from config_admin.validation.columns import Reference, column
+from config_admin.validation.columns import Reference, declare_column
 from convengine.engine.turn.enums import ToolGroup
 
 
@@ -16,7 +16,7 @@ class CeTool(ScopedRow):
 
     ce_tool_id = models.BigAutoField("id", primary_key=True)
     tool_group = word(ToolGroup, unknown=None)
-    tool_code = column(
+    tool_code = declare_column(
         optional_name(verbose_name="tool", help_text="The code of a tool. If empty, the tool group is called."),
         reference=Reference.TOOL,
         depends_on="tool_group",

@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import make_enabled_field, not_blank, optional_name, optional_text, priority, word
 from config_admin.tables.verbose.checks import SAVE_CHECKS
-from config_admin.validation.columns import PATH, REGEX, TEMPLATE, LanguageByWord, Problem, Reference, column
+from config_admin.validation.columns import PATH, REGEX, TEMPLATE, LanguageByWord, Problem, Reference, declare_column
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import StepMatch
 
@@ -22,23 +22,25 @@ class CeVerbose(ScopedRow):
         default=StepMatch.EXACT.value,
         verbose_name="step match type",
     )
-    step_value = column(
+    step_value = declare_column(
         models.CharField("step", help_text="For example McpToolStep, .*Step$ or $.stepInfo.error."),
         required=Problem("FIELD_REQUIRED", "Enter the step, or ANY."),
         reference=Reference.STEP,
         language=LanguageByWord("step_match", {"REGEX": REGEX, "JSON_PATH": PATH}),
     )
-    determinant = column(
+    determinant = declare_column(
         models.CharField("event", help_text="The name of the event, or ANY."),
         required=Problem("FIELD_REQUIRED", "Enter the event, or ANY."),
         reference=Reference.EVENT,
     )
     rule_id = models.BigIntegerField("rule", null=True, blank=True, help_text="Shown only for events of this rule.")
-    tool_code = column(
+    tool_code = declare_column(
         optional_name(verbose_name="tool", help_text="Shown only for events of this tool."), reference=Reference.TOOL
     )
-    message = column(optional_text(help_text="The text to show. A template."), language=TEMPLATE, is_strict=False)
-    error_message = column(
+    message = declare_column(
+        optional_text(help_text="The text to show. A template."), language=TEMPLATE, is_strict=False
+    )
+    error_message = declare_column(
         optional_text(help_text="The text to show when the event is an error. A template."),
         language=TEMPLATE,
         is_strict=False,

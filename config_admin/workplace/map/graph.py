@@ -7,8 +7,8 @@ from typing import Any
 
 from config_admin.health.reachability import is_reachable
 from config_admin.validation import graph
-from config_admin.validation.relations import of_intent
-from config_admin.validation.rule_moves import demanded_values, is_move
+from config_admin.validation.relations import find_rows_of_intent
+from config_admin.validation.rule_moves import is_move, list_required_values
 from config_admin.workplace.intent_overview import list_unanswered_states, states_of
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
@@ -103,7 +103,7 @@ def make_overview_chart(snapshot: Snapshot) -> Chart:
             drawing.move(START, _intent_key(row.intent_code), row)
     for rule in snapshot.enabled_rows(rows.Rule):
         if is_move(rule, RuleAction.SET_INTENT):
-            start = demanded_values(rule).get("@.intent", code(rule.intent_code))
+            start = list_required_values(rule).get("@.intent", code(rule.intent_code))
             drawing.move(ANYWHERE if code(start) == ANY else _intent_key(start), _intent_key(rule.action_value), rule)
     known = {_intent_key(row.intent_code): (row,) for row in intents}
     reached = {move.end for move in drawing.moves.values()}
@@ -137,7 +137,7 @@ class _ChartBuilder:
     def chart(self) -> Chart:
         """States with their rows, in the order of reaching them."""
         states = states_of(self._snapshot, self._intent)
-        for row in of_intent(self._snapshot, rows.Classifier, self._intent):
+        for row in find_rows_of_intent(self._snapshot, rows.Classifier, self._intent):
             self.move(START, _state_key(_resolve_target_state(row.state_code)), row)
         for rule in self._rules(states):
             self._rule(rule, states)
@@ -168,28 +168,28 @@ class _ChartBuilder:
 
     def mark_moves(self) -> tuple[Move, ...]:
         """The edges, with marks for circles and for moves that the state graph forbids."""
-        allowed = graph.edges(self._snapshot, self._intent)
+        allowed = graph.list_edges(self._snapshot, self._intent)
         round_trips = _round_trips(self.moves)
         for ends, move in self.moves.items():
             marks = [Mark.ROUND] if ends in round_trips else []
             start, end = (key.removeprefix("state:") for key in ends)
             between_states = all(key.startswith("state:") for key in ends)
-            if between_states and allowed and not graph.allows(allowed, start, end):
+            if between_states and allowed and not graph.allows_move(allowed, start, end):
                 marks.append(Mark.FORBIDDEN)
             move.marks = tuple(marks)
         return tuple(self.moves.values())
 
     def _rules(self, states: Iterable[str]) -> Iterator[rows.Rule]:
-        yield from of_intent(self._snapshot, rows.Rule, self._intent)
+        yield from find_rows_of_intent(self._snapshot, rows.Rule, self._intent)
         if self._intent != ANY:
-            for rule in of_intent(self._snapshot, rows.Rule, ANY):
-                if code(demanded_values(rule).get("@.state", rule.state_code)) in states:
+            for rule in find_rows_of_intent(self._snapshot, rows.Rule, ANY):
+                if code(list_required_values(rule).get("@.state", rule.state_code)) in states:
                     yield rule
 
     def _rule(self, rule: rows.Rule, states: Iterable[str]) -> None:
         if not is_move(rule):
             return
-        start = code(demanded_values(rule).get("@.state", rule.state_code))
+        start = code(list_required_values(rule).get("@.state", rule.state_code))
         end, value = (_state_key if is_move(rule, RuleAction.SET_STATE) else _intent_key), code(rule.action_value)
         if value and value != start:
             self.move(ANYWHERE if start == ANY else _state_key(start), end(value), rule)
@@ -212,7 +212,9 @@ class _ChartBuilder:
         """The rows for exactly this state of the intent: answers, actions, prompts, forms, tools."""
         for row_type in _STATE_ROW_TYPES:
             yield from (
-                row for row in of_intent(self._snapshot, row_type, self._intent) if code(row.state_code) == state
+                row
+                for row in find_rows_of_intent(self._snapshot, row_type, self._intent)
+                if code(row.state_code) == state
             )
 
 

@@ -40,7 +40,7 @@ GIVES = {
     "warning",
     "choice",
     "required",
-    "shadowed_row",
+    "make_shadowing_check",
     "ValidationError",
     "PatternError",
     "ActionValueError",

@@ -105,7 +105,7 @@ def test_a_row_that_does_the_same_as_another_is_a_duplicate() -> None:
 
 def test_a_row_is_compared_only_with_those_that_say_the_same_however_many_there_are() -> None:
     crowd = [make_rule(rule_id=100 + number, match_pattern=f"text {number % 50}") for number in range(500)]
-    found = relations.alike(make_snapshot(*crowd), crowd[7])
+    found = relations.find_similar_rows(make_snapshot(*crowd), crowd[7])
     assert [row.rule_id for row in found] == list(range(107, 600, 50))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from config_admin.validation.graph import allows, edges, leads_to
+from config_admin.validation.graph import allows_move, leads_to, list_edges
 from convengine.engine.turn.rows import StateEdge
 from tests.config_admin.validation.shop import EDGES, shop
 
@@ -27,13 +27,13 @@ def edge(start: str, end: str, intent: str = "ANY") -> StateEdge:
 )
 def test_a_move_needs_an_edge(start: str, end: str, allowed: bool) -> None:
     graph = [edge("IDLE", "CONFIRM"), edge("ANY", "ERROR"), edge("DONE", "ANY")]
-    assert allows(graph, start, end) is allowed
+    assert allows_move(graph, start, end) is allowed
 
 
 def test_the_edges_of_an_intent_are_its_own_and_those_of_any() -> None:
     everywhere = edge("ANY", "ERROR")
-    assert edges(shop(everywhere), "cancel_order") == (*EDGES, everywhere)
-    assert edges(shop(everywhere), "FAQ") == edges(shop(everywhere), "ANY") == (everywhere,)
+    assert list_edges(shop(everywhere), "cancel_order") == (*EDGES, everywhere)
+    assert list_edges(shop(everywhere), "FAQ") == list_edges(shop(everywhere), "ANY") == (everywhere,)
 
 
 def test_an_edge_from_the_state_itself_does_not_lead_to_it() -> None:

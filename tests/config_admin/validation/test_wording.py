@@ -1,12 +1,12 @@
 """Words in messages."""
 
-from config_admin.validation.wording import did_you_mean, join_names, nearest, one_of
+from config_admin.validation.wording import did_you_mean, find_nearest, join_alternatives, join_names
 
 
 def test_the_nearest_name_is_found_in_any_case() -> None:
-    assert nearest("set_stat", ["SET_STATE", "SET_INTENT"]) == "SET_STATE"
-    assert nearest("xyz", ["SET_STATE"]) is None
-    assert nearest("anything", []) is None
+    assert find_nearest("set_stat", ["SET_STATE", "SET_INTENT"]) == "SET_STATE"
+    assert find_nearest("xyz", ["SET_STATE"]) is None
+    assert find_nearest("anything", []) is None
 
 
 def test_a_guess_is_a_sentence_or_nothing() -> None:
@@ -20,5 +20,5 @@ def test_lists_are_sorted_and_say_none_when_empty() -> None:
 
 
 def test_choices_end_with_or() -> None:
-    assert one_of(["A", "B", "C"]) == "A, B or C"
-    assert one_of(["A"]) == "A"
+    assert join_alternatives(["A", "B", "C"]) == "A, B or C"
+    assert join_alternatives(["A"]) == "A"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from config_admin.tables.classifier.checks import samples
+from config_admin.tables.classifier.checks import list_sample_texts
 from convengine.engine.rules.bank import TextBank
 from tests.config_admin.validation.shop import CLASSIFIER, codes, list_messages
 
@@ -83,8 +83,12 @@ def test_other_words_the_same_intent_and_a_disabled_row_do_not_overlap(change: d
 
 
 def test_the_samples_of_a_pattern_are_its_words() -> None:
-    assert samples(CLASSIFIER) == ("cancel", "stop", "order", "cancel stop order")
-    assert samples(replace(CLASSIFIER, pattern=r"(?i)\bwhere[a-z]? is\s+\p{L}{2,3}")) == ("where", "is", "where is")
+    assert list_sample_texts(CLASSIFIER) == ("cancel", "stop", "order", "cancel stop order")
+    assert list_sample_texts(replace(CLASSIFIER, pattern=r"(?i)\bwhere[a-z]? is\s+\p{L}{2,3}")) == (
+        "where",
+        "is",
+        "where is",
+    )
 
 
 def test_a_row_is_built_once_however_many_texts_it_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
