@@ -15,12 +15,12 @@ from rest_framework.views import APIView
 
 from config_admin.api.serializers import ImportSerializer
 from config_admin.releases.queries import NoSuchRelease
-from config_admin.transfer.apply_import import ImportFailed, ImportRefused, bring
+from config_admin.transfer.apply_import import ImportFailed, ImportRefused, import_document
 from config_admin.transfer.document import Document, FileRefused
-from config_admin.transfer.files import CONTENT_TYPES, CSV, JSON, XLSX, bundle_of, read_bytes
-from config_admin.transfer.import_plan import Plan, Progress, plan, silent
-from config_admin.transfer.import_progress import NDJSON, Broke, News, follow_work
-from config_admin.transfer.import_report import plan_as_json
+from config_admin.transfer.files import CONTENT_TYPES, CSV, JSON, XLSX, export_configuration, read_bytes
+from config_admin.transfer.import_plan import Plan, Progress, ignore_progress, plan_import
+from config_admin.transfer.import_progress import NDJSON, WorkFailed, WorkProgress, follow_work
+from config_admin.transfer.import_report import serialize_plan
 from convengine.engine.errors import RequestInvalid
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.rows import ROW_TYPE_OF
@@ -84,7 +84,7 @@ class BundleView(APIView):
         if form not in _FORMS:
             raise RequestInvalid(fields={"form": [f"{form!r} received; use one of {', '.join(_FORMS)}."]})
         try:
-            data = bundle_of(int(release) if release else None, tables=tables, form=form)
+            data = export_configuration(int(release) if release else None, tables=tables, form=form)
         except NoSuchRelease as error:
             raise NotFound(str(error)) from None
         except ValueError as error:
@@ -127,7 +127,7 @@ class ImportView(APIView):
         work = partial(_outcome, document, given, f"API key {request.auth}")
         if isinstance(request.accepted_renderer, LinesRenderer):
             return StreamingHttpResponse(_lines(work), content_type=NDJSON, headers={"X-Accel-Buffering": "no"})
-        status, body = work(silent)
+        status, body = work(ignore_progress)
         return Response(body, status)
 
 
@@ -136,8 +136,8 @@ def _outcome(document: Document, given: dict[str, Any], author: str, progress: P
     rest, reason = given["rest"], given["reason"] or "Import through the API"
     try:
         if not given["apply"]:
-            return 200, _serialize_plan(plan(document, rest=rest, progress=progress))
-        done = bring(document, author=author, reason=reason, rest=rest, progress=progress)
+            return 200, _serialize_plan(plan_import(document, rest=rest, progress=progress))
+        done = import_document(document, author=author, reason=reason, rest=rest, progress=progress)
     except ImportRefused as error:
         return 422, _serialize_plan(error.plan)
     except ImportFailed as error:
@@ -146,16 +146,16 @@ def _outcome(document: Document, given: dict[str, Any], author: str, progress: P
 
 
 def _serialize_plan(found: Plan, *, applied: bool = False, release: int | None = None) -> dict[str, Any]:
-    return {**plan_as_json(found), "applied": applied, "release": release}
+    return {**serialize_plan(found), "applied": applied, "release": release}
 
 
 def _lines(work: Callable[[Progress], tuple[int, dict[str, Any]]]) -> Iterator[bytes]:
     """`{"progress": …}` during the work, then `{"status", "result"}`."""
     try:
         for news in follow_work(work):
-            told = {"progress": asdict(news)} if isinstance(news, News) else _last(*news.result)
+            told = {"progress": asdict(news)} if isinstance(news, WorkProgress) else _last(*news.result)
             yield dumps(told).encode() + b"\n"
-    except Broke as error:
+    except WorkFailed as error:
         yield dumps(_last(500, envelope("INTERNAL_ERROR", str(error)))).encode() + b"\n"
 
 

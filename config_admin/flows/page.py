@@ -22,7 +22,7 @@ from config_admin.form_save.request_change_set import describe_new_release as to
 from config_admin.form_save.request_change_set import record_request
 from config_admin.releases.content import control_plane
 from config_admin.snapshot.compile import row_of
-from config_admin.transfer.add_rows import ImportRefused, load
+from config_admin.transfer.add_rows import ImportRefused, add_rows
 from config_admin.workplace.intent_overview import describe_row
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
@@ -219,7 +219,7 @@ def _store_flow(request: HttpRequest, wanted: FlowRequest) -> list[str]:
     """Store the rows as one release; returns the reason if they were refused."""
     try:
         with record_request(request):
-            load(document(wanted), author=request.user.get_username(), reason=reasons.read_reason(request))
+            add_rows(document(wanted), author=request.user.get_username(), reason=reasons.read_reason(request))
             messages.success(request, told_release())
     except ImportRefused as refused:
         return [

@@ -9,8 +9,7 @@ from django.db import models
 
 from config_admin.editing.fields import Unread, field_of
 from config_admin.releases.content import as_json, kept_columns
-from config_admin.transfer.value_conversion import from_text, word
-from config_admin.transfer.values import ValueRefused
+from config_admin.transfer.values import ValueRefused, normalise_word, parse_text
 from convengine.engine.text.compare import storable
 from convengine.engine.turn.fault import MARK
 
@@ -38,8 +37,8 @@ def value_of(table: str, name: str, text: str) -> Json | Unread:
                 "The text contains characters that cannot be stored (NUL or half of a surrogate pair). Remove them."
             )
         if isinstance(column, models.BooleanField):
-            return from_text(column, text)
-        found = _field(table, name).clean(word(column, text))
+            return parse_text(column, text)
+        found = _field(table, name).clean(normalise_word(column, text))
         return found if isinstance(found, Unread) else as_json(column.to_python(found))
     except (ValueRefused, ValidationError) as problem:
         return _unread(text, problem)

@@ -19,7 +19,7 @@ from config_admin.releases.tree import Content, has_same_text
 from config_admin.restore.checks import compile_rows
 from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
 from config_admin.snapshot.active import snapshots
-from config_admin.transfer.values import invalid
+from config_admin.transfer.values import find_limit_problem
 from config_admin.validation.draft import Draft, overlaid
 from config_admin.validation.fallback import find_fallbacks, report_last_fallback
 from config_admin.validation.findings import Finding, Severity
@@ -154,7 +154,7 @@ class _EditCheck:
 
     def _out_of_bounds(self, pk: Any, content: Content) -> Iterator[Finding]:
         for name, column in kept_columns(self.table).items():
-            if not column.is_relation and (message := invalid(column, content[name])):
+            if not column.is_relation and (message := find_limit_problem(column, content[name])):
                 yield self._error("OUT_OF_RANGE", pk, name, message)
 
     def _fallback(self, drafts: Mapping[Any, Row], after: Snapshot) -> Iterator[Finding]:

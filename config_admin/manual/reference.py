@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from config_admin.manual import codes, rights, tables, words
+from config_admin.manual import tables, vocabulary
 from config_admin.manual.entry import Chapter, Entry
 
 
@@ -18,7 +18,12 @@ class EntryLocation(NamedTuple):
 @cache
 def chapters() -> Mapping[str, Chapter]:
     """All chapters by slug, in the order of the contents; cached."""
-    made = (*rights.chapters(), *words.chapters(), *tables.chapters(), *codes.chapters())
+    made = (
+        *vocabulary.make_group_chapters(),
+        *vocabulary.make_word_chapters(),
+        *tables.make_table_chapters(),
+        *vocabulary.make_code_chapters(),
+    )
     return {chapter.slug: chapter for chapter in made}
 
 

@@ -1,14 +1,12 @@
-"""Chapters of the tables: every column with the help of its form field, or of `columns`."""
+"""Chapters of the tables: every column with the help of its form field, or of `COLUMNS`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.apps import apps
 from django.db import models
 
-from config_admin.manual.columns import column_help
 from config_admin.manual.entry import Chapter, Choice, Entry, plain
-from config_admin.manual.see_also import FURTHER
 from config_admin.validation.columns import get_column_spec
 from convengine.engine.rules.vocabulary import list_actions
 from convengine.engine.turn.enums import RuleAction, Word
@@ -18,35 +16,39 @@ from convengine.server.admin_site.layout import SECTIONS
 CONFIGURATION, RECORD = "Tables of the configuration", "Tables of the audit trail and sessions"
 
 
-def chapters() -> Iterator[Chapter]:
+def make_table_chapters() -> Iterator[Chapter]:
     """A chapter for each table, those of the configuration first."""
     ours = [model for model in apps.get_models() if model._meta.db_table.startswith("ce_") and not _is_history(model)]
     for model in sorted(ours, key=lambda one: (one._meta.db_table not in ROW_TYPE_OF, one._meta.db_table)):
         table = model._meta.db_table
-        about = " ".join(filter(None, [_PLACED.get(model._meta.label, ""), plain(model.__doc__)]))
+        about = " ".join(filter(None, [_MENU_HELP.get(model._meta.label, ""), plain(model.__doc__)]))
         part = CONFIGURATION if table in ROW_TYPE_OF else RECORD
         title = f"{str(model._meta.verbose_name)[:1].upper()}{str(model._meta.verbose_name)[1:]}"
-        itself = Entry(table, title, about, table, chapters=FURTHER.get(table, ()))
+        itself = Entry(table, title, about, table, chapters=RELATED_CHAPTERS.get(table, ()))
         yield Chapter(
-            table, title, about, (itself, *(_column(model, one) for one in model._meta.concrete_fields)), part
+            table,
+            title,
+            about,
+            (itself, *(_make_column_entry(model, one) for one in model._meta.concrete_fields)),
+            part,
         )
 
 
 #: Columns of every table, after those of the table itself.
 _STAMPS = ("created_at", "updated_at", "updated_by")
 #: The help of a model's page in the sidebar.
-_PLACED = {entry.model: entry.help for place in reversed(SECTIONS) for entry in reversed(place.entries)}
+_MENU_HELP = {entry.model: entry.help for place in reversed(SECTIONS) for entry in reversed(place.entries)}
 
 
 def _is_history(model: type[models.Model]) -> bool:
     return hasattr(model, "history_type")
 
 
-def _column(model: type[models.Model], field: Any) -> Entry:
+def _make_column_entry(model: type[models.Model], field: Any) -> Entry:
     table = model._meta.db_table
-    vocabulary = _vocabulary(field)
+    vocabulary = _get_vocabulary(field)
     help = str(field.help_text) or get_column_spec(field).help
-    text = help or (plain(vocabulary.__doc__) if vocabulary else "") or column_help(table, field.name)
+    text = help or (plain(vocabulary.__doc__) if vocabulary else "") or get_column_help(table, field.name)
     if not text and field.primary_key:
         text = "The number of the row."
     title = str(field.verbose_name)
@@ -55,25 +57,25 @@ def _column(model: type[models.Model], field: Any) -> Entry:
         f"{title[:1].upper()}{title[1:]}",
         text,
         field.column,
-        tuple(_facts(field)),
-        tuple(_choices(vocabulary)),
-        FURTHER.get(f"{table}.{field.name}") or FURTHER.get(table, ()),
+        tuple(_list_facts(field)),
+        tuple(_list_choices(vocabulary)),
+        RELATED_CHAPTERS.get(f"{table}.{field.name}") or RELATED_CHAPTERS.get(table, ()),
     )
 
 
-def _choices(vocabulary: type[Word] | None) -> Iterator[Choice]:
+def _list_choices(vocabulary: type[Word] | None) -> Iterator[Choice]:
     if vocabulary is RuleAction:
         yield from (Choice(action.name, action.label, action.help) for action in list_actions().values())
     else:
         yield from (Choice(word.value, word.label, word.help) for word in vocabulary or ())
 
 
-def _vocabulary(field: Any) -> type[Word] | None:
+def _get_vocabulary(field: Any) -> type[Word] | None:
     source = getattr(getattr(field.choices, "func", None), "__self__", None)
     return source if isinstance(source, type) and issubclass(source, Word) else None
 
 
-def _facts(field: Any) -> Iterator[tuple[str, str]]:
+def _list_facts(field: Any) -> Iterator[tuple[str, str]]:
     if field.has_default() and not callable(field.default) and field.default not in ("", None):
         value = field.default
         yield "Default", {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
@@ -81,3 +83,181 @@ def _facts(field: Any) -> Iterator[tuple[str, str]]:
         yield "Unique", "Values must be unique."
     if not field.choices and (getattr(field, "max_length", None) or 999) <= 200:
         yield "Maximum length", f"{field.max_length} characters"
+
+
+#: By table, and by table and column if that differs.
+RELATED_CHAPTERS: Mapping[str, Sequence[str]] = {
+    "ce_intent": ("start", "understanding"),
+    "ce_intent_classifier": ("patterns", "understanding"),
+    "ce_intent_classifier.pattern": ("patterns",),
+    "ce_rule": ("rules",),
+    "ce_rule.match_pattern": ("paths", "patterns", "rules"),
+    "ce_rule.rule_type": ("rules", "paths", "patterns"),
+    "ce_policy": ("understanding",),
+    "ce_policy.pattern": ("patterns", "understanding"),
+    "ce_output_schema": ("extraction",),
+    "ce_prompt_template": ("prompts", "templates"),
+    "ce_response": ("templates", "prompts"),
+    "ce_verbose": ("templates",),
+    "ce_verbose.step_value": ("patterns",),
+    "ce_container_config": ("extending",),
+    "ce_pending_action": ("actions",),
+    "ce_tool": ("tools",),
+    "ce_mcp_tool": ("tools",),
+    "ce_mcp_db_tool": ("tools",),
+    "ce_mcp_http_tool": ("tools",),
+    "ce_mcp_sql_guardrail": ("tools",),
+    "ce_mcp_planner": ("planner",),
+    "ce_mcp_server": ("mcp",),
+    "ce_config": ("workplace",),
+    "ce_conversation": ("sessions",),
+    "ce_thread": ("sessions",),
+    "ce_session_unit": ("sessions",),
+    "ce_memory": ("prompts",),
+    "ce_job": ("jobs",),
+    "ce_job_run": ("jobs",),
+    "ce_api_key": ("api",),
+    "ce_release": ("workplace",),
+}
+
+
+#: By column, for every table that does not override it.
+COMMON_COLUMNS: Mapping[str, str] = {
+    "attempt": "The number of the attempt, starting at 1.",
+    "channel": "The channel of the user.",
+    "config_version": "The release that it ran on.",
+    "content_hash": "The hash of the content.",
+    "conversation": "The conversation that it belongs to.",
+    "conversation_id": "The conversation that it belongs to.",
+    "created_at": "When the row was made.",
+    "duration_ms": "How long it took, in milliseconds.",
+    "error": "The error, if there was one.",
+    "error_code": "The code of the error, if there was one.",
+    "error_message": "The error message.",
+    "expires_at": "When it expires.",
+    "finished_at": "When it ended.",
+    "intent_code": "The intent at that moment.",
+    "lease_expires_at": "When the lock expires.",
+    "lease_token": "The current owner of the lock.",
+    "remote_jid": "Who the user is on that channel.",
+    "started_at": "When it began.",
+    "state_code": "The state at that moment.",
+    "status": "The status.",
+    "turn_id": "The turn that it belongs to.",
+    "turn_no": "Which message of the conversation this was; the first is 1.",
+    "updated_at": "When the row was changed last.",
+    "updated_by": "Who changed the row last.",
+    "workspace_id": "The workspace. API keys of other workspaces have no access.",
+    "write_counter": "The number of writes to the tables, used to detect direct database changes.",
+}
+
+#: By table and column.
+COLUMNS: Mapping[str, str] = {
+    "ce_api_key.created": "When the key was made.",
+    "ce_api_key.hashed_key": "The hash of the key. The key itself is not stored.",
+    "ce_api_key.prefix": "The first characters of the key.",
+    "ce_audit.payload_json": "The data of the event.",
+    "ce_audit.seq": "The position of the event in its turn.",
+    "ce_audit.stage": "The stage of the event.",
+    "ce_config_head.config_version": "The release in force.",
+    "ce_config_head.released_counter": "How often the tables had been written when that release was made.",
+    "ce_conversation.context_json": "What was collected and fetched: the facts that last.",
+    "ce_conversation.context_summary": "The conversation so far, summed up.",
+    "ce_conversation.input_params_json": "Params that last beyond their turn.",
+    "ce_conversation.last_assistant_json": "The last answer.",
+    "ce_conversation.last_message_at": "When the last message came.",
+    "ce_conversation.last_user_text": "The last message.",
+    "ce_conversation.lease_interrupted_by": "The message that wants the running turn stopped.",
+    "ce_conversation.lifecycle": "The status of the session: running, waiting, complete or aborted.",
+    "ce_conversation.lifecycle_detail": "The reason for the status.",
+    "ce_conversation.mounted_kb_id": "The knowledge base that it uses.",
+    "ce_conversation.preferences": "The model and the knowledge base that it prefers.",
+    "ce_conversation.previous_session": "The session of the thread before it.",
+    "ce_conversation_history.assistant_output": "What was answered.",
+    "ce_conversation_history.audit_incomplete": "Events of this turn could not be stored. A marker replaces them.",
+    "ce_conversation_history.context_epoch": "The number of resets of the conversation.",
+    "ce_conversation_history.modified_at": "When the record was changed last.",
+    "ce_conversation_history.replay_note": "Why the turn cannot be run again as it was.",
+    "ce_conversation_history.replayable": "Whether the turn can be run again as it was.",
+    "ce_conversation_history.request_meta": "What the caller sent beside the message.",
+    "ce_conversation_history.trace_graph": "The steps of the turn, as a graph.",
+    "ce_conversation_history.user_input": "What the user wrote.",
+    "ce_desk_row.is_favourite": "Whether the row is marked as a favourite.",
+    "ce_desk_row.opened_at": "When it was opened last.",
+    "ce_desk_row.row_pk": "The id of the row.",
+    "ce_desk_row.table_name": "The table of the row.",
+    "ce_desk_row.user": "The user.",
+    "ce_document.collection": "The collection that the document belongs to.",
+    "ce_document.hash": "The hash of the text, used to detect changes.",
+    "ce_document.vector": "What the text means, as numbers, where texts are compared by meaning.",
+    "ce_idempotency.answer": "The stored answer.",
+    "ce_idempotency.body_hash": "The hash of the request.",
+    "ce_idempotency.key": "The key that the caller sent.",
+    "ce_job.due_at": "When it runs next.",
+    "ce_job.last_run": "Its last run.",
+    "ce_job_run.job_name": "The job that ran.",
+    "ce_llm_call_log.cost": "What the call cost, by the prices of the deployment.",
+    "ce_llm_call_log.input_tokens": "How many tokens were sent.",
+    "ce_llm_call_log.latency_ms": "How long the model took, in milliseconds.",
+    "ce_llm_call_log.model": "The model that was asked.",
+    "ce_llm_call_log.output_tokens": "How many tokens came back.",
+    "ce_llm_call_log.prompt_text": "What the model was asked.",
+    "ce_llm_call_log.provider": "The service that was asked.",
+    "ce_llm_call_log.purpose": "The purpose of the call.",
+    "ce_llm_call_log.response_text": "What the model answered.",
+    "ce_llm_call_log.success": "Whether the answer could be used.",
+    "ce_llm_call_log.temperature": "The temperature of the model.",
+    "ce_llm_call_log.template_id": "The prompt template that it was asked with.",
+    "ce_llm_call_log.user_context": "The message that it was about.",
+    "ce_mcp_server.cached_at": "When its tools were last listed.",
+    "ce_mcp_server.last_status": "The result of the last check.",
+    "ce_mcp_server.tool_cache_json": "The tools that it offered last.",
+    "ce_memory.detail_json": "What the summary was made of.",
+    "ce_memory.from_turn": "The first turn that it sums up.",
+    "ce_memory.memory_type": "What kind of summary it is.",
+    "ce_memory.source": "Who wrote it: the engine, or a model.",
+    "ce_memory.summary_text": "The summary.",
+    "ce_memory.to_turn": "The last turn that it sums up.",
+    "ce_notification.body": "The message.",
+    "ce_notification.channel": "E-mail or webhook.",
+    "ce_notification.key": "The key that prevents sending twice.",
+    "ce_notification.recipient": "Who it went to.",
+    "ce_notification.sent_at": "When it was sent, if it was sent.",
+    "ce_notification.subject": "Its subject.",
+    "ce_notification.tool_code": "The tool that sent it.",
+    "ce_pending_action_execution.action_key": "The action.",
+    "ce_pending_action_execution.action_ref": "The task that it runs.",
+    "ce_pending_action_execution.request_hash": "The arguments, used to detect a repetition.",
+    "ce_pending_action_execution.result_json": "What the task gave.",
+    "ce_pending_action_execution.runtime_nonce": "The proposal that was confirmed; each runs once.",
+    "ce_presence.doing": "Whether they read or change the row.",
+    "ce_presence.row_pk": "The id of the row.",
+    "ce_presence.seen_at": "When they were last active.",
+    "ce_presence.since": "When they opened the row.",
+    "ce_presence.table_name": "The table of the row.",
+    "ce_presence.user": "Who has the row open.",
+    "ce_release.author": "Who made the change.",
+    "ce_release.change_set": "What was saved together.",
+    "ce_release.content_hash": "The hash of the configuration.",
+    "ce_release.origin": "How the change was made.",
+    "ce_release.parent": "The release before it.",
+    "ce_release.reason": "Why the change was made.",
+    "ce_release_blob.codec": "How the data is packed.",
+    "ce_release_blob.data": "The rows, packed.",
+    "ce_session_unit.claim": "What is said.",
+    "ce_session_unit.committed_at": "When it was recorded.",
+    "ce_session_unit.kind": "A fact, a constraint, a definition or guidance.",
+    "ce_session_unit.phases": "The phases of a turn in which it is useful.",
+    "ce_session_unit.source_turn": "The turn that it was taken from.",
+    "ce_session_unit.topic": "The topic.",
+    "ce_session_unit.utility": "How useful it is, from 0 to 1.",
+    "ce_thread.created_at": "When the participant first wrote.",
+    "ce_turn_row.row_pk": "The id of the row that decided.",
+    "ce_turn_row.table_name": "The table of the row that decided.",
+    "ce_turn_ticket.arrived_at": "When the turn started to wait.",
+}
+
+
+def get_column_help(table: str, column: str) -> str:
+    """The help of a column, or blank."""
+    return COLUMNS.get(f"{table}.{column}") or COMMON_COLUMNS.get(column, "")

@@ -7,7 +7,7 @@ from typing import Any
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
 from config_admin.transfer.apply_import import ImportRefused as Refused
-from config_admin.transfer.apply_import import bring
+from config_admin.transfer.apply_import import import_document
 from config_admin.transfer.document import Document as Given
 from config_admin.transfer.document import FileRow, Mode
 from config_admin.transfer.import_plan import Plan
@@ -34,7 +34,7 @@ class AddedRows:
     conversions: Mapping[tuple[str, Any], Sequence[Change]]
 
 
-def load(document: Document, *, author: str, reason: str) -> AddedRows:
+def add_rows(document: Document, *, author: str, reason: str) -> AddedRows:
     """Add the rows of a document, none of which may exist by its name.
 
     Raises ImportRefused, and changes nothing, when one has an error or exists.
@@ -46,15 +46,15 @@ def load(document: Document, *, author: str, reason: str) -> AddedRows:
     given = Given(tables, Mode.ADD)
     try:
         with change_set(Origin.IMPORT, author, reason):
-            done = bring(given, author=author, reason=reason)
-            if there := [*_there_already(done.plan)]:
+            done = import_document(given, author=author, reason=reason)
+            if there := [*_find_existing_rows(done.plan)]:
                 raise ImportRefused(there)
     except Refused as error:
         raise ImportRefused([told.finding for told in error.plan.errors]) from None
     return AddedRows(given.count, done.plan.placed.conversions)
 
 
-def _there_already(found: Plan) -> Iterator[Finding]:
+def _find_existing_rows(found: Plan) -> Iterator[Finding]:
     """An error for each row that would change an existing one."""
     for table, rows in found.differences.items():
         for row in rows:

@@ -10,7 +10,7 @@ from config_admin.releases.changes import Author
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
 from config_admin.transfer.document import Document
-from config_admin.transfer.import_plan import Plan, Progress, plan, silent
+from config_admin.transfer.import_plan import Plan, Progress, ignore_progress, plan_import
 
 
 class ImportRefused(ValueError):
@@ -35,14 +35,14 @@ class ImportResult:
     release: CeRelease | None
 
 
-def bring(
-    document: Document, *, author: Author, reason: str, rest: bool = False, progress: Progress = silent
+def import_document(
+    document: Document, *, author: Author, reason: str, rest: bool = False, progress: Progress = ignore_progress
 ) -> ImportResult:
     """Import a document. `rest`: without the rows that have errors, which the plan lists.
 
     Raises ImportRefused, and ImportFailed; then nothing is changed.
     """
-    found = plan(document, rest=rest, progress=progress)
+    found = plan_import(document, rest=rest, progress=progress)
     if found.is_refused:
         raise ImportRefused(found)
     try:
@@ -55,7 +55,7 @@ def _apply_plan(found: Plan, author: Author, reason: str, rest: bool, progress: 
     with change_set(Origin.IMPORT, author, reason) as change:
         # From here on nobody else can make a release. If somebody made one since the check, check again.
         if head.lock_head().content_hash != found.content_hash:
-            found = plan(found.document, rest=rest, progress=progress)
+            found = plan_import(found.document, rest=rest, progress=progress)
             if found.is_refused:
                 raise ImportRefused(found)
         count = sum(map(len, found.placed.wanted.values()))

@@ -18,7 +18,7 @@ import yaml
 
 from config_admin.transfer.document import Document, FileRefused, FileRow
 from config_admin.transfer.json_text import MAX_DIGITS, NoJson, read_json
-from config_admin.transfer.natural_keys import Contents, in_files
+from config_admin.transfer.natural_keys import Contents, list_file_rows
 from convengine.engine.turn.codec import MAX_DEPTH, TOO_DEEP
 from convengine.engine.turn.rows import ROW_TYPE_OF
 
@@ -34,18 +34,18 @@ class _Dumper(yaml.CSafeDumper):
     """Texts of several lines are written line by line."""
 
 
-def _text(dumper: _Dumper, value: str) -> yaml.ScalarNode:
+def _represent_text(dumper: _Dumper, value: str) -> yaml.ScalarNode:
     return dumper.represent_scalar(_STR, value, style="|" if "\n" in value else None)
 
 
-_Dumper.add_representer(str, _text)
+_Dumper.add_representer(str, _represent_text)
 
 
 def write_bundle(contents: Contents, tables: Collection[str], *, as_yaml: bool) -> str:
     """The text of some tables' rows. Null columns are left out, and keys inside JSON columns are sorted."""
     shown = {
         table: [{name: _sort_keys(value) for name, value in row.items() if value is not None} for row in rows]
-        for table, rows in ((table, in_files(contents, table)) for table in contents if table in tables)
+        for table, rows in ((table, list_file_rows(contents, table)) for table in contents if table in tables)
     }
     document = {"format": FORMAT, "version": VERSION, "tables": shown}
     if not as_yaml:
@@ -59,18 +59,18 @@ def _sort_keys(value: Json) -> Json:
     return [_sort_keys(item) for item in value] if isinstance(value, list) else value
 
 
-def read(text: str) -> Document:
+def read_bundle(text: str) -> Document:
     """The rows of a bundle, YAML or JSON; also of the short form, which is its `tables` alone.
 
     Raises FileRefused.
     """
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
-        return _document(_from_json(text.lstrip("\ufeff")), {})
+        return _build_document(_parse_json(text.lstrip("\ufeff")), {})
     places: dict[int, int] = {}
-    return _document(_from_yaml(text, places), places)
+    return _build_document(_parse_yaml(text, places), places)
 
 
-def _document(found: Json, lines: Mapping[int, int]) -> Document:
+def _build_document(found: Json, lines: Mapping[int, int]) -> Document:
     if not isinstance(found, dict):
         raise FileRefused("The file", "must be a map of tables.")
     tables: Json = found
@@ -83,10 +83,10 @@ def _document(found: Json, lines: Mapping[int, int]) -> Document:
         tables = found.get("tables")
     if not isinstance(tables, dict):
         raise FileRefused("tables", "must be a map of tables, each with a list of rows.")
-    return Document({table: list(_rows(table, rows, lines)) for table, rows in tables.items()})
+    return Document({table: list(_list_rows(table, rows, lines)) for table, rows in tables.items()})
 
 
-def _rows(table: str, rows: Json, lines: Mapping[int, int]) -> Iterator[FileRow]:
+def _list_rows(table: str, rows: Json, lines: Mapping[int, int]) -> Iterator[FileRow]:
     if table not in ROW_TYPE_OF:
         raise FileRefused(table, f"is not a table of the configuration. The tables are {', '.join(ROW_TYPE_OF)}.")
     if not isinstance(rows, list):
@@ -98,7 +98,7 @@ def _rows(table: str, rows: Json, lines: Mapping[int, int]) -> Iterator[FileRow]
         yield FileRow(row, f"{where} (line {lines[id(row)]})" if id(row) in lines else where)
 
 
-def _from_json(text: str) -> Json:
+def _parse_json(text: str) -> Json:
     try:
         return read_json(text)
     except NoJson as error:
@@ -107,7 +107,7 @@ def _from_json(text: str) -> Json:
         raise FileRefused(f"Line {error.line}, column {error.column}", f"not valid JSON: {error.problem}.") from None
 
 
-def _from_yaml(text: str, lines: dict[int, int]) -> Json:
+def _parse_yaml(text: str, lines: dict[int, int]) -> Json:
     loader = yaml.CSafeLoader(text)
     try:
         return _Reading(loader, lines).document()

@@ -9,7 +9,7 @@ from config_admin.releases.content import control_plane
 from config_admin.releases.tree import Content, Difference
 from config_admin.transfer.document import Document, FileRefused, Mode
 from config_admin.transfer.files import read_file
-from config_admin.transfer.import_plan import contents_of
+from config_admin.transfer.import_plan import load_contents
 from config_admin.transfer.row_matching import fresh_ids, match_rows
 
 Side = int | Path
@@ -28,22 +28,22 @@ def compare_sides(before: Side, after: Side) -> dict[str, list[Difference]]:
     if isinstance(new, int):
         # A file is applied to rows, never rows to a file.
         assert isinstance(old, Document)
-        turned = _laid_over(contents_of(new), old)
+        turned = _compare_with_document(load_contents(new), old)
         return {table: [Difference(row.pk, row.after, row.before) for row in rows] for table, rows in turned.items()}
-    base = contents_of(old) if isinstance(old, int) else _of(old)
+    base = load_contents(old) if isinstance(old, int) else _match_against_nothing(old)
     tables = None if isinstance(old, int) else old.tables.keys()
     kept = {table: rows for table, rows in new.tables.items() if tables is None or table in tables}
-    return _laid_over(base, replace(new, tables=kept))
+    return _compare_with_document(base, replace(new, tables=kept))
 
 
-def _of(document: Document) -> _Contents:
+def _match_against_nothing(document: Document) -> _Contents:
     empty: _Contents = {table: {} for table in control_plane()}
-    for table, rows in _laid_over(empty, document).items():
+    for table, rows in _compare_with_document(empty, document).items():
         empty[table] = {row.pk: row.after for row in rows if row.after is not None}
     return empty
 
 
-def _laid_over(there: _Contents, document: Document) -> dict[str, list[Difference]]:
+def _compare_with_document(there: _Contents, document: Document) -> dict[str, list[Difference]]:
     placed = match_rows(replace(document, mode=Mode.REPLACE), there, fresh_ids(document, there))
     for where, finding in placed.refused:
         raise FileRefused(where, f"{finding.field}: {finding.message}")

@@ -16,7 +16,7 @@ from config_admin.restore.checks import check_restored_rows
 from config_admin.transfer.document import Document
 from config_admin.transfer.natural_keys import TOOL, TOOL_PARTS, Contents
 from config_admin.transfer.row_matching import MatchedRows, fresh_ids, match_rows
-from config_admin.transfer.values import invalid
+from config_admin.transfer.values import find_limit_problem
 from config_admin.validation.findings import Finding, Severity
 
 #: Reports the progress: the stage, and the number of rows done, of how many.
@@ -24,7 +24,7 @@ Progress = Callable[[str, int, int], None]
 _NEWS = 100
 
 
-def silent(stage: str, done: int, of: int) -> None:
+def ignore_progress(stage: str, done: int, of: int) -> None:
     """No progress reports."""
 
 
@@ -70,7 +70,7 @@ class Plan:
         }
 
 
-def contents_of(config_version: int) -> dict[str, dict[Any, tree.Content]]:
+def load_contents(config_version: int) -> dict[str, dict[Any, tree.Content]]:
     """All rows of a release by table and key; 0 is the empty configuration. Raises NoSuchRelease."""
     blobs, manifest = Blobs(), manifest_of(config_version)
     return {
@@ -78,32 +78,32 @@ def contents_of(config_version: int) -> dict[str, dict[Any, tree.Content]]:
     }
 
 
-def plan(document: Document, *, rest: bool = False, progress: Progress = silent) -> Plan:
+def plan_import(document: Document, *, rest: bool = False, progress: Progress = ignore_progress) -> Plan:
     """The effect of importing a document on the configuration in force. Changes nothing.
 
     `rest`: rows with errors are left out, and the others are checked without them.
     """
     now = get_released_head()
-    there = contents_of(now.config_version)
+    there = load_contents(now.config_version)
     progress("read", document.count, document.count)
-    placed = match_rows(document, there, fresh_ids(document, there, _highest))
+    placed = match_rows(document, there, fresh_ids(document, there, _get_highest_id))
     found = Plan(document, now.config_version, now.content_hash, there, placed)
-    unread = _of_readers(document, placed)
+    unread = _collect_reader_notes(document, placed)
     (found.left_out if rest else found.findings).extend(unread)
-    _judge(found, progress)
-    while rest and found.errors and _leave_out(found):
-        _judge(found, progress)
+    _check_plan(found, progress)
+    while rest and found.errors and _drop_faulty_rows(found):
+        _check_plan(found, progress)
     return found
 
 
-def _highest(table: str) -> int:
+def _get_highest_id(table: str) -> int:
     """The highest id that any row of a table ever had, because a new row must not get another row's history."""
     model: Any = control_plane()[table]
     found = model.history.model.objects.aggregate(highest=models.Max(key_of(table)))["highest"]
     return found if isinstance(found, int) else 0
 
 
-def _of_readers(document: Document, placed: MatchedRows) -> list[LocatedFinding]:
+def _collect_reader_notes(document: Document, placed: MatchedRows) -> list[LocatedFinding]:
     notes = [
         LocatedFinding(note.where, Finding("STATEMENT_REFUSED", Severity.ERROR, "", None, None, note.text))
         for note in document.notes
@@ -112,7 +112,7 @@ def _of_readers(document: Document, placed: MatchedRows) -> list[LocatedFinding]
     return notes + [LocatedFinding(where, finding) for where, finding in placed.refused]
 
 
-def _judge(found: Plan, progress: Progress) -> None:
+def _check_plan(found: Plan, progress: Progress) -> None:
     """Run the save checks on the changed rows, in the resulting configuration."""
     wanted = found.placed.wanted
     count = sum(row is not None for table in wanted.values() for row in table.values())
@@ -124,18 +124,18 @@ def _judge(found: Plan, progress: Progress) -> None:
         if done % _NEWS == 0 or done == count:
             progress("judged", done, count)
 
-    errors = [*_orphans(found)]
+    errors = [*_find_orphans(found)]
     errors += check_restored_rows(wanted, count_judged)
     bad = {(each.table, each.row) for each in errors if each.is_error}
-    errors += _out_of_bounds(wanted, bad)
-    found.findings += [LocatedFinding(_where(found, each), each) for each in errors]
+    errors += _find_limit_problems(wanted, bad)
+    found.findings += [LocatedFinding(_locate_finding(found, each), each) for each in errors]
 
 
-def _where(found: Plan, finding: Finding) -> str:
+def _locate_finding(found: Plan, finding: Finding) -> str:
     return found.placed.origins.get((finding.table, finding.row)) or f"{finding.table} {finding.row}, not in the file"
 
 
-def _out_of_bounds(wanted: Mapping[str, Mapping[Any, Any]], bad: set[tuple[str, Any]]) -> list[Finding]:
+def _find_limit_problems(wanted: Mapping[str, Mapping[Any, Any]], bad: set[tuple[str, Any]]) -> list[Finding]:
     """What the columns refuse, of rows that passed the checks."""
     return [
         Finding("OUT_OF_RANGE", Severity.ERROR, table, pk, name, message)
@@ -143,11 +143,11 @@ def _out_of_bounds(wanted: Mapping[str, Mapping[Any, Any]], bad: set[tuple[str, 
         for pk, row in rows.items()
         if row is not None and (table, pk) not in bad
         for name, column in kept_columns(table).items()
-        if not column.is_relation and (message := invalid(column, row[name]))
+        if not column.is_relation and (message := find_limit_problem(column, row[name]))
     ]
 
 
-def _orphans(found: Plan) -> list[Finding]:
+def _find_orphans(found: Plan) -> list[Finding]:
     """Rows of missing tools."""
     tools = found.placed.wanted.get(TOOL, {})
     return [
@@ -158,7 +158,7 @@ def _orphans(found: Plan) -> list[Finding]:
     ]
 
 
-def _leave_out(found: Plan) -> bool:
+def _drop_faulty_rows(found: Plan) -> bool:
     """Leave out the rows with errors; true when there were any."""
     wanted, errors = found.placed.wanted, found.errors
     out = {(told.finding.table, told.finding.row) for told in errors}

@@ -18,7 +18,7 @@ NDJSON = "application/x-ndjson"
 
 
 @dataclass(frozen=True)
-class News:
+class WorkProgress:
     """The progress: the current stage, and the number of rows done, of how many."""
 
     stage: str
@@ -33,31 +33,31 @@ class WorkResult(Generic[T]):
     result: T
 
 
-class Broke(RuntimeError):
+class WorkFailed(RuntimeError):
     """The work failed unexpectedly; the log has the details."""
 
 
-def follow_work(work: Callable[[Progress], T]) -> Iterator[News | WorkResult[T]]:
+def follow_work(work: Callable[[Progress], T]) -> Iterator[WorkProgress | WorkResult[T]]:
     """Run the work in a thread of its own, which continues even when nobody listens.
 
     Expected failures of `work` are part of its result. Raises Broke.
     """
-    heard: queue.SimpleQueue[News | WorkResult[T] | Broke] = queue.SimpleQueue()
-    threading.Thread(target=_run, args=(work, heard), name="import", daemon=True).start()
+    heard: queue.SimpleQueue[WorkProgress | WorkResult[T] | WorkFailed] = queue.SimpleQueue()
+    threading.Thread(target=_run_work, args=(work, heard), name="import", daemon=True).start()
     while True:
         news = heard.get()
-        if isinstance(news, Broke):
+        if isinstance(news, WorkFailed):
             raise news
         yield news
         if isinstance(news, WorkResult):
             return
 
 
-def _run(work: Callable[[Progress], Any], heard: "queue.SimpleQueue[Any]") -> None:
+def _run_work(work: Callable[[Progress], Any], heard: "queue.SimpleQueue[Any]") -> None:
     try:
-        heard.put(WorkResult(work(lambda stage, done, of: heard.put(News(stage, done, of)))))
+        heard.put(WorkResult(work(lambda stage, done, of: heard.put(WorkProgress(stage, done, of)))))
     except Exception:
         log.exception("import failed")
-        heard.put(Broke("The import failed and nothing was changed. The server log has the details."))
+        heard.put(WorkFailed("The import failed and nothing was changed. The server log has the details."))
     finally:
         connections.close_all()

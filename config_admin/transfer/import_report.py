@@ -15,7 +15,7 @@ Differences = Mapping[str, Sequence[Difference]]
 SHOWN = 20
 
 
-def diff_as_json(differences: Differences) -> dict[str, Json]:
+def serialize_differences(differences: Differences) -> dict[str, Json]:
     """The changed rows by table: added, removed, and changed with before and after of each column."""
     found = {table: table_diff(list(rows)) for table, rows in differences.items()}
     return {
@@ -31,14 +31,14 @@ def diff_as_json(differences: Differences) -> dict[str, Json]:
     }
 
 
-def plan_as_json(plan: Plan) -> dict[str, Json]:
+def serialize_plan(plan: Plan) -> dict[str, Json]:
     """The whole plan of an import."""
     return {
         "configVersion": plan.config_version,
         "mode": plan.document.mode.value,
         "rows": plan.document.count,
         "refused": plan.is_refused,
-        "diff": diff_as_json(plan.differences),
+        "diff": serialize_differences(plan.differences),
         "findings": _serialize_findings(plan.findings),
         "leftOut": _serialize_findings(plan.left_out),
         "conversions": [
@@ -57,13 +57,13 @@ def _serialize_findings(found: Sequence[LocatedFinding]) -> list[dict[str, Json]
     return [{"where": told.where, **told.finding.as_dict()} for told in found]
 
 
-def in_words(plan: Plan) -> Iterator[str]:
+def describe_plan(plan: Plan) -> Iterator[str]:
     """An import, line by line."""
-    yield from diff_in_words(plan.differences)
+    yield from describe_differences(plan.differences)
     for title, lines in (
-        ("Errors", _findings(plan.errors)),
-        ("Warnings", _findings([told for told in plan.findings if not told.finding.is_error])),
-        ("Left out", _findings(plan.left_out)),
+        ("Errors", _describe_findings(plan.errors)),
+        ("Warnings", _describe_findings([told for told in plan.findings if not told.finding.is_error])),
+        ("Left out", _describe_findings(plan.left_out)),
         ("Converted", [f"{plan.placed.origins.get(key)}, {change.field}: {change.before} → {change.after}"
                        for key, changes in plan.placed.conversions.items() for change in changes]),
         ("New numbers", [f"{table} {old} becomes {new}" for (table, old), new in plan.placed.renumbered.items()]),
@@ -74,24 +74,24 @@ def in_words(plan: Plan) -> Iterator[str]:
             yield from _shorten_list(lines)
 
 
-def _findings(found: Sequence[LocatedFinding]) -> list[str]:
+def _describe_findings(found: Sequence[LocatedFinding]) -> list[str]:
     return [f"{one.where}, {one.finding.field or 'row'}: {one.finding.message} [{one.finding.code}]" for one in found]
 
 
-def diff_in_words(differences: Differences) -> Iterator[str]:
+def describe_differences(differences: Differences) -> Iterator[str]:
     """The changed rows, line by line."""
     if not differences:
         yield "No differences."
     for table, rows in differences.items():
         diff = table_diff(list(rows))
         yield f"{table}: {len(diff.added)} new, {len(diff.changed)} changed, {len(diff.removed)} gone"
-        lines = [f"+ {name_of(table, row)}" for row in diff.added]
-        lines += [f"~ {name_of(table, row.after)}: {', '.join(row.fields)}" for row in diff.changed]
-        lines += [f"- {name_of(table, row)}" for row in diff.removed]
+        lines = [f"+ {get_row_name(table, row)}" for row in diff.added]
+        lines += [f"~ {get_row_name(table, row.after)}: {', '.join(row.fields)}" for row in diff.changed]
+        lines += [f"- {get_row_name(table, row)}" for row in diff.removed]
         yield from _shorten_list(lines)
 
 
-def name_of(table: str, row: Content) -> str:
+def get_row_name(table: str, row: Content) -> str:
     """The name of a row: its natural key, else its id and scope."""
     if table in NATURAL and all(name in row for name in NATURAL[table]):
         return " ".join(str(row[name]) for name in NATURAL[table])

@@ -25,7 +25,11 @@ def read_json(text: str) -> Json:
     """The value of a JSON text. Raises NoJson."""
     try:
         return json.loads(
-            text, object_pairs_hook=_pairs, parse_constant=_constant, parse_int=_whole, parse_float=_number
+            text,
+            object_pairs_hook=_build_object,
+            parse_constant=_refuse_constant,
+            parse_int=_parse_integer,
+            parse_float=_parse_float,
         )
     except RecursionError:
         raise NoJson(TOO_DEEP) from None
@@ -33,19 +37,19 @@ def read_json(text: str) -> Json:
         raise NoJson(error.msg, error.lineno, error.colno) from None
 
 
-def _whole(text: str) -> int:
+def _parse_integer(text: str) -> int:
     if len(text) > MAX_DIGITS:
         raise NoJson(f"{text[:20]}… is a number with more than {MAX_DIGITS} digits.")
     return int(text)
 
 
-def _number(text: str) -> float:
+def _parse_float(text: str) -> float:
     if not isfinite(found := float(text)):
-        _constant(text if len(text) <= 20 else f"{text[:20]}…")
+        _refuse_constant(text if len(text) <= 20 else f"{text[:20]}…")
     return found
 
 
-def _pairs(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
+def _build_object(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
@@ -58,5 +62,5 @@ def _pairs(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
     return found
 
 
-def _constant(name: str) -> Json:
+def _refuse_constant(name: str) -> Json:
     raise NoJson(f"{name} is not a JSON value.")

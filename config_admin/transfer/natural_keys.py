@@ -32,7 +32,7 @@ _ORDER = ("intent_code", "state_code", "phase", "priority")
 
 
 @cache
-def file_columns(table: str) -> Mapping[str, "models.Field[Any, Any]"]:
+def list_file_columns(table: str) -> Mapping[str, "models.Field[Any, Any]"]:
     """The columns of a table in files, in order: those that the engine reads, without useless ids."""
     read = set(rows.columns(ROW_TYPE_OF[table]))
     found = {name: column for name, column in kept_columns(table).items() if name in read}
@@ -47,7 +47,7 @@ def file_columns(table: str) -> Mapping[str, "models.Field[Any, Any]"]:
     return {name: found[name] for name in order}
 
 
-def natural_key(table: str, values: Mapping[str, Json]) -> tuple[str, ...] | None:
+def get_natural_key(table: str, values: Mapping[str, Json]) -> tuple[str, ...] | None:
     """The natural key of a row, for look-ups; null for tables without one."""
     if table not in NATURAL:
         return None
@@ -55,7 +55,7 @@ def natural_key(table: str, values: Mapping[str, Json]) -> tuple[str, ...] | Non
     return tuple(part.lower() if table in _FOLDED else part for part in parts)
 
 
-def in_files(contents: Contents, table: str) -> list[dict[str, Json]]:
+def list_file_rows(contents: Contents, table: str) -> list[dict[str, Json]]:
     """The rows of a table as in files, in canonical order."""
     codes = {pk: row.get(TOOL_CODE) for pk, row in contents[TOOL].items()}
     return sorted((_select_columns(table, row, codes) for row in contents[table].values()), key=_order(table))
@@ -63,11 +63,11 @@ def in_files(contents: Contents, table: str) -> list[dict[str, Json]]:
 
 def _select_columns(table: str, row: Mapping[str, Json], codes: Mapping[Any, Json]) -> dict[str, Json]:
     values = {**row, TOOL_CODE: codes.get(row[TOOL_ID])} if table in TOOL_PARTS else row
-    return {name: values[name] for name in file_columns(table)}
+    return {name: values[name] for name in list_file_columns(table)}
 
 
 def _order(table: str) -> Callable[[Mapping[str, Json]], list[tuple[bool, int, str]]]:
-    names = NATURAL.get(table) or (*(name for name in _ORDER if name in file_columns(table)), key_of(table))
+    names = NATURAL.get(table) or (*(name for name in _ORDER if name in list_file_columns(table)), key_of(table))
     return lambda row: [_comparable(row[name]) for name in names]
 
 

@@ -20,11 +20,11 @@ from config_admin.comparison.configurations import ChangedRow, changed_row
 from config_admin.editing.links import release_url, table_title
 from config_admin.form_save import reasons
 from config_admin.releases.queries import NoSuchRelease
-from config_admin.transfer.apply_import import ImportFailed, ImportRefused, ImportResult, bring
+from config_admin.transfer.apply_import import ImportFailed, ImportRefused, ImportResult, import_document
 from config_admin.transfer.document import Document, FileRefused, Mode
-from config_admin.transfer.files import CONTENT_TYPES, CSV, FORMS, YAML, bundle_of, read_bytes
-from config_admin.transfer.import_plan import LocatedFinding, Plan, Progress, plan, silent
-from config_admin.transfer.import_progress import NDJSON, Broke, News, follow_work
+from config_admin.transfer.files import CONTENT_TYPES, CSV, FORMATS, YAML, export_configuration, read_bytes
+from config_admin.transfer.import_plan import LocatedFinding, Plan, Progress, ignore_progress, plan_import
+from config_admin.transfer.import_progress import NDJSON, WorkFailed, WorkProgress, follow_work
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.rows import ROW_TYPES
 from convengine.server.deployment import conf
@@ -101,7 +101,7 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:
             work = partial(_outcome, form, request.user, reasons.read_reason(request), "apply" in request.POST)
             if NDJSON in request.headers.get("Accept", ""):
                 return _stream_progress(model_admin, request, context, work)
-            outcome = work(silent)
+            outcome = work(ignore_progress)
             if isinstance(outcome, ImportResult):
                 return _on(request, outcome)
             context |= _describe_outcome(request, form, outcome)
@@ -111,7 +111,7 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:
 def _page(model_admin: Any, request: HttpRequest, context: dict[str, Any]) -> TemplateResponse:
     tables = [(row_type.table, table_title(row_type.table)) for row_type in ROW_TYPES]
     context |= {**model_admin.admin_site.each_context(request), "title": "Import & export", "opts": model_admin.opts}
-    return TemplateResponse(request, "config_admin/transfer.html", {**context, "tables": tables, "forms": FORMS})
+    return TemplateResponse(request, "config_admin/transfer.html", {**context, "tables": tables, "forms": FORMATS})
 
 
 def _stream_progress(
@@ -122,8 +122,8 @@ def _stream_progress(
     def stream_lines() -> Iterator[bytes]:
         try:
             for news in follow_work(work):
-                yield dumps(asdict(news) if isinstance(news, News) else last(news.result)).encode() + b"\n"
-        except Broke as error:
+                yield dumps(asdict(news) if isinstance(news, WorkProgress) else last(news.result)).encode() + b"\n"
+        except WorkFailed as error:
             yield dumps({"problem": str(error)}).encode() + b"\n"
 
     def last(outcome: Outcome) -> dict[str, str]:
@@ -144,10 +144,12 @@ def export(model_admin: Any, request: HttpRequest) -> HttpResponse:
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
     asked = request.GET.get("form", YAML)
-    form = asked if asked in FORMS else YAML
+    form = asked if asked in FORMATS else YAML
     release = request.GET.get("release", "")
     try:
-        data = bundle_of(int(release) if release.isdecimal() else None, tables=request.GET.getlist("table"), form=form)
+        data = export_configuration(
+            int(release) if release.isdecimal() else None, tables=request.GET.getlist("table"), form=form
+        )
     except (NoSuchRelease, ValueError) as error:
         messages.error(request, str(error))
         return HttpResponseRedirect("../")
@@ -164,8 +166,8 @@ def _outcome(form: FileForm, user: Any, reason: str, apply: bool, progress: Prog
     try:
         document = form.document()
         if apply:
-            return bring(document, author=user, reason=reason, rest=rest, progress=progress)
-        return plan(document, rest=rest, progress=progress)
+            return import_document(document, author=user, reason=reason, rest=rest, progress=progress)
+        return plan_import(document, rest=rest, progress=progress)
     except ImportRefused as error:
         return error.plan
     except (FileRefused, ImportFailed) as error:

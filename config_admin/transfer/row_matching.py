@@ -10,8 +10,16 @@ from config_admin.releases import tree
 from config_admin.releases.blobs import canonical
 from config_admin.releases.content import as_json, control_plane, kept_columns, key_of
 from config_admin.transfer.document import Document, FileRow, Mode
-from config_admin.transfer.natural_keys import NATURAL, TOOL, TOOL_CODE, TOOL_PARTS, Contents, file_columns, natural_key
-from config_admin.transfer.values import ValueRefused, default, normalise_value
+from config_admin.transfer.natural_keys import (
+    NATURAL,
+    TOOL,
+    TOOL_CODE,
+    TOOL_PARTS,
+    Contents,
+    get_natural_key,
+    list_file_columns,
+)
+from config_admin.transfer.values import ValueRefused, get_default, normalise_value
 from config_admin.validation.findings import Finding, Severity
 from config_admin.validation.wording import did_you_mean
 from convengine.engine.older_templates.rows import Change, convert_row
@@ -42,7 +50,7 @@ class MatchedRows:
 def match_rows(document: Document, there: Contents, new_id: NewId) -> MatchedRows:
     """Match all rows. `there`: all rows of all tables."""
     placed = MatchedRows()
-    codes = {natural_key(TOOL, row): pk for pk, row in there[TOOL].items()}
+    codes = {get_natural_key(TOOL, row): pk for pk, row in there[TOOL].items()}
     for table in control_plane():
         if table in document.tables:
             _Table(table, document, there[table], codes, new_id, placed).match_rows()
@@ -80,11 +88,11 @@ class _Table:
     ) -> None:
         self.table, self.document, self.there, self.placed = table, document, there, placed
         self.key, self.new_id, self.codes = key_of(table), new_id, codes
-        self.columns = file_columns(table)
+        self.columns = list_file_columns(table)
         self.wanted: dict[Any, Content | None] = {}
         self.taken: set[Any] = set()
         self.now = as_json(timezone.now())
-        self.by_name = {natural_key(table, row): pk for pk, row in there.items()}
+        self.by_name = {get_natural_key(table, row): pk for pk, row in there.items()}
         self.same = self._by_content() if document.mode is Mode.ADD and table not in NATURAL else {}
 
     def match_rows(self) -> None:
@@ -112,7 +120,7 @@ class _Table:
     def _spare(self, row: FileRow) -> None:
         """The stored row that a refused one names does not count as missing in the file."""
         given = row.values.get(self.key)
-        named = self.by_name.get(natural_key(self.table, row.values))
+        named = self.by_name.get(get_natural_key(self.table, row.values))
         self.taken |= {pk for pk in (given, named) if isinstance(pk, (int, str)) and pk in self.there}
 
     def _values(self, row: FileRow) -> Content:
@@ -146,7 +154,7 @@ class _Table:
         return pk
 
     def _by_name(self, values: Content) -> Any:
-        name = natural_key(self.table, values)
+        name = get_natural_key(self.table, values)
         if self.table in TOOL_PARTS:
             if name not in self.codes:
                 raise self._refuse_row(
@@ -195,7 +203,7 @@ class _Table:
             elif before is not None and (self.document.mode is not Mode.REPLACE or name == "created_at"):
                 content[name] = before[name]
             else:
-                content[name] = self.now if name == "created_at" else default(column)
+                content[name] = self.now if name == "created_at" else get_default(column)
         return content
 
     def _by_content(self) -> dict[bytes, list[Any]]:

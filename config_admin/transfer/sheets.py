@@ -16,9 +16,8 @@ from typing import Any
 from django.db import models
 
 from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, refuse
-from config_admin.transfer.natural_keys import Contents, file_columns, in_files
-from config_admin.transfer.value_conversion import from_text
-from config_admin.transfer.values import ValueRefused
+from config_admin.transfer.natural_keys import Contents, list_file_columns, list_file_rows
+from config_admin.transfer.values import ValueRefused, parse_text
 from config_admin.validation.wording import did_you_mean
 from convengine.engine.turn.rows import ROW_TYPE_OF
 
@@ -29,7 +28,7 @@ _RISKY = ("=", "+", "-", "@", "\t", "\r", "'")
 _DELIMITERS = (",", ";", "\t")
 
 
-def csv_of(contents: Contents, table: str) -> bytes:
+def write_csv(contents: Contents, table: str) -> bytes:
     """The rows of a table, in the order of bundles."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
@@ -39,9 +38,9 @@ def csv_of(contents: Contents, table: str) -> bytes:
 
 def cells_of(contents: Contents, table: str) -> Iterator[list[str]]:
     """The names of the columns, then the rows."""
-    columns = file_columns(table)
+    columns = list_file_columns(table)
     yield list(columns)
-    for row in in_files(contents, table):
+    for row in list_file_rows(contents, table):
         yield [_cell(column, row[name]) for name, column in columns.items()]
 
 
@@ -81,7 +80,7 @@ def rows_of(table: str, lines: Iterable[tuple[int, Cells]]) -> list[FileRow]:
 
 
 def _check_names(table: str, names: Cells) -> None:
-    columns = file_columns(table)
+    columns = list_file_columns(table)
     if not names:
         raise FileRefused(table, "is empty. The first row must contain the column names.")
     for name in names:
@@ -94,7 +93,7 @@ def _check_names(table: str, names: Cells) -> None:
 def _row(table: str, names: Cells, cells: Cells, where: str) -> FileRow:
     if len(cells) > len(names) and any(cells[len(names) :]):
         raise FileRefused(where, f"has {len(cells)} cells below {len(names)} columns.")
-    columns = file_columns(table)
+    columns = list_file_columns(table)
     values: dict[str, Json] = {}
     wrong = []
     for name, cell in zip(names, cells, strict=False):
@@ -123,4 +122,4 @@ def _value(column: "models.Field[Any, Any]", cell: str) -> Json:
     if not cell:
         return "" if isinstance(column, (models.CharField, models.TextField)) and not column.null else None
     text = cell[1:] if cell.startswith("'") else cell
-    return from_text(column, text)
+    return parse_text(column, text)

@@ -1,7 +1,9 @@
 """Single values of files, converted to the type of their column; an invalid value is reported, never guessed."""
 
-from datetime import datetime
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from decimal import Decimal
+from functools import cache
 from math import isfinite
 from typing import Any
 
@@ -9,8 +11,10 @@ from django.core.exceptions import ValidationError
 from django.db import models
 
 from config_admin.releases.content import as_json
+from config_admin.transfer.json_text import NoJson, read_json
 from convengine.engine.text.compare import shorten, storable
 from convengine.engine.turn.codec import TOO_DEEP, is_too_deep
+from convengine.engine.turn.enums import TOOL_GROUP_ALIASES, read_phase
 
 Json = Any
 Column = "models.Field[Any, Any]"
@@ -34,7 +38,7 @@ def normalise_value(column: "models.Field[Any, Any]", value: Json) -> Json:
     if isinstance(column, models.JSONField):
         if is_too_deep(value):
             raise ValueRefused(TOO_DEEP)
-        if problem := _unfit(value):
+        if problem := _find_storage_problem(value):
             raise ValueRefused(problem)
         return value
     kinds, wanted = _expected_type(column)
@@ -43,12 +47,12 @@ def normalise_value(column: "models.Field[Any, Any]", value: Json) -> Json:
     if isinstance(value, str) and storable(value) != value:
         raise ValueRefused(_NO_TEXT)
     try:
-        return as_json(_read(column, value))
+        return as_json(_to_python(column, value))
     except (ValidationError, ValueError, OverflowError):
         raise ValueRefused(f"{shorten_value(value)} is not valid. It must be {wanted}.") from None
 
 
-def invalid(column: "models.Field[Any, Any]", value: Json) -> str | None:
+def find_limit_problem(column: "models.Field[Any, Any]", value: Json) -> str | None:
     """The error of the column's own limits, or null."""
     if value is None:
         return None if column.null else "This value is required."
@@ -59,19 +63,19 @@ def invalid(column: "models.Field[Any, Any]", value: Json) -> str | None:
     return None
 
 
-def default(column: "models.Field[Any, Any]") -> Json:
+def get_default(column: "models.Field[Any, Any]") -> Json:
     """The default of a column for a new row."""
     return as_json(column.get_default())
 
 
-def _unfit(value: Json) -> str | None:
+def _find_storage_problem(value: Json) -> str | None:
     """Why no database accepts a document; null when all do."""
     if isinstance(value, str):
         return None if storable(value) == value else _NO_TEXT
     if isinstance(value, float):
         return None if isfinite(value) else f"{value} is not a JSON value."
     inner = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return next((problem for one in inner if (problem := _unfit(one))), None)
+    return next((problem for one in inner if (problem := _find_storage_problem(one))), None)
 
 
 def _expected_type(column: "models.Field[Any, Any]") -> tuple[tuple[type, ...], str]:
@@ -81,7 +85,7 @@ def _expected_type(column: "models.Field[Any, Any]") -> tuple[tuple[type, ...], 
     return (str,), "a text in quotes"
 
 
-def _read(column: "models.Field[Any, Any]", value: Json) -> Any:
+def _to_python(column: "models.Field[Any, Any]", value: Json) -> Any:
     if isinstance(column, models.DateTimeField):
         found = datetime.fromisoformat(value)
         if found.tzinfo is None:
@@ -93,3 +97,75 @@ def _read(column: "models.Field[Any, Any]", value: Json) -> Any:
 def shorten_value(value: Json) -> str:
     """A value for a message, shortened."""
     return shorten(repr(value), 80)
+
+
+_TRUE, _FALSE = ("t", "true", "y", "yes", "on", "1"), ("f", "false", "n", "no", "off", "0")
+#: Older words of columns -> the word of today, or null.
+_ALIASES: Mapping[str, Callable[[str], str | None]] = {
+    "phase": read_phase,
+    "tool_group": lambda text: TOOL_GROUP_ALIASES.get(text.strip().upper()),
+}
+
+
+def parse_text(column: "models.Field[Any, Any]", text: str) -> Json:
+    """A text (a cell, or a literal in quotes) as a value of the column. Raises ValueRefused."""
+    if isinstance(column, models.JSONField):
+        return _parse_document(text)
+    if isinstance(column, models.BooleanField):
+        return _parse_boolean(text)
+    if isinstance(column, (models.IntegerField, models.DecimalField)):
+        return _parse_number(column, text)
+    if isinstance(column, models.DateTimeField):
+        return _parse_time(text)
+    return normalise_word(column, text)
+
+
+def normalise_word(column: "models.Field[Any, Any]", text: str) -> str:
+    """The word of a vocabulary for a text, in any case and by older names; other texts unchanged."""
+    words = _list_words(column)
+    if not words or text in words:
+        return text
+    plain = text.strip().upper().replace("-", "_").replace(" ", "_")
+    alias = _ALIASES.get(column.attname)
+    older = alias(plain) if alias else None
+    return str(older) if older else plain if plain in words else text
+
+
+@cache
+def _list_words(column: "models.Field[Any, Any]") -> frozenset[str]:
+    return frozenset(str(value) for value, _ in column.flatchoices)
+
+
+def _parse_document(text: str) -> Json:
+    try:
+        return read_json(text)
+    except NoJson as error:
+        place = f" at line {error.line}, column {error.column}" if error.line else ""
+        raise ValueRefused(f"This is not valid JSON: {error.problem.rstrip('.')}{place}.") from None
+
+
+def _parse_boolean(text: str) -> bool:
+    plain = text.strip().lower()
+    if plain in _TRUE or plain in _FALSE:
+        return plain in _TRUE
+    raise ValueRefused(f"{shorten_value(text)} is not valid. Enter true or false.")
+
+
+def _parse_number(column: "models.Field[Any, Any]", text: str) -> int | float:
+    whole = isinstance(column, models.IntegerField)
+    try:
+        return int(text) if whole else float(text)
+    except ValueError:
+        raise ValueRefused(
+            f"{shorten_value(text)} is not valid. It must be {'a whole number' if whole else 'a number'}."
+        ) from None
+
+
+def _parse_time(text: str) -> str:
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ValueRefused(
+            f"{shorten_value(text)} is not valid. Enter a time, for example 2026-01-31T12:00:00Z."
+        ) from None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).isoformat()

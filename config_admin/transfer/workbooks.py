@@ -16,7 +16,7 @@ from typing import Any
 from django.db import models
 
 from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, refuse
-from config_admin.transfer.natural_keys import Contents, file_columns
+from config_admin.transfer.natural_keys import Contents, list_file_columns
 from config_admin.transfer.sheets import Cells, cells_of, rows_of
 from convengine.engine.turn.rows import ROW_TYPE_OF
 
@@ -31,10 +31,10 @@ _LOST = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_x[0-9A-Fa-f]{4}_|x005F_")
 _DOCTYPES = tuple("<!DOCTYPE".encode(form) for form in ("utf-8", "utf-16-le", "utf-16-be"))
 
 
-def workbook_of(contents: Contents, tables: Collection[str]) -> bytes:
+def write_workbook(contents: Contents, tables: Collection[str]) -> bytes:
     """A workbook of some tables. Raises ValueError with the cell for a text that no workbook can hold."""
     # Computed first, because a started workbook must be written to its end.
-    lines = {table: list(_cells(contents, table)) for table in contents if table in tables}
+    lines = {table: list(_list_cells(contents, table)) for table in contents if table in tables}
     from openpyxl import Workbook
 
     book = Workbook(write_only=True)
@@ -48,11 +48,11 @@ def workbook_of(contents: Contents, tables: Collection[str]) -> bytes:
     return found.getvalue()
 
 
-def _cells(contents: Contents, table: str) -> Iterator[list[Value]]:
-    columns = list(file_columns(table).items())
+def _list_cells(contents: Contents, table: str) -> Iterator[list[Value]]:
+    columns = list(list_file_columns(table).items())
     for number, cells in enumerate(cells_of(contents, table), 1):
         for (name, _), text in zip(columns, cells, strict=True):
-            _check(f"{table} line {number}, {name}", text)
+            _check_text(f"{table} line {number}, {name}", text)
         yield [
             text if number == 1 else _convert_cell(column, text)
             for (_, column), text in zip(columns, cells, strict=True)
@@ -80,7 +80,7 @@ def _convert_cell(column: "models.Field[Any, Any]", text: str) -> Value:
     return float(text) if isinstance(column, models.DecimalField) else text
 
 
-def _check(where: str, text: str) -> None:
+def _check_text(where: str, text: str) -> None:
     if len(text.encode("utf-16-le")) > 2 * LONGEST:
         raise ValueError(
             f"{where}: a cell of a workbook holds at most {LONGEST} characters. Export this table as CSV or YAML."
@@ -94,7 +94,7 @@ def read_workbook(name: str, data: bytes) -> Document:
 
     Raises FileRefused.
     """
-    _look_into(name, data)
+    _check_archive(name, data)
     from openpyxl import load_workbook
 
     tables: dict[str, list[FileRow]] = {}
@@ -127,7 +127,7 @@ def read_workbook(name: str, data: bytes) -> Document:
     return Document(tables, Mode.UPDATE)
 
 
-def _look_into(name: str, data: bytes) -> None:
+def _check_archive(name: str, data: bytes) -> None:
     """Refuse dangerous files before anything reads them."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
@@ -162,7 +162,7 @@ def _read_lines(sheet: Any) -> Iterator[tuple[int, Cells]]:
     for number, row in enumerate(sheet.iter_rows(), 1):
         if number > ROWS or len(row) > COLUMNS:
             raise FileRefused(sheet.title, f"has more than {COLUMNS} columns or {ROWS} rows.")
-        cells = [_text(sheet.title, number, place, cell) for place, cell in enumerate(row)]
+        cells = [_read_text(sheet.title, number, place, cell) for place, cell in enumerate(row)]
         while cells and not cells[-1]:
             cells.pop()
         if cells:
@@ -170,7 +170,7 @@ def _read_lines(sheet: Any) -> Iterator[tuple[int, Cells]]:
             yield number, [*cells, *[""] * (width - len(cells))]
 
 
-def _text(sheet: str, number: int, place: int, cell: Any) -> str:
+def _read_text(sheet: str, number: int, place: int, cell: Any) -> str:
     value = cell.value
     if value is None:
         return ""

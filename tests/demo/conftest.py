@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 from django.db import connection, transaction
 
-from config_admin.transfer.add_rows import load
+from config_admin.transfer.add_rows import add_rows
 from convengine.server import wiring
 from convengine.server.extensions import registry as registered
 from convengine.server.extensions.registry import Registry
@@ -45,7 +45,7 @@ def load_rows() -> None:
     """Its rows. They are judged once, in test_configuration."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("config_admin.restore.checks.check_row", lambda row, snapshot, world: [])
-        load(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration")
+        add_rows(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration")
 
 
 @pytest.fixture

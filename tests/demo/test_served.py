@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from config_admin.models import CeResponse
-from config_admin.transfer.add_rows import load
+from config_admin.transfer.add_rows import add_rows
 from tests.api import make_key
 from tests.demo.conftest import CONFIGURATION
 from tests.demo.test_readme import TOUR, fits
@@ -31,7 +31,7 @@ def server(transactional_db: None, own_code: object, tmp_path: Path) -> Iterator
             response_type="EXACT",
             exact_text=shipped.FALLBACK,
         )
-    load(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration")
+    add_rows(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration")
     running = start_granian(CE_EXTENSIONS="fixtures.demo.helpdesk", CE_VAR_DIR=str(tmp_path))
     try:
         running.wait_until_ready()

@@ -3,8 +3,8 @@
 import pytest
 
 from config_admin.releases.models import Origin
-from config_admin.transfer.apply_import import bring
-from config_admin.transfer.files import bundle_of, read_bytes
+from config_admin.transfer.apply_import import import_document
+from config_admin.transfer.files import export_configuration, read_bytes
 from convengine.server.extensions.registry import Registry
 from tests.config_admin.transfer.conftest import delete_all_rows
 from tests.demo.conftest import CONFIGURATION
@@ -12,12 +12,12 @@ from tests.demo.conftest import CONFIGURATION
 
 @pytest.mark.django_db
 def test_it_comes_back_to_the_same_bytes_and_once_more_changes_nothing(own_code: Registry) -> None:
-    bring(read_bytes("x", CONFIGURATION.read_bytes(), mode="add"), author="demo", reason="The demonstration")
-    data = bundle_of()
+    import_document(read_bytes("x", CONFIGURATION.read_bytes(), mode="add"), author="demo", reason="The demonstration")
+    data = export_configuration()
     delete_all_rows()
-    done = bring(read_bytes("x", data), author="ada", reason="from elsewhere")
-    assert bundle_of() == data
+    done = import_document(read_bytes("x", data), author="ada", reason="from elsewhere")
+    assert export_configuration() == data
     assert done.release
     assert done.release.origin == Origin.IMPORT
     assert (done.release.author, done.release.reason) == ("ada", "from elsewhere")
-    assert bring(read_bytes("x", data), author="ada", reason="again").release is None
+    assert import_document(read_bytes("x", data), author="ada", reason="again").release is None

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.transfer.compare_files import compare_sides
 from config_admin.transfer.document import FileRefused
-from config_admin.transfer.import_report import diff_as_json, diff_in_words
+from config_admin.transfer.import_report import describe_differences, serialize_differences
 from convengine.engine.turn.codec import dumps
 
 
@@ -29,5 +29,5 @@ class Command(BaseCommand):
             found = compare_sides(*(int(side) if side.isdecimal() else Path(side) for side in (before, after)))
         except (NoSuchRelease, FileRefused) as error:
             raise CommandError(str(error)) from None
-        for line in [dumps(diff_as_json(found))] if json else diff_in_words(found):
+        for line in [dumps(serialize_differences(found))] if json else describe_differences(found):
             self.stdout.write(line)

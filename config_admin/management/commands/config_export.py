@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from config_admin.releases.queries import NoSuchRelease
-from config_admin.transfer.files import FORMS, XLSX, bundle_of, form_of
+from config_admin.transfer.files import FORMATS, XLSX, export_configuration, get_format
 from convengine.engine.turn.rows import ROW_TYPE_OF
 
 
@@ -24,7 +24,7 @@ class Command(BaseCommand):
             metavar="FILE",
             help="The file to write. Without it, the configuration is printed.",
         )
-        parser.add_argument("--format", choices=FORMS, help="Default: by the extension of FILE, else yaml.")
+        parser.add_argument("--format", choices=FORMATS, help="Default: by the extension of FILE, else yaml.")
         parser.add_argument("--release", type=int, metavar="N", help="Release to export. Default: the current release.")
         parser.add_argument(
             "--table",
@@ -38,10 +38,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, file: Path | None, release: int | None, table: list[str], **options: Any) -> None:
         """Write. Raises CommandError for an unknown release, or when the file cannot be written."""
         try:
-            form = options["format"] or form_of(file)
+            form = options["format"] or get_format(file)
             if form == XLSX and not file:
                 raise CommandError("A workbook cannot be printed. Name a FILE.")
-            data = bundle_of(release, tables=table, form=form)
+            data = export_configuration(release, tables=table, form=form)
             if file:
                 file.write_bytes(data)
             else:

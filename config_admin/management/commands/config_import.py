@@ -8,11 +8,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config_admin.transfer.apply_import import ImportFailed, ImportRefused, bring
+from config_admin.transfer.apply_import import ImportFailed, ImportRefused, import_document
 from config_admin.transfer.document import FileRefused, Mode
 from config_admin.transfer.files import read_file
-from config_admin.transfer.import_plan import Plan, plan
-from config_admin.transfer.import_report import in_words, plan_as_json
+from config_admin.transfer.import_plan import Plan, plan_import
+from config_admin.transfer.import_report import describe_plan, serialize_plan
 from convengine.engine.turn.codec import dumps
 
 
@@ -49,10 +49,10 @@ class Command(BaseCommand):
         try:
             if apply:
                 author, reason = options["author"] or getuser(), options["reason"] or f"Import of {file.name}"
-                done = bring(document, author=author, reason=reason, rest=rest, progress=self._progress(json))
+                done = import_document(document, author=author, reason=reason, rest=rest, progress=self._progress(json))
                 found, release = done.plan, done.release
             else:
-                found = plan(document, rest=rest, progress=self._progress(json))
+                found = plan_import(document, rest=rest, progress=self._progress(json))
         except ImportRefused as error:
             found = error.plan
         except ImportFailed as error:
@@ -64,9 +64,9 @@ class Command(BaseCommand):
 
     def _tell(self, found: Plan, *, applied: bool, release: int | None, json: bool) -> None:
         if json:
-            self.stdout.write(dumps({**plan_as_json(found), "applied": applied, "release": release}))
+            self.stdout.write(dumps({**serialize_plan(found), "applied": applied, "release": release}))
             return
-        for line in in_words(found):
+        for line in describe_plan(found):
             self.stdout.write(line)
         if found.is_refused:
             self.stdout.write("Nothing was changed. Correct the rows above, or leave them out with --rest.")

@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand
 
 from config_admin.management.commands.serve import become_server, jobs_in_server, need_port
 from config_admin.models import CeIntent
-from config_admin.transfer.add_rows import load
+from config_admin.transfer.add_rows import add_rows
 from convengine.server import wiring
 from convengine.server.api.models import CeApiKey
 
@@ -40,7 +40,7 @@ class Command(BaseCommand):
         settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
         call_command("migrate", verbosity=0, interactive=False)
         if not CeIntent.objects.exists():
-            load(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration's own rows")
+            add_rows(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration's own rows")
         facts = _facts(f"http://{host}:{port}")
         jobs = jobs_in_server()
         self._print(facts, jobs)

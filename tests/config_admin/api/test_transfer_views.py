@@ -8,7 +8,7 @@ import pytest
 
 from config_admin.models import CePolicy, CeRelease
 from config_admin.releases import head
-from config_admin.transfer.files import bundle_of
+from config_admin.transfer.files import export_configuration
 from tests.api import Caller, make_key
 from tests.config_admin.builders import make
 
@@ -32,7 +32,7 @@ def fetch(caller: Caller, query: str = "") -> Any:
 
 def test_what_goes_out_are_the_bytes_of_the_bundle(caller: Caller) -> None:
     make(CePolicy, policy_id=3)
-    assert fetch(caller).content == bundle_of(form="json")
+    assert fetch(caller).content == export_configuration(form="json")
     assert list(fetch(caller, "?table=ce_policy&table=ce_intent").json()["tables"]) == ["ce_intent", "ce_policy"]
     assert fetch(caller, f"?release={head.newest() - 1}&table=ce_policy").json()["tables"]["ce_policy"] == []
     assert (fetch(caller, "?release=999").status_code, fetch(caller, "?release=x").status_code) == (404, 400)

@@ -7,7 +7,7 @@ import pytest
 from config_admin.flows.flows import Flow, FlowRequest, RequestedField, document, make_pattern
 from config_admin.models import CeMcpTool
 from config_admin.releases.change_set import change_set
-from config_admin.transfer.add_rows import load
+from config_admin.transfer.add_rows import add_rows
 from convengine.engine.rules.patterns import compile_pattern
 from tests.api import Caller
 
@@ -22,7 +22,7 @@ WISHES = (
 
 def make(flow: Flow, **values: Any) -> Caller:
     asked = {"flow": flow, "code": "BOOKING", "name": "Book a table", "description": "A guest wants a table."}
-    load(
+    add_rows(
         document(FlowRequest(**{**asked, "phrases": ("I want to book a table",), **values})),
         author="ada",
         reason="begin",

@@ -10,8 +10,8 @@ from django.apps import apps
 
 from config_admin.manual.prose import PARTS
 from config_admin.manual.reference import chapters, index_entries, index_unique_names, search
-from config_admin.manual.see_also import FURTHER
-from config_admin.manual.words import vocabularies
+from config_admin.manual.tables import RELATED_CHAPTERS
+from config_admin.manual.vocabulary import list_vocabularies
 from config_admin.validation.codes import CODES, HEALTH_CODES
 from config_admin.validation.world import DETERMINANTS
 from convengine.engine.pipeline.order import DEFAULT_PIPELINE
@@ -61,7 +61,7 @@ def list_anchors() -> Iterator[str]:
     yield from (f"setting.{setting.name}" for setting in CATALOGUE.values())
     yield from (f"phase.{phase}" for phase in RulePhase)
     yield from (f"action.{action}" for action in RuleAction)
-    yield from (f"word.{one.__name__}" for one in vocabularies() if one not in (RulePhase, RuleAction))
+    yield from (f"word.{one.__name__}" for one in list_vocabularies() if one not in (RulePhase, RuleAction))
     yield from (f"step.{path.rpartition('.')[2]}" for path in DEFAULT_PIPELINE)
     yield from (f"event.{name}" for name in DETERMINANTS)
     yield from (f"stage.{stage}" for stage in STAGES.values())
@@ -159,8 +159,10 @@ def test_nothing_is_found_for_no_words_and_for_words_that_nothing_has() -> None:
 def test_what_entries_lead_to_is_there() -> None:
     known = {*columns()}
 
-    assert set(FURTHER) - known == set()
-    assert {slug for slugs in FURTHER.values() for slug in slugs} <= {one for part in PARTS.values() for one in part}
+    assert set(RELATED_CHAPTERS) - known == set()
+    assert {slug for slugs in RELATED_CHAPTERS.values() for slug in slugs} <= {
+        one for part in PARTS.values() for one in part
+    }
 
 
 @pytest.mark.parametrize(

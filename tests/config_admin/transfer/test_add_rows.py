@@ -1,14 +1,14 @@
 import pytest
 
 from config_admin.models import CeIntent, CeRelease, CeResponse
-from config_admin.transfer.add_rows import AddedRows, ImportRefused, load
+from config_admin.transfer.add_rows import AddedRows, ImportRefused, add_rows
 
 pytestmark = pytest.mark.django_db
 ROW = {"intent_code": "UNKNOWN", "state_code": "IDLE", "response_type": "EXACT"}
 
 
 def bring(*rows: dict[str, str]) -> AddedRows:
-    return load({"ce_response": [{**ROW, **row} for row in rows]}, author="ada", reason="from elsewhere")
+    return add_rows({"ce_response": [{**ROW, **row} for row in rows]}, author="ada", reason="from elsewhere")
 
 
 def test_older_template_forms_come_in_as_jinja_and_are_told() -> None:
@@ -34,6 +34,6 @@ def test_a_row_of_a_name_that_is_there_is_not_changed() -> None:
     CeIntent.objects.create(intent_code="LOAN", description="Mine.")
     intent = {"intent_code": "LOAN", "description": "Theirs."}
     with pytest.raises(ImportRefused, match="Row LOAN already has this name"):
-        load({"ce_intent": [intent]}, author="ada", reason="from elsewhere")
+        add_rows({"ce_intent": [intent]}, author="ada", reason="from elsewhere")
 
     assert CeIntent.objects.get(intent_code="LOAN").description == "Mine."

@@ -10,9 +10,9 @@ from config_admin import models as m
 from config_admin.releases import head
 from config_admin.releases.change_set import change_set
 from config_admin.transfer import apply_import
-from config_admin.transfer.apply_import import ImportFailed, ImportRefused, bring
+from config_admin.transfer.apply_import import ImportFailed, ImportRefused, import_document
 from config_admin.transfer.document import Document, Mode
-from config_admin.transfer.files import JSON, YAML, bundle_of, read_bytes
+from config_admin.transfer.files import JSON, YAML, export_configuration, read_bytes
 from tests.config_admin.builders import make, rules
 from tests.config_admin.transfer.conftest import delete_all_rows, document
 
@@ -20,21 +20,21 @@ INTENT = {"intent_code": "LOAN", "description": "Wants a loan."}
 RULE = {"intent_code": "LOAN", "state_code": "ANY", "rule_type": "EXACT", "match_pattern": "yes", "action": "SET_STATE"}
 
 
-def import_document(given: Document, **options: Any) -> apply_import.ImportResult:
-    return bring(given, author="ada", reason="from elsewhere", **options)
+def import_as_ada(given: Document, **options: Any) -> apply_import.ImportResult:
+    return import_document(given, author="ada", reason="from elsewhere", **options)
 
 
 @pytest.mark.usefixtures("bank")
 @pytest.mark.parametrize("form", [YAML, JSON])
 def test_a_row_of_every_kind_comes_back_to_the_same_bytes(form: str) -> None:
-    data = bundle_of(form=form)
+    data = export_configuration(form=form)
     # Row by row it may be wrong: that is for the checks, which have tests of their own.
     delete_all_rows()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("config_admin.restore.checks.check_row", lambda *row: [])
-        done = import_document(read_bytes("x", data))
+        done = import_as_ada(read_bytes("x", data))
     assert done.release is not None
-    assert bundle_of(form=form) == data
+    assert export_configuration(form=form) == data
     assert b"tool_code: loan.rate" in data or form == JSON
     assert m.CeMcpDbTool.objects.get().tool.tool_code == "loan.rate"
 
@@ -45,7 +45,7 @@ def big(db: None) -> bytes:
     with change_set():
         m.CeIntent.objects.bulk_create(m.CeIntent(intent_code=f"I{n}", description="Some.") for n in range(50))
         m.CeRule.objects.bulk_create(rules(5000))
-    data = bundle_of(form=JSON)
+    data = export_configuration(form=JSON)
     delete_all_rows()
     return data
 
@@ -57,7 +57,7 @@ def test_5000_rules_come_back_in_time_and_one_bad_one_refuses_them_all(big: byte
     bad |= {"rule_type": "REGEX", "match_pattern": "("}
     version = head.newest()
     with pytest.raises(ImportRefused) as refused:
-        import_document(read_bytes("x", json.dumps(spoilt).encode()))
+        import_as_ada(read_bytes("x", json.dumps(spoilt).encode()))
     [told] = refused.value.plan.errors
     assert (told.where, told.finding.field) == ("ce_rule row 4322", "match_pattern")
     assert "is not valid" in told.finding.message
@@ -66,15 +66,15 @@ def test_5000_rules_come_back_in_time_and_one_bad_one_refuses_them_all(big: byte
 
     stages: list[tuple[str, int, int]] = []
     started = time.monotonic()
-    import_document(read_bytes("x", big), progress=lambda *news: stages.append(news))
+    import_as_ada(read_bytes("x", big), progress=lambda *news: stages.append(news))
     assert time.monotonic() - started < 20
-    assert bundle_of(form=JSON) == big
+    assert export_configuration(form=JSON) == big
     assert [stage for stage, done, of in stages if done == of] == ["read", "judged", "written"]
 
 
 @pytest.mark.django_db
 def test_rows_that_name_each_other_are_judged_together() -> None:
-    done = import_document(document(ce_rule=[{**RULE, "action_value": "DONE"}], ce_intent=[INTENT]))
+    done = import_as_ada(document(ce_rule=[{**RULE, "action_value": "DONE"}], ce_intent=[INTENT]))
     assert done.plan.errors == []
     assert m.CeRule.objects.get(intent_code="LOAN").action_value == "DONE"
 
@@ -84,8 +84,8 @@ def test_the_rest_comes_without_what_is_refused_and_what_hangs_on_it() -> None:
     rows = [{**RULE, "action_value": "DONE"}, {**RULE, "intent_code": "ANY", "action_value": "DONE"}]
     given = document(ce_intent=[{**INTENT, "description": " "}], ce_rule=[*rows, {**RULE, "colour": "red"}])
     with pytest.raises(ImportRefused, match="colour"):
-        import_document(given)
-    done = import_document(given, rest=True)
+        import_as_ada(given)
+    done = import_as_ada(given, rest=True)
     assert [rule.intent_code for rule in m.CeRule.objects.all()] == ["ANY"]
     assert not m.CeIntent.objects.filter(intent_code="LOAN").exists()
     assert [(told.where, told.finding.code) for told in done.plan.left_out] == [
@@ -98,17 +98,17 @@ def test_the_rest_comes_without_what_is_refused_and_what_hangs_on_it() -> None:
 @pytest.mark.django_db
 def test_what_is_judged_is_what_is_there_when_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     make(m.CeIntent, intent_code="LOAN")
-    judge = apply_import.plan
+    judge = apply_import.plan_import
 
     def meanwhile(*args: Any, **options: Any) -> Any:
         found = judge(*args, **options)
-        monkeypatch.setattr(apply_import, "plan", judge)
+        monkeypatch.setattr(apply_import, "plan_import", judge)
         m.CeIntent.objects.filter(intent_code="LOAN").delete()
         return found
 
-    monkeypatch.setattr(apply_import, "plan", meanwhile)
+    monkeypatch.setattr(apply_import, "plan_import", meanwhile)
     with pytest.raises(ImportRefused, match="The intent LOAN does not exist"):
-        import_document(document(ce_rule=[{**RULE, "action_value": "DONE"}]))
+        import_as_ada(document(ce_rule=[{**RULE, "action_value": "DONE"}]))
     assert not m.CeRule.objects.exists()
 
 
@@ -116,5 +116,5 @@ def test_what_is_judged_is_what_is_there_when_it_is_written(monkeypatch: pytest.
 def test_what_the_database_alone_refuses_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("config_admin.restore.checks.check_row", lambda *row: [])
     with pytest.raises(ImportFailed, match="nothing was imported"):
-        import_document(document(Mode.ADD, ce_rule=[{**RULE, "intent_code": " "}], ce_intent=[INTENT]))
+        import_as_ada(document(Mode.ADD, ce_rule=[{**RULE, "intent_code": " "}], ce_intent=[INTENT]))
     assert not m.CeIntent.objects.filter(intent_code="LOAN").exists()

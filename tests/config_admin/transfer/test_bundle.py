@@ -23,19 +23,19 @@ def rows(document: Document, table: str = "ce_intent") -> list[dict[str, object]
     ],
 )
 def test_yaml_and_json_with_and_without_a_head_say_the_same(text: str) -> None:
-    found = bundle.read(text.lstrip("\ufeff"))
+    found = bundle.read_bundle(text.lstrip("\ufeff"))
     assert rows(found) == [{"intent_code": "LOAN", "priority": 5, "enabled": True, "llm_hint": None}]
     assert found.mode is Mode.REPLACE
     assert found.count == 1
 
 
 def test_a_row_knows_its_line() -> None:
-    found = bundle.read(HEAD + "  ce_intent:\n  - intent_code: A\n  - intent_code: B\n")
+    found = bundle.read_bundle(HEAD + "  ce_intent:\n  - intent_code: A\n  - intent_code: B\n")
     assert [row.where for row in found.tables["ce_intent"]] == ["ce_intent row 1 (line 5)", "ce_intent row 2 (line 6)"]
 
 
 def test_dates_and_other_words_of_yaml_stay_texts() -> None:
-    found = bundle.read("ce_prompt_template:\n- {created_at: 2026-01-31T12:00:00Z, user_prompt: =}\n")
+    found = bundle.read_bundle("ce_prompt_template:\n- {created_at: 2026-01-31T12:00:00Z, user_prompt: =}\n")
     assert rows(found, "ce_prompt_template") == [{"created_at": "2026-01-31T12:00:00Z", "user_prompt": "="}]
 
 
@@ -71,7 +71,7 @@ def test_dates_and_other_words_of_yaml_stay_texts() -> None:
 )
 def test_what_is_no_bundle_is_refused_with_its_place(text: str, message: str) -> None:
     with pytest.raises(FileRefused, match=message):
-        bundle.read(text)
+        bundle.read_bundle(text)
 
 
 def contents(rows: dict[int, dict[str, object]]) -> dict[str, dict[int, dict[str, object]]]:
@@ -90,7 +90,7 @@ def test_order_does_not_depend_on_what_led_there(as_yaml: bool) -> None:
     )
     text = bundle.write_bundle(contents({1: three, 10: two, 9: one}), ["ce_policy"], as_yaml=as_yaml)
     assert text == bundle.write_bundle(contents({9: one, 1: three, 10: two}), ["ce_policy"], as_yaml=as_yaml)
-    assert [row["policy_id"] for row in rows(bundle.read(text), "ce_policy")] == [9, 10, 1]
+    assert [row["policy_id"] for row in rows(bundle.read_bundle(text), "ce_policy")] == [9, 10, 1]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_order_does_not_depend_on_what_led_there(as_yaml: bool) -> None:
 def test_every_text_comes_back(value: str, as_yaml: bool) -> None:
     row = {"policy_id": 1, "priority": 1, **ROW, "response_text": value}
     text = bundle.write_bundle(contents({1: row}), ["ce_policy"], as_yaml=as_yaml)
-    [found] = rows(bundle.read(text), "ce_policy")
+    [found] = rows(bundle.read_bundle(text), "ce_policy")
     assert found["response_text"] == value
 
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from config_admin.transfer.import_plan import Progress
-from config_admin.transfer.import_progress import Broke, News, WorkResult, follow_work
+from config_admin.transfer.import_progress import WorkFailed, WorkProgress, WorkResult, follow_work
 
 
 def test_how_far_it_is_is_told_and_then_what_came_of_it() -> None:
@@ -14,14 +14,18 @@ def test_how_far_it_is_is_told_and_then_what_came_of_it() -> None:
         progress("judged", 200, 200)
         return "done"
 
-    assert list(follow_work(work)) == [News("judged", 100, 200), News("judged", 200, 200), WorkResult("done")]
+    assert list(follow_work(work)) == [
+        WorkProgress("judged", 100, 200),
+        WorkProgress("judged", 200, 200),
+        WorkResult("done"),
+    ]
 
 
 def test_what_nobody_foresaw_is_told_without_its_details() -> None:
     def work(progress: Progress) -> None:
         raise RuntimeError("secret")
 
-    with pytest.raises(Broke, match="The server log has the details"):
+    with pytest.raises(WorkFailed, match="The server log has the details"):
         list(follow_work(work))
 
 
@@ -34,7 +38,7 @@ def test_work_goes_on_when_nobody_listens_any_more() -> None:
         ended.set()
 
     listening = follow_work(work)
-    assert next(listening) == News("judged", 1, 2)
+    assert next(listening) == WorkProgress("judged", 1, 2)
     listening.close()  # type: ignore[attr-defined]
     go_on.set()
     assert ended.wait(10)

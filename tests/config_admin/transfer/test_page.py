@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from config_admin.models import CePolicy
 from config_admin.releases import head
-from config_admin.transfer.files import bundle_of
+from config_admin.transfer.files import export_configuration
 from tests.config_admin.admin.pages import newest
 from tests.config_admin.builders import make
 
@@ -86,7 +86,7 @@ def test_what_is_no_file_is_told_at_the_file(ada: Client) -> None:
 def test_it_goes_out_as_a_file(ben: Client) -> None:
     make(CePolicy)
     found = ben.get(page("transfer_export"), {"form": "yaml"})
-    assert found.content == bundle_of()
+    assert found.content == export_configuration()
     assert found["Content-Disposition"] == 'attachment; filename="configuration.yaml"'
     some = ben.get(page("transfer_export"), {"form": "json", "table": "ce_policy", "release": head.newest()})
     assert list(some.json()["tables"]) == ["ce_policy"]
@@ -101,7 +101,7 @@ def test_it_goes_out_as_a_file(ben: Client) -> None:
 
 def test_a_workbook_is_looked_at_and_imported(ada: Client) -> None:
     row = make(CePolicy, policy_id=7, description="Cards.")
-    data = bundle_of(form="xlsx", tables=["ce_policy"])
+    data = export_configuration(form="xlsx", tables=["ce_policy"])
     CePolicy.objects.update(description="None.")
     shown = preview_rows(ada, name="some.xlsx", data=data)
     assert shown.context["counts"] == [("Policies", 0, 1, 0)]

@@ -6,7 +6,7 @@ import pytest
 
 from config_admin import models as m
 from config_admin.transfer.document import Document, Mode
-from config_admin.transfer.import_plan import Plan, plan
+from config_admin.transfer.import_plan import Plan, plan_import
 from config_admin.transfer.row_matching import fresh_ids, match_rows
 from tests.config_admin.builders import make
 from tests.config_admin.transfer.conftest import document
@@ -37,12 +37,12 @@ def policy() -> m.CePolicy:
 def test_a_replacing_file_takes_away_what_it_does_not_have_in_its_own_tables() -> None:
     make(m.CeIntent, intent_code="LOAN")
     given = document(Mode.REPLACE, ce_policy=[{"policy_id": 42, **POLICY}, POLICY])
-    assert changes(plan(given)) == {"ce_policy": [(41, True, False), (42, False, True), (43, False, True)]}
+    assert changes(plan_import(given)) == {"ce_policy": [(41, True, False), (42, False, True), (43, False, True)]}
 
 
 def test_an_updating_file_keeps_columns_that_it_leaves_out_and_rows_that_it_does_not_name(policy: m.CePolicy) -> None:
     make(m.CePolicy, policy_id=40)
-    found = plan(document(ce_policy=[{"policy_id": 41, "pattern": "pin"}, POLICY]))
+    found = plan_import(document(ce_policy=[{"policy_id": 41, "pattern": "pin"}, POLICY]))
     assert changes(found) == {"ce_policy": [(41, True, True), (42, False, True)]}
     after = found.differences["ce_policy"][0].after
     assert after
@@ -50,7 +50,7 @@ def test_an_updating_file_keeps_columns_that_it_leaves_out_and_rows_that_it_does
 
 
 def test_a_row_that_stays_as_it_is_is_no_change(policy: m.CePolicy) -> None:
-    assert changes(plan(document(ce_policy=[{"policy_id": 41, "pattern": policy.pattern}]))) == {}
+    assert changes(plan_import(document(ce_policy=[{"policy_id": 41, "pattern": policy.pattern}]))) == {}
 
 
 @pytest.mark.usefixtures("policy")
@@ -58,7 +58,7 @@ def test_rows_of_elsewhere_keep_free_ids_and_find_themselves_again() -> None:
     m.CePolicy.objects.all().delete()
     make(m.CePolicy, policy_id=40, pattern="pin", response_text="No.")
     rows = [{**POLICY, "policy_id": 40}, {**POLICY, "policy_id": 50, "pattern": "iban"}]
-    found = plan(document(Mode.ADD, ce_policy=[*rows, {**POLICY, "policy_id": 7, "pattern": "pin"}]))
+    found = plan_import(document(Mode.ADD, ce_policy=[*rows, {**POLICY, "policy_id": 7, "pattern": "pin"}]))
     # 41 is gone, and was another row: its history stays its own.
     assert changes(found) == {"ce_policy": [(50, False, True), (51, False, True)]}
     assert found.placed.renumbered == {("ce_policy", 40): 51, ("ce_policy", 7): 40}
@@ -70,7 +70,7 @@ def test_progress_texts_follow_their_rule_to_its_new_id() -> None:
             "action": "SET_STATE", "action_value": "DONE"}  # fmt: skip
     text = {"intent_code": "ANY", "state_code": "ANY", "step_value": "RulesStep", "determinant": "RULE_MATCH",
             "rule_id": 5, "message": "Yes."}  # fmt: skip
-    found = plan(document(Mode.ADD, ce_rule=[rule], ce_verbose=[text]))
+    found = plan_import(document(Mode.ADD, ce_rule=[rule], ce_verbose=[text]))
     [verbose] = found.differences["ce_verbose"]
     assert verbose.after
     assert verbose.after["rule_id"] == 6
@@ -82,18 +82,18 @@ def test_names_find_rows_in_any_case_and_ids_stay() -> None:
         ce_config=[{"config_type": "SESSION", "config_key": "timeout_minutes", "config_value": "6"}],
         ce_intent=[{"intent_code": " loan ", "description": "x"}],
     )
-    assert changes(plan(given)) == {"ce_intent": [("LOAN", False, True)], "ce_config": [(row.pk, True, True)]}
+    assert changes(plan_import(given)) == {"ce_intent": [("LOAN", False, True)], "ce_config": [(row.pk, True, True)]}
 
 
 def test_a_tool_and_its_own_row_come_together_and_go_together() -> None:
     tool = {"tool_code": "loan.rate", "tool_group": "DB", "intent_code": "ANY", "state_code": "ANY"}
     part = {"tool_code": "LOAN.rate", "sql_template": "SELECT 1 LIMIT 1", "param_schema": {"type": "object"}}
-    found = plan(document(ce_mcp_db_tool=[part], ce_mcp_tool=[tool]))
+    found = plan_import(document(ce_mcp_db_tool=[part], ce_mcp_tool=[tool]))
     [(pk, _, _)] = changes(found)["ce_mcp_tool"]
     assert changes(found)["ce_mcp_db_tool"] == [(pk, False, True)]
 
     stored = make(m.CeMcpDbTool)
-    gone = plan(document(Mode.REPLACE, ce_mcp_tool=[]))
+    gone = plan_import(document(Mode.REPLACE, ce_mcp_tool=[]))
     assert changes(gone) == {"ce_mcp_tool": [(stored.pk, True, False)], "ce_mcp_db_tool": [(stored.pk, True, False)]}
 
 
@@ -114,7 +114,7 @@ def test_a_tool_and_its_own_row_come_together_and_go_together() -> None:
     ],
 )
 def test_what_does_not_fit_is_named(rows: list[dict[str, Any]], code: str, field: str, message: str) -> None:
-    found = plan(document(ce_policy=rows))
+    found = plan_import(document(ce_policy=rows))
     assert codes(found) == [("ce_policy row 1", code, field)]
     assert message in found.errors[0].finding.message
 
@@ -122,17 +122,17 @@ def test_what_does_not_fit_is_named(rows: list[dict[str, Any]], code: str, field
 @pytest.mark.parametrize("value", ["a\x00", "\ud800"])
 def test_a_document_in_a_column_holds_only_what_every_database_takes(value: str) -> None:
     for schema in ({"properties": {"a": {"title": [value]}}}, {value: 1}):
-        found = plan(document(ce_output_schema=[{"intent_code": "LOAN", "json_schema": schema}]))
+        found = plan_import(document(ce_output_schema=[{"intent_code": "LOAN", "json_schema": schema}]))
         assert ("ce_output_schema row 1", "SHAPE_INVALID", "json_schema") in codes(found)
 
 
 def test_one_row_twice_is_refused() -> None:
     given = document(ce_intent=[{"intent_code": "A", "description": "x"}, {"intent_code": "a", "description": "y"}])
-    assert codes(plan(given)) == [("ce_intent row 2", "DUPLICATE", "intent_code")]
+    assert codes(plan_import(given)) == [("ce_intent row 2", "DUPLICATE", "intent_code")]
 
 
 def test_an_intent_without_a_code_and_a_row_without_a_tool_find_no_place() -> None:
-    found = plan(document(ce_intent=[{"description": "x"}], ce_mcp_http_tool=[{"tool_code": "none"}]))
+    found = plan_import(document(ce_intent=[{"description": "x"}], ce_mcp_http_tool=[{"tool_code": "none"}]))
     assert codes(found) == [
         ("ce_intent row 1", "FIELD_REQUIRED", "intent_code"),
         ("ce_mcp_http_tool row 1", "TOOL_UNKNOWN", "tool_code"),
@@ -141,7 +141,7 @@ def test_an_intent_without_a_code_and_a_row_without_a_tool_find_no_place() -> No
 
 @pytest.mark.usefixtures("policy")
 def test_a_refused_row_does_not_make_the_stored_one_go_away() -> None:
-    found = plan(document(Mode.REPLACE, ce_policy=[{"policy_id": 41, "colour": 1}]), rest=True)
+    found = plan_import(document(Mode.REPLACE, ce_policy=[{"policy_id": 41, "colour": 1}]), rest=True)
     assert changes(found) == {}
 
 

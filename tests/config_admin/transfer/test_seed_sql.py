@@ -9,10 +9,10 @@ from django.test.utils import CaptureQueriesContext
 
 from config_admin import models as m
 from config_admin.transfer import seed_sql
-from config_admin.transfer.apply_import import ImportResult, bring
+from config_admin.transfer.apply_import import ImportResult, import_document
 from config_admin.transfer.document import Document, FileRefused, Mode
 from config_admin.transfer.files import read_file
-from config_admin.transfer.import_plan import plan
+from config_admin.transfer.import_plan import plan_import
 from tests.config_admin.builders import make
 from tests.config_admin.transfer.conftest import delete_all_rows
 
@@ -21,7 +21,7 @@ SEED = Path(__file__).parent / "seed.sql"
 
 def read(text: str) -> tuple[Document, list[str]]:
     """What was read, and what was refused."""
-    found = seed_sql.read(text)
+    found = seed_sql.read_seed_sql(text)
     return found, [f"{note.where}: {note.text}" for note in found.notes if note.refused]
 
 
@@ -35,7 +35,7 @@ def values(text: str, table: str = "ce_policy") -> dict[str, object]:
 @pytest.fixture
 def imported(db: None) -> ImportResult:
     delete_all_rows()
-    return bring(read_file(SEED, blank_as_any=True), author="ada", reason="their desk", rest=True)
+    return import_document(read_file(SEED, blank_as_any=True), author="ada", reason="their desk", rest=True)
 
 
 def test_it_has_forty_statements_over_ten_tables() -> None:
@@ -106,13 +106,13 @@ def test_words_and_values_are_said_as_they_are_here(imported: ImportResult) -> N
 
 
 def test_the_same_file_once_more_changes_nothing(imported: ImportResult) -> None:
-    found = plan(read_file(SEED, blank_as_any=True), rest=True)
+    found = plan_import(read_file(SEED, blank_as_any=True), rest=True)
     assert {table: [row.pk for row in rows] for table, rows in found.differences.items()} == {}
 
 
 @pytest.mark.django_db
 def test_without_the_option_blank_scopes_are_refused_by_line() -> None:
-    found = plan(read_file(SEED))
+    found = plan_import(read_file(SEED))
     blank = [told for told in found.errors if told.finding.code == "SCOPE_BLANK"]
     assert [told.finding.field for told in blank] == ["state_code"] * 3
     assert all(told.where.startswith("line ") for told in blank)
@@ -169,8 +169,8 @@ def test_nothing_of_a_file_reaches_the_database_as_a_statement() -> None:
     hidden = "x''); DROP TABLE ce_policy; --"
     text = f"INSERT INTO ce_policy (rule_type, pattern, response_text) VALUES ('EXACT', '{hidden}', 'y')"
     with CaptureQueriesContext(connection) as queries:
-        found = seed_sql.read(f"{text}; DELETE FROM ce_policy WHERE pattern = 'stays';")
-        bring(found, author="ada", reason="r", rest=True)
+        found = seed_sql.read_seed_sql(f"{text}; DELETE FROM ce_policy WHERE pattern = 'stays';")
+        import_document(found, author="ada", reason="r", rest=True)
     assert set(m.CePolicy.objects.values_list("pattern", flat=True)) == {"stays", "x'); DROP TABLE ce_policy; --"}
     assert not [query for query in queries if re.match(r"\s*(DROP|INSERT INTO ce_policy )", query["sql"])]
 
@@ -210,7 +210,7 @@ def test_rows_know_their_line_and_number() -> None:
 
 def test_texts_that_never_end_are_refused() -> None:
     with pytest.raises(FileRefused, match="not valid SQL"):
-        seed_sql.read("INSERT INTO ce_policy (pattern) VALUES ('a);")
+        seed_sql.read_seed_sql("INSERT INTO ce_policy (pattern) VALUES ('a);")
 
 
 @pytest.mark.parametrize("value", [f"{'(' * 20_000}1{')' * 20_000}", f"1{'::int' * 5000}"])

@@ -8,10 +8,10 @@ import pytest
 
 from config_admin import models as m
 from config_admin.transfer import sheets
-from config_admin.transfer.apply_import import bring
+from config_admin.transfer.apply_import import import_document
 from config_admin.transfer.document import MOST_TOLD, FileRefused, Mode
-from config_admin.transfer.files import CSV, bundle_of, read_bytes
-from config_admin.transfer.import_plan import plan
+from config_admin.transfer.files import CSV, export_configuration, read_bytes
+from config_admin.transfer.import_plan import plan_import
 from tests.config_admin.builders import make
 
 HEAD = "policy_id,rule_type,pattern,response_text,description"
@@ -23,7 +23,7 @@ def write_row(**values: Any) -> list[str]:
         "ce_policy": {1: {**row, "description": None, **values}},
         "ce_mcp_tool": {},
     }
-    return list(csv.reader(io.StringIO(sheets.csv_of(contents, "ce_policy").decode(), newline="")))[1]
+    return list(csv.reader(io.StringIO(sheets.write_csv(contents, "ce_policy").decode(), newline="")))[1]
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,8 @@ def test_all_that_does_not_fit_is_told_at_once_and_of_very_much_the_first() -> N
 def test_a_table_that_goes_out_comes_in_as_it_was(model: type[m.ControlPlaneRow]) -> None:
     make(model)
     table = model._meta.db_table
-    data = bundle_of(tables=[table], form=CSV)
-    assert plan(read_bytes(f"{table}.csv", data, mode="replace")).differences == {}
+    data = export_configuration(tables=[table], form=CSV)
+    assert plan_import(read_bytes(f"{table}.csv", data, mode="replace")).differences == {}
 
 
 @pytest.mark.django_db
@@ -136,7 +136,7 @@ def test_a_spreadsheet_changes_the_rows_that_it_names() -> None:
     make(m.CePolicy, policy_id=7)
     make(m.CePolicy, policy_id=8)
     text = f"{HEAD}\n7,exact,'=x,changed,\n,EXACT,new,new,\n"
-    bring(read_bytes("ce_policy.csv", text.encode()), author="ada", reason="sheet")
+    import_document(read_bytes("ce_policy.csv", text.encode()), author="ada", reason="sheet")
     assert list(m.CePolicy.objects.order_by("pk").values_list("pk", "rule_type", "pattern")) == [
         (7, "EXACT", "=x"),
         (8, "CONTAINS", "cvv"),

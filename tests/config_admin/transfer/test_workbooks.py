@@ -14,9 +14,9 @@ from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.transfer import workbooks
 from config_admin.transfer.document import FileRefused, Mode
-from config_admin.transfer.files import XLSX, bundle_of, read_bytes
-from config_admin.transfer.import_plan import plan
-from config_admin.transfer.workbooks import LONGEST, read_workbook, workbook_of
+from config_admin.transfer.files import XLSX, export_configuration, read_bytes
+from config_admin.transfer.import_plan import plan_import
+from config_admin.transfer.workbooks import LONGEST, read_workbook, write_workbook
 from tests.config_admin.builders import make, rules
 
 HEAD = ["policy_id", "rule_type", "pattern", "response_text", "priority", "enabled", "description"]
@@ -78,7 +78,7 @@ def in_sheet(old: str, new: str) -> Callable[[str, bytes], bytes]:
     ],
 )
 def test_every_text_comes_back_and_none_is_a_formula(value: str | None) -> None:
-    data = workbook_of(contents(description=value), ["ce_policy"])
+    data = write_workbook(contents(description=value), ["ce_policy"])
     [row] = read_workbook("x.xlsx", data).tables["ce_policy"]
     sheet = load_workbook(io.BytesIO(data))["ce_policy"]
 
@@ -89,12 +89,12 @@ def test_every_text_comes_back_and_none_is_a_formula(value: str | None) -> None:
 @pytest.mark.parametrize("value", ["a\rb", "a\x01b", "_x0041_", "x" * (LONGEST + 1)])
 def test_a_text_that_no_workbook_brings_back_is_named_and_not_spoilt(value: str) -> None:
     with pytest.raises(ValueError, match=r"ce_policy line 2, description: .* CSV or YAML"):
-        workbook_of(contents(description=value), ["ce_policy"])
+        write_workbook(contents(description=value), ["ce_policy"])
 
 
 @pytest.mark.usefixtures("bank")
 def test_all_tables_go_out_in_one_workbook_and_change_nothing_when_they_come_back() -> None:
-    found = plan(read_bytes("all.xlsx", bundle_of(form=XLSX)))
+    found = plan_import(read_bytes("all.xlsx", export_configuration(form=XLSX)))
 
     assert found.document.mode is Mode.UPDATE
     assert found.document.count > 8
@@ -105,7 +105,7 @@ def test_all_tables_go_out_in_one_workbook_and_change_nothing_when_they_come_bac
 def test_what_people_type_into_spreadsheets_means_what_it_shows() -> None:
     make(m.CePolicy, policy_id=7)
     lines = [[7.0, "exact", "007", datetime(2026, 1, 31), "12", "yes", None], [None] * 9, [None, "EXACT", "=", "r", 3]]
-    found = plan(read_bytes("CE_POLICY.xlsx", book_of(HEAD, *lines, title="Sheet1")))
+    found = plan_import(read_bytes("CE_POLICY.xlsx", book_of(HEAD, *lines, title="Sheet1")))
     [changed, new] = found.differences["ce_policy"]
 
     assert changed.after is not None
@@ -174,7 +174,7 @@ def test_5000_rows_go_out_and_come_back_in_seconds() -> None:
     with change_set():
         m.CeRule.objects.bulk_create(rules(5000))
     begun = time.process_time()
-    document = read_bytes("ce_rule.xlsx", bundle_of(tables=["ce_rule"], form=XLSX))
+    document = read_bytes("ce_rule.xlsx", export_configuration(tables=["ce_rule"], form=XLSX))
     took = time.process_time() - begun
     print(f"{took:.1f} s")
 

@@ -1,0 +1,161 @@
+"""Chapters of groups, words (phases, actions, vocabularies, steps, events, stages), settings and codes."""
+
+from collections.abc import Iterator
+from importlib import import_module
+from itertools import groupby
+from typing import Any
+
+import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
+from config_admin.manual.entry import Chapter, Choice, Entry, plain
+from config_admin.validation.codes import CODES, HEALTH_CODES
+from config_admin.validation.settings import describe_allowed_values, format_value
+from config_admin.validation.world import DETERMINANTS, PARTS
+from convengine.engine.pipeline.order import DEFAULT_PIPELINE
+from convengine.engine.rules import vocabulary
+from convengine.engine.stages import STAGES
+from convengine.engine.steps.tools.fault import FAULTS
+from convengine.engine.turn import enums
+from convengine.engine.turn.enums import PHASE_ALIASES, RulePhase, Word
+from convengine.engine.turn.labels import in_words, step_label
+from convengine.engine.turn.live_settings import CATALOGUE, Setting
+from convengine.server.admin_site.rights import GROUPS, groups_and_tasks
+from convengine.server.api.failures import turn_failures
+from convengine.server.settings_catalogue import TITLES
+
+WORDS, TURNS = "Values used in rows", "What happens in a turn"
+
+
+def make_word_chapters() -> Iterator[Chapter]:
+    """Phases, actions, all other words; then steps, events and stages."""
+    yield Chapter("phases", "Phases of rules", plain(RulePhase.__doc__), tuple(_list_phase_entries()), WORDS)
+    about = "What a rule does when its condition is met, and the value that each action needs."
+    yield Chapter("actions", "Actions of rules", about, tuple(_list_action_entries()), WORDS)
+    yield Chapter(
+        "words", "Types, modes and statuses", "The allowed values of columns.", tuple(_list_word_entries()), WORDS
+    )
+    yield Chapter("steps", "Steps", "The steps of a turn, in their order.", tuple(_list_step_entries()), TURNS)
+    about = "The events that progress texts can use. ANY stands for all of them."
+    yield Chapter("events", "Events of progress texts", about, tuple(_list_event_entries()), TURNS)
+    about = "Every event of the audit trail has one of these stages."
+    yield Chapter("stages", "Stages of the audit trail", about, tuple(_list_stage_entries()), TURNS)
+
+
+def list_vocabularies() -> list[type[Word]]:
+    """Every vocabulary, in the order of its module."""
+    found = [one for one in vars(enums).values() if isinstance(one, type) and issubclass(one, Word)]
+    return [one for one in found if one is not Word]
+
+
+def _list_phase_entries() -> Iterator[Entry]:
+    for phase in RulePhase:
+        older = [name for name, now in PHASE_ALIASES.items() if now is phase]
+        facts = (("Older names", ", ".join(older)),) if older else ()
+        yield Entry(f"phase.{phase.value}", phase.label, phase.help, phase.value, facts)
+
+
+def _list_action_entries() -> Iterator[Entry]:
+    for action in vocabulary.list_actions().values():
+        needed = action.value if action.value_required else f"{action.value} (optional)"
+        yield Entry(f"action.{action.name}", action.label, action.help, action.name, (("Value", needed),))
+
+
+def _list_word_entries() -> Iterator[Entry]:
+    for one in list_vocabularies():
+        if one not in (RulePhase, enums.RuleAction):
+            choices = tuple(Choice(word.value, word.label, word.help) for word in one)
+            yield Entry(f"word.{one.__name__}", in_words(one.__name__), plain(one.__doc__), "", (), choices)
+
+
+def _list_step_entries() -> Iterator[Entry]:
+    for path in DEFAULT_PIPELINE:
+        module, _, name = path.rpartition(".")
+        step = getattr(import_module(module), name)
+        yield Entry(f"step.{name}", step_label(name), plain(step.__doc__), name)
+
+
+def _list_event_entries() -> Iterator[Entry]:
+    for name in sorted(DETERMINANTS):
+        yield Entry(f"event.{name}", in_words(name), PARTS.get(name) or STAGES[name].help, name)
+
+
+def _list_stage_entries() -> Iterator[Entry]:
+    for stage in STAGES.values():
+        facts = [("Part of the turn", stage.family.value.lower())]
+        if stage.steps:
+            facts.append(("Written by", ", ".join(stage.steps)))
+        if stage.keys:
+            facts.append(("Payload keys", ", ".join(stage.keys)))
+        if stage.always_recorded:
+            facts.append(("Always recorded", "No audit setting excludes it."))
+        yield Entry(f"stage.{stage}", stage.label, stage.help, str(stage), tuple(facts))
+
+
+def make_group_chapters() -> Iterator[Chapter]:
+    about = (
+        "Permissions come from groups. Pages hide what a user is not allowed to do, and refuse it if requested "
+        "directly. Administrators may do everything, and only they assign groups."
+    )
+    yield Chapter("groups", "Permissions", about, tuple(_list_group_entries()), "People")
+
+
+def _list_group_entries() -> Iterator[Entry]:
+    tasks = groups_and_tasks()
+    for group in GROUPS:
+        choices = tuple(Choice("", task.title, "") for task in tasks[group.name])
+        yield Entry(f"group.{group.name}", group.title, group.about, group.name, (), choices)
+
+
+SETTINGS, CODES_PART = "Settings", "Codes"
+
+
+def make_code_chapters() -> Iterator[Chapter]:
+    """A chapter for each family of settings, then the codes."""
+    order = list(TITLES)
+    known = sorted(CATALOGUE.values(), key=lambda one: order.index(one.type) if one.type in order else len(order))
+    for family, found in groupby(known, key=lambda one: one.type):
+        title = TITLES.get(family, family)
+        yield Chapter(
+            f"settings-{family}", title, f"Settings of type {family}.", tuple(map(_make_setting_entry, found)), SETTINGS
+        )
+    about = "Messages at a field when a row is saved. Errors prevent saving. Warnings ask for confirmation once."
+    yield Chapter("checks", "Codes of save checks", about, tuple(_list_check_entries()), CODES_PART)
+    about = "Findings of the health check, in addition to the save checks."
+    yield Chapter("health", "Codes of the health check", about, tuple(_list_health_entries()), CODES_PART)
+    about = "Values of `errorCode` in the answers of failed calls and in the records of failed turns."
+    yield Chapter("errors", "Codes of failed turns and calls", about, tuple(_list_error_entries()), CODES_PART)
+    about = "Values of `tool_result.error_type` for rules and answers. A failed tool never fails the turn."
+    yield Chapter("tool-errors", "Codes of failed tools", about, tuple(_list_fault_entries()), CODES_PART)
+
+
+def _make_setting_entry(one: Setting[Any]) -> Entry:
+    facts = [
+        ("Default", format_value(one.kind, one.default) or "blank"),
+        ("Allowed", describe_allowed_values(one.kind)),
+    ]
+    if one.qualifier:
+        facts.append(("Can be set per", one.qualifier))
+    if one.mark == "LR":
+        facts.append(("Changed by", "configuration administrators only"))
+    return Entry(f"setting.{one.name}", in_words(one.key), one.help, one.name, tuple(facts))
+
+
+def _list_check_entries() -> Iterator[Entry]:
+    for code, text in sorted(CODES.items()):
+        yield Entry(f"check.{code}", in_words(code), text, code)
+
+
+def _list_health_entries() -> Iterator[Entry]:
+    for code, text in sorted(HEALTH_CODES.items()):
+        yield Entry(f"health.{code}", in_words(code), text, code)
+
+
+def _list_error_entries() -> Iterator[Entry]:
+    for one in sorted(turn_failures(), key=lambda each: each.code):
+        again = "yes" if one.recoverable else "no"
+        facts = (("Status", str(one.status)), ("May succeed when tried again", again))
+        yield Entry(f"error.{one.code}", in_words(one.code), one.meaning.replace("`", ""), one.code, facts)
+
+
+def _list_fault_entries() -> Iterator[Entry]:
+    for code, text in sorted(FAULTS.items()):
+        yield Entry(f"tool-error.{code}", in_words(code), text, code)
