@@ -70,8 +70,8 @@ class Tried:
     @property
     def sql(self) -> str:
         """The executed statement; blank for other tools."""
-        told = self.answer.told.get("MCP_DB_SQL_EXECUTION")
-        return str(told["sql"]) if told else ""
+        executed = self.answer.stage_payloads.get("MCP_DB_SQL_EXECUTION")
+        return str(executed["sql"]) if executed else ""
 
 
 def try_tool(snapshot: Snapshot, tool: rows.Tool, args: dict[str, Json]) -> Tried:

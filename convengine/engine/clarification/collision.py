@@ -207,7 +207,7 @@ def _ask_model(session: Session, turn: Turn, choices: Sequence[Mapping[str, Json
             prompts.asked,
             context=session.context,
             stages=_STAGES,
-            told={
+            audit_payload={
                 "system_prompt": prompts.system,
                 "user_prompt": prompts.user,
                 "derivation_hint": prompts.hint,

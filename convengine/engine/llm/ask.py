@@ -51,7 +51,7 @@ class Question:
     template_id: int | None = None
     stages: Stages = Stages()
     #: The payload of the input stage; null for system_prompt, user_prompt and the schema.
-    told: Mapping[str, Json] | None = None
+    audit_payload: Mapping[str, Json] | None = None
     #: The key of the answer in the output stage; blank for `json` or `output`.
     answered: str = ""
     #: More of the payload of the output stage.
@@ -90,8 +90,8 @@ def ask(session: Session, turn: Turn, question: Question) -> Reply:
         name = question.answered or ("json" if question.is_json else "output")
         _audit_stage(session, turn, question.stages.output, {name: said, **question.beside})
     if fault := reply.error:
-        told = {"errorCode": fault.code, "message": fault.message, "exception": fault.name}
-        _audit_stage(session, turn, question.stages.error, told)
+        details = {"errorCode": fault.code, "message": fault.message, "exception": fault.name}
+        _audit_stage(session, turn, question.stages.error, details)
     return reply
 
 
@@ -101,8 +101,8 @@ def _audit_stage(session: Session, turn: Turn, stage: Stage | None, payload: Map
 
 
 def _describe_question(question: Question) -> Mapping[str, Json]:
-    if question.told is not None:
-        return question.told
+    if question.audit_payload is not None:
+        return question.audit_payload
     prompts = {"system_prompt": question.system, "user_prompt": question.user}
     return {**prompts, "schema": question.json_schema} if question.json_schema is not None else prompts
 

@@ -66,7 +66,7 @@ class SummaryParts:
 def format_summary(parts: SummaryParts) -> str:
     """The summary text: always five lines, at most MAX_CHARS, TURNS never cut."""
     contents = {
-        "GOAL": _flatten_line(parts.goal),
+        "GOAL": flatten_line(parts.goal),
         "ENTITIES": _join_entries(parts.entities),
         "DECISIONS": _join_entries(parts.decisions),
         "PENDING": _join_entries(parts.pending),
@@ -135,7 +135,7 @@ def shorten_at_word(text: str, limit: int) -> str:
 
 def format_entry(text: str) -> str:
     """A text as one list entry: one line, without separators."""
-    return _flatten_line(text).replace(", ", "; ").strip(" ,;")
+    return flatten_line(text).replace(", ", "; ").strip(" ,;")
 
 
 def _is_inside_grapheme(text: str, offset: int) -> bool:
@@ -145,8 +145,9 @@ def _is_inside_grapheme(text: str, offset: int) -> bool:
     return unicodedata.category(text[offset])[0] == "M" or _JOINER in text[offset - 1 : offset + 1]
 
 
-def _flatten_line(text: str) -> str:
-    return " ".join(text.split())
+def flatten_line(text: str | None) -> str:
+    """A text without line breaks and tabs, with single blanks."""
+    return " ".join((text or "").split())
 
 
 def _join_entries(entries: Iterable[str]) -> str:

@@ -5,7 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from convengine.engine.llm.ask import Question, Stages, ask
-from convengine.engine.memory.context_summary import build_prompts, format_summary, parse_model_summary, parse_summary
+from convengine.engine.memory.context_summary import (
+    build_prompts,
+    flatten_line,
+    format_summary,
+    parse_model_summary,
+    parse_summary,
+)
 from convengine.engine.memory.recall import BRANCH, get_own_summary
 from convengine.engine.memory.settings import (
     ENABLED,
@@ -124,7 +130,7 @@ def _build_exchange(session: Session) -> Exchange:
 
 def _build_question(purpose: str, system: str, user: str) -> Question:
     audit_payload = {"purpose": purpose, "system_prompt": system, "user_prompt": user}
-    return Question(purpose, system, user, stages=_STAGES, told=audit_payload, beside={"purpose": purpose})
+    return Question(purpose, system, user, stages=_STAGES, audit_payload=audit_payload, beside={"purpose": purpose})
 
 
 def build_session_summary(session: Session, *, recent_turns: int, max_chars: int) -> str:
@@ -144,11 +150,6 @@ def build_session_summary(session: Session, *, recent_turns: int, max_chars: int
         room = max_chars - len(head) - len(tail)
         user = shorten(user, room) if room > 0 else ""
     return f"{head}{user}{_format_turns(recent)}{tail}"[:max_chars]
-
-
-def flatten_line(text: str | None) -> str:
-    """A text without line breaks and tabs, with single blanks."""
-    return " ".join((text or "").split())
 
 
 def _format_turns(recent: Sequence[Exchange]) -> str:

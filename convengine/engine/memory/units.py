@@ -8,6 +8,7 @@ from typing import Any
 
 from convengine.engine.forms.status import is_meaningful
 from convengine.engine.llm.ask import Question, Stages, ask
+from convengine.engine.memory.context_summary import flatten_line
 from convengine.engine.memory.settings import UNITS_PROMPT
 from convengine.engine.memory.stages import SESSION_UNITS_LLM_ERROR, SESSION_UNITS_LLM_INPUT, SESSION_UNITS_LLM_OUTPUT
 from convengine.engine.prompts.fill import fill_prompts_or_audit
@@ -169,16 +170,12 @@ def _read_units(value: Json, turn_no: int) -> Iterator[Unit]:
     """The units of an answer, cut to size, without duplicates; those without a topic or a claim are left out."""
     seen: set[str] = set()
     for entry in value["units"][:_MOST]:
-        topic, claim = shorten(_flatten_line(entry["topic"]), _TOPIC), shorten(_flatten_line(entry["claim"]), _CLAIM)
+        topic, claim = shorten(flatten_line(entry["topic"]), _TOPIC), shorten(flatten_line(entry["claim"]), _CLAIM)
         unit = Unit(entry["kind"], topic, claim, turn_no, _list_words(entry["utility"]), _list_words(entry["phases"]))
         if topic and claim and unit.content_hash not in seen:
             seen.add(unit.content_hash)
             yield unit
 
 
-def _flatten_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _list_words(entries: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(shorten(word, _TOPIC) for entry in entries[:_MOST] if (word := _flatten_line(entry))))
+    return tuple(dict.fromkeys(shorten(word, _TOPIC) for entry in entries[:_MOST] if (word := flatten_line(entry))))

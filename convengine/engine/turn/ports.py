@@ -255,7 +255,7 @@ class ToolAnswer:
     error_type: str | None = None
     error_message: str | None = None
     #: What only the executor knows, as payloads by stage (MCP_DB_SQL_EXECUTION).
-    told: Mapping[str, Json] = field(default_factory=dict)
+    stage_payloads: Mapping[str, Json] = field(default_factory=dict)
 
 
 class ToolPort(Protocol):

@@ -48,7 +48,7 @@ def run(job: Job) -> ToolAnswer:
     except ToolFault as fault:
         raise ToolFault(fault.code, fault.message, {_STAGE: {**about, **_failure(fault)}}) from fault
     result = to_strict({"rows": fetched.rows, "rowCount": len(fetched.rows), "truncated": fetched.truncated})
-    return ToolAnswer(result, told={_STAGE: {**about, **_success(job, fetched, result["rows"])}})
+    return ToolAnswer(result, stage_payloads={_STAGE: {**about, **_success(job, fetched, result["rows"])}})
 
 
 def check_statement(job: Job, row: rows.DbTool) -> Readable:

@@ -25,7 +25,7 @@ def run(job: Job) -> ToolAnswer:
         raise ToolFault("INVALID_ARGS", "query must be a text (the search terms).")
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _MOST:
         raise ToolFault("INVALID_ARGS", f"limit must be a whole number from 1 to {_MOST}.")
-    collections, told = _find_collections(job, _collections(job))
+    collections, stage_payloads = _find_collections(job, _collections(job))
     found = document_store.search(query, job.workspace, collections, limit)
     documents = [
         {
@@ -38,7 +38,7 @@ def run(job: Job) -> ToolAnswer:
         }
         for one in found
     ]
-    return ToolAnswer({"documents": documents, "count": len(documents)}, told=told)
+    return ToolAnswer({"documents": documents, "count": len(documents)}, stage_payloads=stage_payloads)
 
 
 def _find_collections(

@@ -74,6 +74,8 @@ class BuiltInTools:
                 )
             )
         except ToolFault as fault:
-            return ToolAnswer(error_type=fault.code, error_message=fault.message, told=to_strict(fault.told))
+            return ToolAnswer(
+                error_type=fault.code, error_message=fault.message, stage_payloads=to_strict(fault.stage_payloads)
+            )
         except (Exception, SystemExit) as error:
             return ToolAnswer(error_type=type(error).__name__, error_message=str(error))

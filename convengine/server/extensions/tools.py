@@ -70,7 +70,7 @@ class RegisteredTools:
                 return ToolAnswer(self._call_http(tool_code, value, session))
             return ToolAnswer(_result(to_strict(value), group))
         except ToolFault as fault:
-            return ToolAnswer(error_type=fault.code, error_message=fault.message, told=fault.told)
+            return ToolAnswer(error_type=fault.code, error_message=fault.message, stage_payloads=fault.stage_payloads)
         except Exception as error:
             return ToolAnswer(error_type=type(error).__name__, error_message=str(error))
 

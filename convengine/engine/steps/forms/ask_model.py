@@ -98,7 +98,7 @@ def _build_question(session: Session, turn: Turn, template: PromptTemplate, form
         temperature=template.temperature,
         template_id=template.template_id,
         stages=Stages(input=SCHEMA_EXTRACTION_LLM_INPUT, error=SCHEMA_EXTRACTION_LLM_ERROR),
-        told={
+        audit_payload={
             "system_prompt": prompts.system,
             "user_prompt": prompts.user,
             "schema": schema,

@@ -129,7 +129,7 @@ def _build_agent_question(session: Session, turn: Turn) -> Question:
         json_schema=ANSWER_SCHEMA,
         lenient=True,
         stages=Stages(INTENT_AGENT_LLM_INPUT, INTENT_AGENT_LLM_OUTPUT),
-        told={
+        audit_payload={
             "templateFromCeConfig (AgentIntentResolver)": AGENT_FAMILY,
             **prompt_texts,
             "system_prompt": prompts.system,

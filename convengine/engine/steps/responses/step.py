@@ -237,7 +237,7 @@ def _build_question(row: Response, template: PromptTemplate, session: Session, t
         temperature=template.temperature,
         template_id=template.template_id,
         stages=STAGES,
-        told={
+        audit_payload={
             "system_prompt": prompts.system,
             "user_prompt": prompts.user,
             "derivation_hint": prompts.hint,

@@ -45,7 +45,7 @@ def call_tool(
     started = turn.ports.clock.elapsed_ms()
     answer = turn.ports.tools.run(tool.tool_code if tool else "", group, fitted, session, within_ms)
     turn.tool_ms += turn.ports.clock.elapsed_ms() - started
-    for stage, payload in answer.told.items():
+    for stage, payload in answer.stage_payloads.items():
         turn.audit(session, find_stage(stage), **payload)
     return answer
 

@@ -49,11 +49,11 @@ FAULTS: Mapping[str, str] = {
 class ToolFault(Exception):
     """Raised by an executor; the caller turns it into a ToolAnswer, never into a failed turn.
 
-    `told` goes to the audit as for a success (`ToolAnswer.told`).
+    `stage_payloads` go to the audit as for a success (`ToolAnswer.stage_payloads`).
     """
 
-    def __init__(self, code: str, message: str, told: Mapping[str, Json] | None = None) -> None:
+    def __init__(self, code: str, message: str, stage_payloads: Mapping[str, Json] | None = None) -> None:
         self.code = code
         self.message = message
-        self.told = dict(told or {})
+        self.stage_payloads = dict(stage_payloads or {})
         super().__init__(f"{code}: {message}")

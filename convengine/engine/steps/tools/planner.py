@@ -167,7 +167,13 @@ def _build_question(
         "mcp_observations_final_chars": len(dumps(list(shown))),
     }
     return Question(
-        "MCP_PLAN", texts.system, texts.user, json_schema=SCHEMA, stages=_STAGES, told=audit_payload, answered="json"
+        "MCP_PLAN",
+        texts.system,
+        texts.user,
+        json_schema=SCHEMA,
+        stages=_STAGES,
+        audit_payload=audit_payload,
+        answered="json",
     )
 
 

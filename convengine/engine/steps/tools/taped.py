@@ -34,10 +34,13 @@ class TapedTools:
                 # What cannot be stored cannot be remembered, shown or replayed either.
                 given = ToolAnswer(error_type=RESULT_TOO_DEEP, error_message=TOO_DEEP)
             answer: dict[str, Any] = to_plain(asdict(given))
+            # The name in the recordings.
+            answer["told"] = answer.pop("stage_payloads")
             return answer
 
         request = to_plain({"tool": tool_code, "group": tool_group, "args": args})
-        return ToolAnswer(**self._tape.ask("tool", request, call))
+        recorded = dict(self._tape.ask("tool", request, call))
+        return ToolAnswer(stage_payloads=recorded.pop("told", {}), **recorded)
 
 
 class TapedServers:

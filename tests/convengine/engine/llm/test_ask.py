@@ -39,7 +39,7 @@ def test_a_text_is_handed_back_and_told() -> None:
 
 
 def test_the_caller_says_what_is_told_and_under_which_name_the_answer_stands() -> None:
-    question = replace(TEXT, told={"systemPrompt": "x"}, answered="question", beside={"loop": 2})
+    question = replace(TEXT, audit_payload={"systemPrompt": "x"}, answered="question", beside={"loop": 2})
     _, turn, _ = ask_answering(question, "Which one?")
 
     assert payload(turn, "SCHEMA_EXTRACTION_LLM_INPUT") == {"systemPrompt": "x"}
@@ -173,7 +173,7 @@ def test_json_without_a_schema_is_asked_for_as_an_object() -> None:
 
 def test_without_a_model_nothing_is_asked_or_told() -> None:
     turn = make_turn(model=NoModel())
-    reply = ask_answering(make_session(), turn, TEXT)
+    reply = ask(make_session(), turn, TEXT)
 
     assert reply.error is not None
     assert reply.error.code == "LLM_NOT_CONFIGURED"

@@ -33,7 +33,7 @@ def test_a_tool_gets_its_rows_and_the_audit_what_was_run(ask: Any) -> None:
     answer = ask("select id, status, total from orders where id = :orderId", {"orderId": 1})
 
     assert answer.result == {"rows": [{"id": 1, "status": "open", "total": 12.5}], "rowCount": 1, "truncated": False}
-    told = answer.told[STAGE]
+    told = answer.stage_payloads[STAGE]
     assert (told["tool_code"], told["status"], told["row_count"]) == ("order.find", "SUCCESS", 1)
     assert (told["params"], told["rows"]) == ({"orderId": 1}, answer.result["rows"])
     assert "orders" in told["sql"]
@@ -61,7 +61,7 @@ def test_P2_4_11_V13_a_value_that_is_no_identifier_sends_nothing(ask: Any) -> No
     answer = ask("select * from ${t}", {"t": "users; drop"}, allowed_identifiers={"t": ["orders"]})
 
     assert answer.error_type == "IDENTIFIER_REFUSED"
-    assert answer.told == {}
+    assert answer.stage_payloads == {}
 
 
 def test_an_identifier_of_the_list_is_put_in(ask: Any) -> None:
@@ -85,7 +85,7 @@ def test_what_the_guard_refuses_is_told_with_its_remedy(ask: Any) -> None:
 
     assert answer.error_type == "SQL_NOT_READONLY"
     assert answer.error_message == "The statement must begin with SELECT or WITH; DELETE is no query."
-    assert answer.told == {}
+    assert answer.stage_payloads == {}
 
 
 def test_a_statement_that_lasts_is_ended(ask: Any) -> None:
@@ -94,7 +94,7 @@ def test_a_statement_that_lasts_is_ended(ask: Any) -> None:
     answer = ask(endless, {}, make_config("McpDbExecutor/STATEMENT_TIMEOUT_MS", "300"))
 
     assert answer.error_type == "DB_TIMEOUT"
-    assert answer.told[STAGE]["status"] == "ERROR"
+    assert answer.stage_payloads[STAGE]["status"] == "ERROR"
 
 
 def test_what_the_database_refuses_is_told_to_the_audit_with_its_cause(ask: Any) -> None:
@@ -102,7 +102,7 @@ def test_what_the_database_refuses_is_told_to_the_audit_with_its_cause(ask: Any)
 
     assert answer.error_type == "DB_ERROR"
     assert "nothing_like_it" in answer.error_message
-    told = answer.told[STAGE]
+    told = answer.stage_payloads[STAGE]
     assert (told["error_class"], told["row_count"]) == ("DB_ERROR", 0)
     assert told["sql_state"] == "42703" or told["sql_error_code"] == "SQLITE_ERROR"
 

@@ -117,7 +117,7 @@ def test_a_connection_says_who_calls(server: Server, connect: Any, declared: Any
     answer = call()
 
     assert server.asked[0].headers[header] == value
-    assert "s3cret" not in json.dumps([answer.result, dict(answer.told)])
+    assert "s3cret" not in json.dumps([answer.result, dict(answer.stage_payloads)])
 
 
 # --- what arguments may do ---------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def test_a_fault_of_an_executor_has_its_code() -> None:
     answer = run(FILES=refuses)
 
     assert (answer.error_type, answer.error_message) == ("FILE_REFUSED", "a is not below the root.")
-    assert answer.told == {"FILES": {"path": "x"}}
+    assert answer.stage_payloads == {"FILES": {"path": "x"}}
 
 
 def test_what_an_executor_raises_is_an_answer() -> None:

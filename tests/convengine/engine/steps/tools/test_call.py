@@ -29,7 +29,7 @@ class Telling:
     """Tools that tell the audit of what they did."""
 
     def run(self, *asked: Any) -> ToolAnswer:
-        return ToolAnswer(1, told={"MCP_DB_SQL_EXECUTION": {"sql": "SELECT 1"}})
+        return ToolAnswer(1, stage_payloads={"MCP_DB_SQL_EXECUTION": {"sql": "SELECT 1"}})
 
 
 def test_a_tool_gets_arguments_that_fit_its_schema() -> None:
