@@ -16,7 +16,7 @@ from convengine.engine.turn.session import Exchange, Session
 from convengine.engine.turn.verbose import VerboseLine
 from convengine.server import wiring
 from convengine.server.extensions import registry as registered
-from convengine.server.extensions.containers import Containers
+from convengine.server.extensions.ports import Containers
 from convengine.server.extensions.registry import Registry
 from convengine.server.extensions.tasks import TaskCall
 from tests.builders import make_session, make_turn

@@ -36,6 +36,7 @@ from convengine.server.app_interfaces import configuration
 from convengine.server.database.clock import database_time
 from convengine.server.executors.models import CeNotification
 from convengine.server.sessions.models import (
+    CLOSED_BY_CALL,
     CeConversation,
     CeConversationHistory,
     CeIdempotency,
@@ -45,7 +46,6 @@ from convengine.server.sessions.models import (
     CeThread,
     CeTurnTicket,
 )
-from convengine.server.sessions.models.conversation import CLOSED_BY_CALL
 from convengine.server.turns.dead_turns import recover_expired_lease
 
 #: Turns per transaction.

@@ -19,8 +19,7 @@ from convengine.engine.stages import AFTER_THE_ANSWER
 from convengine.engine.threads.lifecycle import CLOSED
 from convengine.engine.turn.enums import TurnStatus
 from convengine.server.database.dialect import dialect
-from convengine.server.sessions.models import CeConversationHistory
-from convengine.server.sessions.models.conversation import CLOSED_BY_CALL
+from convengine.server.sessions.models import CLOSED_BY_CALL, CeConversationHistory
 from convengine.server.turns.dead_turns import recover_expired_lease
 
 #: Events per read.

@@ -27,17 +27,13 @@ from convengine.server.deployment import conf
 from convengine.server.executions.book import Executions
 from convengine.server.executors import mcp_server
 from convengine.server.executors.port import BuiltInTools
-from convengine.server.extensions.containers import Containers
-from convengine.server.extensions.memories import Memories
+from convengine.server.extensions.ports import Containers, Memories, ResponseTransformers
 from convengine.server.extensions.registry import Registry, registry
 from convengine.server.extensions.tasks import Tasks
-from convengine.server.extensions.timed_tools import TimedTools
-from convengine.server.extensions.tools import RegisteredTools
-from convengine.server.extensions.transformers import ResponseTransformers
+from convengine.server.extensions.tools import RegisteredTools, TimedTools
 from convengine.server.mcp_client.servers import McpServers
 from convengine.server.model_clients.connections import ECHO, Connections, read_connections
-from convengine.server.model_clients.echo import EchoModel
-from convengine.server.model_clients.none import NoModel
+from convengine.server.model_clients.offline import EchoModel, NoModel
 from convengine.server.model_clients.openai_model import OpenAiModel
 from convengine.server.model_clients.vectors import WordVectors
 

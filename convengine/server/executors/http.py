@@ -1,25 +1,27 @@
 """The executor of group HTTP_API: the call of `ce_mcp_http_tool`, or one that code requested (pipeline-2 4.8)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
 from convengine.engine.prompts.render import render_lenient
+from convengine.engine.rules.json_path import PathError, compile_path
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.turn import rows
-from convengine.engine.turn.codec import dumps, loads
+from convengine.engine.turn.codec import dumps, loads, to_strict
+from convengine.engine.turn.enums import MappingMode
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.executors.http_client import BODILESS, Call, idempotency_key, send
 from convengine.server.executors.http_connections import connection
-from convengine.server.executors.http_mapping import Mappers, map_response
 from convengine.server.executors.http_policy import policy_of
 from convengine.server.executors.job import Job
 from convengine.server.extensions.bounded import call_within
 from convengine.server.extensions.http import HttpRequest
 
 Json = Any
+Mappers = Mapping[str, Callable[[Json], Json]]
 _ONE_NAME = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 
 
@@ -119,3 +121,45 @@ def _leaves(document: Json, args: Mapping[str, Json]) -> Json:
 
 def _json_part(value: Json) -> Json:
     return dumps(value)[1:-1] if isinstance(value, str) else value
+
+
+def map_response(body: bytes, mode: str, mapping: Mapping[str, Json], mappers: Mappers) -> Json:
+    """The result. Raises ToolFault MAPPING_FAILED; a path without a match gives null."""
+    text = body.decode("utf-8", "replace")
+    how = MappingMode.read(mode) or MappingMode.RAW_JSON
+    if how == MappingMode.TEXT:
+        return text
+    document = _document(text)
+    if how == MappingMode.JSON_PATH and str(mapping.get("jsonPath") or "").strip():
+        return _at(document, mapping["jsonPath"])
+    if how == MappingMode.FIELD_TEMPLATE:
+        paths = mapping.get("fieldPaths")
+        return {name: _at(document, path) for name, path in paths.items()} if isinstance(paths, Mapping) else document
+    return _by_mapper(document, mapping.get("mapper"), mappers) if how == MappingMode.MAPPER_CLASS else document
+
+
+def _document(text: str) -> Json:
+    if not text.strip():
+        return {}
+    try:
+        return loads(text)
+    except ValueError:
+        return {"text": text}
+
+
+def _at(document: Json, path: Json) -> Json:
+    try:
+        return compile_path(str(path)).first(document)[1]
+    except PathError as error:
+        raise ToolFault("MAPPING_FAILED", f"The path {path} cannot be read: {error.reason}.") from error
+
+
+def _by_mapper(document: Json, name: Json, mappers: Mappers) -> Json:
+    mapper = mappers.get(str(name))
+    if mapper is None:
+        known = ", ".join(sorted(mappers)) or "none"
+        raise ToolFault("MAPPING_FAILED", f"There is no registered mapper {name}. Registered: {known}.")
+    try:
+        return to_strict(mapper(document))
+    except Exception as error:
+        raise ToolFault("MAPPING_FAILED", f"The mapper {name} failed: {type(error).__name__}: {error}") from error

@@ -15,6 +15,8 @@ from convengine.server.extensions.http import HttpRequest
 from convengine.server.extensions.registry import Registry, ToolEntry
 
 Json = Any
+#: The call took longer than the turn could wait; it is unknown whether the tool did its work.
+TOOL_TIMEOUT = "TOOL_TIMEOUT"
 #: Makes the call that a tool's code requests.
 MakeCall = Callable[[str, HttpRequest, Session], Json]
 #: Texts of these groups become an object, so that paths always find one (pipeline-2 4.7).
@@ -87,3 +89,39 @@ def _result(value: Json, group: str) -> Json:
         return {} if value is None else loads(value)
     except ValueError:
         return {"text": value}
+
+
+class TimedTools:
+    """Executors with a time limit for each call. `afterwards` ends the thread of such a call.
+
+    `before` is called in the waiting thread before each call.
+    """
+
+    def __init__(
+        self,
+        tools: ToolPort,
+        afterwards: Callable[[], None] = lambda: None,
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._tools = tools
+        self._afterwards = afterwards
+        self._before = before
+
+    def run(
+        self,
+        tool_code: str,
+        tool_group: str,
+        args: Mapping[str, Any],
+        session: Session,
+        within_ms: int | None = None,
+    ) -> ToolAnswer:
+        """Run a tool; TOOL_TIMEOUT when it takes longer than `within_ms`."""
+        self._before()
+        if within_ms is None:
+            return self._tools.run(tool_code, tool_group, args, session)
+        try:
+            return call_within(
+                within_ms, lambda: self._tools.run(tool_code, tool_group, args, session), self._afterwards
+            )
+        except TimeoutError as error:
+            return ToolAnswer(error_type=TOOL_TIMEOUT, error_message=str(error))

@@ -1,20 +1,174 @@
-"""The port to external MCP servers, within the deployment's policy."""
+"""The port to external MCP servers, within the deployment's policy: one event loop per process, and pooled sessions."""
 
+import asyncio
+import atexit
 import os
-from collections.abc import Callable, Coroutine, Mapping
+import threading
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.ports import ServerTools, ToolAnswer
 from convengine.engine.turn.rows import McpServer
 from convengine.server.mcp_client import faults
+from convengine.server.mcp_client.connection import Connection
 from convengine.server.mcp_client.faults import ServerFault
 from convengine.server.mcp_client.policy import NotAllowed, Policy, Target
-from convengine.server.mcp_client.pool import Pool
-from convengine.server.mcp_client.worker import Worker, worker
+
+T = TypeVar("T")
+#: How long the end of the process waits for sessions to end, in seconds.
+_LAST_WAIT = 5.0
+
+
+class Worker:
+    """A loop that starts with the first call, once per process, also after a fork."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._pid = 0
+        self._closing: list[Callable[[], Awaitable[None]]] = []
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result or exception of the coroutine, which must limit its own time."""
+        future: Future[T] = asyncio.run_coroutine_threadsafe(work, self.loop())
+        return future.result()
+
+    def at_end(self, close: Callable[[], Awaitable[None]]) -> None:
+        self._closing.append(close)
+
+    def loop(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None or self._pid != os.getpid():
+                self._loop, self._pid = asyncio.new_event_loop(), os.getpid()
+                threading.Thread(target=self._loop.run_forever, name="mcp sessions", daemon=True).start()
+                atexit.register(self._end, self._pid)
+            return self._loop
+
+    def _end(self, pid: int) -> None:
+        if self._loop is None or pid != os.getpid():
+            return
+        for close in self._closing:
+            try:
+                asyncio.run_coroutine_threadsafe(_whole(close), self._loop).result(_LAST_WAIT)
+            except Exception:  # noqa: S112 - the process ends; whoever listens to a closed pipe ends by itself
+                continue
+
+
+async def _whole(close: Callable[[], Awaitable[None]]) -> None:
+    await close()
+
+
+worker = Worker()
+
 
 Json = Any
+#: How long a list of tools is cached, in seconds, unless the server reports a change.
+MANIFEST_SECONDS = 600.0
+#: An unused session ends after this time.
+IDLE_SECONDS = 900.0
+#: Pause after a failed opening, doubled with each failure in a row, and its maximum.
+BACKOFF_SECONDS, MAX_BACKOFF_SECONDS = 1.0, 60.0
+
+
+@dataclass
+class _TargetEntry:
+    """What the process knows about one target."""
+
+    connection: Connection | None = None
+    opening: asyncio.Lock = field(default_factory=asyncio.Lock)
+    tools: list[Json] | None = None
+    tools_at: float = 0.0
+    used_at: float = 0.0
+    failures: int = 0
+    not_before: float = 0.0
+    last_fault: str = ""
+
+
+class Pool:
+    """Sessions by target. All methods run in the background loop, except `clock`, which tests set."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._entries: dict[Target, _TargetEntry] = {}
+        self._clock = clock
+
+    async def tools(self, target: Target, seconds: float) -> list[Json]:
+        """The tools of a server, cached for a while. Raises ServerFault."""
+        entry = self._get_entry(target)
+        fresh = entry.tools is not None and self._clock() - entry.tools_at < MANIFEST_SECONDS
+        changed = entry.connection is not None and entry.connection.alive and entry.connection.stale
+        if entry.tools is None or not fresh or changed:
+            entry.tools = await self._with(entry, target, seconds, lambda found, left: found.tools(left))
+            entry.tools_at = self._clock()
+        return entry.tools
+
+    async def call(self, target: Target, tool: str, args: dict[str, Json], seconds: float) -> Json:
+        """A tool's result. Raises ServerFault."""
+        entry = self._get_entry(target)
+        return await self._with(entry, target, seconds, lambda found, left: found.call(tool, args, left))
+
+    async def close(self) -> None:
+        open_ones = [entry.connection for entry in self._entries.values() if entry.connection]
+        self._entries.clear()
+        await asyncio.gather(*(connection.close() for connection in open_ones), return_exceptions=True)
+
+    async def _with(
+        self, entry: _TargetEntry, target: Target, seconds: float, work: Callable[[Connection, float], Awaitable[T]]
+    ) -> T:
+        """Work on a live session. One that was dead before anything was done is replaced once."""
+        until = self._clock() + seconds
+        for attempt in (1, 2):
+            connection, opened = await self._session(entry, target, until - self._clock())
+            try:
+                return await work(connection, max(until - self._clock(), 0.001))
+            except ServerFault as fault:
+                if fault.code != faults.UNAVAILABLE or opened or attempt == 2:
+                    raise
+        raise AssertionError("unreachable")
+
+    async def _session(self, entry: _TargetEntry, target: Target, seconds: float) -> tuple[Connection, bool]:
+        """A live session, and whether it was opened for this call. Raises ServerFault."""
+        async with entry.opening:
+            found = entry.connection
+            if found is not None and found.alive and not found.retired:
+                return found, False
+            if found is not None:
+                found.retire()
+            now = self._clock()
+            if now < entry.not_before:
+                wait = f"{entry.not_before - now:.1f} s"
+                raise ServerFault(faults.UNAVAILABLE, f"{entry.last_fault} The next attempt is made in {wait}.")
+            entry.connection = connection = Connection(target)
+            try:
+                await connection.open(max(seconds, 0.001))
+            except ServerFault as fault:
+                self._record_failure(entry, fault)
+                raise
+            entry.failures, entry.not_before = 0, 0.0
+            return connection, True
+
+    def _record_failure(self, entry: _TargetEntry, fault: ServerFault) -> None:
+        pause = min(BACKOFF_SECONDS * 2**entry.failures, MAX_BACKOFF_SECONDS)
+        entry.connection = None
+        entry.failures += 1
+        entry.not_before = self._clock() + pause
+        entry.last_fault = fault.message.rstrip(".") + "."
+
+    def _get_entry(self, target: Target) -> _TargetEntry:
+        """The target's entry. Sessions with an older row of the server, or without users, end."""
+        now = self._clock()
+        for other, entry in list(self._entries.items()):
+            if other != target and (other.name == target.name or now - entry.used_at > IDLE_SECONDS):
+                del self._entries[other]
+                if entry.connection:
+                    entry.connection.retire()
+        entry = self._entries.setdefault(target, _TargetEntry())
+        entry.used_at = now
+        return entry
 
 
 def pool() -> Pool:

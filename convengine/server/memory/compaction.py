@@ -33,8 +33,7 @@ from convengine.server.app_interfaces import configuration, turn_log
 from convengine.server.database.clock import database_time
 from convengine.server.database.dialect import dialect
 from convengine.server.memory.rebuild_turn import rebuild_turn, run_after_turn
-from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeMemory, CeSessionUnit
-from convengine.server.sessions.models.conversation import ENDED
+from convengine.server.sessions.models import ENDED, CeConversation, CeConversationHistory, CeMemory, CeSessionUnit
 
 log = structlog.get_logger(__name__)
 Json = Any

@@ -14,13 +14,13 @@ from convengine.engine.turn.job import Counts, Every, Job, Nightly
 from convengine.server.app_interfaces import configuration, turn_log
 from convengine.server.database.clock import database_time
 from convengine.server.sessions.models import (
+    ENDED,
     CeConversation,
     CeConversationHistory,
     CeIdempotency,
     CePendingActionExecution,
     CeTurnTicket,
 )
-from convengine.server.sessions.models.conversation import ENDED
 
 #: Maximum rows, and sessions with all their data, per transaction.
 ROWS, SESSIONS = 500, 25

@@ -22,8 +22,7 @@ from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.server.app_interfaces import configuration, turn_log
 from convengine.server.database.clock import database_time
 from convengine.server.database.statements import StatementRefused, execute_all
-from convengine.server.sessions.models import CeConversation
-from convengine.server.sessions.models.conversation import CLOSED_BY_CALL
+from convengine.server.sessions.models import CLOSED_BY_CALL, CeConversation
 from convengine.server.threads.end_session import ObservedSession, end_session
 from convengine.server.turns.acquire import acquire
 from convengine.server.turns.dead_turns import recover_expired_lease

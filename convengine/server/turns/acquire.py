@@ -22,7 +22,7 @@ from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.app_interfaces import configuration
 from convengine.server.database.dialect import Dialect, dialect
-from convengine.server.sessions.models.conversation import CLOSED_BY_CALL
+from convengine.server.sessions.models import CLOSED_BY_CALL
 from convengine.server.turns import idempotency
 from convengine.server.turns.dead_turns import recover_expired_lease
 from convengine.server.turns.idempotency import IdempotencyKey

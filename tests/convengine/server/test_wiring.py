@@ -9,8 +9,7 @@ from convengine.engine.turn.recording import Recording
 from convengine.server import wiring
 from convengine.server.extensions.registry import Registry, TaskEntry
 from convengine.server.model_clients.connections import read_connections
-from convengine.server.model_clients.echo import EchoModel
-from convengine.server.model_clients.none import NoModel
+from convengine.server.model_clients.offline import EchoModel, NoModel
 from convengine.server.model_clients.openai_model import OpenAiModel
 from convengine.server.wiring import OutsideWorld
 from tests.builders import make_session, make_snapshot

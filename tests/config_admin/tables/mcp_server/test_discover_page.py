@@ -9,8 +9,7 @@ from django.test import Client
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
-from convengine.server.mcp_client.servers import pool
-from convengine.server.mcp_client.worker import worker
+from convengine.server.mcp_client.servers import pool, worker
 from tests.config_admin.admin.pages import address
 from tests.fakes.mcp_servers import SCRIPT
 

@@ -11,7 +11,7 @@ from convengine.engine.steps.forms.stages import (
 )
 from convengine.engine.turn.ports import LlmAnswer
 from convengine.engine.turn.turn import Turn
-from convengine.server.model_clients.none import NoModel
+from convengine.server.model_clients.offline import NoModel
 from tests.builders import make_config, make_session, make_snapshot, make_turn, payload, stages
 from tests.fakes.models import AnsweringModel
 

@@ -5,7 +5,7 @@ from convengine.engine.llm.scripted import ScriptedModel, ScriptLine
 from convengine.engine.llm.taped import TapedModel
 from convengine.engine.turn.ports import LlmRequest
 from convengine.engine.turn.recording import Playback, Recording
-from convengine.server.model_clients.none import NoModel
+from convengine.server.model_clients.offline import NoModel
 
 REQUEST = LlmRequest("POLICY", "Judge.", "Is it nice?", json_schema={"type": "object"})
 

@@ -7,9 +7,8 @@ from convengine.engine.errors import InvalidContainerInterceptor, InvalidContain
 from convengine.engine.turn.ports import ContainerAnswer, ContainerRequest
 from convengine.engine.turn.recording import Playback, Recording
 from convengine.engine.turn.session import Session
-from convengine.server.extensions.containers import Containers
-from convengine.server.extensions.registry import Registry
-from convengine.server.extensions.scoped import interceptor, transformer
+from convengine.server.extensions.ports import Containers
+from convengine.server.extensions.registry import Registry, interceptor, transformer
 
 SESSION = Session("c", intent="LOAN", state="CONFIRM")
 

@@ -3,7 +3,7 @@ from typing import Any
 from convengine.engine.turn.ports import MemoryAnswer
 from convengine.engine.turn.recording import Playback, Recording
 from convengine.engine.turn.session import Session
-from convengine.server.extensions.memories import Memories
+from convengine.server.extensions.ports import Memories
 from convengine.server.extensions.registry import Registry
 
 SESSION = Session("c", intent="LOAN")

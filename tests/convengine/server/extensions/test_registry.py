@@ -15,8 +15,8 @@ from convengine.server.extensions.registry import (
     container_transformer,
     memory_store,
     response_transformer,
+    transformer_for,
 )
-from convengine.server.extensions.scoped import transformer_for
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,5 @@
 import threading
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,8 +12,8 @@ from convengine.engine.turn.session import Session
 from convengine.server.extensions import registry as registered
 from convengine.server.extensions.http import HttpRequest
 from convengine.server.extensions.registry import Registry, ToolEntry, tool
-from convengine.server.extensions.timed_tools import TimedTools
-from convengine.server.extensions.tools import RegisteredTools
+from convengine.server.extensions.tools import RegisteredTools, TimedTools
+from tests.builders import make_session
 
 SESSION = Session("c", intent="ORDER_STATUS", state="LOOKUP", context={"orderNumber": "48392"})
 
@@ -130,3 +131,32 @@ def test_a_call_that_a_tool_asks_for_is_made_by_the_engine() -> None:
 
     assert tools.run("stock.left", "HTTP", {"what": 1}, SESSION) == ToolAnswer({"status": 200})
     assert asked == [("stock.left", "/orders/1")]
+
+
+class Sleeper:
+    def run(self, tool_code: str, tool_group: str, args: Any, session: Any) -> ToolAnswer:
+        time.sleep(args["seconds"])
+        return ToolAnswer("awake")
+
+
+def test_a_call_is_waited_for_as_long_as_the_turn_can() -> None:
+    ended: list[bool] = []
+    tools = TimedTools(Sleeper(), lambda: ended.append(True))
+    session = make_session()
+
+    assert tools.run("nap", "DB", {"seconds": 0}, session, 1000).result == "awake"
+    late = tools.run("nap", "DB", {"seconds": 0.3}, session, 50)
+
+    assert (late.error_type, late.error_message) == ("TOOL_TIMEOUT", "It took longer than 50 ms.")
+    assert tools.run("nap", "DB", {"seconds": 0}, session).result == "awake"
+    assert ended
+
+
+def test_whoever_waits_for_a_tool_gives_back_what_it_holds() -> None:
+    said: list[str] = []
+    tools = TimedTools(Sleeper(), before=lambda: said.append("given back"))
+
+    for within in (None, 1000):
+        tools.run("nap", "DB", {"seconds": 0}, make_session(), within)
+
+    assert said == ["given back", "given back"]

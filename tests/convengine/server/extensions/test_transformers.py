@@ -7,9 +7,8 @@ from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload
 from convengine.engine.turn.ports import TransformAnswer
 from convengine.engine.turn.recording import Playback, Recording
 from convengine.engine.turn.session import Session
-from convengine.server.extensions.registry import Registry
-from convengine.server.extensions.scoped import transformer
-from convengine.server.extensions.transformers import ResponseTransformers
+from convengine.server.extensions.ports import ResponseTransformers
+from convengine.server.extensions.registry import Registry, transformer
 
 SESSION = Session("c", intent="LOAN", state="CONFIRM", input_params={"name": "Al"})
 HELLO = TextPayload("Hello")

@@ -20,8 +20,7 @@ from convengine.engine.llm.scripted import ScriptedModel, ScriptLine
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.server import wiring
-from convengine.server.mcp_client.servers import pool
-from convengine.server.mcp_client.worker import worker
+from convengine.server.mcp_client.servers import pool, worker
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.wiring import OutsideWorld
 from tests.api import Caller

@@ -15,9 +15,7 @@ import pytest
 
 from convengine.engine.turn.rows import McpServer
 from convengine.server.mcp_client.policy import Policy
-from convengine.server.mcp_client.pool import Pool
-from convengine.server.mcp_client.servers import McpServers
-from convengine.server.mcp_client.worker import worker
+from convengine.server.mcp_client.servers import McpServers, Pool, worker
 from tests.fakes.mcp_servers import SCRIPT, http_row, listening, stdio_row
 from tests.live.processes import free_port
 

@@ -13,8 +13,7 @@ from convengine.engine.turn.payload import TextPayload
 from convengine.engine.turn.session import Exchange, Session
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server import wiring
-from convengine.server.extensions.registry import Registry
-from convengine.server.extensions.scoped import transformer
+from convengine.server.extensions.registry import Registry, transformer
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import TurnAnswer, take_turn
 from convengine.server.wiring import OutsideWorld, replace_outside_world

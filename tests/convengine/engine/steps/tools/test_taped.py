@@ -4,8 +4,7 @@ from convengine.engine.steps.tools.scripted import ScriptedServers, ScriptedTool
 from convengine.engine.steps.tools.taped import TapedPace, TapedServers, TapedTools
 from convengine.engine.turn.recording import Playback, Recording
 from convengine.server.extensions.registry import Registry
-from convengine.server.extensions.timed_tools import TimedTools
-from convengine.server.extensions.tools import RegisteredTools
+from convengine.server.extensions.tools import RegisteredTools, TimedTools
 from tests.builders import make_server, make_session
 from tests.fakes.clock import FrozenClock
 

@@ -1,6 +1,7 @@
-"""Sessions, their threads and their turns (tables 6.1, 6.2)."""
+"""Tables of conversations: written by the server, read-only for users (tables 6)."""
 
 import uuid
+from typing import Any
 
 from django.db import models
 from django.db.models import Q
@@ -179,3 +180,133 @@ class CeConversationHistory(models.Model):
 
     def __str__(self) -> str:
         return f"turn {self.turn_no} of {self.conversation_id}"
+
+
+class CeMemory(models.Model):
+    """A summary beyond the prompt window (tables 6.5, R59)."""
+
+    class MemoryType(models.TextChoices):
+        """The kind of a memory row."""
+
+        SESSION_SUMMARY = "SESSION_SUMMARY", "Rolling summary of a session"
+        COMPACTED = "COMPACTED", "Written when a session ended"
+
+    memory_id = models.BigAutoField(primary_key=True)
+    conversation = models.ForeignKey(CeConversation, on_delete=models.CASCADE, related_name="memories", db_index=False)
+    memory_type = models.TextField(choices=MemoryType.choices, default=MemoryType.SESSION_SUMMARY)
+    workspace_id = models.TextField()
+    channel = models.TextField()
+    remote_jid = models.TextField()
+    summary_text = models.TextField()
+    source = models.TextField(choices=[("TEMPLATE", "Built"), ("LLM", "Written by a model")], default="TEMPLATE")
+    detail_json = models.JSONField(default=dict)
+    from_turn = models.IntegerField()
+    to_turn = models.IntegerField()
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        db_table = "ce_memory"
+        verbose_name = "memory"
+        verbose_name_plural = "memory"
+        constraints = [models.UniqueConstraint(fields=["conversation", "memory_type"], name="ce_memory_one_of_a_type")]
+        indexes = [
+            models.Index(
+                "workspace_id", "channel", "remote_jid", models.F("created_at").desc(), name="ce_memory_thread"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.memory_type} of {self.conversation_id}"
+
+
+class CeSessionUnit(models.Model):
+    """A reusable fact, constraint, definition or guidance taken from the turns (tables 6.6)."""
+
+    unit_id = models.BigAutoField(primary_key=True)
+    conversation = models.ForeignKey(CeConversation, on_delete=models.CASCADE, related_name="units", db_index=False)
+    kind = models.TextField(choices=[(kind, kind.title()) for kind in ("FACT", "CONSTRAINT", "DEFINITION", "GUIDANCE")])
+    topic = models.TextField()
+    claim = models.TextField()
+    source_turn = models.IntegerField()
+    content_hash = models.TextField()
+    utility = models.JSONField(default=list)
+    phases = models.JSONField(default=list)
+    committed_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        db_table = "ce_session_unit"
+        verbose_name = "session unit"
+        constraints = [models.UniqueConstraint(fields=["conversation", "content_hash"], name="ce_session_unit_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.topic}"
+
+
+class CePendingActionExecution(models.Model):
+    """The claim that lets an opened action run at most once (tables 6.7, R81)."""
+
+    id = models.BigAutoField(primary_key=True)
+    conversation = models.ForeignKey(
+        CeConversation, on_delete=models.CASCADE, related_name="executions", db_index=False
+    )
+    turn_id = models.UUIDField()
+    action_key = models.TextField()
+    action_ref = models.TextField()
+    runtime_nonce = models.UUIDField()
+    status = models.TextField(choices=[(status, status.title()) for status in ("CLAIMED", "EXECUTED", "FAILED")])
+    request_hash = models.TextField(default="")
+    result_json = models.JSONField(null=True)
+    started_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "ce_pending_action_execution"
+        verbose_name = "action execution"
+        permissions = [("settle_execution", "Can record the outcome of an execution whose result is unknown")]
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "runtime_nonce"], name="ce_pending_action_execution_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.action_key} ({self.status})"
+
+
+class CeTurnTicket(models.Model):
+    """A ticket in the queue for a conversation's lease; only turns that meet a held lease draw one (R28)."""
+
+    id = models.BigAutoField(primary_key=True)
+    conversation_id = models.UUIDField()
+    arrived_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "ce_turn_ticket"
+        verbose_name = "waiting turn"
+        indexes = [models.Index(fields=["conversation_id", "id"], name="ce_turn_ticket_queue")]
+
+    def __str__(self) -> str:
+        return f"ticket {self.id} for {self.conversation_id}"
+
+
+class CeIdempotency(models.Model):
+    """The stored answer of a committed turn that came with an Idempotency-Key (R52)."""
+
+    id = models.BigAutoField(primary_key=True)
+    api_key = models.TextField(help_text="Whose key it is; keys of two callers never meet.")
+    key = models.CharField(max_length=128)
+    body_hash = models.TextField()
+    conversation_id = models.UUIDField()
+    turn_id = models.UUIDField()
+    answer: Any = models.JSONField()
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "ce_idempotency"
+        verbose_name = "stored answer"
+        constraints = [models.UniqueConstraint(fields=["api_key", "key"], name="ce_idempotency_once")]
+        indexes = [models.Index(fields=["expires_at"], name="ce_idempotency_expiry")]
+
+    def __str__(self) -> str:
+        return self.key

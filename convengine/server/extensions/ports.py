@@ -1,0 +1,207 @@
+"""Call registered code: container providers, memory stores, response transformers (pipeline-2 1.1, 9.6, 10.1).
+
+Each call is recorded; its faults are part of the answer.
+"""
+
+import copy
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from convengine.engine.text.compare import blank
+from convengine.engine.turn.codec import dumps, to_plain, to_strict
+from convengine.engine.turn.facts import collect_session_facts
+from convengine.engine.turn.params import hide_internal
+from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload
+from convengine.engine.turn.ports import ContainerAnswer, ContainerRequest, MemoryAnswer, StoreFault, TransformAnswer
+from convengine.engine.turn.recording import Tape
+from convengine.engine.turn.session import Session
+from convengine.server.extensions.bounded import call_within
+from convengine.server.extensions.registry import Registry, interceptors_for, transformer_for
+
+
+class Containers:
+    """The containers port. `before` is called in the turn's thread ahead of a fetch, `afterwards` in the fetch's
+    thread.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        tape: Tape,
+        afterwards: Callable[[], None] = lambda: None,
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._registry = registry
+        self._tape = tape
+        self._afterwards = afterwards
+        self._before = before
+
+    def fetch(self, request: ContainerRequest, session: Session) -> ContainerAnswer:
+        """Call the provider of the request's address with its interceptors, and transform the result."""
+
+        def call() -> dict[str, Any]:
+            answer: dict[str, Any] = to_plain(asdict(self._call_timed(request, session)))
+            return answer
+
+        return ContainerAnswer(**self._tape.ask("container", to_plain(asdict(request)), call))
+
+    def _call_timed(self, request: ContainerRequest, session: Session) -> ContainerAnswer:
+        started = time.monotonic()
+        sent = copy.deepcopy(request)
+        value, error = self._within_limits(sent, session)
+        took = int((time.monotonic() - started) * 1000)
+        if error is None:
+            return ContainerAnswer(value, duration_ms=took, sent=_find_changed_params(request, sent))
+        code = error.code if isinstance(error, _Refused) else type(error).__name__
+        # After a timeout the code may still be changing the request.
+        told = None if isinstance(error, TimeoutError) else _find_changed_params(request, sent)
+        return ContainerAnswer(None, code, str(error), took, told)
+
+    def _within_limits(self, request: ContainerRequest, session: Session) -> tuple[Any, Exception | None]:
+        self._before()
+        try:
+            value = call_within(request.timeout_ms, lambda: self._call(request, session), self._afterwards)
+            _check_size(value, request.max_bytes)
+        except Exception as error:
+            return None, error
+        return value, None
+
+    def _call(self, request: ContainerRequest, session: Session) -> Any:
+        """The value as JSON. Raises the exceptions of registered code, and _Refused."""
+        facts = to_plain(collect_session_facts(session))
+        around = interceptors_for(self._registry.interceptors, request.intent, request.state)
+        for each in around:
+            if each.before:
+                each.before(request, facts)
+        provider = self._registry.provider(request.page_id, request.section_id, request.container_id)
+        if provider is None:
+            raise _Refused("NO_PROVIDER", "NO_PROVIDER")
+        value = provider(request, facts)
+        for each in around:
+            if each.after and (changed := each.after(value, facts)) is not None:
+                value = changed
+        found = transformer_for(self._registry.container_transformers, request.intent, request.state)
+        if found and (changed := found.transform(value, facts, request.input_params)) is not None:
+            value = changed
+        try:
+            return to_strict(value)
+        except (TypeError, ValueError) as error:
+            raise _Refused("NOT_JSON", f"The result is no JSON value: {error}") from error
+
+
+class _Refused(Exception):
+    """An invalid or missing result with a code."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def _find_changed_params(asked: ContainerRequest, sent: ContainerRequest) -> dict[str, Any] | None:
+    """The input params after interceptors; null if unchanged."""
+    return None if sent.input_params == asked.input_params else sent.input_params
+
+
+def _check_size(value: Any, limit: int) -> None:
+    size = len(dumps(value).encode())
+    if size > limit:
+        raise _Refused("RESULT_TOO_LARGE", f"RESULT_TOO_LARGE: {size} bytes, {limit} are allowed.")
+
+
+class Memories:
+    def __init__(self, registry: Registry, tape: Tape) -> None:
+        self._stores = registry.memory_stores
+        self._tape = tape
+
+    def read(self, session: Session) -> MemoryAnswer:
+        """The text of the first store that returns one; later stores are not asked."""
+        return self._ask("memory.read", lambda: self._read(session))
+
+    def write(self, session: Session, summary: str) -> MemoryAnswer:
+        """Give the summary to every store."""
+        return self._ask("memory.write", lambda: self._write(session, summary))
+
+    def _ask(self, port: str, call: Callable[[], MemoryAnswer]) -> MemoryAnswer:
+        # Recorded even without stores, so that a replay does not depend on the stores of its deployment.
+        found: dict[str, Any] = self._tape.ask(port, None, lambda: to_plain(call()))
+        faults = tuple(StoreFault(**fault) for fault in found["faults"])
+        return MemoryAnswer(found["text"], tuple(found["stores"]), faults)
+
+    def _read(self, session: Session) -> MemoryAnswer:
+        faults: list[StoreFault] = []
+        for name, store in self._stores.items():
+            try:
+                text = store.read(to_plain(collect_session_facts(session)))
+            except (Exception, SystemExit) as error:
+                faults.append(_fault(name, error))
+                continue
+            if isinstance(text, str) and not blank(text):
+                return MemoryAnswer(text, (name,), tuple(faults))
+        return MemoryAnswer(faults=tuple(faults))
+
+    def _write(self, session: Session, summary: str) -> MemoryAnswer:
+        faults: list[StoreFault] = []
+        written: list[str] = []
+        for name, store in self._stores.items():
+            try:
+                store.write(to_plain(collect_session_facts(session)), summary)
+                written.append(name)
+            except (Exception, SystemExit) as error:
+                faults.append(_fault(name, error))
+        return MemoryAnswer(None, tuple(written), tuple(faults))
+
+
+def _fault(store: str, error: BaseException) -> StoreFault:
+    return StoreFault(store, type(error).__name__, str(error))
+
+
+class ResponseTransformers:
+    def __init__(self, registry: Registry, tape: Tape) -> None:
+        self._registry = registry
+        self._tape = tape
+
+    def transform(self, stage: str, payload: Payload, session: Session) -> TransformAnswer:
+        """Let the transformer of a stage that fits intent and state change the answer."""
+        # Recorded even without transformers, so that a replay does not depend on those of its deployment.
+        found = self._tape.ask("transform", stage, lambda: self._call(stage, payload, session))
+        changed = found["payload"]
+        return TransformAnswer(
+            None if changed is None else _KINDS[changed["type"]](changed["value"]),
+            found["transformer"],
+            found["errorType"],
+            found["errorMessage"],
+        )
+
+    def _call(self, stage: str, payload: Payload, session: Session) -> dict[str, Any]:
+        found = transformer_for(self._registry.response_transformers[stage], session.intent, session.state)
+        answer: dict[str, Any] = {"payload": None, "transformer": None, "errorType": None, "errorMessage": None}
+        if found is None:
+            return answer
+        answer["transformer"] = found.name
+        try:
+            changed = found.transform(
+                payload, to_plain(collect_session_facts(session)), to_plain(hide_internal(session.input_params))
+            )
+            if changed is not None:
+                answer["payload"] = _to_recorded_payload(changed)
+        except (Exception, SystemExit) as error:
+            answer["errorType"], answer["errorMessage"] = type(error).__name__, str(error)
+        return answer
+
+
+_KINDS: Mapping[str, type[TextPayload | JsonPayload]] = {"TEXT": TextPayload, "JSON": JsonPayload}
+
+
+def _to_recorded_payload(changed: Any) -> dict[str, Any]:
+    """A payload, or a plain text or document, for the recording. Raises TypeError for anything else."""
+    if isinstance(changed, (TextPayload, JsonPayload)):
+        kind, value = changed.type, changed.value
+    elif isinstance(changed, str):
+        kind, value = "TEXT", changed
+    elif isinstance(changed, (dict, list)):
+        kind, value = "JSON", changed
+    else:
+        raise TypeError(f"A transformer gives a payload, a text or a document, not a {type(changed).__name__}.")
+    return {"type": kind, "value": to_strict(value)}
