@@ -7,11 +7,10 @@ from typing import Any
 from asgiref.sync import ThreadSensitiveContext
 from asgiref.wsgi import WsgiToAsgi
 
-from convengine.server.deployment import conf
+from convengine.server.app_interfaces import live_streams
 from convengine.wsgi import application as wsgi
 
 STREAMS = "/api/v1/conversation/stream/"
-_streams = conf.load("STREAMS")
 
 
 def _answer_and_close(environ: dict[str, Any], start_response: Any) -> Iterator[bytes]:
@@ -29,7 +28,7 @@ async def application(scope: Mapping[str, Any], receive: Any, send: Any) -> None
     if scope["type"] != "http":
         return
     if str(scope["path"]).startswith(STREAMS):
-        await _streams(scope, receive, send)
+        await live_streams().serve_streams(scope, receive, send)
         return
 
     async def send_message(message: Mapping[str, Any]) -> None:

@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_POST
 
-from audit.feedback.row_ratings import MAX_ROWS, RowRating, rank_rows
+from audit.feedback.row_ratings import MAX_ROWS, rank_rows
 from audit.feedback.store import FeedbackInput, store_feedback
 from audit.models import CeMcpUserFeedback
 from audit.timeline import addresses
@@ -22,6 +22,7 @@ from convengine.engine.errors import ConvEngineError, RequestInvalid
 from convengine.engine.text.compare import storable
 from convengine.server.admin_site.read_only import ByConversation
 from convengine.server.admin_site.record_columns import badge_column, excerpt_column, release_link, row_link
+from convengine.server.app_interfaces import RowRating
 from convengine.server.deployment import conf
 
 #: Time ranges of the rated rows, in days.

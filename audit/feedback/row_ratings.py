@@ -1,33 +1,16 @@
 """Count feedback by row, worst first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Count, Max, Q
 
 from audit.models import CeMcpUserFeedback
+from convengine.server.app_interfaces import RowRating
 
 #: Maximum rows of the list.
 MAX_ROWS = 100
 _UP, _DOWN = Q(feedback_type="THUMBS_UP"), Q(feedback_type="THUMBS_DOWN")
-
-
-@dataclass(frozen=True)
-class RowRating:
-    """A row with the ratings of its answers."""
-
-    table: str
-    pk: str
-    ups: int
-    downs: int
-    #: The newest comment, or blank.
-    said: str = ""
-
-    @property
-    def share(self) -> int:
-        """The percentage of negative ratings."""
-        return round(100 * self.downs / (self.ups + self.downs))
 
 
 def rank_rows(since: datetime) -> list[RowRating]:

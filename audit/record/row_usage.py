@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from django.db import connection
 
+from convengine.server.app_interfaces import RowUsage
 from convengine.server.database.dialect import dialect
 
 #: Counting ends here, because each counted entry must be read.
@@ -15,15 +15,6 @@ _SQL = """SELECT wanted.one, wanted.other,
         AND created_at >= %s LIMIT %s) AS found),
     (SELECT max(created_at) FROM ce_turn_row WHERE table_name = wanted.one AND row_pk = wanted.other)
     FROM wanted"""
-
-
-class RowUsage(NamedTuple):
-    """The use of one row."""
-
-    #: How many turns it decided since the given time; MOST means that many or more.
-    turns: int
-    #: When it last decided one; null for never.
-    last: datetime | None
 
 
 def count_row_usage(rows: Sequence[tuple[str, str]], since: datetime) -> dict[tuple[str, str], RowUsage]:

@@ -3,14 +3,13 @@
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from datetime import datetime
-from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, Q
 
 from audit.models import CeAudit, CeTurnRow
 from convengine.engine.threads.stages import SESSION_LIFECYCLE
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
+from convengine.server.app_interfaces import DecidingRow, LifecycleMove
 from convengine.server.sessions.models import CeConversationHistory
 
 #: Turns that left the session unchanged.
@@ -19,25 +18,7 @@ _UNDONE = (TurnStatus.FAILED.value, TurnStatus.INTERRUPTED.value)
 _OUTSIDE = 100
 
 
-class Move(NamedTuple):
-    """One change of a session's lifecycle."""
-
-    at: datetime
-    start: str
-    end: str
-    reason: str
-    turn_no: int
-
-
-class DecidingRow(NamedTuple):
-    """A configuration row that decided something in a turn."""
-
-    role: str
-    table: str
-    pk: str
-
-
-def list_moves(conversation_id: uuid.UUID, first: int, last: int) -> list[Move]:
+def list_moves(conversation_id: uuid.UUID, first: int, last: int) -> list[LifecycleMove]:
     """The changes in the turns from `first` to `last`, and after each of them, in order. Two queries.
 
     A turn that was not stored changed nothing, except that it may have been interrupted.
@@ -53,10 +34,12 @@ def list_moves(conversation_id: uuid.UUID, first: int, last: int) -> list[Move]:
     return sorted((one for one in moves if first <= one.turn_no <= last), key=lambda one: (one.turn_no, one.at))
 
 
-def _parse_move(event: CeAudit) -> Move:
+def _parse_move(event: CeAudit) -> LifecycleMove:
     payload = event.payload_json
     turn_no = event.turn_no if event.turn_no is not None else int(payload.get("turn_no") or 0)
-    return Move(event.created_at, str(payload.get("from")), str(payload.get("to")), str(payload.get("reason")), turn_no)
+    return LifecycleMove(
+        event.created_at, str(payload.get("from")), str(payload.get("to")), str(payload.get("reason")), turn_no
+    )
 
 
 def list_deciding_rows(turn_ids: Iterable[uuid.UUID]) -> Mapping[uuid.UUID, list[DecidingRow]]:

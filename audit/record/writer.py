@@ -20,6 +20,7 @@ from convengine.engine.turn.codec import dumps, loads
 from convengine.engine.turn.seal import CALLS, DECIDED, Batch, Pieces
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
+from convengine.server.app_interfaces import TurnWrites, WrittenTurn
 from convengine.server.database.dialect import dialect
 from convengine.server.database.statements import Statement, execute
 
@@ -47,9 +48,9 @@ _DECIDED_FROM_TEXTS = f"{_DECIDED}* FROM unnest({_texts(3)})"
 _DECIDED_FROM_JSON = f"{_DECIDED}{_parts(3)} FROM json_each(%s)"
 
 
-def writes(turn: Turn, after_seq: int = 0) -> list[Statement]:
+def writes(turn: Turn, after_seq: int = 0) -> TurnWrites:
     """The events of a turn after `after_seq`, its model calls, and its deciding rows (R58, R60)."""
-    return [*events(turn, after_seq), *_deciding_rows(turn)]
+    return TurnWrites([*events(turn, after_seq), *_deciding_rows(turn)], turn.batches)
 
 
 def events(turn: Turn, after_seq: int = 0) -> list[Statement]:
@@ -64,8 +65,8 @@ def events(turn: Turn, after_seq: int = 0) -> list[Statement]:
     return found
 
 
-def write_with_care(turn: Turn, after_seq: int = 0) -> int:
-    """Store the same event by event, and return how many were lost. Needs an open transaction.
+def write_with_care(turn: Turn, after_seq: int = 0) -> WrittenTurn:
+    """Store the same event by event. Needs an open transaction.
 
     An event that the database refuses is replaced by AUDIT_EVENT_LOST. Called only after the normal write was refused,
     so that ordinary turns pay nothing.
@@ -90,7 +91,7 @@ def write_with_care(turn: Turn, after_seq: int = 0) -> int:
     for write in _deciding_rows(turn):
         execute(write)
     _note(turn, 0, {CALLS: model_calls.store_with_care(turn)})
-    return lost
+    return WrittenTurn(turn.batches, lost)
 
 
 def insert_later_events(turn: Turn, after_seq: int) -> None:

@@ -14,12 +14,13 @@ from django.utils.timezone import localtime
 
 from audit.narration.phrases import find_phrase
 from audit.narration.wording import row_name
-from audit.record.session_trail import Move, list_deciding_rows, list_moves
+from audit.record.session_trail import list_deciding_rows, list_moves
 from audit.timeline import addresses
 from audit.timeline.read_turn import LARGE_COLUMNS
 from audit.timeline.warnings import TurnWarning, count_stages, list_warnings
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
 from convengine.server.admin_site.record_columns import answer_text, badge_class
+from convengine.server.app_interfaces import LifecycleMove
 from convengine.server.sessions.models import CeConversationHistory
 
 #: Turns per page.
@@ -168,7 +169,7 @@ def _build_dividers(before: Any, turn: Any) -> Iterator[Divider]:
 
 
 def _build_card(
-    turn: Any, stands: str, counts: Mapping[str, int], rows: Sequence[Any], found: Sequence[Move]
+    turn: Any, stands: str, counts: Mapping[str, int], rows: Sequence[Any], found: Sequence[LifecycleMove]
 ) -> TurnCard:
     named = [
         DecidingRow(
@@ -191,7 +192,7 @@ def _build_card(
     )
 
 
-def _build_move_divider(found: Sequence[Move]) -> Iterator[Divider]:
+def _build_move_divider(found: Sequence[LifecycleMove]) -> Iterator[Divider]:
     """The lasting lifecycle changes after a turn in one line."""
     telling = [one for one in found if one.reason not in _ROUTINE_MOVES]
     if telling:

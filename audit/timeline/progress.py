@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
+from audit.replay.replay import rebuild_turn
 from convengine.engine.turn.verbose import VerboseLine
 from convengine.engine.verbose.publish import listen
-from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversationHistory
 
 
@@ -19,7 +19,7 @@ def rebuild_progress(record: CeConversationHistory) -> Progress:
     """The progress texts of a turn. Reads its recording; nothing is called and nothing is written."""
     faults: list[str] = []
     try:
-        turn = conf.load("RERUN")(record)
+        turn = rebuild_turn(record)
     except ValueError as error:
         return Progress(problem=str(error))
     listen(turn, lambda fault: faults.append(str(fault)))

@@ -11,13 +11,13 @@ from audit.access_log.write import log_access
 from audit.models import CeAccessLog, CeTurnRow
 from audit.timeline import addresses
 from audit.timeline.read_turn import LARGE_COLUMNS
-from convengine.server.deployment import conf
+from convengine.server.app_interfaces import release_history
 from convengine.server.sessions.models import CeConversationHistory
 
 
 def show_row(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
     """The row of `?table=` and `?row=`. Deleted rows are shown too."""
-    rows = conf.load("THEN_AND_NOW")
+    rows = release_history()
     table, pk = request.GET.get("table", ""), request.GET.get("row", "")
     record = _get_record(model_admin, request, conversation_id, turn_no)
     try:
@@ -54,7 +54,7 @@ def show_releases_between(
     first, last = sorted((earlier, record), key=lambda one: one.turn_no)
     behind = request.GET.get("behind", "")
     low, high = sorted((first.config_version, last.config_version))
-    releases, more = conf.load("THEN_AND_NOW").between(low, high, int(behind) if _is_number(behind) else None)
+    releases, more = release_history().between(low, high, int(behind) if _is_number(behind) else None)
     context = _row_page_context(model_admin, request, last, f"Changed since turn {first.turn_no}") | {
         "title": f"Between turn {first.turn_no} and turn {last.turn_no}",
         "first": first,

@@ -17,8 +17,8 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.trail import AuditEvent, Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.server import wiring
+from convengine.server.app_interfaces import turn_reader
 from convengine.server.database.clock import TurnClock
-from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversationHistory
 
 #: How many of the newest turns are examined, and how many of them are offered.
@@ -71,7 +71,7 @@ def load_stored_turn(turn_id: str, *, phase: str | None = None, step: str | None
     record = CeConversationHistory.objects.filter(turn_id=uuid.UUID(turn_id)).first()
     if record is None:
         raise ValueError("This turn is no longer stored.")
-    turn: Turn = conf.load("RERUN")(record)
+    turn = turn_reader().rebuild_turn(record)
     found = next(_find_events(turn, phase, step), None)
     if found is not None:
         return SampleTurn(found.session, turn, is_stored=True)

@@ -33,7 +33,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.deployment import conf
+from convengine.server.app_interfaces import RowUsage, turn_reader
 
 DAYS = 7
 #: Sections that every workspace shows even without rows, with their text.
@@ -127,11 +127,10 @@ def workspace(request: HttpRequest, intent: str) -> HttpResponse:
     return TemplateResponse(request, "config_admin/workspace.html", context)
 
 
-def _count_firings(found: list[Section]) -> Mapping[tuple[str, str], Any]:
+def _count_firings(found: list[Section]) -> Mapping[tuple[str, str], RowUsage]:
     shown = [row for section in found for group in section.groups for row in group.shown]
     counted = [(row.table, str(row.pk)) for row in shown if row.table not in UNCOUNTED]
-    counts: Mapping[tuple[str, str], Any] = conf.load("FIRED")(counted, timezone.now() - timedelta(days=DAYS))
-    return counts
+    return turn_reader().count_row_usage(counted, timezone.now() - timedelta(days=DAYS))
 
 
 def _edit_url(request: HttpRequest, stored: rows.Intent | None, intent: str) -> str:
@@ -147,7 +146,7 @@ def _answers_to_add(request: HttpRequest, intent: str, states: list[str]) -> lis
 
 
 def _part(
-    request: HttpRequest, snapshot: Snapshot, section: Section, intent: str, counts: Mapping[tuple[str, str], Any]
+    request: HttpRequest, snapshot: Snapshot, section: Section, intent: str, counts: Mapping[tuple[str, str], RowUsage]
 ) -> Part | None:
     table = section.groups[0].row_type.table
     if not admin.site.get_model_admin(control_plane()[table]).has_view_or_change_permission(request):
@@ -158,7 +157,7 @@ def _part(
 
 
 def _lines(
-    request: HttpRequest, snapshot: Snapshot, group: Group, intent: str, counts: Mapping[tuple[str, str], Any]
+    request: HttpRequest, snapshot: Snapshot, group: Group, intent: str, counts: Mapping[tuple[str, str], RowUsage]
 ) -> Lines:
     model = control_plane()[group.row_type.table]
     query = urlencode({WORKSPACE: intent})
@@ -181,7 +180,7 @@ def _add_url(request: HttpRequest, group: Group, intent: str, **initial: str) ->
 
 
 def _build_line(
-    snapshot: Snapshot, row: Any, intent: str, query: str, counts: Mapping[tuple[str, str], Any], *, may_edit: bool
+    snapshot: Snapshot, row: Any, intent: str, query: str, counts: Mapping[tuple[str, str], RowUsage], *, may_edit: bool
 ) -> Line:
     text, note = describe_row(row)
     url = f"{row_url(row.table, row.pk)}?{query}"

@@ -23,6 +23,7 @@ from convengine.scenarios.scenario import Scenario, Turn
 from convengine.scenarios.stubs import ScenarioStubs, build_stubs
 from convengine.scenarios.wording import ScenarioFileError
 from convengine.server import wiring
+from convengine.server.app_interfaces import turn_reader
 from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
@@ -33,7 +34,7 @@ CAPABILITIES = frozenset({"force_beats_collection"})
 BEGINNING = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 #: The deployment's code stays in force; everything else is as built in.
-_DEPLOYMENT_KEYS = ("STEPS", "HOOKS", "EXTENSIONS", "SNAPSHOT", "AUDIT_WRITER", "REPLAY", "TRACE_GRAPHS", "RELEASES")
+_DEPLOYMENT_KEYS = ("STEPS", "HOOKS", "EXTENSIONS", "SNAPSHOT", "AUDIT_WRITER", "TURN_READER", "RELEASE_HISTORY")
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ class _ScenarioPlayer:
     def _check_replay(number: int, key: uuid.UUID, turn_no: int) -> Iterator[Failure]:
         """Replay the turn from its recording, unless the turn says why it cannot be (law 3)."""
         record = CeConversationHistory.objects.get(conversation_id=key, turn_no=turn_no)
-        difference = conf.load("REPLAY")(record) if record.replayable else None
+        difference = turn_reader().find_replay_difference(record) if record.replayable else None
         if difference is not None:
             yield Failure(number, f"replay, event {difference.seq}", difference.recorded, difference.replayed)
 

@@ -10,6 +10,7 @@ from convengine.engine.turn.fault import find_unreadable_columns
 from convengine.engine.turn.live_settings import CATALOGUE, Setting
 from convengine.scenarios.settings_map import world_settings
 from convengine.scenarios.tables import columns_of, models_of_worlds
+from convengine.server.app_interfaces import release_history
 from convengine.server.deployment import conf
 
 Json = Any
@@ -18,7 +19,7 @@ Row = dict[str, Json]
 
 def export_tables(config_version: int) -> dict[str, list[Row]]:
     """The rows of a release by table, without default values."""
-    found = conf.load("RELEASES")(0, config_version)
+    found = release_history().diff(0, config_version)
     rows = {table: [_drop_defaults(table, row) for row in one.added] for table, one in found.items()}
     named = {
         (row.get("config_type", "").upper(), row.get("config_key", "").upper()) for row in rows.get("ce_config", ())
@@ -36,7 +37,7 @@ def export_edits(before: int, after: int) -> list[Row]:
     if before == after:
         return []
     found: list[Row] = []
-    for table, one in conf.load("RELEASES")(before, after).items():
+    for table, one in release_history().diff(before, after).items():
         key = _key_column(table)
         found += [{"delete": table, "where": {key: row[key]}} for row in one.removed]
         found += [{"insert": table, "row": _drop_defaults(table, row)} for row in one.added]

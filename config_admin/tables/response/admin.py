@@ -19,7 +19,7 @@ from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.deployment import conf
+from convengine.server.app_interfaces import turn_reader
 
 
 @admin.register(CeResponse)
@@ -49,7 +49,7 @@ class ResponseAdmin(ScopedAdmin):
         page = super().render_change_form(request, context, *args, **options)
         stored = context.get("original")
         if stored is not None and request.user.has_perm("audit.view_cemcpuserfeedback"):
-            page.context_data["rated"] = conf.load("RATED")("ce_response", stored.pk)
+            page.context_data["rated"] = turn_reader().rate_row("ce_response", stored.pk)
         return page
 
     def check_together(self, snapshot: Snapshot, leaving: Collection[Any]) -> Sequence[Finding]:

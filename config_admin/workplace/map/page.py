@@ -31,7 +31,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.deployment import conf
+from convengine.server.app_interfaces import RowUsage, turn_reader
 
 DAYS = 7
 #: How many rows a node or an edge lists.
@@ -89,10 +89,9 @@ def may_see_charts(request: HttpRequest) -> bool:
     return all(one.has_view_or_change_permission(request) for one in admins)
 
 
-def _count_firings(found: Chart) -> Mapping[tuple[str, str], Any]:
+def _count_firings(found: Chart) -> Mapping[tuple[str, str], RowUsage]:
     counted = {(row.table, str(row.pk)) for move in found.moves for row in move.rows if row.table not in UNCOUNTED}
-    fired: Mapping[tuple[str, str], Any] = conf.load("FIRED")(sorted(counted), timezone.now() - timedelta(days=DAYS))
-    return fired
+    return turn_reader().count_row_usage(sorted(counted), timezone.now() - timedelta(days=DAYS))
 
 
 def _exists(snapshot: Snapshot, intent: str) -> bool:

@@ -42,8 +42,8 @@ class Trail:
     elapsed_ms: Callable[[], float]
     listeners: tuple[Listener, ...] = ()
     events: list[AuditEvent] = field(default_factory=list)
-    #: Listeners of single stages.
-    watchers: Mapping[Stage, Listener] = field(default_factory=dict)
+    #: Listeners of single stages, by the stage's name.
+    watchers: Mapping[str, Listener] = field(default_factory=dict)
     #: The current step; set by the runner.
     step: str | None = None
 

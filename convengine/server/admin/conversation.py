@@ -24,7 +24,7 @@ from convengine.server.admin_site.record_columns import (
     render_json,
     status_badge,
 )
-from convengine.server.deployment import conf
+from convengine.server.app_interfaces import turn_reader
 from convengine.server.sessions.models import CeConversation, CeThread
 
 #: Maximum number of lifecycle changes, and of following sessions, on the page.
@@ -94,7 +94,7 @@ class ConversationAdmin(ByConversation):
 
 def _list_lifecycle_states(row: CeConversation, turns: Turns) -> list[State]:
     """The lifecycle states during the shown turns, in order."""
-    moves = conf.load("SESSION_TRAIL").list_moves(row.pk, turns.first, turns.last)
+    moves = turn_reader().list_moves(row.pk, turns.first, turns.last)
     # A turn that goes on in a new session takes its events along; only those of the old session count.
     left = [place for place, one in enumerate(moves) if one.turn_no == 1 and one.reason == new_task.REASON]
     found = [

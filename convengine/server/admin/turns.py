@@ -7,7 +7,7 @@ from django.db.models.fields.json import KeyTextTransform
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import MessageIntent
 from convengine.server.admin_site.record_columns import answer_text, badge_class, row_link
-from convengine.server.deployment import conf
+from convengine.server.app_interfaces import DecidingRow, turn_reader
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 #: Turns per page.
@@ -60,12 +60,12 @@ def turns_of(row: CeConversation, before: str | None) -> Turns:
     meant = KeyTextTransform("message_intent", "facts")
     found = list(wanted.defer(*_LARGE).annotate(meant=meant)[: SIZE + 1])
     shown = found[:SIZE]
-    deciders = conf.load("SESSION_TRAIL").list_deciding_rows([turn.turn_id for turn in shown])
+    deciders = turn_reader().list_deciding_rows([turn.turn_id for turn in shown])
     lines = [_build_line(turn, deciders.get(turn.turn_id, [])) for turn in shown]
     return Turns(lines, shown[-1].turn_no if len(found) > SIZE else None, is_older)
 
 
-def _build_line(turn: Any, deciders: list[Any]) -> Line:
+def _build_line(turn: Any, deciders: list[DecidingRow]) -> Line:
     links = [row_link(one.table, one.pk, f"{one.role.replace('_', ' ').lower()} {one.pk}") for one in deciders]
     meant = MessageIntent.read(turn.meant)
     return Line(

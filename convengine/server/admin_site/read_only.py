@@ -12,7 +12,7 @@ from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
 from convengine.server.admin_site.record_columns import conversation_link
-from convengine.server.deployment import conf
+from convengine.server.app_interfaces import access_log
 
 #: The right to open conversations.
 CONVERSATIONS = "ce_sessions.view_ceconversation"
@@ -88,14 +88,14 @@ class ReadOnlyAdmin(ModelAdmin):
         """The list, with access logging."""
         found = super().get_changelist_instance(request)
         if self.is_of_people:
-            conf.load("LOOKED")(request, None)
+            access_log().log_row_access(request, None)
         return found
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         """A row, with access logging."""
         found = super().get_object(request, object_id, from_field)
         if found is not None and self.is_of_people and self.has_view_permission(request, found):
-            conf.load("LOOKED")(request, found)
+            access_log().log_row_access(request, found)
         return found
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.session import Session
-from convengine.server.deployment import conf
+from convengine.server.app_interfaces import turn_reader
 from convengine.server.turns.take_turn import TurnAnswer
 
 #: What `?include=` may add to an answer.
@@ -56,7 +56,7 @@ def body(answer: TurnAnswer, parts: Collection[str] = ()) -> dict[str, Any]:
 
 def add_trace(answer: dict[str, Any]) -> dict[str, Any]:
     """A body with the stored trace of its turn, which may have run for an earlier call."""
-    return {**answer, "trace": conf.load("TURN_TRACE")(uuid.UUID(answer["conversationId"]), answer["turnNo"])}
+    return {**answer, "trace": turn_reader().read_turn_trace(uuid.UUID(answer["conversationId"]), answer["turnNo"])}
 
 
 def state_report(session: Session) -> dict[str, Any]:

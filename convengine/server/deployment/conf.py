@@ -10,32 +10,13 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 
 DEFAULTS: Mapping[str, Any] = {
-    # A `Configuration` of `server.app_interfaces`.
-    "SNAPSHOT": "config_admin.snapshot.active.snapshots",
-    # A `TurnLog` of `server.app_interfaces`.
-    "AUDIT_WRITER": "audit.record.turn_log.turn_log",
-    # Replays a stored turn; returns the first event that differs, or null.
-    "REPLAY": "audit.replay.replay.find_replay_difference",
-    # Replays a stored turn and returns it with its events; a ValueError says why it cannot.
-    "RERUN": "audit.replay.replay.rebuild_turn",
-    # The differences between two releases, by table: (before, after) -> {table: added, removed, changed}; 0 is empty.
-    "RELEASES": "config_admin.releases.diff.diff",
-    # How often rows decided turns recently, for edit pages and lists.
-    "FIRED": "audit.record.row_usage.count_row_usage",
-    # The feedback on a row's answers: (table, key) -> ups, downs; null for none.
-    "RATED": "audit.feedback.row_ratings.rate_row",
-    # The traces of turns as graphs: (conversation id, turn numbers) -> {turn_no: {nodes, edges}}.
-    "TRACE_GRAPHS": "audit.record.trace_graph.build_graphs",
-    # One turn as steps with their stages: (conversation id, turn number) -> document, or null.
-    "TURN_TRACE": "audit.record.step_timeline.read_turn_trace",
-    # The lifecycle changes and deciding rows of some turns: `list_moves`, `list_deciding_rows`.
-    "SESSION_TRAIL": "audit.record.session_trail",
-    # Logs that a user reads stored rows in the admin: (request, row, null for a list).
-    "LOOKED": "audit.access_log.write.log_row_access",
-    # Lets users watch running turns: `start` once per process, `join` for each turn.
-    "LIVE": "audit.live.publish",
-    # The ASGI application that serves event streams.
-    "STREAMS": "audit.live.asgi.serve_streams",
+    # What the apps offer to one another, as the types of `server.app_interfaces`.
+    "SNAPSHOT": "config_admin.interface.configuration",
+    "RELEASE_HISTORY": "config_admin.interface.release_history",
+    "AUDIT_WRITER": "audit.interface.turn_log",
+    "TURN_READER": "audit.interface.turn_reader",
+    "ACCESS_LOG": "audit.interface.access_log",
+    "LIVE_STREAMS": "audit.interface.live_streams",
     # The bus that carries events of running turns to other processes; blank for none.
     "BUS_URL": "",
     # The address of the streams if another process serves them; blank for this one.
@@ -46,8 +27,6 @@ DEFAULTS: Mapping[str, Any] = {
     "STREAM_SECONDS": 1800,
     # How often watched conversations are polled without a bus.
     "STREAM_POLL_MS": 500,
-    # Rows as they were in a release, and the changes of releases: `right_to_read`, `then_and_now`, `between`.
-    "THEN_AND_NOW": "config_admin.history.then_and_now",
     # Called with each event when it happens.
     "TRAIL_LISTENERS": [],
     # Called with each progress text (`VerboseLine`).
@@ -71,7 +50,7 @@ DEFAULTS: Mapping[str, Any] = {
     "NOTIFICATION_WEBHOOKS": [],
     # True: rows may switch off the SQL check of a database tool.
     "UNSAFE_SQL_TOOLS": False,
-    # Background jobs, the work that can be sent to a worker by name, and the function that sends it.
+    # Background jobs, and the work that can be sent to a worker by name.
     "JOBS": [
         "convengine.server.threads.idle_sessions.JOB",
         "convengine.server.memory.compaction.JOB",
@@ -86,7 +65,6 @@ DEFAULTS: Mapping[str, Any] = {
         "convengine.server.jobs.old_runs.JOB",
     ],
     "HANDED_WORK": {"summaries": "convengine.server.memory.after_commit.write_summaries"},
-    "HAND_OVER": "convengine.server.jobs.handing.hand_over",
     # The broker of worker and beat; blank for none. Without one, a server may run the jobs in a thread.
     "BROKER_URL": "",
     "JOBS_IN_PROCESS": False,

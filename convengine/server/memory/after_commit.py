@@ -22,8 +22,8 @@ from convengine.server import wiring
 from convengine.server.app_interfaces import turn_log
 from convengine.server.database.dialect import dialect
 from convengine.server.database.statements import Statement, StatementRefused, execute_all
-from convengine.server.deployment import conf
 from convengine.server.jobs.background import background
+from convengine.server.jobs.handing import hand_over
 from convengine.server.memory.rebuild_turn import rebuild_turn, run_after_turn
 from convengine.server.memory.session_memory import store_summary_stmts
 
@@ -57,7 +57,7 @@ def _run_in_background(turn: Turn, job: Callable[[], None]) -> None:
         return
 
     def hand_over_or_run() -> None:
-        if not conf.load("HAND_OVER")("summaries", turn.request.conversation_id, turn.turn_no):
+        if not hand_over("summaries", turn.request.conversation_id, turn.turn_no):
             job()
 
     # Sending waits for the broker, which the answer must not.

@@ -43,7 +43,7 @@ def check_pipeline(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
 def check_paths(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
     """Every dotted path of the settings can be imported."""
     found: list[CheckMessage] = []
-    for key in ("SNAPSHOT", "AUDIT_WRITER", "REPLAY", "RERUN", "FIRED", "RATED", "LIVE", "STREAMS", "RELEASES"):
+    for key in ("SNAPSHOT", "RELEASE_HISTORY", "AUDIT_WRITER", "TURN_READER", "ACCESS_LOG", "LIVE_STREAMS"):
         try:
             conf.load(key)
         except ImportError as error:

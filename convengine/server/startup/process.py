@@ -4,6 +4,7 @@ import gc
 import sys
 
 from convengine.server import wiring
+from convengine.server.app_interfaces import live_streams
 from convengine.server.deployment import conf
 
 #: A turn makes some ten thousand objects and few cycles; collecting every seven hundred would cost it a sixth.
@@ -19,7 +20,7 @@ def prepare_process() -> None:
     Raises errors that make the engine impossible, such as PipelineConstraintViolation.
     """
     wiring.engine()
-    conf.load("LIVE").start()
+    live_streams().start()
     gc.collect()
     gc.freeze()
     gc.set_threshold(_BETWEEN_LOOKS, 20, 20)

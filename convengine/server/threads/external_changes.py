@@ -83,8 +83,8 @@ def record_external_turn(
     note = "The turn was handled elsewhere."
     record = TurnRecord(TurnStatus.OK, session, None, replayable=False, replay_note=note, source=_EXTERNAL)
     try:
-        events = turn_log().writes(turn)
-        insert_turn, head = insert_turn_stmt(turn, record, lease.chain_head)
+        events, batches = turn_log().writes(turn)
+        insert_turn, head = insert_turn_stmt(turn, record, lease.chain_head, batches)
         execute_all([update_conversation_stmt(lease, session, head), *events, insert_turn])
     except StatementRefused:
         raise TurnConflict() from None

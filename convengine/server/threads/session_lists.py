@@ -11,8 +11,7 @@ from convengine.engine.text.compare import shorten
 from convengine.engine.threads.settings import EXPLAINABILITY_TURNS
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.payload import to_spoken_text
-from convengine.server.app_interfaces import configuration
-from convengine.server.deployment import conf
+from convengine.server.app_interfaces import configuration, turn_reader
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeSessionUnit
 from convengine.server.turns.recording import read_recording
 
@@ -86,7 +85,7 @@ def explain_turns(row: CeConversation, most: int | None = None) -> list[dict[str
     """The explainability log: the last `Session/EXPLAINABILITY_TURNS` turns, including failed ones, newest first."""
     kept = live_settings.read(configuration().latest, EXPLAINABILITY_TURNS).value
     turns = list(CeConversationHistory.objects.filter(conversation=row).order_by("-turn_no")[: min(kept, most or kept)])
-    graphs = conf.load("TRACE_GRAPHS")(row.pk, [turn.turn_no for turn in turns])
+    graphs = turn_reader().build_graphs(row.pk, [turn.turn_no for turn in turns])
     return [_explain_turn(turn, graphs.get(turn.turn_no, {})) for turn in turns]
 
 

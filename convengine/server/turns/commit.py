@@ -11,6 +11,7 @@ from convengine.engine.rules.redaction import Redaction
 from convengine.engine.threads.lifecycle import INTERRUPTED, RUNNING, step_lifecycle
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.recording import Recording
+from convengine.engine.turn.seal import Batch
 from convengine.engine.turn.turn import PreviousSession, Turn
 from convengine.server.app_interfaces import turn_log
 from convengine.server.database.statements import Statement, StatementRefused, execute, execute_all
@@ -100,12 +101,13 @@ def _commit_in_next_session(
         _execute_each(more)
         try:
             with transaction.atomic():
-                for statement in writer.writes(turn):
+                statements, batches = writer.writes(turn)
+                for statement in statements:
                     execute(statement)
             lost_events = 0
         except DataError:
-            lost_events = writer.write_with_care(turn)
-        insert_turn, head = _EndedTurn(turn, outcome, tape, TurnStatus.OK, None).insert_stmt(None, lost_events)
+            batches, lost_events = writer.write_with_care(turn)
+        insert_turn, head = _EndedTurn(turn, outcome, tape, TurnStatus.OK, None).insert_stmt(batches, lost_events)
         execute(insert_turn)
         execute(session_rows.set_chain_head_stmt(session.conversation_id, head))
 
@@ -143,8 +145,10 @@ class _EndedTurn:
     #: Why the turn cannot be replayed, if known already.
     note: str | None = None
 
-    def insert_stmt(self, note: str | None = None, lost_events: int = 0) -> tuple[Statement, bytes]:
-        """The statement of the turn record, over all stored data of the turn, and the hash of its seal.
+    def insert_stmt(
+        self, batches: Sequence[Batch], lost_events: int = 0, note: str | None = None
+    ) -> tuple[Statement, bytes]:
+        """The statement of the turn record, and the hash of its seal, which covers it and the `batches`.
 
         `note` says why the turn cannot be replayed, if it cannot.
         """
@@ -167,6 +171,7 @@ class _EndedTurn:
                 audit_incomplete=bool(lost_events),
             ),
             self.previous,
+            batches,
         )
 
 
@@ -183,8 +188,8 @@ def _write_all(
     """
     writer, turn = turn_log(), ended.turn
     already = turn.flush_step.stored if turn.flush_step else 0
-    events = writer.writes(turn, already)
-    insert_turn, head = ended.insert_stmt()
+    events, batches = writer.writes(turn, already)
+    insert_turn, head = ended.insert_stmt(batches)
     try:
         execute_all([conversation_stmt(head), *more, *events, insert_turn])
     except StatementRefused:
@@ -193,7 +198,8 @@ def _write_all(
             if not execute(conversation_stmt(head)):
                 note, ended = on_row_missing(), replace(ended, previous=None)
             _execute_each(more)
-            insert_turn, head = ended.insert_stmt(note, writer.write_with_care(turn, already))
+            batches, lost_events = writer.write_with_care(turn, already)
+            insert_turn, head = ended.insert_stmt(batches, lost_events, note)
             execute(insert_turn)
             execute(session_rows.set_chain_head_stmt(ended.outcome.session.conversation_id, head))
 

@@ -23,7 +23,7 @@ from convengine.engine.turn.turn import PreviousSession, Turn, TurnRequest
 from convengine.engine.turn.verbose import VerboseLine
 from convengine.engine.verbose.publish import listen
 from convengine.server import wiring
-from convengine.server.app_interfaces import configuration
+from convengine.server.app_interfaces import configuration, live_streams
 from convengine.server.database.clock import TurnClock
 from convengine.server.database.statements import Statement
 from convengine.server.deployment import conf
@@ -153,7 +153,7 @@ def open_turn(request: TurnRequest, lease: Lease) -> tuple[Turn, Recording]:
     turn = Turn(lease.turn_id, lease.turn_no, request, snapshot, ports, trail)
     turn.verbose_listeners = wiring.verbose_listeners()
     listen(turn, lambda fault: log.warning("progress not told", error=str(fault), exc_info=fault))
-    conf.load("LIVE").join(turn)
+    live_streams().join(turn)
     if live_settings.read(snapshot, ON_CONCURRENT_TURN, request.workspace_id).value == "interrupt":
         turn.interrupted = InterruptionCheck(lease.token)
     turn.time_limit_ms = conf.get("TURN_TIMEOUT_SECONDS") * 1000

@@ -1,6 +1,7 @@
 """The record of a turn, which is also the history row (R17)."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from convengine.engine.rules.redaction import Redaction
 from convengine.engine.turn.codec import dump_in_order
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.params import select_turn_facts
+from convengine.engine.turn.seal import Batch
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.server.database.dialect import dialect
@@ -35,8 +37,13 @@ class TurnRecord:
     source: str = "TURN"
 
 
-def insert_turn_stmt(turn: Turn, record: TurnRecord, previous: bytes | None) -> tuple[Statement, bytes]:
-    """The turn record, which is also the history row, and the hash of its seal, which includes `previous` (R17)."""
+def insert_turn_stmt(
+    turn: Turn, record: TurnRecord, previous: bytes | None, batches: Sequence[Batch]
+) -> tuple[Statement, bytes]:
+    """The turn record, which is also the history row, and the hash of its seal (R17).
+
+    The seal covers the record, the `batches` in which the log stored the turn, and `previous`, the seal before it.
+    """
     sql, session = dialect(), record.session
     error, now, redaction = record.error, turn.ports.clock.now(), Redaction.of(turn.snapshot)
     answer = None if error else session.last_assistant
@@ -61,7 +68,7 @@ def insert_turn_stmt(turn: Turn, record: TurnRecord, previous: bytes | None) -> 
         "replayable": record.replayable,
     }
     (spoken_as, facts), hashed = dump_in_order([answer, redaction.values(select_turn_facts(session.input_params))])
-    seal = make_turn_seal(previous, values, hashed, turn.batches)
+    seal = make_turn_seal(previous, values, hashed, batches)
     params = {
         **{name: value for name, value in values.items() if value is not None and name not in _LITERAL},
         "conversation_id": sql.uuid_param(values["conversation_id"]),

@@ -186,7 +186,7 @@ def test_rows_stand_by_what_was_thought_of_their_answers_the_worst_first(caller:
     found = rank_rows(timezone.now() - timedelta(days=1))
 
     assert [(one.pk, one.downs, one.ups) for one in found] == [(str(hours.pk), 2, 1), (str(fees.pk), 0, 1)]
-    assert found[0].said == "hours THUMBS_UP"
+    assert found[0].comment == "hours THUMBS_UP"
     one = rate_row("ce_response", str(hours.pk))
     assert one
     assert one.share == 67

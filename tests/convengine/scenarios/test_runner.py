@@ -8,8 +8,8 @@ import yaml
 
 from convengine.scenarios import database
 from convengine.scenarios.runner import CAPABILITIES, Failure, Report, run
+from convengine.server.app_interfaces import turn_reader
 from convengine.server.deployment import conf
-from convengine.server.sessions.models import CeConversationHistory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -239,7 +239,7 @@ def test_a_rate_limit_of_the_world_is_in_force(tmp_path: Path) -> None:
 
 
 def test_each_turn_is_replayed_when_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(conf.DEFAULTS, "REPLAY", f"{__name__}.differs")
+    monkeypatch.setattr(turn_reader(), "find_replay_difference", lambda record: Differs())
 
     replayed = play_turns(tmp_path, {"user": "fees"})
     assert replayed.failures == [Failure(1, "replay, event 3", ("A", {}), None)]
@@ -250,10 +250,6 @@ class Differs:
     seq = 3
     recorded = ("A", {})
     replayed = None
-
-
-def differs(record: CeConversationHistory) -> Differs:
-    return Differs()
 
 
 def test_a_turn_that_says_why_it_cannot_be_replayed_is_left_alone(tmp_path: Path) -> None:

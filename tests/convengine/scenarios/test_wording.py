@@ -16,4 +16,4 @@ def test_an_error_begins_with_its_place() -> None:
 
 def test_values_are_told_as_json_and_shortened() -> None:
     assert shorten_json({"a": None}) == '{"a":null}'
-    assert len(shorten_json("x" * 1000)) == 298
+    assert len(shorten_json("x" * 1000)) == 300
