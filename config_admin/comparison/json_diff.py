@@ -1,13 +1,103 @@
-"""Compare two JSON documents path by path."""
+"""The product's diff: two JSON documents path by path, and two texts word by word.
+
+An expression of a template counts as one word.
+"""
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from difflib import SequenceMatcher
+from typing import Any, NamedTuple
 
-from config_admin.comparison.word_diff import Segment, opcodes, segments
 from config_admin.releases.blobs import canonical
 from config_admin.releases.tree import has_same_text
+
+#: Longer texts are shown completely, before and after, because comparing them by words would take too long.
+MAX_PARTS = 3000
+#: Only the ends of longer unchanged parts are shown.
+MAX_SAME = 240
+_WORD = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|\s+|(?:(?!\{[{%#])\S)+|\{", re.DOTALL)
+Opcode = tuple[str, int, int, int, int]
+
+
+class Segment(NamedTuple):
+    """A part of a text: `same` in both, `out` for removed, or `in` for added."""
+
+    kind: str
+    text: str
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text and the blanks between them; together they are the text."""
+    return _WORD.findall(text)
+
+
+def opcodes(left: Sequence[str], right: Sequence[str]) -> Sequence[Opcode]:
+    """The operations of difflib that turn one list into another."""
+    return SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
+
+
+def segments(old: str, new: str) -> list[Segment]:
+    """The parts of both texts in order. Texts of several lines are compared by lines first."""
+    if "\n" not in old and "\n" not in new:
+        return list(_by_words(old, new))
+    left, right = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    if not old or not new or len(left) + len(right) > MAX_PARTS:
+        return list(_list_changes(old, new))
+    found: list[Segment] = []
+    for tag, start, stop, new_start, new_stop in opcodes(left, right):
+        was, now = "".join(left[start:stop]), "".join(right[new_start:new_stop])
+        found += [Segment("same", was)] if tag == "equal" else _by_words(was, now)
+    return list(_join_equal_parts(found))
+
+
+def _by_words(old: str, new: str) -> Iterator[Segment]:
+    left, right = words_of(old), words_of(new)
+    if not left or not right or len(left) + len(right) > MAX_PARTS:
+        yield from _list_changes(old, new)
+        return
+    out = put = ""
+    for tag, start, stop, new_start, new_stop in opcodes(left, right):
+        was, now = "".join(left[start:stop]), "".join(right[new_start:new_stop])
+        if tag == "equal" and was.strip():
+            yield from _list_changes(out, put)
+            yield Segment("same", _shorten_equal_part(was))
+            out = put = ""
+        else:
+            # A blank between two changed words belongs to the change.
+            out, put = out + was, put + now
+    yield from _list_changes(out, put)
+
+
+def _list_changes(out: str, put: str) -> Iterator[Segment]:
+    if out:
+        yield Segment("out", out)
+    if put:
+        yield Segment("in", put)
+
+
+def _join_equal_parts(found: Iterable[Segment]) -> Iterator[Segment]:
+    """Join neighbouring parts that are the same in both."""
+    same = ""
+    for segment in found:
+        if segment.kind == "same":
+            same += segment.text
+            continue
+        if same:
+            yield Segment("same", _shorten_equal_part(same))
+            same = ""
+        yield segment
+    if same:
+        yield Segment("same", _shorten_equal_part(same))
+
+
+def _shorten_equal_part(text: str) -> str:
+    if len(text) <= MAX_SAME:
+        return text
+    half = MAX_SAME // 2
+    return f"{text[:half]} … {text[-half:]}"
+
 
 Json = Any
 _GONE = object()
@@ -21,29 +111,29 @@ class PathChange:
     segments: Sequence[Segment]
 
 
-def path_changes(old: Json, new: Json) -> Iterator[PathChange]:
+def list_path_changes(old: Json, new: Json) -> Iterator[PathChange]:
     """The changed paths, in the order of the keys. A whole document has the blank path."""
-    yield from _changes("", old, new)
+    yield from _list_changed_paths("", old, new)
 
 
-def compact(value: Json) -> str:
+def format_json(value: Json) -> str:
     """A value for people: texts unchanged, documents indented."""
     return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
 
 
-def _changes(path: str, old: Json, new: Json) -> Iterator[PathChange]:
+def _list_changed_paths(path: str, old: Json, new: Json) -> Iterator[PathChange]:
     if old is not _GONE and new is not _GONE and has_same_text(old, new):
         return
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted(old.keys() | new.keys()):
-            yield from _changes(_below(path, key), old.get(key, _GONE), new.get(key, _GONE))
+            yield from _list_changed_paths(_join_path(path, key), old.get(key, _GONE), new.get(key, _GONE))
     elif isinstance(old, list) and isinstance(new, list):
-        yield from _items(path, old, new)
+        yield from _list_item_changes(path, old, new)
     else:
         yield PathChange(path, _build_segments(old, new))
 
 
-def _items(path: str, old: Sequence[Json], new: Sequence[Json]) -> Iterator[PathChange]:
+def _list_item_changes(path: str, old: Sequence[Json], new: Sequence[Json]) -> Iterator[PathChange]:
     texts = ([canonical(item).decode() for item in side] for side in (old, new))
     for tag, start, stop, new_start, new_stop in opcodes(*texts):
         if tag == "equal":
@@ -52,10 +142,10 @@ def _items(path: str, old: Sequence[Json], new: Sequence[Json]) -> Iterator[Path
         for place in range(max(len(was), len(now))):
             at = (new_start if place < len(now) else start) + place
             before = was[place] if place < len(was) else _GONE
-            yield from _changes(f"{path}[{at}]", before, now[place] if place < len(now) else _GONE)
+            yield from _list_changed_paths(f"{path}[{at}]", before, now[place] if place < len(now) else _GONE)
 
 
-def _below(path: str, key: str) -> str:
+def _join_path(path: str, key: str) -> str:
     name = key if key.replace("_", "").replace("-", "").isalnum() else json.dumps(key, ensure_ascii=False)
     return f"{path}.{name}" if path else name
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from django.utils.text import capfirst
 
-from config_admin.comparison.json_diff import PathChange, compact, path_changes
-from config_admin.comparison.word_diff import Segment, segments
+from config_admin.comparison.json_diff import PathChange, Segment, format_json, list_path_changes, segments
 from config_admin.editing.links import column_label
 from config_admin.releases.content import EXTRA_COLUMNS, kept_columns
 from config_admin.releases.tree import Content, has_same_text
@@ -53,7 +52,7 @@ def field_change(table: str, name: str, old: Any, new: Any) -> FieldChange:
     """The difference of two values of a column."""
     label = capfirst(column_label(table, name))
     if all(isinstance(value, (dict, list)) and not find_unreadable_columns({name: value}) for value in (old, new)):
-        found = path_changes(old, new)
+        found = list_path_changes(old, new)
         paths = list(islice(found, MAX_PATHS))
         return FieldChange(label, (), paths, more=sum(1 for _ in found))
     was, now = text_of({name: old}, name), text_of({name: new}, name)
@@ -85,4 +84,4 @@ def text_of(content: Mapping[str, Any] | None, name: str) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return compact(value)
+    return format_json(value)

@@ -1,17 +1,20 @@
 """The options of pickers: names of the configuration in force, and of the installation."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.editing.context import EditorContext
 from config_admin.editing.fields import Option
-from config_admin.validation.columns import ColumnSpec, Reference
+from config_admin.validation.columns import ColumnSpec, Reference, get_column_spec
 from config_admin.validation.relations import list_form_fields
 from config_admin.validation.settings import describe_setting
+from convengine.engine.prompts.variables import list_known_names
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import DialogueAct, Word
+from convengine.engine.turn.facts import RESERVED_FACTS
 from convengine.engine.turn.params import PARAMS
 from convengine.engine.turn.scope import ANY, UNKNOWN
 
@@ -201,3 +204,22 @@ def find_source(spec: ColumnSpec) -> Source | None:
     if spec.reference:
         return _SOURCES[spec.reference]
     return words(spec.vocabulary) if spec.vocabulary else None
+
+
+def get_code_language(column: Any) -> str:
+    """The language of a column that is edited as code; blank for other columns. JSON columns are JSON.
+
+    Where another field decides it: `field:VALUE=language,…`.
+    """
+    return "json" if column.get_internal_type() == "JSONField" else str(get_column_spec(column).language)
+
+
+def list_suggested_names(editor: EditorContext) -> dict[str, list[str]]:
+    """The suggested names: facts at the top, context fields, input params, template names."""
+    fields = [option.value for option in list_form_field_options(editor)]
+    return {
+        "facts": sorted({*RESERVED_FACTS, *fields}),
+        "context": fields,
+        "params": [option.value for option in params(editor)],
+        "template": sorted({*list_known_names(), *RESERVED_FACTS, *fields}),
+    }

@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from config_admin.editing.links import describe_content, row_name, row_url, table_label, workspace_url
-from config_admin.validation.uses import uses
+from config_admin.validation.uses import list_uses
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
@@ -35,7 +35,7 @@ class Group(NamedTuple):
 
 def group_usages(snapshot: Snapshot, row: Row) -> list[Group]:
     """The groups, in the order of the kinds of use."""
-    found = groupby(uses(snapshot, row), key=lambda use: (use.how, use.row.table))
+    found = groupby(list_uses(snapshot, row), key=lambda use: (use.how, use.row.table))
     return [_group(how, table, [use.row for use in members]) for (how, table), members in found]
 
 

@@ -1,9 +1,11 @@
 """Changes of rows in the admin: forms, deletions and list actions, each one release with a reason."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.utils import get_deleted_objects
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -13,12 +15,15 @@ from unfold.admin import ModelAdmin
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import column_label
 from config_admin.editing.usages import Group, group_usages
-from config_admin.form_save import deletion, enable_rows, reasons
+from config_admin.form_save import enable_rows, reasons
 from config_admin.form_save.after_save import tell_health
+from config_admin.form_save.confirmation import Refusal, link_rows, list_refusals
 from config_admin.form_save.presence import OpenRow, others
 from config_admin.form_save.request_change_set import describe_new_release, record_request
 from config_admin.releases.change_set import current
 from config_admin.validation.findings import Finding
+from config_admin.validation.run import check_delete
+from config_admin.validation.uses import find_references
 from convengine.engine.older_templates.rows import Change
 from convengine.engine.turn.rows import ROW_TYPE_OF, Row
 from convengine.engine.turn.snapshot import Snapshot
@@ -103,7 +108,7 @@ class ChangeAdmin(ModelAdmin):
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """What would be deleted too, and what prevents it."""
-        return deletion.collect_deletions(self, objs, request)
+        return collect_deletions(self, objs, request)
 
     def find_refusal(self, request: HttpRequest, row: Row) -> str:
         """Why this user may not have or change such a row, or blank."""
@@ -129,3 +134,32 @@ class ChangeAdmin(ModelAdmin):
         """Add the release of a change to its message."""
         told_too = format_html("{} {}", message, describe_new_release()) if level == messages.SUCCESS else message
         super().message_user(request, told_too, level, *rest, **more)
+
+
+#: How many rows a page lists.
+MAX_ROWS = 20
+
+
+def collect_deletions(
+    model_admin: Any, objs: Any, request: HttpRequest
+) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+    """As in Django: what is deleted, counts, missing rights, and protected rows, which come from our checks."""
+    found, snapshot = list(objs), get_editor_context(request).snapshot
+    going, counts, missing, _ = get_deleted_objects(found, request, model_admin.admin_site)
+    stored = snapshot.table(ROW_TYPE_OF[model_admin.opts.db_table]).by_pk
+    rows = [stored[obj.pk] for obj in found if obj.pk in stored]
+    refusals = [
+        *list_refusals(model_admin, request, rows),
+        *chain.from_iterable(_list_refusals(snapshot, row) for row in rows),
+    ]
+    refusals += [
+        Refusal(finding.message) for finding in model_admin.check_together(snapshot, {obj.pk for obj in found})
+    ]
+    shown = going if len(going) <= MAX_ROWS else [*going[:MAX_ROWS], f"… and {len(going) - MAX_ROWS} more"]
+    return shown, counts, missing, list(dict.fromkeys(refusals))
+
+
+def _list_refusals(snapshot: Snapshot, row: Row) -> Iterator[Refusal]:
+    for finding in check_delete(row, snapshot):
+        in_the_way = find_references(snapshot, row) if finding.code == "IN_USE" else ()
+        yield Refusal(finding.message, tuple(link_rows(in_the_way[:MAX_ROWS])))

@@ -12,7 +12,16 @@ from django.http import QueryDict
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from config_admin.form_save.field_merge import BOTH, CHOOSE, MINE, THEIRS, FieldMerge, as_text, merges, to_input_value
+from config_admin.form_save.field_merge import (
+    BOTH,
+    CHOOSE,
+    MINE,
+    THEIRS,
+    FieldMerge,
+    as_text,
+    list_merges,
+    to_input_value,
+)
 from config_admin.form_save.optimistic_lock import Intruder, SeenVersion, changed_by, find_seen_content, intruder
 from config_admin.releases.content import content_of
 from config_admin.releases.tree import Content
@@ -123,7 +132,7 @@ class Meeting:
                 self._type(name, str(self.form.data.get(TEXT + name, "")))
 
     def _show(self, base: Content | None, theirs: Content, undecided: Sequence[str]) -> None:
-        found = list(merges(self.form, base, theirs, self.form.cleaned_data, undecided))
+        found = list(list_merges(self.form, base, theirs, self.form.cleaned_data, undecided))
         for merge in found:
             if merge.outcome == THEIRS:
                 self._set_field(merge.name, theirs[merge.name])

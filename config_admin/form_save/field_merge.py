@@ -1,13 +1,15 @@
 """Merge two edits of one row field by field."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
 from django import forms
 
+from config_admin.comparison.json_diff import MAX_PARTS, words_of
 from config_admin.comparison.row_diff import FieldChange, field_change, text_of
 from config_admin.editing.fields import JsonField, PickerInput, TextField, Unread, WordSelect
-from config_admin.form_save.three_way import combined_json, combined_text
+from config_admin.releases.blobs import canonical
 from config_admin.releases.content import as_json
 from config_admin.releases.tree import Content, has_same_text
 
@@ -29,7 +31,7 @@ class FieldMerge(NamedTuple):
     combined: str | None
 
 
-def merges(
+def list_merges(
     form: forms.ModelForm,
     base: Content | None,
     theirs: Content,
@@ -44,37 +46,37 @@ def merges(
             continue
         now, here = to_input_value(field, theirs[name]), mine[name]
         was = now if base is None else to_input_value(field, base[name])
-        if _equal(was, now) and _equal(was, here):
+        if _is_equal_value(was, now) and _is_equal_value(was, here):
             continue
-        outcome = _outcome(was, now, here, is_open=base is None or name in undecided)
+        outcome = _choose_outcome(was, now, here, is_open=base is None or name in undecided)
         if outcome:
-            yield _merge(form, name, outcome, (was, now, here))
+            yield _build_merge(form, name, outcome, (was, now, here))
 
 
-def _outcome(was: Any, now: Any, here: Any, *, is_open: bool) -> str:
-    if _equal(now, here):
+def _choose_outcome(was: Any, now: Any, here: Any, *, is_open: bool) -> str:
+    if _is_equal_value(now, here):
         return ""
     if is_open:
         return CHOOSE
-    if _equal(was, here):
+    if _is_equal_value(was, here):
         return THEIRS
-    return MINE if _equal(was, now) else CHOOSE
+    return MINE if _is_equal_value(was, now) else CHOOSE
 
 
-def _merge(form: forms.ModelForm, name: str, outcome: str, sides: tuple[Any, Any, Any]) -> FieldMerge:
+def _build_merge(form: forms.ModelForm, name: str, outcome: str, sides: tuple[Any, Any, Any]) -> FieldMerge:
     table, field = form._meta.model._meta.db_table, form.fields[name]
     was, now, here = (as_json(value) for value in sides)
     theirs, mine = field_change(table, name, was, now), field_change(table, name, was, here)
-    combined = combination(field, *sides) if outcome == CHOOSE else None
+    combined = combine_sides(field, *sides) if outcome == CHOOSE else None
     return FieldMerge(name, str(field.label), outcome, text_of({name: was}, name), theirs, mine, combined)
 
 
-def combination(field: forms.Field, was: Any, now: Any, here: Any) -> str | None:
+def combine_sides(field: forms.Field, was: Any, now: Any, here: Any) -> str | None:
     """Both changes of a text or a document, for its input; null if they cannot be combined."""
     if isinstance(field, JsonField) and not isinstance(here, Unread):
-        return str(field.prepare_value(combined_json(was, now, here)) or "")
+        return str(field.prepare_value(combine_json(was, now, here)) or "")
     if isinstance(field, (JsonField, TextField)) and not isinstance(field.widget, (PickerInput, WordSelect)):
-        return combined_text(*(as_text(field, value) for value in (was, now, here)))
+        return combine_texts(*(as_text(field, value) for value in (was, now, here)))
     return None
 
 
@@ -88,7 +90,95 @@ def as_text(field: forms.Field, value: Any) -> str:
     return value if isinstance(value, str) else str(field.prepare_value(value) or "")
 
 
-def _equal(one: Any, other: Any) -> bool:
+def _is_equal_value(one: Any, other: Any) -> bool:
     if isinstance(one, (dict, list)) or isinstance(other, (dict, list)):
         return has_same_text(one, other)
     return bool(one == other)
+
+
+Json = Any
+_GONE = object()
+
+
+def combine_texts(base: str, theirs: str, mine: str) -> str:
+    """Both changes of a text. Where they overlap, theirs comes first, then mine."""
+    texts = (base, theirs, mine)
+    parts: list[Sequence[str]] = [words_of(text) for text in texts]
+    if sum(map(len, parts)) > 2 * MAX_PARTS:
+        parts = [text.splitlines(keepends=True) for text in texts]
+    gap = "\n" if any("\n" in text for text in texts) else " "
+    return "".join(_merge_parts(parts[0], parts[1], parts[2], gap))
+
+
+def combine_json(base: Json, theirs: Json, mine: Json) -> Json:
+    """Both changes of a document, key by key; if both set one path, mine wins. Lists keep the additions of both."""
+    found = _merge_values(base, theirs, mine)
+    return mine if found is _GONE else found
+
+
+def _merge_parts(base: Sequence[str], theirs: Sequence[str], mine: Sequence[str], gap: str) -> Iterator[str]:
+    at_b = at_t = at_m = 0
+    for b, t, m in [*_anchors(base, theirs, mine), (len(base), len(theirs), len(mine))]:
+        yield _join_sides("".join(base[at_b:b]), "".join(theirs[at_t:t]), "".join(mine[at_m:m]), gap)
+        if b < len(base):
+            yield base[b]
+        at_b, at_t, at_m = b + 1, t + 1, m + 1
+
+
+def _join_sides(base: str, theirs: str, mine: str, gap: str) -> str:
+    if theirs in (base, mine):
+        return mine
+    if mine == base:
+        return theirs
+    if not (theirs and mine):
+        return theirs or mine
+    is_apart = theirs[-1].isspace() or mine[0].isspace()
+    return theirs + mine if is_apart else f"{theirs}{gap}{mine}"
+
+
+def _anchors(base: Sequence[str], theirs: Sequence[str], mine: Sequence[str]) -> list[tuple[int, int, int]]:
+    """The positions of words that all three have, in order; blanks count only beside such a word."""
+    in_theirs, in_mine = _match_indexes(base, theirs), _match_indexes(base, mine)
+    found = [(b, in_theirs[b], in_mine[b]) for b in range(len(base)) if b in in_theirs and b in in_mine]
+    words = {place for place in found if base[place[0]].strip()}
+    return [place for place in found if words & {place, _advance(place, -1), _advance(place, 1)}]
+
+
+def _advance(place: tuple[int, int, int], by: int) -> tuple[int, int, int]:
+    return place[0] + by, place[1] + by, place[2] + by
+
+
+def _match_indexes(base: Sequence[str], other: Sequence[str]) -> Mapping[int, int]:
+    blocks = SequenceMatcher(None, base, other, autojunk=False).get_matching_blocks()
+    return {block.a + step: block.b + step for block in blocks for step in range(block.size)}
+
+
+def _merge_values(base: Json, theirs: Json, mine: Json) -> Json:
+    if _has_equal_text(theirs, base) or _has_equal_text(theirs, mine):
+        return mine
+    if _has_equal_text(mine, base):
+        return theirs
+    if isinstance(theirs, dict) and isinstance(mine, dict):
+        before = base if isinstance(base, dict) else {}
+        keys = dict.fromkeys([*before, *theirs, *mine])
+        found = {key: _merge_values(*(side.get(key, _GONE) for side in (before, theirs, mine))) for key in keys}
+        return {key: value for key, value in found.items() if value is not _GONE}
+    if isinstance(theirs, list) and isinstance(mine, list):
+        return _merge_lists(base if isinstance(base, list) else [], theirs, mine)
+    # What one side removed and the other changed stays, changed.
+    return theirs if mine is _GONE else mine
+
+
+def _merge_lists(base: Sequence[Json], theirs: Sequence[Json], mine: Sequence[Json]) -> list[Json]:
+    was, now = {_get_item_key(item) for item in base}, {_get_item_key(item) for item in mine}
+    there = {_get_item_key(item) for item in theirs}
+    kept = [item for item in theirs if _get_item_key(item) in now or _get_item_key(item) not in was]
+    return [*kept, *(item for item in mine if _get_item_key(item) not in there | was)]
+
+
+def _get_item_key(item: Json) -> bytes:
+    return canonical(item)
+
+
+def _has_equal_text(one: Json, other: Json) -> bool:
+    return one is other or (one is not _GONE and other is not _GONE and has_same_text(one, other))

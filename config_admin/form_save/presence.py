@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 from django.contrib import admin
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.db.models import Model
-from django.http import Http404, HttpRequest, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils import formats, timezone
-from django.views.decorators.http import require_POST
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_GET, require_POST
 
 from config_admin.editing.links import row_url
 from config_admin.form_save.optimistic_lock import SeenVersion, changed_by
@@ -121,3 +122,10 @@ def _name(user: Any) -> str:
 
 def _clock(moment: datetime, *, seconds: bool = False) -> str:
     return formats.time_format(timezone.localtime(moment), "H:i:s" if seconds else "H:i")
+
+
+@require_GET
+@ensure_csrf_cookie
+def check_sign_in(request: HttpRequest) -> HttpResponse:
+    """An empty answer with the CSRF token; users who are not signed in get the login page."""
+    return HttpResponse(status=204)

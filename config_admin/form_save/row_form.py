@@ -8,6 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.forms.boundfield import BoundField
 from django.forms.models import construct_instance
+from django.forms.utils import ErrorList
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -16,13 +17,14 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.fields import Unread
 from config_admin.form_save import reasons
-from config_admin.form_save.coded_errors import CodedErrors, code_link
 from config_admin.form_save.deleted_row import AGAIN, DeletedRow
 from config_admin.form_save.edit_conflict import Meeting
 from config_admin.form_save.optimistic_lock import Intruder, SeenVersion
 from config_admin.form_save.reasons import thing_of
+from config_admin.manual.links import entry_url
 from config_admin.releases.blobs import hash_of
 from config_admin.snapshot.compile import row_of
+from config_admin.validation.codes import CODES
 from config_admin.validation.findings import Finding
 from config_admin.validation.run import check_row, stale_edit
 from convengine.engine.older_templates.rows import Change, convert_row
@@ -194,3 +196,23 @@ class RowForm(forms.ModelForm):
 
 def _key(finding: Finding) -> str:
     return hash_of(f"{finding.code}|{finding.field}|{finding.message}".encode())[:12]
+
+
+def code_link(code: str | None) -> SafeString:
+    """A link to the manual's entry of a save check code; nothing for other codes."""
+    if code not in CODES:
+        return SafeString()
+    anchor = f"check.{code}"
+    return format_html('<a class="ce-code-of" href="{}" data-entry="{}">{}</a>', entry_url(anchor), anchor, code)
+
+
+class CodedErrors(ErrorList):
+    """Errors of a field, each with a link to its explanation."""
+
+    def render(self, *args: Any, **options: Any) -> SafeString:
+        """The list as edit pages show it."""
+        told = ((message, code_link(error.code)) for error in self.as_data() for message in error.messages)
+        items = format_html_join("", "<li>{} {}</li>", told)
+        return format_html('<ul class="{}">{}</ul>', self.error_class, items) if items else SafeString()
+
+    __str__ = __html__ = render

@@ -20,8 +20,8 @@ from config_admin.restore.checks import compile_rows
 from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
 from config_admin.snapshot.active import snapshots
 from config_admin.transfer.values import find_limit_problem
+from config_admin.validation.common import find_fallbacks, report_last_fallback
 from config_admin.validation.draft import Draft, overlaid
-from config_admin.validation.fallback import find_fallbacks, report_last_fallback
 from config_admin.validation.findings import Finding, Severity
 from config_admin.validation.installation import describe_installation
 from config_admin.validation.run import check_row

@@ -1,12 +1,14 @@
 """After migrations: triggers, the head, and a release of changed rows."""
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.apps import AppConfig
 from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 
-from config_admin.releases import content, triggers
+from config_admin.releases import content
 from config_admin.releases.models import AMENDING, Origin
 from config_admin.releases.publish import settle
 from convengine.server.database.sealed_tables import seal_tables
@@ -31,7 +33,7 @@ def after_migrate(sender: AppConfig, using: str, **kwargs: Any) -> None:
         if not _complete(sender.label):
             # The tables are older than this code, which cannot read them.
             return
-        triggers.install(connections[using], content.control_plane())
+        install_triggers(connections[using], content.control_plane())
         seal_tables(connections[using], ["ce_release"], for_ever=True, unless=_AMENDED)
         seal_tables(connections[using], ["ce_release_blob"], for_ever=True)
     changed = any(migration.app_label == sender.label for migration, _ in plan or ())
@@ -41,3 +43,43 @@ def after_migrate(sender: AppConfig, using: str, **kwargs: Any) -> None:
 def _complete(app_label: str) -> bool:
     executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
     return not executor.migration_plan(executor.loader.graph.leaf_nodes(app_label))
+
+
+_RAISE = "UPDATE ce_config_head SET write_counter = write_counter + 1 WHERE id = 1"
+_FUNCTION = f"""
+CREATE OR REPLACE FUNCTION ce_config_written() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN {_RAISE}; RETURN NULL; END $$"""
+
+
+def install_triggers(connection: BaseDatabaseWrapper, tables: Iterable[str]) -> None:
+    """Add the triggers to the tables, replacing existing ones.
+
+    Called after every migration, because SQLite loses a table's triggers when it alters the table.
+    """
+    statements = (
+        _list_postgresql_statements(tables) if connection.vendor == "postgresql" else _list_sqlite_statements(tables)
+    )
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+
+
+def _list_postgresql_statements(tables: Iterable[str]) -> Iterator[str]:
+    yield _FUNCTION
+    for table in tables:
+        yield (
+            f"CREATE OR REPLACE TRIGGER {table}_written BEFORE INSERT OR UPDATE OR DELETE ON {table}"
+            " FOR EACH STATEMENT EXECUTE FUNCTION ce_config_written()"
+        )
+        yield (
+            f"CREATE OR REPLACE TRIGGER {table}_emptied BEFORE TRUNCATE ON {table}"
+            " FOR EACH STATEMENT EXECUTE FUNCTION ce_config_written()"
+        )
+
+
+def _list_sqlite_statements(tables: Iterable[str]) -> Iterator[str]:
+    for table in tables:
+        for event in ("INSERT", "UPDATE", "DELETE"):
+            name = f"{table}_{event.lower()}"
+            yield f"DROP TRIGGER IF EXISTS {name}"
+            yield f"CREATE TRIGGER {name} AFTER {event} ON {table} FOR EACH ROW BEGIN {_RAISE}; END"

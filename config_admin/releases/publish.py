@@ -15,10 +15,10 @@ from django.utils import timezone
 from config_admin.releases import content, head, tree
 from config_admin.releases.blobs import Blobs, canonical, hash_of
 from config_admin.releases.changes import ChangeSet
+from config_admin.releases.content import control_plane
 from config_admin.releases.models import AMENDING, CeConfigHead, CeRelease, Origin
 from config_admin.releases.queries import manifest_of
 from config_admin.releases.row_history import write_history
-from config_admin.releases.sequences import keep_ahead
 
 
 @dataclass
@@ -113,7 +113,7 @@ def _release(change: ChangeSet, found: Findings, locked: CeConfigHead) -> CeRele
     }
     release = _amend_release(change, locked, values) or _create_release(change, found, locked, values)
     write_history(release, change, found.differences)
-    keep_ahead(table for table, rows in found.differences.items() if any(row.before is None for row in rows))
+    advance_sequences(table for table, rows in found.differences.items() if any(row.before is None for row in rows))
     locked.config_version, locked.content_hash = release.config_version, release.content_hash
     return release
 
@@ -150,3 +150,20 @@ def _rewrite_newest(locked: CeConfigHead, values: dict[str, Any]) -> CeRelease:
     query.update(**values)
     # `publish` saves the head; it is locked until then.
     return query.get()
+
+
+def advance_sequences(tables: Iterable[str]) -> None:
+    """Move the id sequences of tables with new rows past the highest id. They never move back."""
+    if connection.vendor != "postgresql":
+        return
+    for table in tables:
+        model = control_plane()[table]
+        pk = model._meta.pk
+        if isinstance(pk, models.BigAutoField):
+            highest = model._base_manager.aggregate(highest=models.Max(pk.name))["highest"]
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT setval(name, greatest(%s, pg_sequence_last_value(name::regclass)))"
+                    " FROM (SELECT pg_get_serial_sequence(%s, %s) AS name) AS found",
+                    [highest, table, pk.column],
+                )

@@ -12,13 +12,12 @@ from django.http import HttpRequest
 from django.utils import formats, timezone
 from unfold.admin import ModelAdmin
 
-from config_admin.editing.code_editors import language_of, names
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.field_previews import FIELD_PREVIEWS
 from config_admin.editing.fields import field_of
 from config_admin.editing.links import workspace_url
 from config_admin.editing.live_checks import LiveChecksAdmin
-from config_admin.editing.pickers import find_source
+from config_admin.editing.pickers import find_source, get_code_language, list_suggested_names
 from config_admin.form_save.change_admin import ChangeAdmin
 from config_admin.form_save.deleted_row import DeletedRowAdmin
 from config_admin.form_save.row_form import RowForm
@@ -99,7 +98,7 @@ class RowAdmin(
         """A field with options; the save checks validate it."""
         spec = get_column_spec(db_field)
         source = find_source(spec)
-        language = language_of(db_field)
+        language = get_code_language(db_field)
         found = field_of(
             db_field,
             list(source(get_editor_context(request))) if source else None,
@@ -120,7 +119,7 @@ class RowAdmin(
         page.context_data["save_as"] = self.save_as and page.context_data["has_change_permission"]
         intent = getattr(context.get("original"), "intent_code", "")
         page.context_data["where_used"] = self.uses_of(request, context.get("original"))
-        page.context_data["names"] = names(get_editor_context(request))
+        page.context_data["names"] = list_suggested_names(get_editor_context(request))
         page.context_data["questions"] = self.questions(request, context.get("original"))
         if (stored := context.get("original")) is not None:
             page.context_data["is_favourite"] = note_opened_row(request.user, self.opts.db_table, stored.pk)

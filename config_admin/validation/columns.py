@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from django.db import models
 
@@ -20,6 +20,7 @@ from config_admin.validation.relations import UNREADABLE, as_json
 from config_admin.validation.wording import did_you_mean, join_alternatives
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn.enums import Word
+from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.scope import ANY, UNKNOWN
 
 Field = TypeVar("Field", bound="models.Field[Any, Any]")
@@ -209,3 +210,25 @@ def _is_within(value: Any, bounds: Bounds) -> bool:
     kinds = (int,) if bounds.is_whole else (int, float)
     is_number = isinstance(value, kinds) and not isinstance(value, bool)
     return is_number and bounds.minimum <= value <= bounds.maximum
+
+
+_WORDS: Mapping[type, str] = {str: "a text", int: "a whole number", bool: "true or false"}
+
+
+def check_types(draft: Draft[Any]) -> Iterator[Finding]:
+    """Texts, keys and switches; numbers with limits have their own checks, which also handle null."""
+    for column, wanted in _list_column_types(draft.row.table).items():
+        value = getattr(draft.row, column)
+        fits = isinstance(value, wanted) and not (wanted is int and isinstance(value, bool))
+        if value is not None and not fits:
+            yield draft.error("SHAPE_INVALID", column, f"This must be {_WORDS[wanted]}.")
+
+
+@cache
+def _list_column_types(table: str) -> Mapping[str, type]:
+    found = {}
+    for column, hint in get_type_hints(ROW_TYPE_OF[table]).items():
+        for wanted in _WORDS:
+            if hint in (wanted, wanted | None) and (wanted is not int or column.endswith("id")):
+                found[column] = wanted
+    return found

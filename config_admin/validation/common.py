@@ -1,7 +1,7 @@
 """Checks that many tables share: scope, codes, priority, choices, order among neighbours (tables 1.3, 1.5, 1.8)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from config_admin.validation import relations
@@ -11,6 +11,7 @@ from config_admin.validation.wording import did_you_mean
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.engine.turn.snapshot import Snapshot
 
 CODE = re.compile(r"[A-Z][A-Z0-9_]{0,119}")
 
@@ -126,3 +127,23 @@ def make_shadowing_check(*contested: str, finding_code: str = "SHADOWED_ROW") ->
 
 def _has_equal_column(one: Any, other: Any, name: str) -> bool:
     return code(str(getattr(one, name) or "")) == code(str(getattr(other, name) or ""))
+
+
+def is_last_fallback(snapshot: Snapshot, row: rows.Response) -> bool:
+    """True when the stored row is the only enabled answer for UNKNOWN / UNKNOWN."""
+    stored = snapshot.row(rows.Response, row.pk)
+    return stored is not None and [other.pk for other in find_fallbacks(snapshot)] == [row.pk]
+
+
+def find_fallbacks(snapshot: Snapshot) -> Sequence[rows.Response]:
+    """The enabled answers for UNKNOWN / UNKNOWN."""
+    return snapshot.index(rows.Response, relations.scope_key, relations.rank).get((UNKNOWN, UNKNOWN), ())
+
+
+def report_last_fallback(draft: Draft[rows.Response]) -> Finding:
+    """The message when that row is deleted, disabled or moved."""
+    return draft.error(
+        "LAST_FALLBACK",
+        "enabled",
+        "This is the only answer for messages that are not recognised. Add another one first.",
+    )

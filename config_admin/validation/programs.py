@@ -2,17 +2,22 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
-from config_admin.validation import known_names
+from config_admin.validation import relations
 from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding
+from config_admin.validation.rule_effects import list_written_names
 from convengine.engine.older_templates.convert import ConversionError, convert
-from convengine.engine.prompts import render
+from convengine.engine.prompts import render, variables
+from convengine.engine.rules.actions.context_paths import ENGINE_BRANCHES
 from convengine.engine.rules.json_path import PathError, compile_path
 from convengine.engine.rules.patterns import PatternError, compile_pattern, has_double_backslash
 from convengine.engine.text.compare import blank
+from convengine.engine.turn.facts import RESERVED_FACTS
+from convengine.engine.turn.params import PARAMS
+from convengine.engine.turn.snapshot import Snapshot
 
 #: How many expressions of an older form a message shows.
 _SHOWN = 5
@@ -117,9 +122,26 @@ def check_template(
         if strict
         else "If no rule sets it, nothing is shown in its place."
     )
-    for name in sorted(known_names.find_unknown_names(draft.snapshot, render.list_names(converted.text), intent)):
+    for name in sorted(find_unknown_names(draft.snapshot, render.list_names(converted.text), intent)):
         yield draft.warning(
             "TEMPLATE_VAR_UNKNOWN",
             field,
             f"{name} is neither a name that the engine provides nor a field of this intent's form. {consequence}",
         )
+
+
+#: Names of single callers: the disambiguation question, sessions, units, progress texts, SQL repair.
+_OF_CALLERS = frozenset(
+    {
+        "options", "candidate_count", "action_keys", "question", "summary", "stepName", "stepInfo", "determinant",
+        "result", "errorType", "errorMessage", "severity", "theme", "icon", "sql_before", "params_json",
+        "error_message", "answer", "validation", "validation_tables", "pending_slot", "pendingSlot",
+    }
+)  # fmt: skip
+ENGINE_NAMES = variables.list_known_names() | RESERVED_FACTS | PARAMS.keys() | ENGINE_BRANCHES | _OF_CALLERS
+
+
+def find_unknown_names(snapshot: Snapshot, used: Collection[str], intent: str) -> frozenset[str]:
+    """The names of a template that neither the engine nor a form of the intent nor a rule provides."""
+    roots = {name.partition(".")[0] for name in used}
+    return frozenset(roots - ENGINE_NAMES - relations.list_form_fields(snapshot, intent) - list_written_names(snapshot))

@@ -3,10 +3,11 @@
 from typing import Any
 
 from config_admin.releases.content import control_plane
-from config_admin.validation import fallback, references, types
-from config_admin.validation.columns import check_columns, check_references
+from config_admin.validation.columns import check_columns, check_references, check_types
+from config_admin.validation.common import is_last_fallback, report_last_fallback
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
+from config_admin.validation.uses import find_references, format_references
 from config_admin.validation.world import World
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
@@ -27,7 +28,7 @@ def check_row(
     draft = Draft(row, snapshot, world, replaces)
     found: list[Finding] = []
     slow = own.slow if with_slow_checks else ()
-    kinds = ((types.check_types,), (check_columns, *own.form), (check_references, *own.fit, *slow))
+    kinds = ((check_types,), (check_columns, *own.form), (check_references, *own.fit, *slow))
     for checks in kinds:
         found += [finding for check in checks for finding in check(draft)]
         if any(finding.is_error for finding in found):
@@ -39,7 +40,7 @@ def check_delete(row: Row, snapshot: Snapshot) -> list[Finding]:
     """Why a stored row must not be deleted: others name it, or it is the last fallback answer."""
     draft = Draft(row, snapshot, World())
     found: list[Finding] = []
-    if naming := references.find_references(snapshot, row):
+    if naming := find_references(snapshot, row):
         name = (
             row.tool_code if isinstance(row, rows.Tool) else f"rule {row.pk}" if isinstance(row, rows.Rule) else row.pk
         )
@@ -48,11 +49,11 @@ def check_delete(row: Row, snapshot: Snapshot) -> list[Finding]:
                 "IN_USE",
                 None,
                 f"{len(naming)} {'row refers' if len(naming) == 1 else 'rows refer'} to {name}: "
-                f"{references.format_references(naming)}. Disable it instead, or change those rows first.",
+                f"{format_references(naming)}. Disable it instead, or change those rows first.",
             )
         )
-    if isinstance(row, rows.Response) and fallback.is_last_fallback(snapshot, row):
-        found.append(fallback.report_last_fallback(Draft(row, snapshot, World())))
+    if isinstance(row, rows.Response) and is_last_fallback(snapshot, row):
+        found.append(report_last_fallback(Draft(row, snapshot, World())))
     return found
 
 

@@ -1,18 +1,19 @@
 """What uses a row: everything that names it, and what leads to its scope.
 
-`references` has what a deletion would break; this also has what a change affects. Answered from the configuration in
-force, without a query.
+`find_references` lists what a deletion would break; `list_uses` also lists what a change affects. Both are answered
+from the configuration in force, without a query.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from config_admin.validation import references, relations
+from config_admin.validation import relations
 from config_admin.validation.texts import list_row_texts
+from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.steps.tools.settings import ALLOWED_NEXT
 from convengine.engine.text.compare import code
-from convengine.engine.turn import rows
+from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
@@ -20,7 +21,7 @@ from convengine.engine.turn.snapshot import Snapshot
 #: Columns for people only.
 _PROSE = frozenset({"description", "display_name", "llm_hint"})
 #: Rows with texts that may name a field of a form, an input param, a tool or an action.
-_PROGRAMS: tuple[type[Row], ...] = (
+_ROWS_WITH_TEXTS: tuple[type[Row], ...] = (
     rows.Rule, rows.PromptTemplate, rows.Response, rows.DirectTool, rows.Planner, rows.PendingAction, rows.Verbose,
 )  # fmt: skip
 _REACHED = "Leads to its state"
@@ -33,11 +34,11 @@ class Use(NamedTuple):
     row: Row
 
 
-def uses(snapshot: Snapshot, row: Row) -> list[Use]:
+def list_uses(snapshot: Snapshot, row: Row) -> list[Use]:
     """What uses a stored row, without itself, each row once per kind of use."""
     found = {
         (use.how, use.row.table, use.row.pk): use
-        for use in (*_find_named_rows(snapshot, row), *_leading(snapshot, row))
+        for use in (*_find_named_rows(snapshot, row), *_find_rows_leading_to(snapshot, row))
     }
     return [use for (_, table, pk), use in found.items() if (table, pk) != (row.table, row.pk)]
 
@@ -47,9 +48,9 @@ def _find_named_rows(snapshot: Snapshot, row: Row) -> Iterator[Use]:
     return finder(snapshot, row) if finder else iter(())
 
 
-def _of_intent(snapshot: Snapshot, row: rows.Intent) -> Iterator[Use]:
+def _find_uses_of_intent(snapshot: Snapshot, row: rows.Intent) -> Iterator[Use]:
     intent = code(row.intent_code)
-    for found in references.find_references(snapshot, row):
+    for found in find_references(snapshot, row):
         if isinstance(found, rows.Classifier):
             yield Use("Leads to it", found)
         elif code(getattr(found, "intent_code", "")) == intent:
@@ -58,75 +59,79 @@ def _of_intent(snapshot: Snapshot, row: rows.Intent) -> Iterator[Use]:
             yield Use("Resets with it" if isinstance(found, rows.Config) else "Changes to it", found)
 
 
-def _of_tool(snapshot: Snapshot, row: rows.Tool) -> Iterator[Use]:
+def _find_uses_of_tool(snapshot: Snapshot, row: rows.Tool) -> Iterator[Use]:
     name = row.tool_code.strip()
-    for found in references.find_references(snapshot, row):
+    for found in find_references(snapshot, row):
         yield Use("Calls it" if isinstance(found, rows.DirectTool) else "Shows its progress", found)
     for kind in (rows.DbTool, rows.HttpTool):
         if behind := snapshot.row(kind, row.tool_id):
             yield Use("Runs it", behind)
-    yield from _mentions("Refers to it", snapshot, _word(name), (rows.Rule, rows.PromptTemplate, rows.Planner))
-    yield from _settings(snapshot, name)
+    yield from _find_mentions(
+        "Refers to it", snapshot, _build_word_pattern(name), (rows.Rule, rows.PromptTemplate, rows.Planner)
+    )
+    yield from _find_settings(snapshot, name)
 
 
-def _of_server(snapshot: Snapshot, row: rows.McpServer) -> Iterator[Use]:
+def _find_uses_of_server(snapshot: Snapshot, row: rows.McpServer) -> Iterator[Use]:
     begun = rf"(?<![\w.])mcp\.{re.escape(row.name.strip())}\."
     kinds = (rows.Rule, rows.DirectTool, rows.PromptTemplate, rows.Planner, rows.Verbose)
-    yield from _mentions("Refers to a tool of it", snapshot, begun, kinds)
+    yield from _find_mentions("Refers to a tool of it", snapshot, begun, kinds)
 
 
-def _of_tool_kind(snapshot: Snapshot, row: Any) -> Iterator[Use]:
+def _find_uses_of_tool_kind(snapshot: Snapshot, row: Any) -> Iterator[Use]:
     if tool := snapshot.row(rows.Tool, row.tool_id):
         yield Use("Is the tool", tool)
-        yield from _of_tool(snapshot, tool)
+        yield from _find_uses_of_tool(snapshot, tool)
 
 
-def _of_rule(snapshot: Snapshot, row: rows.Rule) -> Iterator[Use]:
-    return (Use("Shows a text when it applies", found) for found in references.find_references(snapshot, row))
+def _find_uses_of_rule(snapshot: Snapshot, row: rows.Rule) -> Iterator[Use]:
+    return (Use("Shows a text when it applies", found) for found in find_references(snapshot, row))
 
 
-def _of_action(snapshot: Snapshot, row: rows.PendingAction) -> Iterator[Use]:
-    yield from _mentions(
-        "Refers to it", snapshot, _word(row.action_key), (rows.Rule, rows.Response, rows.PromptTemplate)
+def _find_uses_of_action(snapshot: Snapshot, row: rows.PendingAction) -> Iterator[Use]:
+    yield from _find_mentions(
+        "Refers to it", snapshot, _build_word_pattern(row.action_key), (rows.Rule, rows.Response, rows.PromptTemplate)
     )
-    yield from _settings(snapshot, row.action_key)
+    yield from _find_settings(snapshot, row.action_key)
 
 
-def _of_schema(snapshot: Snapshot, row: rows.OutputSchema) -> Iterator[Use]:
+def _find_uses_of_form(snapshot: Snapshot, row: rows.OutputSchema) -> Iterator[Use]:
     names = relations.get_properties(row.json_schema)
     if names:
-        yield from _mentions("Uses its fields", snapshot, _build_name_pattern(names), _PROGRAMS, intent=row.intent_code)
+        yield from _find_mentions(
+            "Uses its fields", snapshot, _build_name_pattern(names), _ROWS_WITH_TEXTS, intent=row.intent_code
+        )
 
 
-def _of_container(snapshot: Snapshot, row: rows.ContainerConfig) -> Iterator[Use]:
+def _find_uses_of_container(snapshot: Snapshot, row: rows.ContainerConfig) -> Iterator[Use]:
     pattern = _build_name_pattern([row.input_param_name])
-    yield from _mentions("Uses its data", snapshot, pattern, _PROGRAMS, intent=row.intent_code)
+    yield from _find_mentions("Uses its data", snapshot, pattern, _ROWS_WITH_TEXTS, intent=row.intent_code)
 
 
-def _of_template(snapshot: Snapshot, row: rows.PromptTemplate) -> Iterator[Use]:
+def _find_uses_of_template(snapshot: Snapshot, row: rows.PromptTemplate) -> Iterator[Use]:
     for found in relations.find_rows_sharing_scope(snapshot, rows.Response, row.intent_code, row.state_code):
         if code(found.response_type) == "DERIVED" and code(found.output_format) == code(row.response_type):
             yield Use("May be written with it", found)
 
 
 _FINDERS: Mapping[type[Row], Callable[[Snapshot, Any], Iterator[Use]]] = {
-    rows.Intent: _of_intent,
-    rows.Tool: _of_tool,
-    rows.DbTool: _of_tool_kind,
-    rows.HttpTool: _of_tool_kind,
-    rows.McpServer: _of_server,
-    rows.Rule: _of_rule,
-    rows.PendingAction: _of_action,
-    rows.OutputSchema: _of_schema,
-    rows.ContainerConfig: _of_container,
-    rows.PromptTemplate: _of_template,
+    rows.Intent: _find_uses_of_intent,
+    rows.Tool: _find_uses_of_tool,
+    rows.DbTool: _find_uses_of_tool_kind,
+    rows.HttpTool: _find_uses_of_tool_kind,
+    rows.McpServer: _find_uses_of_server,
+    rows.Rule: _find_uses_of_rule,
+    rows.PendingAction: _find_uses_of_action,
+    rows.OutputSchema: _find_uses_of_form,
+    rows.ContainerConfig: _find_uses_of_container,
+    rows.PromptTemplate: _find_uses_of_template,
 }
 
 
 # --- texts that name something ----------------------------------------------------------------------------------
 
 
-def _word(name: str) -> str:
+def _build_word_pattern(name: str) -> str:
     """The name as a whole word."""
     return rf"(?<![\w.]){re.escape(name.strip())}(?![\w.])"
 
@@ -137,7 +142,7 @@ def _build_name_pattern(names: Iterable[str]) -> str:
     return rf"(?:[.'\"\[]|\{{\{{[^{{}}]*?\b|\{{%[^%]*?\b)(?:{some})\b"
 
 
-def _mentions(
+def _find_mentions(
     how: str, snapshot: Snapshot, pattern: str, kinds: Iterable[type[Row]], *, intent: str = ANY
 ) -> Iterator[Use]:
     found = re.compile(pattern, re.IGNORECASE)
@@ -149,46 +154,94 @@ def _mentions(
                 yield Use(how, row)
 
 
-def _settings(snapshot: Snapshot, name: str) -> Iterator[Use]:
+def _find_settings(snapshot: Snapshot, name: str) -> Iterator[Use]:
     """Settings with a value for this one alone, and the list of what may follow it."""
     for row in snapshot.rows(rows.Config):
         qualifier = row.config_key.partition(".")[2].strip()
         if qualifier.upper() == name.strip().upper():
             yield Use("Has its own setting", row)
-        elif code(row.config_key) == ALLOWED_NEXT.key and re.search(_word(name), row.config_value, re.IGNORECASE):
+        elif code(row.config_key) == ALLOWED_NEXT.key and re.search(
+            _build_word_pattern(name), row.config_value, re.IGNORECASE
+        ):
             yield Use("Allows moves from it", row)
 
 
 # --- what leads to the scope ------------------------------------------------------------------------------------
 
 
-def _leading(snapshot: Snapshot, row: Row) -> Iterator[Use]:
+def _find_rows_leading_to(snapshot: Snapshot, row: Row) -> Iterator[Use]:
     """Rules, phrases and edges that lead to the state of a row, if it has one."""
-    state, intent = code(_state(row)), code(getattr(row, "intent_code", ANY))
+    state, intent = code(_get_state(row)), code(getattr(row, "intent_code", ANY))
     if not state or state in (ANY, UNKNOWN) or isinstance(row, rows.Classifier):
         return
-    for rule in relations.index_rows(snapshot, rows.Rule, _target_state).get(state, ()):
+    for rule in relations.index_rows(snapshot, rows.Rule, _get_target_state).get(state, ()):
         if relations.scope_fits(code(rule.intent_code), intent) or code(rule.intent_code) == UNKNOWN:
             yield Use(_REACHED, rule)
-    for classifier in relations.index_rows(snapshot, rows.Classifier, _own_state).get(state, ()):
+    for classifier in relations.index_rows(snapshot, rows.Classifier, _get_own_state).get(state, ()):
         if relations.scope_fits(code(classifier.intent_code), intent):
             yield Use(_REACHED, classifier)
-    for edge in relations.index_rows(snapshot, rows.StateEdge, _to_state).get(state, ()):
+    for edge in relations.index_rows(snapshot, rows.StateEdge, _get_end_state).get(state, ()):
         if relations.scope_fits(code(edge.intent_code), intent):
             yield Use("Allows the move to its state", edge)
 
 
-def _state(row: Any) -> str:
+def _get_state(row: Any) -> str:
     return row.from_state if isinstance(row, rows.StateEdge) else getattr(row, "state_code", "")
 
 
-def _target_state(rule: rows.Rule) -> str | None:
+def _get_target_state(rule: rows.Rule) -> str | None:
     return code(rule.action_value) if code(rule.action) == "SET_STATE" else None
 
 
-def _own_state(row: rows.Classifier) -> str:
+def _get_own_state(row: rows.Classifier) -> str:
     return code(row.state_code)
 
 
-def _to_state(row: rows.StateEdge) -> str:
+def _get_end_state(row: rows.StateEdge) -> str:
     return code(row.to_state)
+
+
+#: How many rows a message names, besides the total number.
+_MAX_SHOWN = 10
+
+
+def find_references(snapshot: Snapshot, row: Row) -> tuple[Row, ...]:
+    """The rows that name this intent, tool or rule, including disabled ones."""
+    if isinstance(row, rows.Intent):
+        return tuple(_find_references_to_intent(snapshot, code(row.intent_code)))
+    if isinstance(row, rows.Tool):
+        return tuple(_find_references_to_tool(snapshot, row.tool_code.strip().lower()))
+    if isinstance(row, rows.Rule):
+        return relations.index_rows(snapshot, rows.Verbose, _get_rule).get(row.rule_id, ())
+    return ()
+
+
+def format_references(found: tuple[Row, ...]) -> str:
+    """`ce_rule 41, ce_response 7`, for messages."""
+    shown = ", ".join(f"{row.table} {row.pk}" for row in found[:_MAX_SHOWN])
+    return f"{shown} …" if len(found) > _MAX_SHOWN else shown
+
+
+def _find_references_to_intent(snapshot: Snapshot, intent: str) -> Iterator[Row]:
+    for row_type in rows.ROW_TYPES:
+        if row_type is not rows.Intent and "intent_code" in rows.columns(row_type):
+            yield from relations.index_rows(snapshot, row_type, relations.intent_key).get(intent, ())
+    for rule in relations.index_rows(snapshot, rows.Rule, _get_target_intent).get(intent, ()):
+        if code(rule.intent_code) != intent:
+            yield rule
+    reading = live_settings.read(snapshot, RESET_INTENT_CODES)
+    if reading.row and intent in reading.value:
+        yield reading.row
+
+
+def _get_rule(verbose: rows.Verbose) -> int | None:
+    return verbose.rule_id
+
+
+def _get_target_intent(rule: rows.Rule) -> str | None:
+    return code(rule.action_value) if code(rule.action) == "SET_INTENT" else None
+
+
+def _find_references_to_tool(snapshot: Snapshot, tool_code: str) -> Iterator[Row]:
+    yield from relations.index_rows(snapshot, rows.DirectTool, relations.tool_code_key).get(tool_code, ())
+    yield from relations.index_rows(snapshot, rows.Verbose, relations.tool_code_key).get(tool_code, ())

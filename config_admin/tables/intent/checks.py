@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from config_admin.validation import common, references, relations
+from config_admin.validation import common, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
+from config_admin.validation.uses import find_references
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.text.compare import code
 from convengine.engine.turn import live_settings, rows
@@ -23,7 +24,7 @@ def _check_code(draft: Intent) -> Iterator[Finding]:
 
 def _check_renaming(draft: Intent) -> Iterator[Finding]:
     old = draft.replaces
-    if old and code(str(old.pk)) != code(draft.row.intent_code) and references.find_references(draft.snapshot, old):
+    if old and code(str(old.pk)) != code(draft.row.intent_code) and find_references(draft.snapshot, old):
         yield draft.error(
             "CONFLICT",
             "intent_code",

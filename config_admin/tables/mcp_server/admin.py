@@ -1,14 +1,31 @@
 """Admin of `ce_mcp_server` (tables 4.8)."""
 
-from django.contrib import admin
+import json
+from typing import Any
 
-from config_admin.tables.mcp_server.discover_page import DiscoverToolsAdmin
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from config_admin.editing.context import get_editor_context
+from config_admin.tables.base_admin import ScopedAdmin
 from config_admin.tables.mcp_server.model import CeMcpServer
+from convengine.engine.steps.tools.scope import list_offered_tools
+from convengine.engine.turn import rows
+from convengine.engine.turn.ports import ServerTools
+from convengine.server.executors import mcp_server
+from convengine.server.mcp_client.servers import McpServers
+
+Json = Any
 
 
 @admin.register(CeMcpServer)
-class McpServerAdmin(DiscoverToolsAdmin):
-    """External servers whose tools are discovered."""
+class McpServerAdmin(ScopedAdmin):
+    """External servers whose tools are discovered, with a page that asks one for its tools."""
 
     sections = (
         ("Server", ("name", "transport", "timeout_ms")),
@@ -20,3 +37,57 @@ class McpServerAdmin(DiscoverToolsAdmin):
     list_display = ("name", "in_use", "transport", "intent_code", "state_code")
     search_fields = ("name", "url", "command")
     ordering = ("name",)
+
+    def get_urls(self) -> list[Any]:
+        """Add the page that asks."""
+        view = self.admin_site.admin_view(self.tools_view)
+        return [path("<int:pk>/tools/", view, name="config_admin_cemcpserver_tools"), *super().get_urls()]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """With the link, for users who may change the row."""
+        found = super().get_fieldsets(request, obj)
+        if obj is None or not self.has_change_permission(request, obj):
+            return found
+        return [*found, ("Tools", {"fields": ["ask"]})]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """The link is read-only."""
+        return (*super().get_readonly_fields(request, obj), "ask")
+
+    @admin.display(description="tools")
+    def ask(self, row: Any) -> SafeString:
+        """The link to the page."""
+        url = reverse("admin:config_admin_cemcpserver_tools", args=[row.pk])
+        return format_html('<a class="ce-link" href="{}">List the tools of this server</a>', url)
+
+    def tools_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """The page: a button, and the server's answer for the saved row."""
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        server = get_editor_context(request).snapshot.row(rows.McpServer, pk)
+        if server is None:
+            raise Http404
+        # Only a click on the button may start a process.
+        asked = McpServers(mcp_server.policy()).tools(server) if request.method == "POST" else None
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Tools of {server.name}",
+            "opts": self.opts,
+            "asked": asked,
+            "tools": _list_tools(server, asked) if asked else [],
+            "back_url": reverse("admin:config_admin_cemcpserver_change", args=[pk]),
+        }
+        return TemplateResponse(request, "config_admin/server_tools.html", context)
+
+
+def _list_tools(server: rows.McpServer, asked: ServerTools) -> list[Json]:
+    allowed = {tool.tool_code: tool for tool in list_offered_tools(server, asked)}
+    return [
+        {
+            "code": tool.tool_code,
+            "description": tool.description or "",
+            "read_only": tool.read_only,
+            "schema": json.dumps(tool.input_schema, indent=2, ensure_ascii=False),
+        }
+        for tool in allowed.values()
+    ]

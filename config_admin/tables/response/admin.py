@@ -10,8 +10,8 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from config_admin.tables.base_admin import ScopedAdmin, any_last
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter
 from config_admin.tables.response.model import CeResponse
+from config_admin.validation.common import report_last_fallback
 from config_admin.validation.draft import Draft
-from config_admin.validation.fallback import report_last_fallback
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import scope_key
 from config_admin.validation.world import World

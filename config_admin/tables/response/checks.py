@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from config_admin.tables.output_schema.checks import check_json_schema
 from config_admin.validation import common, relations
+from config_admin.validation.common import is_last_fallback, report_last_fallback
 from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.fallback import is_last_fallback, report_last_fallback
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
 from convengine.engine.older_templates.convert import to_jinja

@@ -1,17 +1,27 @@
 """Save checks of `ce_rule` (tables 2.3, pipeline-2 7)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from typing import Any
 
-from config_admin.tables.rule import action_checks, move_checks
-from config_admin.validation import common
+from config_admin.validation import common, graph, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
+from config_admin.validation.patterns import matches_everything
+from config_admin.validation.rule_effects import MOVE_COLUMNS, is_move, list_params, list_required_values
+from config_admin.validation.wording import did_you_mean, join_names
+from convengine.engine.rules import vocabulary
+from convengine.engine.rules.actions import set_task
+from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.rules.json_path.nodes import Members
 from convengine.engine.rules.json_path.parser import parse_path
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
-from convengine.engine.turn.enums import RuleType
+from convengine.engine.turn.enums import RuleAction, RulePhase, RuleType
 from convengine.engine.turn.facts import SESSION_KEYS
+from convengine.engine.turn.params import PARAMS
+from convengine.engine.turn.scope import ANY, INTENT_COLLISION, UNKNOWN
+from convengine.engine.turn.snapshot import Snapshot
 
 Rule = Draft[rows.Rule]
 #: Facts that every turn has and that are not boolean.
@@ -41,16 +51,233 @@ def _check_constant_path(draft: Rule) -> Iterator[Finding]:
             )
 
 
+#: Phases that run before direct tool calls: later phases set `tool_request` without effect.
+_BEFORE_TOOLS = frozenset(
+    {
+        RulePhase.POST_DIALOGUE_ACT,
+        RulePhase.POST_CLASSIFIER_INTENT,
+        RulePhase.POST_AGENT_INTENT,
+        RulePhase.POST_SCHEMA_EXTRACTION,
+    }
+)
+
+
+def check_action(draft: Rule) -> Iterator[Finding]:
+    """A known action with a readable value."""
+    row, known = draft.row, vocabulary.list_actions()
+    found = vocabulary.get_action(row.action)
+    if found is None:
+        if code(row.action) not in draft.world.rule_actions:
+            names = ", ".join(known)
+            hint = did_you_mean(str(row.action), known)
+            said = f"Unknown action {row.action}." if row.action else "The action is missing."
+            yield draft.error("ACTION", "action", f"{said} Choose one of: {names}.{hint}")
+        return
+    try:
+        value = found.parse(row.action_value)
+        if check := _CHECK_OF_VALUE.get(found.name):
+            yield from check(draft, value)
+    except ActionValueError as error:
+        yield draft.error(error.code, "action_value", error.message)
+
+
+def _check_intent(draft: Rule, intent: str) -> Iterator[Finding]:
+    yield from _check_code(draft, intent)
+    if intent != UNKNOWN and common.CODE.fullmatch(intent):
+        yield from common.check_intent_exists(draft, "action_value", intent)
+
+
+def _check_code(draft: Rule, value: str) -> Iterator[Finding]:
+    if common.CODE.fullmatch(value) is None:
+        yield common.report_code_format(draft, "action_value")
+
+
+def _check_task(draft: Rule, reference: set_task.TaskReference) -> Iterator[Finding]:
+    set_task.check_reference(reference, draft.world.tasks)
+    yield from ()
+
+
+def _check_preference(draft: Rule, preference: tuple[str, str]) -> Iterator[Finding]:
+    """Rows belong to no workspace: a knowledge base may belong to any, and is missing in others."""
+    kind, wanted = preference
+    known = draft.world.preferences().get(kind, ())
+    if wanted not in known:
+        yield draft.error(
+            "NOT_REGISTERED",
+            "action_value",
+            f"There is no {kind.replace('_', ' ')} {wanted}.{did_you_mean(wanted, known)}"
+            f" Installed: {join_names(known)}.",
+        )
+
+
+_CHECK_OF_VALUE: Mapping[str, Callable[[Rule, Any], Iterator[Finding]]] = {
+    RuleAction.SET_INTENT: _check_intent,
+    RuleAction.SET_STATE: _check_code,
+    RuleAction.SET_TASK: _check_task,
+    RuleAction.SET_PREFERENCE: _check_preference,
+}
+
+
+def check_engine_keys(draft: Rule) -> Iterator[Finding]:
+    """An input param that the engine sets, and that is not meant for rules (settings 5)."""
+    for key in list_params(draft.row):
+        known = PARAMS.get(key)
+        if known and known.owner == "E":
+            yield draft.warning(
+                "ENGINE_KEY_WRITE",
+                "action_value",
+                f"{key} is set by {known.writers}. This rule overrides it for later steps.",
+            )
+
+
+def check_phase(draft: Rule) -> Iterator[Finding]:
+    """The phase runs too late for the action to have an effect."""
+    phase = code(draft.row.phase)
+    if code(draft.row.action) == RuleAction.SET_DIALOGUE_ACT and phase != RulePhase.POST_DIALOGUE_ACT:
+        yield draft.warning(
+            "PHASE_POINTLESS",
+            "phase",
+            "In this phase the dialogue act was already used, so the change has no effect. Choose an earlier phase.",
+        )
+    elif "tool_request" in list_params(draft.row) and phase not in _BEFORE_TOOLS:
+        yield draft.warning(
+            "PHASE_POINTLESS",
+            "phase",
+            (
+                "In this phase tool requests were already processed, so the request has no effect. Choose an "
+                "earlier phase."
+            ),
+        )
+
+
+def _get_move_key(rule: Any) -> tuple[str, str, str] | None:
+    action = code(rule.action)
+    return (code(rule.phase), action, code(getattr(rule, MOVE_COLUMNS[action][0]))) if action in MOVE_COLUMNS else None
+
+
+def _get_scoped_move_key(rule: Any) -> tuple[str, str, str, str] | None:
+    key = _get_move_key(rule)
+    return (*key, code(getattr(rule, MOVE_COLUMNS[key[1]][1]))) if key else None
+
+
+def check_flip_flop(draft: Rule) -> Iterator[Finding]:
+    """Another rule of the phase can undo this one, as often as passes allow."""
+    rule = draft.row
+    if not is_move(rule):
+        return
+    for other in draft.others(_find_moves_from(draft.snapshot, rule, code(rule.action_value))):
+        if _undo_each_other(rule, other):
+            yield draft.warning(
+                "RULE_FLIP_FLOP",
+                None,
+                (
+                    f"This rule and rule {other.pk} can undo each other. The engine stops after 5 passes. Give one"
+                    " of them a narrower condition."
+                ),
+            )
+            return
+
+
+def _find_moves_from(snapshot: Snapshot, rule: rows.Rule, place: str) -> Iterator[rows.Rule]:
+    """The moving rules of the same phase that begin at a scope, and may hold where the rule does."""
+    phase, action = code(rule.phase), code(rule.action)
+    beside, starts = code(getattr(rule, MOVE_COLUMNS[action][1])), dict.fromkeys((place, ANY))
+    if beside == ANY:
+        found = snapshot.index(rows.Rule, _get_move_key, relations.rank)
+        yield from chain.from_iterable(found.get((phase, action, start), ()) for start in starts)
+        return
+    within = snapshot.index(rows.Rule, _get_scoped_move_key, relations.rank)
+    for start in starts:
+        for where in (beside, ANY):
+            yield from within.get((phase, action, start, where), ())
+
+
+def _undo_each_other(one: rows.Rule, other: rows.Rule) -> bool:
+    _, beside = MOVE_COLUMNS[code(one.action)]
+    ends = code(one.action_value), code(other.action_value)
+    return (
+        ends[0] != ends[1]
+        and relations.scope_fits(code(getattr(one, beside)), code(getattr(other, beside)))
+        and _is_applicable_at(one, ends[1])
+        and _is_applicable_at(other, ends[0])
+        and _can_hold_together(one, other)
+    )
+
+
+def _is_applicable_at(rule: rows.Rule, place: str) -> bool:
+    start, _ = MOVE_COLUMNS[code(rule.action)]
+    demanded = list_required_values(rule).get("@.state" if start == "state_code" else "@.intent", place)
+    return code(getattr(rule, start)) in (place, ANY) and code(demanded) == place
+
+
+def _can_hold_together(one: rows.Rule, other: rows.Rule) -> bool:
+    """False only if it is certain: two different texts, or one path that must have two values."""
+    if code(one.rule_type) != code(other.rule_type):
+        return True
+    if code(one.rule_type) == RuleType.EXACT and one.match_target == other.match_target:
+        texts = {(rule.match_pattern or "").strip().casefold() for rule in (one, other)}
+        return len(texts) == 1 or ANY.casefold() in texts
+    wanted, also = list_required_values(one), list_required_values(other)
+    places = {"@.state", "@.intent"}
+    return all(wanted[path] == also[path] for path in (wanted.keys() & also.keys()) - places)
+
+
+def check_unconditional_move(draft: Rule) -> Iterator[Finding]:
+    """A move without any condition, everywhere."""
+    rule = draft.row
+    unconditional = (code(rule.rule_type) == RuleType.EXACT and code(rule.match_pattern) == ANY) or matches_everything(
+        rule.rule_type, rule.match_pattern
+    )
+    if is_move(rule) and unconditional and relations.scope_key(rule) == (ANY, ANY):
+        yield draft.warning(
+            "RULE_ALWAYS_TRUE",
+            None,
+            (
+                "This rule applies to every turn of every conversation. Add a condition or a scope unless this is"
+                " intended."
+            ),
+        )
+
+
+def check_missing_edge(draft: Rule) -> Iterator[Finding]:
+    """The intent has a state graph that does not allow the move."""
+    rule = draft.row
+    if not is_move(rule, "SET_STATE"):
+        return
+    edges = graph.list_edges(draft.snapshot, rule.intent_code)
+    start, end = code(rule.state_code), code(rule.action_value)
+    if edges and not graph.allows_move(edges, start, end):
+        yield draft.warning(
+            "STATE_GRAPH_MISSING_EDGE",
+            "action_value",
+            f"The state graph does not allow the move from {start} to {end}, so the turn gets a warning.",
+        )
+
+
+def check_target_response(draft: Rule) -> Iterator[Finding]:
+    """No answer for the rule's target; a collision needs none."""
+    rule = draft.row
+    end = code(rule.action_value)
+    if not is_move(rule, "SET_STATE") or end == INTENT_COLLISION:
+        return
+    if not any(relations.find_rows_sharing_scope(draft.snapshot, rows.Response, rule.intent_code, end)):
+        yield draft.warning(
+            "STATE_WITHOUT_RESPONSE",
+            "action_value",
+            f"Intent {code(rule.intent_code)} has no answer in state {end}. Add one.",
+        )
+
+
 SAVE_CHECKS = SaveChecks(
-    form=(action_checks.check_action,),
+    form=(check_action,),
     fit=(
         _check_constant_path,
-        action_checks.check_engine_keys,
-        action_checks.check_phase,
-        move_checks.check_unconditional_move,
-        move_checks.check_missing_edge,
-        move_checks.check_target_response,
+        check_engine_keys,
+        check_phase,
+        check_unconditional_move,
+        check_missing_edge,
+        check_target_response,
         common.check_duplicate_row,
     ),
-    slow=(move_checks.check_flip_flop,),
+    slow=(check_flip_flop,),
 )

@@ -8,7 +8,7 @@ from typing import Any
 from config_admin.health.reachability import is_reachable
 from config_admin.validation import graph
 from config_admin.validation.relations import find_rows_of_intent
-from config_admin.validation.rule_moves import is_move, list_required_values
+from config_admin.validation.rule_effects import is_move, list_required_values
 from config_admin.workplace.intent_overview import list_unanswered_states, states_of
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from config_admin.comparison.json_diff import MAX_PARTS
 from config_admin.comparison.row_diff import changes
-from config_admin.comparison.word_diff import MAX_PARTS
 
 ROW: dict[str, Any] = {
     "rule_type": "REGEX",

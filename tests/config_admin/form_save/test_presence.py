@@ -155,3 +155,18 @@ def test_a_word_costs_few_queries(ada: Client, ben: Client, row: Any, django_ass
 
     with django_assert_max_num_queries(7):
         say(ada, row, ADA, seen=seen)
+
+
+def test_the_secret_that_is_given_opens_a_form(ben: Client) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = ben.cookies
+    assert strict.get(reverse("config_admin_signed_in")).status_code == 204
+    token = strict.cookies["csrftoken"].value
+    url = address(m.CeIntent, "add")
+
+    assert strict.post(url, {"csrfmiddlewaretoken": "old"}).status_code == 403
+    assert strict.post(url, {"csrfmiddlewaretoken": token}).status_code == 200
+
+
+def test_nobody_is_given_none(client: Client) -> None:
+    assert client.get(reverse("config_admin_signed_in")).status_code == 302

@@ -4,15 +4,15 @@ import pytest
 from django.apps import apps
 from django.contrib.auth.models import Group
 from django.core.management import call_command
-from django.db import connection
+from django.db import connection, transaction
 
 from config_admin import models as m
 from config_admin.releases.content import control_plane
 from config_admin.releases.head import EMPTY_HASH
 from config_admin.releases.migrations_release import after_migrate
-from tests.config_admin.builders import make
+from tests.config_admin.builders import MODELS, make
 
-pytestmark = pytest.mark.dialects
+pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 SENDER = apps.get_app_config("config_admin")
 
@@ -115,3 +115,58 @@ def test_an_older_schema_is_left_alone(monkeypatch):
     m.CeConfigHead.objects.all().delete()
     after_migrate(SENDER, "default", plan=[])
     assert not m.CeConfigHead.objects.exists()
+
+
+def counter():
+    return m.CeConfigHead.objects.values_list("write_counter", flat=True).get()
+
+
+def run(sql, *params):
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_update_and_delete_of_every_table_are_counted(model):
+    row = make(model)
+    table, pk = model._meta.db_table, model._meta.pk.column
+    before = counter()
+    run(f"UPDATE {table} SET updated_by = 'x' WHERE {pk} = %s", row.pk)
+    between = counter()
+    run(f"DELETE FROM {table} WHERE {pk} = %s", row.pk)
+    assert before < between < counter()
+
+
+def test_an_insert_is_counted():
+    before = counter()
+    run("INSERT INTO ce_intent (intent_code, description) VALUES ('A', 'x')")
+    assert counter() > before
+
+
+def test_emptying_a_table_is_counted():
+    make(m.CeRule)
+    before = counter()
+    run("TRUNCATE ce_rule" if connection.vendor == "postgresql" else "DELETE FROM ce_rule")
+    assert counter() > before
+
+
+def test_a_roll_back_takes_the_count_back():
+    before = counter()
+    with transaction.atomic():
+        make(m.CeRule)
+        transaction.set_rollback(True)
+    assert counter() == before
+
+
+def test_every_control_plane_table_has_its_triggers():
+    if connection.vendor == "postgresql":
+        sql = "SELECT DISTINCT event_object_table FROM information_schema.triggers WHERE trigger_name LIKE %s"
+        with connection.cursor() as cursor:
+            cursor.execute(sql, ["%\\_written"])
+            found = {name for (name,) in cursor.fetchall()}
+        assert found == set(control_plane())
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%write_counter%'")
+            found = {name for (name,) in cursor.fetchall()}
+        assert found == {f"{table}_{event}" for table in control_plane() for event in ("insert", "update", "delete")}

@@ -1,9 +1,14 @@
 """Texts that are programs: patterns, paths, templates, JSON."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
+import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
+from convengine.engine.turn.live_settings import CATALOGUE, Setting
+from convengine.engine.turn.rows import Config
+from tests.cases import for_each
 from tests.config_admin.validation.shop import CANCELLED, CONFIRMATION, RULE, SCHEMA, codes, list_messages
 
 MATCH = replace(RULE, rule_type="REGEX", match_pattern=r"\border\b")
@@ -105,3 +110,16 @@ def test_a_name_that_nothing_provides_fails_a_prompt_and_stays_empty_in_an_answe
 )
 def test_names_of_the_engine_and_fields_of_the_schema_are_known(name: str) -> None:
     assert codes(replace(CANCELLED, exact_text=f"{{{{ {name} }}}}")) == []
+
+
+_AS_TEXT = ("prompt", "template", "regex", "json", "text")
+
+
+@for_each("setting", CATALOGUE.values())
+def test_every_shipped_text_pattern_and_prompt_would_pass_the_checks_of_a_row(setting: Setting[object]) -> None:
+    default = setting.default
+    if setting.kind.name not in _AS_TEXT or setting.name == "IntentResolutionStep/STICKY_INTENT":
+        return
+    text = json.dumps(default) if setting.kind.name == "json" else str(default)
+    row = Config(config_id=70, config_type=setting.type, config_key=setting.key, config_value=text)
+    assert list_messages(row) == []

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from config_admin.validation.uses import uses
+from config_admin.validation.uses import list_uses
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot, Table
 
@@ -22,8 +22,8 @@ def rule(pk: int, **values: Any) -> rows.Rule:
     return rows.Rule(rule_id=pk, **(SCOPE | plain | values))
 
 
-def list_uses(row: rows.Row, *others: rows.Row) -> list[tuple[str, str, Any]]:
-    return [(use.how, use.row.table, use.row.pk) for use in uses(snapshot_of(row, *others), row)]
+def describe_uses(row: rows.Row, *others: rows.Row) -> list[tuple[str, str, Any]]:
+    return [(use.how, use.row.table, use.row.pk) for use in list_uses(snapshot_of(row, *others), row)]
 
 
 def test_an_intent_is_used_by_what_recognises_it_belongs_to_it_and_switches_to_it() -> None:
@@ -34,7 +34,7 @@ def test_an_intent_is_used_by_what_recognises_it_belongs_to_it_and_switches_to_i
         config_id=3, config_type="ResetResolvedIntentStep", config_key="RESET_INTENT_CODES", config_value="LOAN"
     )
 
-    assert list_uses(intent, classifier, own, other, setting) == [
+    assert describe_uses(intent, classifier, own, other, setting) == [
         ("Leads to it", "ce_intent_classifier", 1),
         ("Belongs to it", "ce_rule", 1),
         ("Changes to it", "ce_rule", 2),
@@ -53,14 +53,14 @@ def test_a_tool_is_used_by_calls_texts_and_settings() -> None:
         config_id=2, config_type="McpToolStep", config_key="ALLOWED_NEXT", config_value='{"*": ["loan.rate"]}'
     )
 
-    assert list_uses(tool, call, behind, asking, other, own, order) == [
+    assert describe_uses(tool, call, behind, asking, other, own, order) == [
         ("Calls it", "ce_tool", 1),
         ("Runs it", "ce_mcp_db_tool", 5),
         ("Refers to it", "ce_rule", 7),
         ("Has its own setting", "ce_config", 1),
         ("Allows moves from it", "ce_config", 2),
     ]
-    assert list_uses(behind, tool, call)[:2] == [("Is the tool", "ce_mcp_tool", 5), ("Calls it", "ce_tool", 1)]
+    assert describe_uses(behind, tool, call)[:2] == [("Is the tool", "ce_mcp_tool", 5), ("Calls it", "ce_tool", 1)]
 
 
 def test_a_server_is_used_by_whoever_names_a_tool_of_it() -> None:
@@ -68,14 +68,14 @@ def test_a_server_is_used_by_whoever_names_a_tool_of_it() -> None:
     call = rows.DirectTool(ce_tool_id=1, tool_group="MCP", tool_code="mcp.files.read", **SCOPE)
     other = rows.DirectTool(ce_tool_id=2, tool_group="MCP", tool_code="mcp.files2.read", **SCOPE)
 
-    assert ("Refers to a tool of it", "ce_tool", 1) in list_uses(server, call, other)
-    assert ("Refers to a tool of it", "ce_tool", 2) not in list_uses(server, call, other)
+    assert ("Refers to a tool of it", "ce_tool", 1) in describe_uses(server, call, other)
+    assert ("Refers to a tool of it", "ce_tool", 2) not in describe_uses(server, call, other)
 
 
 def test_a_rule_is_used_by_texts_that_tell_of_it() -> None:
     verbose = rows.Verbose(verbose_id=1, step_value="RulesStep", determinant="RULE_MATCH", rule_id=4, **SCOPE)
 
-    assert list_uses(rule(4, state_code="ANY"), verbose) == [("Shows a text when it applies", "ce_verbose", 1)]
+    assert describe_uses(rule(4, state_code="ANY"), verbose) == [("Shows a text when it applies", "ce_verbose", 1)]
 
 
 def test_a_schema_is_used_where_its_fields_are_and_not_by_words_of_the_same_name() -> None:
@@ -85,7 +85,7 @@ def test_a_schema_is_used_where_its_fields_are_and_not_by_words_of_the_same_name
     prose = rows.Response(response_id=3, exact_text="Which amount?", description="asks for 'amount'", **SCOPE)
     elsewhere = rows.Response(response_id=4, exact_text="{{ amount }}", intent_code="MOVE", state_code="DONE")
 
-    assert list_uses(schema, path, answer, prose, elsewhere) == [
+    assert describe_uses(schema, path, answer, prose, elsewhere) == [
         ("Uses its fields", "ce_rule", 1),
         ("Uses its fields", "ce_response", 2),
     ]
@@ -108,8 +108,8 @@ def test_fetched_data_and_actions_are_used_by_whoever_names_them() -> None:
         template_id=9, response_type="TEXT", user_prompt="{% for one in container_data.faq %}", **SCOPE
     )
 
-    assert list_uses(container, template) == [("Uses its data", "ce_prompt_template", 9)]
-    assert list_uses(action, naming) == [("Refers to it", "ce_rule", 3)]
+    assert describe_uses(container, template) == [("Uses its data", "ce_prompt_template", 9)]
+    assert describe_uses(action, naming) == [("Refers to it", "ce_rule", 3)]
 
 
 def test_a_template_is_used_by_the_answers_that_may_be_written_with_it() -> None:
@@ -117,7 +117,7 @@ def test_a_template_is_used_by_the_answers_that_may_be_written_with_it() -> None
     derived = rows.Response(response_id=1, response_type="DERIVED", **SCOPE)
     as_json = rows.Response(response_id=2, response_type="DERIVED", output_format="JSON", **SCOPE)
 
-    assert list_uses(template, derived, as_json) == [("May be written with it", "ce_response", 1)]
+    assert describe_uses(template, derived, as_json) == [("May be written with it", "ce_response", 1)]
 
 
 def test_what_leads_to_a_state_uses_the_rows_of_that_state() -> None:
@@ -126,7 +126,7 @@ def test_what_leads_to_a_state_uses_the_rows_of_that_state() -> None:
     classifier = rows.Classifier(classifier_id=3, intent_code="LOAN", state_code="DONE")
     edge = rows.StateEdge(edge_id=4, from_state="COLLECT", to_state="DONE")
 
-    assert list_uses(answer, leading, elsewhere, classifier, edge) == [
+    assert describe_uses(answer, leading, elsewhere, classifier, edge) == [
         ("Leads to its state", "ce_rule", 1),
         ("Leads to its state", "ce_intent_classifier", 3),
         ("Allows the move to its state", "ce_state_graph", 4),
@@ -137,19 +137,19 @@ def test_what_leads_to_a_state_uses_the_rows_of_that_state() -> None:
 def test_nothing_leads_to_every_state_or_to_none(state: str) -> None:
     answer = rows.Response(response_id=1, exact_text="?", intent_code="LOAN", state_code=state)
 
-    assert list_uses(answer, rule(1, action_value=state)) == []
+    assert describe_uses(answer, rule(1, action_value=state)) == []
 
 
 def test_a_row_does_not_use_itself() -> None:
-    assert list_uses(rule(1, state_code="DONE")) == []
+    assert describe_uses(rule(1, state_code="DONE")) == []
 
 
 def test_five_thousand_rules_are_looked_through_in_a_moment() -> None:
     schema = rows.OutputSchema(schema_id=1, json_schema={"properties": {"amount": {}, "term": {}}}, **SCOPE)
     found = [rule(number, match_pattern=f"$[?(@.amount == {number})]") for number in range(5000)]
     snapshot = snapshot_of(schema, *found)
-    assert len(uses(snapshot, schema)) == 5000
+    assert len(describe_uses(snapshot, schema)) == 5000
 
     start = time.thread_time()
-    uses(snapshot, schema)
+    describe_uses(snapshot, schema)
     assert time.thread_time() - start < 0.3

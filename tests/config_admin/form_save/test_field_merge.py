@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config_admin.form_save.three_way import combined_json, combined_text
+from config_admin.form_save.field_merge import combine_json, combine_texts
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "one", "two"]), max_size=8).map(" ".join)
 
@@ -27,21 +27,21 @@ WORDS = st.lists(st.sampled_from(["a", "b", "c", "one", "two"]), max_size=8).map
     ],
 )
 def test_texts_are_brought_together(base: str, theirs: str, mine: str, expected: str) -> None:
-    assert combined_text(base, theirs, mine) == expected
+    assert combine_texts(base, theirs, mine) == expected
 
 
 @given(WORDS, WORDS, WORDS)
 def test_no_word_that_either_side_added_is_lost(base: str, theirs: str, mine: str) -> None:
     added = {word for side in (theirs, mine) for word in side.split()} - set(base.split())
 
-    assert added <= set(combined_text(base, theirs, mine).split())
+    assert added <= set(combine_texts(base, theirs, mine).split())
 
 
 @given(WORDS, WORDS)
 def test_the_change_of_one_side_alone_is_taken_as_it_is(base: str, other: str) -> None:
-    assert combined_text(base, other, base) == other
-    assert combined_text(base, base, other) == other
-    assert combined_text(base, other, other) == other
+    assert combine_texts(base, other, base) == other
+    assert combine_texts(base, base, other) == other
+    assert combine_texts(base, other, other) == other
 
 
 @pytest.mark.parametrize(
@@ -66,4 +66,4 @@ def test_the_change_of_one_side_alone_is_taken_as_it_is(base: str, other: str) -
     ],
 )
 def test_documents_are_brought_together(base: Any, theirs: Any, mine: Any, expected: Any) -> None:
-    assert combined_json(base, theirs, mine) == expected
+    assert combine_json(base, theirs, mine) == expected

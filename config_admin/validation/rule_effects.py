@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from typing import Any
 
+from convengine.engine.rules import vocabulary
+from convengine.engine.rules.actions import set_json
+from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.rules.json_path import PathError
 from convengine.engine.rules.json_path.nodes import Compare, Condition, Every, Literal, Path, Where, format_path
 from convengine.engine.rules.json_path.parser import parse_path
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RuleType
+from convengine.engine.turn.snapshot import Snapshot
 
 #: Actions that move, with the column of the source, and the other column of the scope.
 MOVE_COLUMNS: Mapping[str, tuple[str, str]] = {
@@ -46,3 +51,38 @@ def _list_equalities(condition: Condition) -> Iterator[tuple[str, str]]:
         case Compare(Path() as path, "==", Literal(value)):
             # As text: a number and its text are equal in the dialect.
             yield format_path(path), str(value)
+
+
+def list_params(rule: rows.Rule) -> tuple[str, ...]:
+    """The input params that a rule sets; none for an unreadable value."""
+    match code(rule.action):
+        case "SET_INPUT_PARAM":
+            return tuple(_parse_action_value(rule) or ())
+        case "SET_JSON":
+            # Not parsed, because compiling the path of every rule would take long, and its name comes before the colon.
+            return ((rule.action_value or "").partition(":")[0].strip() or set_json.DEFAULT_KEY,)
+        case "GET_CONTEXT" | "GET_SCHEMA_JSON" | "GET_SESSION":
+            name = _parse_action_value(rule)
+            return (name,) if name else ()
+        case _:
+            return ()
+
+
+def list_written_names(snapshot: Snapshot) -> frozenset[str]:
+    """Every name that enabled rules set, so that templates may use it."""
+    return snapshot.table(rows.Rule).memo.get("written_names", lambda: frozenset(_iterate_written_names(snapshot)))
+
+
+def _iterate_written_names(snapshot: Snapshot) -> Iterator[str]:
+    for rule in snapshot.enabled_rows(rows.Rule):
+        yield from list_params(rule)
+        if code(rule.action) == "SET_CONTEXT":
+            yield from (path.split(".")[0] for path in _parse_action_value(rule) or ())
+
+
+def _parse_action_value(rule: rows.Rule) -> Any:
+    action = vocabulary.get_action(rule.action)
+    try:
+        return action.parse(rule.action_value) if action else None
+    except ActionValueError:
+        return None
