@@ -227,15 +227,15 @@ def make_pattern(phrase: str) -> str:
 
     A sentence without words, or without important ones, is searched for as it is.
     """
-    said = [word for found in _WORD.findall(phrase.lower()) if (word := found.strip("'’-"))]
-    if not said:
+    words = [word for expression in _WORD.findall(phrase.lower()) if (word := expression.strip("'’-"))]
+    if not words:
         return re.escape(phrase)
-    found = _join_words([word for word in said if word not in _COMMON_WORDS] or said)
+    expression = _join_words([word for word in words if word not in _COMMON_WORDS] or words)
     try:
-        return found if compile_pattern(found).occurs_in(phrase) else re.escape(phrase)
+        return expression if compile_pattern(expression).occurs_in(phrase) else re.escape(phrase)
     except PatternError:
         # It is too long; the save checks report that.
-        return found
+        return expression
 
 
 def _join_words(words: Sequence[str]) -> str:

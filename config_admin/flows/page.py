@@ -184,11 +184,11 @@ def _read_flow_request(form: StartForm, wishes: BaseFormSet) -> FlowRequest:
     )
 
 
-def _read_requested_field(said: Mapping[str, Any]) -> RequestedField:
-    schema = KINDS[said["kind"] or "text"][1]
-    choices = _split_choices(said["choices"]) if said["kind"] == "choice" else ()
+def _read_requested_field(cleaned: Mapping[str, Any]) -> RequestedField:
+    schema = KINDS[cleaned["kind"] or "text"][1]
+    choices = _split_choices(cleaned["choices"]) if cleaned["kind"] == "choice" else ()
     return RequestedField(
-        _name(said["label"]), said["label"].strip(), schema.get("type", "string"), schema.get("format"), choices
+        _name(cleaned["label"]), cleaned["label"].strip(), schema.get("type", "string"), schema.get("format"), choices
     )
 
 

@@ -140,9 +140,9 @@ class _EditCheck:
         if any(not one.is_error for one in found):
             known = check_row(stored, self.snapshot, self.world) if stored else []
             found = [one for one in found if one.is_error or one not in known]
-        told = {one.field for one in found if one.is_error}
+        reported = {one.field for one in found if one.is_error}
         for name, text in self.unread.get(draft.pk, {}).items():
-            if name not in told:
+            if name not in reported:
                 found.append(self._error("SHAPE_INVALID", draft.pk, name, " ".join(text.problem.messages)))
         return found
 

@@ -37,8 +37,8 @@ class Entry:
     @property
     def folded(self) -> str:
         """The text that a search looks at."""
-        said = [self.title, self.name, self.anchor, self.text, *(f"{label} {text}" for label, text in self.facts)]
-        return " ".join([*said, *(" ".join(choice) for choice in self.choices)]).lower()
+        parts = [self.title, self.name, self.anchor, self.text, *(f"{label} {text}" for label, text in self.facts)]
+        return " ".join([*parts, *(" ".join(choice) for choice in self.choices)]).lower()
 
 
 @dataclass(frozen=True)

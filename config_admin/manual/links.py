@@ -12,10 +12,10 @@ def entry_url(anchor: str) -> str:
     """The address of an entry on its page, or of a search for it if it does not exist."""
     from config_admin.manual.reference import index_entries
 
-    place = index_entries().get(anchor)
-    if place is None:
+    location = index_entries().get(anchor)
+    if location is None:
         return f"{reverse('manual')}?q={anchor.rpartition('.')[2]}"
-    return f"{reverse('manual_reference', args=[place.chapter.slug])}#{anchor}"
+    return f"{reverse('manual_reference', args=[location.chapter.slug])}#{anchor}"
 
 
 def entries_of_form(opts: Any) -> dict[str, Any]:

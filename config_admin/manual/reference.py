@@ -18,13 +18,13 @@ class EntryLocation(NamedTuple):
 @cache
 def chapters() -> Mapping[str, Chapter]:
     """All chapters by slug, in the order of the contents; cached."""
-    made = (
+    parts = (
         *vocabulary.make_group_chapters(),
         *vocabulary.make_word_chapters(),
         *tables.make_table_chapters(),
         *vocabulary.make_code_chapters(),
     )
-    return {chapter.slug: chapter for chapter in made}
+    return {chapter.slug: chapter for chapter in parts}
 
 
 @cache
@@ -36,10 +36,10 @@ def index_entries() -> Mapping[str, EntryLocation]:
 @cache
 def index_unique_names() -> Mapping[str, str]:
     """The anchor of each name that only one entry has, for links in texts."""
-    found: dict[str, list[str]] = {}
-    for place in index_entries().values():
-        found.setdefault(place.entry.name, []).append(place.entry.anchor)
-    return {name: anchors[0] for name, anchors in found.items() if name and len(anchors) == 1}
+    anchors_by_name: dict[str, list[str]] = {}
+    for location in index_entries().values():
+        anchors_by_name.setdefault(location.entry.name, []).append(location.entry.anchor)
+    return {name: anchors[0] for name, anchors in anchors_by_name.items() if name and len(anchors) == 1}
 
 
 def search(text: str) -> Sequence[EntryLocation]:
@@ -47,8 +47,10 @@ def search(text: str) -> Sequence[EntryLocation]:
     wanted = text.lower().split()
     if not wanted:
         return ()
-    found = [place for place in index_entries().values() if all(word in place.entry.folded for word in wanted)]
-    return sorted(found, key=lambda place: _rank(place.entry, " ".join(wanted)))
+    locations = [
+        location for location in index_entries().values() if all(word in location.entry.folded for word in wanted)
+    ]
+    return sorted(locations, key=lambda location: _rank(location.entry, " ".join(wanted)))
 
 
 def contents() -> Iterator[tuple[str, Sequence[Chapter]]]:

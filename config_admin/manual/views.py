@@ -23,7 +23,7 @@ def contents(request: HttpRequest) -> HttpResponse:
     context = {
         "q": text,
         "chapters": prose.search(text)[:8],
-        "places": found[:SHOWN],
+        "locations": found[:SHOWN],
         "more": max(len(found) - SHOWN, 0),
         "prose": prose.contents(),
         "reference": list(reference.contents()),
@@ -50,12 +50,12 @@ def reference_chapter(request: HttpRequest, slug: str) -> HttpResponse:
 
 def entry(request: HttpRequest, anchor: str) -> HttpResponse:
     """One entry, without a page around it."""
-    place = reference.index_entries().get(anchor)
-    if place is None:
+    location = reference.index_entries().get(anchor)
+    if location is None:
         raise Http404(f"The reference has no entry {anchor}.")
-    others = place.chapter.entries[1:] if place.entry.name == place.chapter.slug else ()
-    further = [prose.chapter(slug) for slug in place.entry.chapters]
-    context = {"place": place, "entry": place.entry, "others": others, "further": further}
+    others = location.chapter.entries[1:] if location.entry.name == location.chapter.slug else ()
+    further = [prose.chapter(slug) for slug in location.entry.chapters]
+    context = {"location": location, "entry": location.entry, "others": others, "further": further}
     return TemplateResponse(request, "docs/panel.html", context)
 
 

@@ -113,8 +113,8 @@ def _parse_yaml(text: str, lines: dict[int, int]) -> Json:
         return _Reading(loader, lines).document()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        place = f"Line {mark.line + 1}, column {mark.column + 1}" if mark else "The file"
-        raise FileRefused(place, f"not valid YAML: {getattr(error, 'problem', None) or error}.") from None
+        position = f"Line {mark.line + 1}, column {mark.column + 1}" if mark else "The file"
+        raise FileRefused(position, f"not valid YAML: {getattr(error, 'problem', None) or error}.") from None
     finally:
         loader.dispose()
 

@@ -32,8 +32,8 @@ def compare_sides(before: Side, after: Side) -> dict[str, list[Difference]]:
         return {table: [Difference(row.pk, row.after, row.before) for row in rows] for table, rows in turned.items()}
     base = load_contents(old) if isinstance(old, int) else _match_against_nothing(old)
     tables = None if isinstance(old, int) else old.tables.keys()
-    kept = {table: rows for table, rows in new.tables.items() if tables is None or table in tables}
-    return _compare_with_document(base, replace(new, tables=kept))
+    selected = {table: rows for table, rows in new.tables.items() if tables is None or table in tables}
+    return _compare_with_document(base, replace(new, tables=selected))
 
 
 def _match_against_nothing(document: Document) -> _Contents:

@@ -15,11 +15,11 @@ MOST_TOLD = 50
 class FileRefused(ValueError):
     """The file cannot be read as configuration at all."""
 
-    def __init__(self, place: str, problem: str, further: Sequence[str] = ()) -> None:
+    def __init__(self, position: str, problem: str, further: Sequence[str] = ()) -> None:
         #: The position in the file in words, and the error.
-        self.place, self.problem = place, problem
+        self.position, self.problem = position, problem
         #: All known errors.
-        self.problems = (f"{place}: {problem}", *further)
+        self.problems = (f"{position}: {problem}", *further)
         super().__init__("\n".join(self.describe_problems()))
 
     def describe_problems(self) -> list[str]:
@@ -32,7 +32,7 @@ def refuse(found: Sequence[FileRefused]) -> None:
     """Raise one exception for all errors, if any."""
     if found:
         further = [problem for one in found for problem in one.problems][1:]
-        raise FileRefused(found[0].place, found[0].problem, further)
+        raise FileRefused(found[0].position, found[0].problem, further)
 
 
 class Mode(StrEnum):

@@ -53,7 +53,7 @@ class Plan:
     @property
     def errors(self) -> list[LocatedFinding]:
         """What prevents the import: errors of rows, and refused parts of the file."""
-        return [told for told in self.findings if told.finding.is_error]
+        return [located for located in self.findings if located.finding.is_error]
 
     @property
     def is_refused(self) -> bool:
@@ -161,7 +161,7 @@ def _find_orphans(found: Plan) -> list[Finding]:
 def _drop_faulty_rows(found: Plan) -> bool:
     """Leave out the rows with errors; true when there were any."""
     wanted, errors = found.placed.wanted, found.errors
-    out = {(told.finding.table, told.finding.row) for told in errors}
+    out = {(located.finding.table, located.finding.row) for located in errors}
     if not any(pk in wanted.get(table, {}) for table, pk in out):
         return False
     for table, pk in out:

@@ -53,8 +53,8 @@ def serialize_plan(plan: Plan) -> dict[str, Json]:
     }
 
 
-def _serialize_findings(found: Sequence[LocatedFinding]) -> list[dict[str, Json]]:
-    return [{"where": told.where, **told.finding.as_dict()} for told in found]
+def _serialize_findings(findings: Sequence[LocatedFinding]) -> list[dict[str, Json]]:
+    return [{"where": located.where, **located.finding.as_dict()} for located in findings]
 
 
 def describe_plan(plan: Plan) -> Iterator[str]:
@@ -62,7 +62,7 @@ def describe_plan(plan: Plan) -> Iterator[str]:
     yield from describe_differences(plan.differences)
     for title, lines in (
         ("Errors", _describe_findings(plan.errors)),
-        ("Warnings", _describe_findings([told for told in plan.findings if not told.finding.is_error])),
+        ("Warnings", _describe_findings([located for located in plan.findings if not located.finding.is_error])),
         ("Left out", _describe_findings(plan.left_out)),
         ("Converted", [f"{plan.placed.origins.get(key)}, {change.field}: {change.before} → {change.after}"
                        for key, changes in plan.placed.conversions.items() for change in changes]),

@@ -262,14 +262,14 @@ class _Reading:
             )
             self.notes.append(Note(where, text))
         for number, row in enumerate(statement.rows, 1):
-            place = where if len(statement.rows) == 1 else f"{where}, row {number}"
+            position = where if len(statement.rows) == 1 else f"{where}, row {number}"
             values = dict(zip(statement.columns, row, strict=True))
             try:
-                read = self._row(statement.table, values, f"{place} ({statement.table})")
+                read = self._row(statement.table, values, f"{position} ({statement.table})")
             except ValueRefused as error:
-                self.notes.append(Note(f"{place} ({statement.table})", str(error), refused=True))
+                self.notes.append(Note(f"{position} ({statement.table})", str(error), refused=True))
                 continue
-            self.tables.setdefault(statement.table, []).append(FileRow(read, f"{place} ({statement.table})"))
+            self.tables.setdefault(statement.table, []).append(FileRow(read, f"{position} ({statement.table})"))
 
     def _row(self, table: str, values: Mapping[str, Literal], where: str) -> dict[str, Json]:
         columns, found = list_file_columns(table), dict[str, Json]()

@@ -140,8 +140,8 @@ def _parse_document(text: str) -> Json:
     try:
         return read_json(text)
     except NoJson as error:
-        place = f" at line {error.line}, column {error.column}" if error.line else ""
-        raise ValueRefused(f"This is not valid JSON: {error.problem.rstrip('.')}{place}.") from None
+        position = f" at line {error.line}, column {error.column}" if error.line else ""
+        raise ValueRefused(f"This is not valid JSON: {error.problem.rstrip('.')}{position}.") from None
 
 
 def _parse_boolean(text: str) -> bool:

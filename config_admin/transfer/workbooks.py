@@ -170,14 +170,14 @@ def _read_lines(sheet: Any) -> Iterator[tuple[int, Cells]]:
             yield number, [*cells, *[""] * (width - len(cells))]
 
 
-def _read_text(sheet: str, number: int, place: int, cell: Any) -> str:
+def _read_text(sheet: str, number: int, index: int, cell: Any) -> str:
     value = cell.value
     if value is None:
         return ""
     if cell.data_type in ("f", "e") or not isinstance(value, (str, bool, int, float, datetime, date)):
         kinds = {"e": f"is an error ({value})", "f": "is a formula"}
         what = kinds.get(cell.data_type, "is a time of day or a duration, which no column accepts")
-        place_of = f"{sheet} line {number}, column {place + 1}"
+        place_of = f"{sheet} line {number}, column {index + 1}"
         raise FileRefused(place_of, f"{what}. Copy the column and paste it as values or text.")
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -187,5 +187,5 @@ def _read_text(sheet: str, number: int, place: int, cell: Any) -> str:
         return str(int(value)) if value.is_integer() and abs(value) < PRECISE else repr(value)
     text = str(value)
     if len(text) > LONGEST:
-        raise FileRefused(f"{sheet} line {number}, column {place + 1}", f"has more than {LONGEST} characters.")
+        raise FileRefused(f"{sheet} line {number}, column {index + 1}", f"has more than {LONGEST} characters.")
     return text

@@ -55,8 +55,8 @@ def find_saved_rows(user: Any, snapshot: Snapshot, recent: int) -> SavedRows:
 
 
 def _select_rows(snapshot: Snapshot, stored: Sequence[CeDeskRow], *, favourite: bool) -> Iterator[Row]:
-    for one in stored:
-        if one.is_favourite is favourite and (row := find_row(snapshot, one.table_name, one.row_pk)):
+    for saved in stored:
+        if saved.is_favourite is favourite and (row := find_row(snapshot, saved.table_name, saved.row_pk)):
             yield row
 
 
@@ -68,5 +68,5 @@ def find_row(snapshot: Snapshot, table: str, pk: str) -> Row | None:
     by_text = snapshot.table(row_type).memo.get(
         "by_text", lambda: {str(row.pk): row for row in snapshot.rows(row_type)}
     )
-    found: Row | None = by_text.get(pk)
-    return found
+    row: Row | None = by_text.get(pk)
+    return row

@@ -115,8 +115,8 @@ def _list_visible_tables(request: HttpRequest) -> set[str]:
 
 def _list_page_hits(request: HttpRequest) -> Iterator[Hit]:
     for group in sidebar(request):
-        for place in group["items"]:
-            for page in place["items"]:
+        for entry in group["items"]:
+            for page in entry["items"]:
                 yield Hit(page["link"], page["title"], page["help"])
     for _, chapters in prose.contents():
         for chapter in chapters:
@@ -164,35 +164,35 @@ def _rank_rows(
     snapshot: Snapshot, words: Sequence[str], tables: Collection[str]
 ) -> Iterator[tuple[tuple[int, int], RowTexts]]:
     whole = " ".join(words)
-    for place, row_type in enumerate(rows.ROW_TYPES):
+    for order, row_type in enumerate(rows.ROW_TYPES):
         if row_type.table in tables:
-            for one in list_row_texts(snapshot, row_type):
-                if _has_all(one.folded, words):
-                    yield (_rank(one, whole), place), one
+            for texts in list_row_texts(snapshot, row_type):
+                if _has_all(texts.folded, words):
+                    yield (_rank(texts, whole), order), texts
 
 
-def _rank(one: RowTexts, whole: str) -> int:
-    names = [text.lower() for name, text in one.texts.items() if name in _NAMES or name == one.row.key]
-    if whole == str(one.row.pk).lower():
+def _rank(texts: RowTexts, whole: str) -> int:
+    names = [text.lower() for name, text in texts.texts.items() if name in _NAMES or name == texts.row.key]
+    if whole == str(texts.row.pk).lower():
         return _IS
     if any(name.startswith(whole) for name in names):
         return _BEGINS
     if any(whole in name for name in names):
         return _HAS
-    return _SAYS if whole in one.folded else _MENTIONS
+    return _SAYS if whole in texts.folded else _MENTIONS
 
 
 def _has_all(folded: str, words: Sequence[str]) -> bool:
     return all(word in folded for word in words)
 
 
-def _build_hit(one: RowTexts, words: Sequence[str]) -> Hit:
-    link = link_of(one.row)
+def _build_hit(texts: RowTexts, words: Sequence[str]) -> Hit:
+    link = link_of(texts.row)
     for wanted in (" ".join(words), *words):
-        for name, text in one.texts.items():
+        for name, text in texts.texts.items():
             if (start := text.lower().find(wanted)) >= 0:
                 before, match, after = _cut_excerpt(text, start, len(wanted))
-                label = column_label(one.row.table, name)
+                label = column_label(texts.row.table, name)
                 return Hit(link.url, link.name, link.about, label, before, match, after, link.enabled)
     return Hit(link.url, link.name, link.about, enabled=link.enabled)
 

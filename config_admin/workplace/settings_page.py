@@ -89,8 +89,8 @@ class SettingLine:
     @cached_property
     def words(self) -> str:
         """The text for the search."""
-        said = (self.setting.name, TITLES.get(self.setting.type, ""), self.setting.help, self.value)
-        return " ".join((*said, *(stored.row.config_key for stored in self.qualified))).lower()
+        parts = (self.setting.name, TITLES.get(self.setting.type, ""), self.setting.help, self.value)
+        return " ".join((*parts, *(stored.row.config_key for stored in self.qualified))).lower()
 
 
 class Family(NamedTuple):
@@ -134,8 +134,8 @@ def show_settings(model_admin: Any, request: HttpRequest) -> HttpResponse:
         if edited and form is not None and request.method == "POST" and form.is_valid():
             row = form.save(commit=False)
             model_admin.save_model(request, row, form, change=row.pk is not None)
-            told = f"{edited.name} is now {_format_briefly(row.config_value)}."
-            model_admin.message_user(request, told, messages.SUCCESS)
+            message = f"{edited.name} is now {_format_briefly(row.config_value)}."
+            model_admin.message_user(request, message, messages.SUCCESS)
             return HttpResponseRedirect(settings_url(edited.setting))
         return TemplateResponse(
             request, "config_admin/settings.html", _build_context(model_admin, request, edited, form)
@@ -228,11 +228,11 @@ def _is_edited(line: SettingLine, edited: EditedSetting | None) -> bool:
 
 def _get_search_query(request: HttpRequest) -> str:
     """The search, for links that keep it."""
-    kept = QueryDict(mutable=True)
+    query = QueryDict(mutable=True)
     for name in ("q", "changed"):
         if name in request.GET:
-            kept[name] = request.GET[name]
-    return kept.urlencode()
+            query[name] = request.GET[name]
+    return query.urlencode()
 
 
 def _format_briefly(text: str) -> str:
@@ -272,13 +272,13 @@ def _group_stored_values(
     snapshot: Snapshot, wanted: Collection[Setting[Any]] | None = None
 ) -> dict[Setting[Any], list[StoredSetting]]:
     named = [(row, setting) for row, setting in _list_read_rows(snapshot) if wanted is None or setting in wanted]
-    told = control_plane()["ce_config"]._default_manager.values_list("pk", "updated_by", "updated_at")
-    who = {pk: (by, at) for pk, by, at in told.filter(pk__in=[row.pk for row, _ in named])}
-    found: dict[Setting[Any], list[StoredSetting]] = {}
+    authors = control_plane()["ce_config"]._default_manager.values_list("pk", "updated_by", "updated_at")
+    who = {pk: (by, at) for pk, by, at in authors.filter(pk__in=[row.pk for row, _ in named])}
+    stored: dict[Setting[Any], list[StoredSetting]] = {}
     for row, setting in named:
         by, at = who.get(row.pk, ("", None))
-        found.setdefault(setting, []).append(StoredSetting(row, row.config_key.strip().partition(".")[2], by, at))
-    return found
+        stored.setdefault(setting, []).append(StoredSetting(row, row.config_key.strip().partition(".")[2], by, at))
+    return stored
 
 
 def _list_read_rows(snapshot: Snapshot) -> Iterator[tuple[rows.Config, Setting[Any]]]:

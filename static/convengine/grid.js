@@ -19,28 +19,28 @@
     // --- drawing ----------------------------------------------------------------------------------------------------
 
     const wide = (column) => (column.wide ? 320 : column.truth || column.number ? 88 : 176);
-    const left = columns.map((_, place) => columns.slice(0, place).reduce((sum, column) => sum + wide(column), 0));
+    const left = columns.map((_, index) => columns.slice(0, index).reduce((sum, column) => sum + wide(column), 0));
     frame.style.setProperty("--ce-columns", columns.map((column) => `${wide(column)}px`).join(" "));
     frame.setAttribute("aria-colcount", columns.length);
-    const head = made("div", {role: "row", "aria-rowindex": 1, class: "ce-grid-row ce-grid-head"}, ...columns.map((column, place) =>
-        made("div", {role: "columnheader", "aria-colindex": place + 1, class: "ce-cell", title: column.help || null, "data-sort": place}, column.label)));
+    const head = made("div", {role: "row", "aria-rowindex": 1, class: "ce-grid-row ce-grid-head"}, ...columns.map((column, index) =>
+        made("div", {role: "columnheader", "aria-colindex": index + 1, class: "ce-cell", title: column.help || null, "data-sort": index}, column.label)));
     const body = made("div", {role: "rowgroup", class: "ce-grid-body"});
     const tip = made("div", {class: "ce-tip", id: "ce-grid-tip", hidden: ""});
     frame.replaceChildren(made("div", {role: "rowgroup"}, head), body, tip);
-    frame.append(...columns.map((column, place) => (column.options.length && !column.fixed ? made("datalist", {id: `ce-options-${place}`}, ...column.options.map((option) => made("option", {value: option}))) : "")));
+    frame.append(...columns.map((column, index) => (column.options.length && !column.fixed ? made("datalist", {id: `ce-options-${index}`}, ...column.options.map((option) => made("option", {value: option}))) : "")));
 
     const block = () => ({top: Math.min(at.row, from.row), bottom: Math.max(at.row, from.row), first: Math.min(at.column, from.column), last: Math.max(at.column, from.column)});
     const messages = (one, column) => one.told.filter((each) => each.column === column || (column === 0 && each.column < 0));
     const short = (text) => (text.length > 200 ? `${text.slice(0, 200)}…` : text).replaceAll("\n", " ⏎ ");
 
-    function paint(place) {
-        const one = shown[place], element = drawn.get(place), area = block();
+    function paint(index) {
+        const one = shown[index], element = drawn.get(index), area = block();
         element.classList.toggle("ce-grid-changed", cells.isChanged(one));
         [...element.children].forEach((cell, column) => {
             const level = worst(messages(one, column)), text = short(one.now[column]);
             if (cell.textContent !== text) cell.textContent = text;
-            const isIn = place >= area.top && place <= area.bottom && column >= area.first && column <= area.last;
-            const isAt = place === at.row && column === at.column;
+            const isIn = index >= area.top && index <= area.bottom && column >= area.first && column <= area.last;
+            const isAt = index === at.row && column === at.column;
             cell.className = `ce-cell${level ? ` ce-cell-${level}` : ""}${one.now[column] !== one.base[column] ? " ce-cell-edited" : ""}${columns[column].number ? " ce-cell-number" : ""}`;
             cell.setAttribute("aria-selected", isIn);
             cell.setAttribute("tabindex", isAt ? 0 : -1);
@@ -50,10 +50,10 @@
         });
     }
 
-    function line(place) {
-        const element = made("div", {role: "row", "aria-rowindex": place + 2, class: "ce-grid-row", style: `top: ${place * HIGH}px`}, ...columns.map((column, number) =>
+    function line(index) {
+        const element = made("div", {role: "row", "aria-rowindex": index + 2, class: "ce-grid-row", style: `top: ${index * HIGH}px`}, ...columns.map((column, number) =>
             made("div", {role: number ? "gridcell" : "rowheader", "aria-colindex": number + 1, "aria-readonly": column.fixed, "data-column": number})));
-        element.dataset.row = place;
+        element.dataset.row = index;
         return element;
     }
 
@@ -62,19 +62,19 @@
         const first = Math.max(0, Math.floor(frame.scrollTop / HIGH) - AROUND), last = Math.min(shown.length, Math.ceil((frame.scrollTop + frame.clientHeight) / HIGH) + AROUND);
         const wanted = new Set(Array.from({length: Math.max(0, last - first)}, (_, step) => first + step));
         if (at.row < shown.length) wanted.add(at.row);
-        for (const [place, element] of drawn) if (!wanted.has(place)) { element.remove(); drawn.delete(place); }
-        for (const place of wanted) {
-            if (drawn.has(place)) continue;
-            const next = Math.min(...[...drawn.keys()].filter((other) => other > place));
-            const element = line(place);
-            drawn.set(place, element);
+        for (const [index, element] of drawn) if (!wanted.has(index)) { element.remove(); drawn.delete(index); }
+        for (const index of wanted) {
+            if (drawn.has(index)) continue;
+            const next = Math.min(...[...drawn.keys()].filter((other) => other > index));
+            const element = line(index);
+            drawn.set(index, element);
             body.insertBefore(element, drawn.get(next) || null);
-            paint(place);
+            paint(index);
         }
     }
 
     function paintAll() {
-        drawn.forEach((_, place) => paint(place));
+        drawn.forEach((_, index) => paint(index));
         showTip();
         count();
     }
@@ -110,8 +110,8 @@
         shown = cells.rows.filter((one) => keep(one) && fits(one));
         const [by, down] = sort.value.split(" "), column = columns[by];
         if (by) shown.sort((one, other) => (column.number ? one.now[by] - other.now[by] : one.now[by].localeCompare(other.now[by])) * (down ? -1 : 1));
-        const place = Math.max(0, shown.indexOf(here));
-        at = from = {row: place, column: at.column};
+        const index = Math.max(0, shown.indexOf(here));
+        at = from = {row: index, column: at.column};
         const hadFocus = body.contains(document.activeElement);
         drawn.clear();
         body.replaceChildren();
@@ -196,24 +196,24 @@
         } else if (event.key.length === 1 && !command && !event.altKey) open("");
     });
 
-    const place = (event) => {
+    const findCell = (event) => {
         const cell = event.target.closest?.("[data-column]");
         return cell && body.contains(cell) ? [+cell.parentElement.dataset.row, +cell.dataset.column] : null;
     };
     let isHeld = false;
     body.addEventListener("pointerdown", (event) => {
-        const found = place(event);
+        const found = findCell(event);
         if (!found || event.button || editor?.element.contains(event.target)) return;
         event.preventDefault();
         close(true);
         isHeld = true;
         go(...found, event.shiftKey);
     });
-    body.addEventListener("pointerover", (event) => { const found = isHeld && place(event); if (found) go(...found, true); });
+    body.addEventListener("pointerover", (event) => { const found = isHeld && findCell(event); if (found) go(...found, true); });
     addEventListener("pointerup", () => { isHeld = false; });
-    body.addEventListener("dblclick", (event) => { if (place(event)) open(); });
+    body.addEventListener("dblclick", (event) => { if (findCell(event)) open(); });
     body.addEventListener("focusin", (event) => {
-        const found = place(event);
+        const found = findCell(event);
         if (found && (found[0] !== at.row || found[1] !== at.column)) go(...found);
     });
     frame.addEventListener("scroll", render);

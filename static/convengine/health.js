@@ -5,7 +5,7 @@
     const bar = document.querySelector(".ce-progress");
     const part = document.getElementById("health-part");
 
-    async function look() {
+    async function refresh() {
         const response = await fetch(location.href).catch(() => null);
         const page = response?.ok && new DOMParser().parseFromString(await response.text(), "text/html");
         const now = page && page.querySelector(".ce-progress");
@@ -17,8 +17,8 @@
             bar.value = now.value;
             part.textContent = page.getElementById("health-part").textContent;
         }
-        setTimeout(look, 1000);
+        setTimeout(refresh, 1000);
     }
 
-    if (bar) setTimeout(look, 700);
+    if (bar) setTimeout(refresh, 700);
 })();

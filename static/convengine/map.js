@@ -26,7 +26,7 @@
 
     // --- layout ----------------------------------------------------------------------------------------------------
 
-    const marked = (one, mark) => one.marks.includes(mark);
+    const hasMark = (one, mark) => one.marks.includes(mark);
     const subtitle = (node) => node.marks.map((mark) => drawing.words[mark][0]).join(" · ");
     const width = (node) => Math.max(96, 28 + 8.2 * Math.max(node.name.length, subtitle(node).length * 0.8));
     const boxes = drawing.nodes.map((node) => ({key: node.key, node, width: width(node), height: subtitle(node) ? 50 : 36}));
@@ -92,22 +92,22 @@
 
     function arrow({move, points}) {
         const thick = 1.5 + Math.min(6, Math.log2(1 + move.turns));
-        const look = ["ce-arrow", move.shared && "ce-arrow-shared", marked(move, "FORBIDDEN") && "ce-arrow-bad", marked(move, "ROUND") && "ce-arrow-round"];
+        const classes = ["ce-arrow", move.shared && "ce-arrow-shared", hasMark(move, "FORBIDDEN") && "ce-arrow-bad", hasMark(move, "ROUND") && "ce-arrow-round"];
         const rows = move.rows.length === 1 ? "1 row" : `${move.rows.length} rows`;
         const label = `${move.from} to ${move.to}: ${rows}, ${move.turns} turns. ${move.remarks.join(" ")}`;
         const path = line(points);
-        const group = createSvg("g", {class: look.filter(Boolean).join(" ")}, createSvg("title", {}, document.createTextNode(label)),
-            createSvg("path", {class: "ce-arrow-line", d: path, "stroke-width": thick.toFixed(1), "marker-end": marked(move, "FORBIDDEN") ? "url(#ce-head-bad)" : "url(#ce-head)"}),
+        const group = createSvg("g", {class: classes.filter(Boolean).join(" ")}, createSvg("title", {}, document.createTextNode(label)),
+            createSvg("path", {class: "ce-arrow-line", d: path, "stroke-width": thick.toFixed(1), "marker-end": hasMark(move, "FORBIDDEN") ? "url(#ce-head-bad)" : "url(#ce-head)"}),
             createSvg("path", {class: "ce-arrow-near", d: path}));
         return opens(group, label, () => show(`${move.from} → ${move.to}`, move, move.shared ? "Applies to every intent." : ""));
     }
 
     function box({node, x, y, width, height}) {
         const under = subtitle(node);
-        const bad = ["UNREACHABLE", "NO_ANSWER"].some((mark) => marked(node, mark));
-        const look = `ce-box-${node.kind.toLowerCase()}${bad ? " ce-box-bad" : ""}`;
+        const bad = ["UNREACHABLE", "NO_ANSWER"].some((mark) => hasMark(node, mark));
+        const classes = `ce-box-${node.kind.toLowerCase()}${bad ? " ce-box-bad" : ""}`;
         const label = `${node.called}. ${node.remarks.join(" ")}`;
-        const group = createSvg("g", {class: `ce-mapbox ${look}`, transform: `translate(${(x - width / 2).toFixed(1)},${(y - height / 2).toFixed(1)})`},
+        const group = createSvg("g", {class: `ce-mapbox ${classes}`, transform: `translate(${(x - width / 2).toFixed(1)},${(y - height / 2).toFixed(1)})`},
             createSvg("title", {}, document.createTextNode(label)),
             createSvg("rect", {width, height, rx: node.kind === "STATE" ? 8 : height / 2}),
             createSvg("text", {class: "ce-box-name", x: width / 2, y: under ? 21 : height / 2 + 4.5}, document.createTextNode(node.name)));
@@ -137,14 +137,14 @@
     const whole = {x: 0, y: 0, width: Math.max(layout.width, 200), height: Math.max(layout.height, 100)};
     let view = {...whole};
 
-    function look() {
+    function updateView() {
         svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
     }
 
     function zoom(factor, x = view.x + view.width / 2, y = view.y + view.height / 2) {
         const to = Math.min(Math.max(view.width / factor, 150), whole.width * 4) / view.width;
         view = {x: x - (x - view.x) * to, y: y - (y - view.y) * to, width: view.width * to, height: view.height * to};
-        look();
+        updateView();
     }
 
     function fit() {
@@ -154,10 +154,10 @@
         const scale = Math.max(whole.width / frame.clientWidth, whole.height / frame.clientHeight, 1);
         const wide = frame.clientWidth * scale, high = frame.clientHeight * scale;
         view = {x: (whole.width - wide) / 2, y: (whole.height - high) / 2, width: wide, height: high};
-        look();
+        updateView();
     }
 
-    const pan = (x, y) => { view = {...view, x: view.x + (x * view.width) / frame.clientWidth, y: view.y + (y * view.height) / frame.clientHeight}; look(); };
+    const pan = (x, y) => { view = {...view, x: view.x + (x * view.width) / frame.clientWidth, y: view.y + (y * view.height) / frame.clientHeight}; updateView(); };
     const keys = {ArrowLeft: () => pan(-STEP, 0), ArrowRight: () => pan(STEP, 0), ArrowUp: () => pan(0, -STEP), ArrowDown: () => pan(0, STEP), "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8), 0: fit};
     frame.addEventListener("keydown", (event) => {
         if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -185,7 +185,7 @@
         const area = event.target.getBBox(), moved = event.target.transform?.baseVal?.consolidate()?.matrix;
         const x = area.x + (moved?.e || 0) + area.width / 2, y = area.y + (moved?.f || 0) + area.height / 2;
         const inside = x > view.x && x < view.x + view.width && y > view.y && y < view.y + view.height;
-        if (!inside) { view = {...view, x: x - view.width / 2, y: y - view.height / 2}; look(); }
+        if (!inside) { view = {...view, x: x - view.width / 2, y: y - view.height / 2}; updateView(); }
     });
 
     // --- search -----------------------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@
         fit();
         const wide = frame.clientWidth * READABLE;
         if (wide && view.width > wide) view = {x: 0, y: 0, width: wide, height: (view.height * wide) / view.width};
-        look();
+        updateView();
     }
     begin();
 })();

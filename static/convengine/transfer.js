@@ -6,7 +6,7 @@
     const LOST = "The connection was lost. Check the list of releases to see whether the file was imported.";
     const page = document.querySelector(".ce-transfer");
 
-    function made(name, properties = {}, ...children) {
+    function createHtml(name, properties = {}, ...children) {
         const element = Object.assign(document.createElement(name), properties);
         element.append(...children);
         return element;
@@ -23,7 +23,7 @@
 
     function tell(kind, ...content) {
         page.querySelector("[data-told]")?.remove();
-        const told = made("section", {className: `ce-box ce-box-${kind}`, tabIndex: -1}, ...content);
+        const told = createHtml("section", {className: `ce-box ce-box-${kind}`, tabIndex: -1}, ...content);
         told.dataset.told = "";
         told.setAttribute("role", "alert");
         page.prepend(told);
@@ -31,9 +31,9 @@
     }
 
     function progress() {
-        const text = made("p", {}, "Sending the file …"), bar = made("progress", {className: "ce-progress", max: 1});
+        const text = createHtml("p", {}, "Sending the file …"), bar = createHtml("progress", {className: "ce-progress", max: 1});
         bar.setAttribute("aria-label", "Progress");
-        const card = made("section", {className: "ce-card"}, text, bar);
+        const card = createHtml("section", {className: "ce-card"}, text, bar);
         text.setAttribute("role", "status");
         page.prepend(card);
         return {
@@ -48,9 +48,9 @@
     }
 
     function imported({told, url}) {
-        const parts = [made("p", {}, told)];
-        if (url) parts.push(made("p", {}, made("a", {href: url}, "Show the changes")));
-        parts.push(made("p", {}, made("a", {href: location.pathname}, "Choose another file")));
+        const parts = [createHtml("p", {}, told)];
+        if (url) parts.push(createHtml("p", {}, createHtml("a", {href: url}, "Show the changes")));
+        parts.push(createHtml("p", {}, createHtml("a", {href: location.pathname}, "Choose another file")));
         page.replaceChildren();
         tell(url ? "good" : "info", ...parts);
     }
@@ -82,7 +82,7 @@
         else if (last?.page) show(last.page);
         else if (last?.problem) tell("danger", last.problem);
         else if (answer?.ok && !isFollowed) show(await answer.text());
-        else if (answer?.type === "opaqueredirect") tell("danger", "Not sent: you are signed out. ", made("a", {href: "/admin/", target: "_blank", rel: "noopener"}, "Sign in (opens in a new window)"), ", then send it again.");
+        else if (answer?.type === "opaqueredirect") tell("danger", "Not sent: you are signed out. ", createHtml("a", {href: "/admin/", target: "_blank", rel: "noopener"}, "Sign in (opens in a new window)"), ", then send it again.");
         else tell("danger", LOST);
     }
 

@@ -7,7 +7,7 @@
         return response?.ok ? response.text() : null;
     }
 
-    function asked(address, name) {
+    function resolveAddress(address, name) {
         const url = new URL(address, location.href);
         url.searchParams.set("part", name);
         url.hash = "";
@@ -22,7 +22,7 @@
             link.setAttribute("aria-expanded", "false");
             return;
         }
-        const text = await part(asked(link.href, "event"));
+        const text = await part(resolveAddress(link.href, "event"));
         if (text === null) {
             location.href = link.href;
             return;
@@ -43,7 +43,7 @@
         card.dataset.done = "true";
         const place = card.querySelector("summary + div");
         place.setAttribute("aria-busy", "true");
-        const text = await part(asked(card.dataset.details, "details"));
+        const text = await part(resolveAddress(card.dataset.details, "details"));
         place.removeAttribute("aria-busy");
         if (text !== null) place.insertAdjacentHTML("beforeend", text);
         else delete card.dataset.done;
@@ -54,7 +54,7 @@
         const card = event.target.matches(".ce-in-turn") && event.target.closest("details[data-details]");
         if (!card) return;
         event.preventDefault();
-        const address = asked(event.target.action, "details");
+        const address = resolveAddress(event.target.action, "details");
         for (const [name, value] of new FormData(event.target)) address.searchParams.set(name, value);
         const text = await part(address);
         if (text === null) return;

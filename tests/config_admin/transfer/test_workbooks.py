@@ -142,7 +142,7 @@ def test_what_is_hostile_or_broken_is_refused_with_the_remedy(data: Callable[[],
         read_bytes("some.xlsx", given)
 
     assert time.monotonic() - begun < 10
-    assert refused.value.place
+    assert refused.value.position
 
 
 def test_what_is_wrong_in_any_sheet_is_told_at_once() -> None:
