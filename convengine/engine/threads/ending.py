@@ -80,7 +80,7 @@ def _read_message_intent(session: Session) -> MessageIntent:
 
 
 def find_open_question(session: Session, turn: Turn, mode: str | None) -> str | None:
-    """The question at the end of the turn, or null. `mode` comes from `answered_in`."""
+    """The question at the end of the turn, or null. `mode` comes from `find_interaction_mode`."""
     if session.clarification:
         return session.clarification.question
     if session.missing_required_fields or mode in ASKS or has_open_action(session, turn):

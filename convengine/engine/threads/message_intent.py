@@ -40,7 +40,7 @@ _SCHEMA: Mapping[str, Json] = {
 
 
 def set_message_intent(session: Session, turn: Turn) -> Session:
-    """Set `message_intent` as soon as the act is known. An unclear message waits for `settled`."""
+    """Set `message_intent` as soon as the act is known. An unclear message waits for `settle_message_intent`."""
     if _says_nothing(session):
         return session
     meaning = _find_message_intent(session, turn)
