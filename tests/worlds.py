@@ -4,7 +4,7 @@ from config_admin.models import CeConfig, CeIntent, CeIntentClassifier, CePolicy
 from config_admin.releases.change_set import change_set
 
 
-def desk() -> None:
+def create_help_desk() -> None:
     """A help desk of two intents, a policy, a rule, and an answer for each."""
     with change_set(reason="a desk"):
         CeResponse.objects.all().delete()

@@ -35,13 +35,13 @@ def _find_reachable_states(snapshot: Snapshot) -> ReachableStates:
     search = _Search(snapshot)
     for intent in search.intents:
         for state in BUILT_IN_STATES:
-            search.come(intent, state)
+            search.add_state(intent, state)
     for row in snapshot.enabled_rows(rows.Classifier):
         if snapshot.is_active(row.intent_code) and code(row.state_code) != ANY:
-            search.come(code(row.intent_code), code(row.state_code) or UNKNOWN)
+            search.add_state(code(row.intent_code), code(row.state_code) or UNKNOWN)
     for edge in snapshot.enabled_rows(rows.StateEdge):
         if code(edge.to_state) != ANY:
-            search.come(code(edge.intent_code), code(edge.to_state))
+            search.add_state(code(edge.intent_code), code(edge.to_state))
     search.run()
     return {intent: frozenset(states) for intent, states in search.found.items()}
 
@@ -63,7 +63,7 @@ class _Search:
             code(row.intent_code) for row in snapshot.enabled_rows(rows.Classifier) if code(row.state_code) == ANY
         }
 
-    def come(self, intent: str, state: str) -> None:
+    def add_state(self, intent: str, state: str) -> None:
         """Note that the state is reached, in one intent or in all."""
         for one in self.intents if intent == ANY else [intent]:
             if one in self.found and state not in self.found[one]:
@@ -75,9 +75,9 @@ class _Search:
         while self._waiting:
             intent, state = self._waiting.popleft()
             for action, target in self._moves_from(intent, state):
-                self.come(*((intent, target) if action == "SET_STATE" else (target, state)))
+                self.add_state(*((intent, target) if action == "SET_STATE" else (target, state)))
             for other in self._keeping:
-                self.come(other, state)
+                self.add_state(other, state)
 
     def _moves_from(self, intent: str, state: str) -> Iterator[tuple[str, str]]:
         for bucket in list_buckets(intent, state):

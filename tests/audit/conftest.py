@@ -3,10 +3,10 @@
 import pytest
 
 from tests.api import Caller
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 
 @pytest.fixture
 def caller() -> Caller:
-    desk()
+    create_help_desk()
     return Caller()

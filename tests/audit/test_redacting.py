@@ -20,7 +20,7 @@ from convengine.server.turns.acquire import Claim
 from convengine.server.turns.recording import read_recording
 from tests.api import Caller
 from tests.record import events
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 CARD = "4111 1111 1111 1111"
@@ -28,7 +28,7 @@ CARD = "4111 1111 1111 1111"
 
 @pytest.fixture
 def caller() -> Caller:
-    desk()
+    create_help_desk()
     CeConfig.objects.create(
         config_type="AUDIT", config_key="REDACT_PATTERNS", config_value="\\b(?:\\d[ -]?){15}\\d\\b\nDE\\d{20}"
     )

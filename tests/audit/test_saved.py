@@ -20,7 +20,7 @@ from convengine.server.sessions.models import CeConversation, CeConversationHist
 from tests.api import Caller
 from tests.cases import for_each
 from tests.scenarios.test_scenarios import FOLDER
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 SHARED = [file for file in files([FOLDER]) if file.stem[:2].isdecimal()]
 
@@ -46,7 +46,7 @@ def test_the_conversations_of_a_shared_world_are_saved_and_play_again(file: Path
 
 @pytest.fixture
 def caller(transactional_db: None) -> Caller:
-    desk()
+    create_help_desk()
     return Caller()
 
 

@@ -235,12 +235,12 @@ def somebody(server: Server, browser: Browser) -> Iterator[Callable[[], Visitor]
     """Makes visitors, each with a browser context of their own; at the end none may have met trouble."""
     visitors: list[Visitor] = []
 
-    def come() -> Visitor:
+    def make_visitor() -> Visitor:
         context = browser.new_context(viewport={"width": 1440, "height": 900})
         visitors.append(Visitor(server, context.new_page()))
         return visitors[-1]
 
-    yield come
+    yield make_visitor
     for visitor in visitors:
         visitor.page.context.close()
     assert [trouble for visitor in visitors for trouble in visitor.troubles] == []

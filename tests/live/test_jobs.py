@@ -21,7 +21,7 @@ from tests.convengine.server.threads.sessions import session
 from tests.fakes.openai_server import Says, model_server
 from tests.live.client import Talk
 from tests.live.processes import Server, database_url, free_port, start
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 #: Seconds in the middle of each session, and of a lease: long enough to be killed in, short enough to be waited for.
@@ -188,7 +188,7 @@ def test_without_a_broker_the_server_runs_the_jobs_itself_and_says_so(transactio
 
 def test_a_summary_is_written_by_a_worker_and_by_the_server_while_the_broker_is_gone(installation: Processes) -> None:
     """The model that the turns of the server have is slow; the answers are not."""
-    desk()
+    create_help_desk()
     CeConfig.objects.create(config_type="Session", config_key="SUMMARY_WITH_LLM", config_value="true")
     CeConfig.objects.create(config_type="DialogueActStep", config_key="RESOLUTE", config_value="REGEX_ONLY")
     talk, port = Talk(make_key()), free_port()

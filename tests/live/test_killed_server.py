@@ -17,7 +17,7 @@ from tests.live import ledger
 from tests.live.client import Talk
 from tests.live.configuration import configure
 from tests.live.processes import Server
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 LEASE_SECONDS = 5
 CLIENTS = 3
@@ -91,7 +91,7 @@ class Massacre:
 
 @pytest.fixture
 def massacre(doomed: Callable[..., Server], tmp_path: Path) -> Callable[[list[str]], Massacre]:
-    desk()
+    create_help_desk()
     configure("Session/LEASE_SECONDS", LEASE_SECONDS)
     # A step that is idle unless it is asked for.
     configure("AUDIT/CACHE_INSPECTOR", "true")

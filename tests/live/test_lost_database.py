@@ -12,7 +12,7 @@ from tests.api import make_key
 from tests.live import ledger
 from tests.live.client import Talk
 from tests.live.processes import Server
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 ON_POSTGRES = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
 
@@ -20,7 +20,7 @@ ON_POSTGRES = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
 def test_a_turn_that_loses_the_database_is_a_failed_turn_and_the_next_one_runs_at_once(
     doomed: Callable[..., Server],
 ) -> None:
-    desk()
+    create_help_desk()
     server, secret = doomed(), make_key()
     places = ["commit 0", *(["lease", "before RulesStep"] if ON_POSTGRES else ["commit 2", "commit"])]
 
@@ -44,7 +44,7 @@ def test_a_turn_that_loses_the_database_is_a_failed_turn_and_the_next_one_runs_a
 
 @pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has no connections that a restart would end")
 def test_after_a_restart_of_the_database_no_call_meets_a_dead_connection(servers: Callable[..., list[Server]]) -> None:
-    desk()
+    create_help_desk()
     (server,), talks = servers(1, threads=6), [Talk(make_key()) for _ in range(6)]
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(lambda talk: talk.say(server.port, "hours"), talks))

@@ -14,7 +14,7 @@ from tests.live import ledger
 from tests.live.client import Exchange, Reply, Talk, post
 from tests.live.configuration import configure
 from tests.live.processes import Server
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 CLIENTS, RETRIES = 64, 16
 Servers = Callable[..., list[Server]]
@@ -40,7 +40,7 @@ def at_once(count: int, call: Callable[[int], Reply | None]) -> list[Reply]:
 def test_64_clients_on_one_conversation_lose_no_update_and_get_consecutive_numbers(
     servers: Servers, threads: int
 ) -> None:
-    desk()
+    create_help_desk()
     configure("Session/LEASE_WAIT_SECONDS", 60)
     two, talk = servers(2, threads=threads), Talk(make_key())
 
@@ -56,7 +56,7 @@ def test_64_clients_on_one_conversation_lose_no_update_and_get_consecutive_numbe
 
 @pytest.mark.parametrize("named", [True, False], ids=["a_known_conversation", "a_new_conversation"])
 def test_16_calls_with_one_key_are_one_turn_with_one_answer(servers: Servers, named: bool) -> None:
-    desk()
+    create_help_desk()
     two, secret, name = servers(2, threads=8), make_key(), str(uuid.uuid4())
     body = {"message": "hours", "inputParams": {"order": 7}, **({"conversationId": name} if named else {})}
 
@@ -71,7 +71,7 @@ def test_16_calls_with_one_key_are_one_turn_with_one_answer(servers: Servers, na
 
 
 def test_calls_that_need_not_wait_are_refused_at_once(servers: Servers) -> None:
-    desk()
+    create_help_desk()
     CeConfig.objects.create(config_type="Session", config_key="ON_CONCURRENT_TURN", config_value="reject")
     (server,), talk = servers(1, threads=8), Talk(make_key())
 

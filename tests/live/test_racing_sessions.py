@@ -25,7 +25,7 @@ from tests.live.configuration import configure
 from tests.live.processes import Server
 from tests.live.test_many_clients import at_once
 from tests.live.written import written_desk
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = [
     pytest.mark.slow,
@@ -43,7 +43,7 @@ THREAD = {"workspace_id": "default", "channel": "whatsapp", "remote_jid": "+1555
 
 
 def test_64_first_messages_of_one_thread_at_once_make_one_session(servers: Servers) -> None:
-    desk()
+    create_help_desk()
     configure("Session/LEASE_WAIT_SECONDS", 60)
     four, secret = servers(PROCESSES, threads=16), make_key()
 
@@ -71,7 +71,7 @@ def test_64_first_messages_of_one_thread_at_once_make_one_session(servers: Serve
 def test_200_messages_of_16_clients_are_answered_in_the_order_of_their_tickets(
     servers: Servers, tmp_path: Path
 ) -> None:
-    desk()
+    create_help_desk()
     configure("Session/LEASE_WAIT_SECONDS", 60)
     notes = tmp_path / "notes"
     told = {"CE_EXTENSIONS": "tests.live.queueing", "CE_TEST_NOTES": str(notes)}

@@ -16,13 +16,13 @@ from tests.api import make_key
 from tests.live import ledger
 from tests.live.client import Talk
 from tests.live.processes import Server, database_url, free_port, start
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 
 @pytest.fixture
 def server(transactional_db: None) -> Iterator[Server]:
     """`manage.py serve`, with one worker process so that its death is the death of all there is."""
-    desk()
+    create_help_desk()
     port = free_port()
     command = [sys.executable, "manage.py", "serve", "--port", str(port), "--workers", "1", "--streams-port", "0"]
     told = {"DATABASE_URL": database_url(), "CE_EXTENSIONS": "tests.live.slow", "CE_TEST_SLEEP_SECONDS": "1.5"}

@@ -18,7 +18,7 @@ from tests.live import ledger
 from tests.live.client import Talk
 from tests.live.configuration import configure
 from tests.live.processes import Server
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 LEASE_SECONDS = 5
 ON_POSTGRES = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
@@ -26,7 +26,7 @@ ON_POSTGRES = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
 
 @pytest.fixture
 def talk() -> Talk:
-    desk()
+    create_help_desk()
     configure("Session/LEASE_SECONDS", LEASE_SECONDS)
     return Talk(make_key())
 

@@ -20,7 +20,7 @@ from tests.live.configuration import configure
 from tests.live.processes import Server
 from tests.live.streaming import Watcher
 from tests.record import events
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 Servers = Callable[..., list[Server]]
 
@@ -45,7 +45,7 @@ def bus(tmp_path: Path) -> Iterator[str]:
 def test_a_reader_of_another_process_gets_every_event_once_and_in_order_through_three_reconnects(
     servers: Servers, flush: str
 ) -> None:
-    desk()
+    create_help_desk()
     configure("AUDIT/FLUSH", flush)
     (turns,), (streams,) = servers(1), servers(1, asgi=True, CE_STREAM_POLL_MS="100")
     talk = Talk(make_key())
@@ -68,7 +68,7 @@ def test_a_reader_of_another_process_gets_every_event_once_and_in_order_through_
 
 
 def test_over_a_bus_a_turn_is_seen_while_it_runs_and_once(servers: Servers, bus: str) -> None:
-    desk()
+    create_help_desk()
     there = {"CE_BUS_URL": bus, "CE_STREAM_POLL_MS": "60000"}
     (turns,) = servers(1, CE_EXTENSIONS="tests.live.slow", CE_TEST_SLEEP_SECONDS="2", **there)
     (streams,) = servers(1, asgi=True, **there)
@@ -104,7 +104,7 @@ def get(port: int, path: str, **headers: str) -> tuple[int, dict[str, str], byte
 
 
 def test_streams_are_refused_as_the_audit_endpoints_refuse_and_are_bounded(servers: Servers) -> None:
-    desk()
+    create_help_desk()
     (streams,) = servers(1, asgi=True, CE_MAX_STREAMS="2", CE_STREAM_SECONDS="3600")
     (turns,) = servers(1, CE_STREAMS_URL=f":{streams.port}")
     talk = Talk(make_key())

@@ -20,14 +20,14 @@ from tests.database import in_another_process
 from tests.live import ledger
 from tests.live.client import Reply, Talk
 from tests.live.processes import Server
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 Servers = Callable[..., list[Server]]
 
 
 @pytest.fixture
 def two(servers: Servers) -> list[Server]:
-    desk()
+    create_help_desk()
     return servers(2)
 
 

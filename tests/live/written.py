@@ -3,7 +3,7 @@
 from config_admin.models import CePromptTemplate, CeResponse
 from config_admin.releases.change_set import change_set
 from tests.live.configuration import configure
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 SCHEMA = {
     "type": "object",
@@ -15,7 +15,7 @@ SCHEMA = {
 
 def written_desk(**response: object) -> None:
     """Rows for two DERIVED answers; `response` are more columns of both."""
-    desk()
+    create_help_desk()
     # The model is asked for answers only.
     configure("DialogueActStep/RESOLUTE", "REGEX_ONLY")
     with change_set(reason="a model writes"):

@@ -22,7 +22,7 @@ from convengine.server.threads.find_session import Thread
 from convengine.server.threads.take_message import take_message
 from convengine.server.turns.take_turn import take_turn
 from tests.live.processes import database_url, end_with_parent
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 #: SQLite is for a desk, not for so many visitors.
 SESSIONS = {"postgresql": int(os.environ.get("CE_IDLE_SESSIONS", "20000")), "sqlite": 2_000}
@@ -93,7 +93,7 @@ def format_times(numbers: list[float]) -> str:
 @pytest.mark.long
 @pytest.mark.django_db(transaction=True)
 def test_all_idle_sessions_end_while_turns_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    desk()
+    create_help_desk()
     sessions = SESSIONS[connection.vendor]
     with connection.cursor() as cursor:
         cursor.execute(f"INSERT INTO ce_conversation ({_COLUMNS}) {_MADE[connection.vendor]}", [sessions])

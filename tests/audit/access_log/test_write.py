@@ -13,7 +13,7 @@ from audit.access_log.write import MAX_SEARCH_LENGTH, log_access
 from audit.models import CeAccessLog, CeAudit
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 CONVERSATION = uuid.uuid4()
@@ -70,7 +70,7 @@ def test_the_list_finds_a_reader_and_a_conversation() -> None:
 
 
 def test_stored_rows_in_the_admin_are_looks_too() -> None:
-    desk()
+    create_help_desk()
     caller, boss = Caller(), Client()
     caller.say("hours")
     boss.force_login(User.objects.create_superuser("boss"))

@@ -14,7 +14,7 @@ from audit.models import CeAudit
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller, make_key
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 SECRET = "You are a helper of the desk."
@@ -36,7 +36,7 @@ def add_model_call(caller: Caller) -> None:
 
 @pytest.fixture
 def caller() -> Caller:
-    desk()
+    create_help_desk()
     caller = Caller(key())
     caller.say("hours")
     add_model_call(caller)
@@ -131,7 +131,7 @@ def test_the_scope_of_all_reading_is_not_lessened_by_the_other(caller: Caller) -
 
 
 def test_a_session_belongs_to_the_key_that_began_it() -> None:
-    desk()
+    create_help_desk()
     secret = key()
     body = {"workspace_id": "default", "channel": "sms", "remote_jid": "+49", "user_message": "hours"}
     caller = Caller(secret)

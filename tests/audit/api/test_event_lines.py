@@ -10,14 +10,14 @@ from audit.models import CeAudit
 from audit.record import queries
 from convengine.server.api.models import CeApiKey
 from tests.api import Caller
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def caller() -> Caller:
-    desk()
+    create_help_desk()
     caller = Caller()
     for text in ("hours", "fees", "hours"):
         caller.say(text)

@@ -24,7 +24,7 @@ from convengine.engine.turn.seal import Seal
 from convengine.server.database.clock import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeThread
 from tests.api import Caller
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 ADA = EraseOrder("ada", "Article 17, ticket 4711")
@@ -35,7 +35,7 @@ _KEPT = {"CeErasure", "CeChainBase", "CeChainLink", "CeAccessLog", "CeConversati
 
 @pytest.fixture
 def caller() -> Caller:
-    desk()
+    create_help_desk()
     found = Caller()
     for text in ("hours", f"my name is {SECRET}", "fees"):
         found.say(text, inputParams={"name": SECRET})

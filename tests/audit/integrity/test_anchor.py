@@ -16,14 +16,14 @@ from audit.record.seal import cuts
 from convengine.server.database.clock import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
 @pytest.fixture
 def caller() -> Caller:
-    desk()
+    create_help_desk()
     found = Caller()
     for _ in range(3):
         found.say("hours")

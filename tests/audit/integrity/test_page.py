@@ -16,14 +16,14 @@ from convengine.server.sessions.models import CeConversation, CeConversationHist
 from tests.api import Caller
 from tests.database import allow_forging
 from tests.record import events
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def caller() -> Caller:
-    desk()
+    create_help_desk()
     found = Caller()
     for text in ("hours", "=fees", "hours"):
         found.say(text)

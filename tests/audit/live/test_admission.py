@@ -10,14 +10,14 @@ from audit.live.admission import Admission, admit
 from convengine.engine.errors import ConversationNotFound
 from convengine.server.api.models import CeApiKey
 from tests.api import Caller, make_key
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def caller() -> Caller:
-    desk()
+    create_help_desk()
     caller = Caller(make_key(scopes=["turns", "own_audit"]))
     caller.say("hours")
     return caller

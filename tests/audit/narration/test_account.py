@@ -48,7 +48,7 @@ from convengine.server.app_interfaces import configuration
 from tests.accounts import list_unfounded_sentences
 from tests.api import Caller
 from tests.cases import for_each
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
@@ -72,7 +72,7 @@ def test_narrators_are_for_stages_and_kinds_of_decision_that_exist() -> None:
 
 
 def test_a_turn_is_told_from_its_message_to_its_answer() -> None:
-    desk()
+    create_help_desk()
     caller = Caller()
     caller.say("hours please", inputParams={"vip": True})
     classifier = CeIntentClassifier.objects.get(intent_code="HOURS").pk
@@ -89,7 +89,7 @@ def test_a_turn_is_told_from_its_message_to_its_answer() -> None:
 
 
 def test_a_sentence_names_its_events_and_its_rows() -> None:
-    desk()
+    create_help_desk()
     caller = Caller()
     caller.say("hours please", inputParams={"vip": True})
     events = events_of(caller, 1)
@@ -108,7 +108,7 @@ def test_a_sentence_names_its_events_and_its_rows() -> None:
 
 
 def test_a_word_that_no_event_says_is_found() -> None:
-    desk()
+    create_help_desk()
     caller = Caller()
     caller.say("hours please")
     events, snapshot = events_of(caller, 1), configuration().current()
@@ -228,7 +228,7 @@ def test_an_action_that_waits_is_told_apart_from_one_that_is_settled_in_the_same
 
 
 def test_the_api_gives_the_same_words() -> None:
-    desk()
+    create_help_desk()
     caller = Caller()
     caller.say("hours please")
 

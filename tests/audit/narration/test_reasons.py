@@ -7,7 +7,7 @@ from audit.record.expand import expand_events
 from audit.record.queries import read_turns
 from config_admin.models import CeRule
 from tests.api import Caller
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
@@ -19,7 +19,7 @@ def read_reasons(caller: Caller) -> dict[str, Reason]:
 
 
 def test_each_decision_is_told_with_what_won_and_what_did_not_and_the_value_that_was_compared() -> None:
-    desk()
+    create_help_desk()
     rule = CeRule.objects.get()
     caller = Caller()
     caller.say("hours", inputParams={"vip": False})

@@ -9,7 +9,7 @@ from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.enums import RulePhase
 from convengine.engine.turn.trail import FOLDED_KEYS, AuditEvent
 from tests.api import Caller
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 STEPS = [
     {"step": "RulesStep", "startedAtMs": 0.1, "durationMs": 2.5, "success": False},
@@ -104,7 +104,7 @@ hear = HEARD.append
 def test_readers_see_every_event_as_it_was_told(settings: Any) -> None:
     settings.CONVENGINE = {**settings.CONVENGINE, "TRAIL_LISTENERS": ["tests.audit.record.test_implied.hear"]}
     HEARD.clear()
-    desk()
+    create_help_desk()
     caller = Caller()
     caller.say("hours", inputParams={"vip": True})
 

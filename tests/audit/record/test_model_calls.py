@@ -27,7 +27,7 @@ from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.turns.take_turn import TurnAnswer, take_turn
 from convengine.server.wiring import OutsideWorld
 from tests.fakes.models import AnsweringModel
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.dialects]
 QUESTION = Question("RESPONSE_TEXT", "Be kind.", 'My card is 4111-1111, {"pin": 12}', {"pin": 99, "city": "Oslo"})
@@ -49,7 +49,7 @@ class AskingStep(Step):
 
 @pytest.fixture(autouse=True)
 def _asking(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk()
+    create_help_desk()
     # The only question of a turn is the step's own.
     CeConfig.objects.create(config_type="DialogueActStep", config_key="RESOLUTE", config_value="REGEX_ONLY")
     steps = order_steps([*(import_string(path)() for path in DEFAULT_PIPELINE), AskingStep()])

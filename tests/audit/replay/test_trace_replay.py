@@ -5,13 +5,13 @@ import pytest
 from audit.models import CeAudit
 from audit.replay.trace_replay import TraceExpectation, replay
 from config_admin.models import CeResponse
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
 
 def test_messages_are_turns_of_one_fresh_conversation() -> None:
-    desk()
+    create_help_desk()
 
     result = replay(["hours", "fees"], [TraceExpectation(0, "hours", "IDLE"), TraceExpectation(1, "FEES")])
 
@@ -27,7 +27,7 @@ def test_messages_are_turns_of_one_fresh_conversation() -> None:
 
 
 def test_what_is_expected_otherwise_is_a_text_and_an_index_outside_is_one_too() -> None:
-    desk()
+    create_help_desk()
 
     result = replay(
         ["hours"], [TraceExpectation(0, "FEES", "DONE"), TraceExpectation(3, "HOURS"), TraceExpectation(-1)]
@@ -43,7 +43,7 @@ def test_what_is_expected_otherwise_is_a_text_and_an_index_outside_is_one_too() 
 
 
 def test_a_turn_that_fails_has_led_to_an_error() -> None:
-    desk()
+    create_help_desk()
     CeResponse.objects.filter(intent_code="HOURS").delete()
 
     assert replay(["hours"], [TraceExpectation(0, "ERROR", "ERROR")]).has_passed()

@@ -18,7 +18,7 @@ from config_admin.models import CeRelease, CeResponse
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller, make_key
 from tests.database import allow_forging
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 FOR_REAL = pytest.mark.django_db(transaction=True)
@@ -34,7 +34,7 @@ def _by_hand(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def caller() -> Caller:
-    desk()
+    create_help_desk()
     found = Caller()
     for text in ("hours", "fees"):
         found.say(text)

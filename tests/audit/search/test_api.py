@@ -7,7 +7,7 @@ from django.test import Client
 
 from tests.api import Caller, make_key
 from tests.audit.search.records import conversation, turn
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
@@ -22,7 +22,7 @@ def search(secret: str, **query: Any) -> Any:
 
 
 def test_a_turn_that_was_taken_is_found_with_what_is_known_of_it() -> None:
-    desk()
+    create_help_desk()
     caller = Caller()
     taken = caller.say("hours")
 

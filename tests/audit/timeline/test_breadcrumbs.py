@@ -15,7 +15,7 @@ from config_admin.models import CeRule
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller
 from tests.convengine.server.admin_site.test_breadcrumbs import read_crumbs
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 CONVERSATION: Sequence[str] = ("Home", "Conversations", "anna")
@@ -47,7 +47,7 @@ def boss(db: None) -> Client:
 @pytest.fixture
 def caller(db: None) -> Caller:
     """A conversation of two turns, whose participant has a name."""
-    desk()
+    create_help_desk()
     found = Caller()
     for text in ("hours please", "and fees"):
         found.say(text)

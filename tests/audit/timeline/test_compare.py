@@ -11,7 +11,7 @@ from audit.replay.comparison import Difference, align, find_differences
 from audit.timeline.addresses import compare_form_url, compare_url
 from tests.api import Caller
 from tests.audit.timeline.conftest import long_conversation
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 Words = Callable[[str], str]
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def two() -> tuple[Caller, Caller]:
     """Two conversations that begin alike; in the second the customer is a VIP."""
-    desk()
+    create_help_desk()
     one, other = Caller(), Caller()
     one.say("hours please")
     other.say("hours please", inputParams={"vip": True})
@@ -48,7 +48,7 @@ def test_steps_are_aligned_and_differences_named(two: tuple[Caller, Caller], rea
 
 
 def test_a_difference_is_shown_where_it_is_met_first(reader: Client, words: Words) -> None:
-    desk()
+    create_help_desk()
     caller = Caller()
     caller.say("hours please")
     caller.say("fees please")
@@ -63,7 +63,7 @@ def test_a_difference_is_shown_where_it_is_met_first(reader: Client, words: Word
 
 
 def test_a_turn_and_one_that_went_the_same_way_differ_in_nothing(reader: Client, words: Words) -> None:
-    desk()
+    create_help_desk()
     one, other = Caller(), Caller()
     one.say("hours please")
     other.say("hours please")

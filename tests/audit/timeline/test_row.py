@@ -11,7 +11,7 @@ from audit.timeline.addresses import between_url, row_url
 from config_admin.models import CeResponse, CeRule
 from config_admin.releases.change_set import change_set
 from tests.api import Caller
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 Words = Callable[[str], str]
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def key(db: None) -> uuid.UUID:
     """A conversation of two turns, between which a response changed, a rule was deleted and another made."""
-    desk()
+    create_help_desk()
     caller = Caller()
     caller.say("hours please")
     with change_set(reason="longer hours"):

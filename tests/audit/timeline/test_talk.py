@@ -6,7 +6,7 @@ from django.test import Client
 from django.urls import reverse
 
 from convengine.server.sessions.models import CeConversationHistory
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +28,7 @@ def say(client: Client, text: str, path: str = "") -> Any:
 
 
 def test_a_message_is_answered_by_the_configuration_in_force_and_the_page_says_why() -> None:
-    desk()
+    create_help_desk()
     ana = make_client("analyst")
     first = say(ana, "hours")
     assert first.status_code == 302
@@ -46,7 +46,7 @@ def test_a_message_is_answered_by_the_configuration_in_force_and_the_page_says_w
 
 @pytest.mark.parametrize(("text", "remedy"), [("  ", "Enter a message."), ("x" * 20_000, "Enter a shorter message.")])
 def test_a_message_that_cannot_be_taken_is_kept_in_the_line_beside_the_remedy(text: str, remedy: str) -> None:
-    desk()
+    create_help_desk()
     answer = say(make_client("analyst"), text)
 
     assert answer.status_code == 200
@@ -56,7 +56,7 @@ def test_a_message_that_cannot_be_taken_is_kept_in_the_line_beside_the_remedy(te
 
 
 def test_a_conversation_costs_the_same_however_many_turns_it_has(django_assert_max_num_queries: Any) -> None:
-    desk()
+    create_help_desk()
     ana = make_client("analyst")
     path = say(ana, "hours")["Location"]
     page(ana, path)

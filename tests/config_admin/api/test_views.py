@@ -7,14 +7,14 @@ from config_admin.api import views
 from config_admin.health import background
 from config_admin.models import CeRule
 from tests.api import Caller, make_key
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def reader() -> Caller:
-    desk()
+    create_help_desk()
     return Caller(make_key(scopes=["config"]))
 
 

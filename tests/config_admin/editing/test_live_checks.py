@@ -14,7 +14,7 @@ from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.config_admin.admin.pages import address, form_of, sent_by
 from tests.config_admin.builders import make
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
@@ -75,7 +75,7 @@ def test_a_pattern_is_tried_against_a_typed_text(ada: Client) -> None:
 
 
 def test_a_path_is_tried_against_the_facts_of_a_stored_turn() -> None:
-    desk()
+    create_help_desk()
     Caller().say("hours", inputParams={"vip": True})
     turn = CeConversationHistory.objects.get()
     values = RULE | {

@@ -17,7 +17,7 @@ from tests.builders import make_intent, make_rule, make_schema, make_snapshot
 WORLD = World(tasks={"bank": ("pay", "refund")}, preferences=lambda: {"model": ["small"], "planner": ["built-in"]})
 
 
-def desk(*found: rows.Row) -> EditorContext:
+def make_editor(*found: rows.Row) -> EditorContext:
     return EditorContext(make_snapshot(*found), WORLD)
 
 
@@ -26,7 +26,7 @@ def values(options: Any, group: str | None = None) -> list[str]:
 
 
 def test_enabled_intents_come_first_then_the_others_and_reserved_words_before_all() -> None:
-    found = desk(
+    found = make_editor(
         make_intent("LATE", priority=9), make_intent("OFF", priority=1, enabled=False), make_intent("SOON", priority=2)
     )
 
@@ -35,7 +35,7 @@ def test_enabled_intents_come_first_then_the_others_and_reserved_words_before_al
 
 
 def test_states_are_those_that_something_names() -> None:
-    found = desk(make_rule(action="SET_STATE", action_value="done"))
+    found = make_editor(make_rule(action="SET_STATE", action_value="done"))
 
     assert {"DONE", "IDLE", "UNKNOWN"} <= set(values(pickers.states()(found)))
     assert values(pickers.states("ANY", "UNKNOWN")(found))[:2] == ["ANY", "UNKNOWN"]
@@ -43,7 +43,7 @@ def test_states_are_those_that_something_names() -> None:
 
 
 def test_each_action_offers_what_fits_its_value() -> None:
-    found = list(pickers.action_values(desk(make_intent("LOAN"), make_rule(state_code="OPEN"))))
+    found = list(pickers.action_values(make_editor(make_intent("LOAN"), make_rule(state_code="OPEN"))))
 
     assert values(found, "SET_INTENT") == ["LOAN"]
     assert "OPEN" in values(found, "SET_STATE")
@@ -54,7 +54,7 @@ def test_each_action_offers_what_fits_its_value() -> None:
 def test_names_that_rules_may_write_or_clear_are_offered() -> None:
     writing = make_rule(action="SET_INPUT_PARAM", action_value="vip:true")
     unread = make_rule(action="SET_INPUT_PARAM", action_value="{")
-    found = list(pickers.action_values(desk(writing, unread, make_schema("LOAN", {"amount": {}}))))
+    found = list(pickers.action_values(make_editor(writing, unread, make_schema("LOAN", {"amount": {}}))))
 
     assert {"vip", "skip_schema_extraction"} <= set(values(found, "SET_INPUT_PARAM"))
     assert values(found, "CLEAR_CONTEXT") == ["amount"]
@@ -63,17 +63,17 @@ def test_names_that_rules_may_write_or_clear_are_offered() -> None:
 
 
 def test_an_action_says_how_its_value_is_written() -> None:
-    editors = {option.value: option.editor for option in pickers.rule_actions(desk())}
+    editors = {option.value: option.editor for option in pickers.rule_actions(make_editor())}
 
     assert (editors["SET_STATE"], editors["SET_INPUT_PARAM"], editors["SET_JSON"]) == ("state", "params", "path")
 
 
 def test_every_action_says_what_its_value_is() -> None:
-    assert all("Value: " in option.help for option in pickers.rule_actions(desk()))
+    assert all("Value: " in option.help for option in pickers.rule_actions(make_editor()))
 
 
 def test_methods_belong_to_their_task() -> None:
-    assert [tuple(option)[::3] for option in pickers.methods(desk())] == [("pay", "bank"), ("refund", "bank")]
+    assert [tuple(option)[::3] for option in pickers.methods(make_editor())] == [("pay", "bank"), ("refund", "bank")]
 
 
 def test_a_setting_says_what_it_means_may_be_and_is() -> None:
@@ -84,7 +84,7 @@ def test_a_setting_says_what_it_means_may_be_and_is() -> None:
 
 
 def test_every_setting_can_be_told() -> None:
-    assert all(option.help and option.group for option in pickers.setting_keys(desk()))
+    assert all(option.help and option.group for option in pickers.setting_keys(make_editor()))
 
 
 def test_options_cannot_break_out_of_the_page() -> None:

@@ -9,14 +9,14 @@ from convengine.engine.prompts.variables import build_variables
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.builders import make_snapshot
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def caller() -> Caller:
-    desk()
+    create_help_desk()
     return Caller()
 
 

@@ -5,14 +5,14 @@ import pytest
 
 from convengine.scenarios.integrator import Integrator
 from convengine.scenarios.scenario import Turn
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def integrator() -> Integrator:
-    desk()
+    create_help_desk()
     return Integrator()
 
 

@@ -11,14 +11,14 @@ from django.utils import timezone
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
 @pytest.fixture
 def caller() -> Caller:
-    desk()
+    create_help_desk()
     made = Caller()
     made.say("hours")
     return made

@@ -5,14 +5,14 @@ import pytest
 from django.db import InterfaceError, OperationalError, ProgrammingError, connection
 
 from tests.api import Caller
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def caller() -> Caller:
-    desk()
+    create_help_desk()
     return Caller()
 
 

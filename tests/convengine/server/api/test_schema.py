@@ -11,7 +11,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from config_admin.models import CeResponse
 from tests.api import Caller, make_key
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 #: No list of parameters can say that two of them go together, or that a text must have a word in it.
@@ -21,7 +21,7 @@ FOR_REAL = pytest.mark.django_db(transaction=True)
 
 @FOR_REAL
 def test_every_answer_fits_the_description(live_server: Any) -> None:
-    desk()
+    create_help_desk()
     headers = {"Authorization": f"Api-Key {make_key()}"}
     schema = schemathesis.openapi.from_url(f"{live_server.url}/api/schema/?format=json")
     operations = [found.ok() for found in schema.include(path_regex="^/api/v1/").get_all_operations()]
@@ -46,7 +46,7 @@ def test_every_answer_fits_the_description(live_server: Any) -> None:
 
 @pytest.mark.django_db
 def test_what_is_read_of_a_real_conversation_fits_the_description() -> None:
-    desk()
+    create_help_desk()
     caller = Caller()
     caller.say("hours", inputParams={"vip": True})
     CeResponse.objects.filter(intent_code="FEES").delete()

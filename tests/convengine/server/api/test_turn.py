@@ -9,14 +9,14 @@ from config_admin.models import CeResponse, CeRule
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller, make_key
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
 @pytest.fixture
 def caller() -> Caller:
-    desk()
+    create_help_desk()
     return Caller()
 
 

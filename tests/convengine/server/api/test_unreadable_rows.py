@@ -10,7 +10,7 @@ from config_admin import models as m
 from config_admin.releases import content
 from tests.api import Caller
 from tests.config_admin.builders import MODELS, make
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 sqlite_only = pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL refuses such a write.")
@@ -18,7 +18,7 @@ sqlite_only = pytest.mark.skipif("connection.vendor != 'sqlite'", reason="Postgr
 
 @pytest.fixture
 def caller() -> Caller:
-    desk()
+    create_help_desk()
     caller = Caller()
     caller.say("hours")
     return caller

@@ -7,14 +7,14 @@ from config_admin.models import CeResponse, CeVerbose
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller, make_key
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def caller() -> Caller:
-    desk()
+    create_help_desk()
     CeVerbose.objects.create(
         intent_code="ANY",
         state_code="ANY",

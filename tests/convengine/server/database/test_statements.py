@@ -7,13 +7,13 @@ import pytest
 from config_admin.models import CeResponse
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
 def test_a_text_that_no_database_takes_is_stored_without_it() -> None:
-    desk()
+    create_help_desk()
     CeResponse.objects.filter(intent_code="HOURS").update(exact_text='{{ inputParams.z }} {{ "\\ud83d" }}!')
     caller = Caller(conversation_id=str(uuid.uuid4()))
 

@@ -20,7 +20,7 @@ from convengine.server.extensions.registry import ToolEntry, registry
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
 from tests.fakes.http_server import Reply, Server, serving
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 ANYWHERE = {"intent_code": "ANY", "state_code": "ANY"}
@@ -44,7 +44,7 @@ def shop(tmp_path: Path, settings: Any) -> Any:
             "TOOL_DATABASES": {"orders": f"sqlite:///{file}"},
             "HTTP_CONNECTIONS": {"orders": {"base_url": server.address, "private_hosts": ["127.0.0.1"]}},
         }
-        desk()
+        create_help_desk()
         _configure()
         yield server
 
@@ -125,7 +125,7 @@ def test_a_connection_that_a_deployment_takes_away_fails_the_tool_and_not_the_tu
 
 @pytest.mark.django_db(transaction=True)
 def test_a_turn_that_waits_for_a_tool_holds_no_database_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk()
+    create_help_desk()
     with change_set():
         m.CeMcpTool.objects.create(tool_code="slow", tool_group="WORKFLOW_ACTION", **ANYWHERE)
     turns_own = connections["default"]

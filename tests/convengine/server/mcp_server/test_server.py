@@ -18,7 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.api import make_key
 from tests.fakes.mcp_servers import listening
 from tests.live.processes import database_url, free_port
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROOT = Path(__file__).resolve().parents[4]
@@ -35,7 +35,7 @@ Talk = Callable[[Client], Coroutine[Any, Any, Any]]
 
 @pytest.fixture
 def secret() -> str:
-    desk()
+    create_help_desk()
     return make_key(scopes=["turns", "audit", "config"])
 
 

@@ -19,7 +19,7 @@ from convengine.server.sessions.models import CeConversation, CeConversationHist
 from convengine.server.turns.take_turn import TurnAnswer, take_turn
 from convengine.server.wiring import OutsideWorld, replace_outside_world
 from tests.fakes.models import AnsweringModel
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.dialects
 
@@ -45,7 +45,7 @@ def list_stages(turn_no: int) -> list[str]:
 
 @pytest.fixture
 def memory_by_model() -> None:
-    desk()
+    create_help_desk()
     setting("DialogueActStep/RESOLUTE", "REGEX_ONLY")
     setting("MemoryStep/SUMMARY_MODE", "LLM")
     setting("MemoryStep/RECENT_TURNS_FOR_SUMMARY", "0")

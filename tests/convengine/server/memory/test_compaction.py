@@ -22,7 +22,7 @@ from convengine.server.wiring import OutsideWorld, replace_outside_world
 from tests.convengine.server.threads.sessions import session
 from tests.fakes.models import AnsweringModel
 from tests.record import events
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 ENDED: dict[str, Any] = {"lifecycle": "COMPLETE", "lifecycle_detail": {"reason": "confirmed", "at": "2026-01-01"}}
@@ -191,7 +191,7 @@ class TestTheNextSession:
         assert before.compacted_version == before.version
 
     def test_its_prompts_and_rules_see_it(self) -> None:
-        desk()
+        create_help_desk()
         before = session(**ENDED)
         key = "7f3c7f5e-6a55-4ec6-93cb-3b1c8ab0a4c1"
         CeConversation.objects.create(conversation_id=key, channel="whatsapp", remote_jid=before.remote_jid)
@@ -209,7 +209,7 @@ class TestTheNextSession:
 class TestWithAModel:
     @pytest.fixture(autouse=True)
     def wanted(self) -> None:
-        desk()
+        create_help_desk()
         CeConfig.objects.create(config_type="MemoryStep", config_key="SUMMARY_MODE", config_value="LLM")
 
     @pytest.fixture

@@ -17,7 +17,7 @@ from convengine.server.turns.take_turn import take_turn
 from convengine.server.wiring import OutsideWorld, replace_outside_world
 from tests.fakes.models import AnsweringModel
 from tests.record import events
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 @pytest.fixture
 def talked(monkeypatch: pytest.MonkeyPatch) -> str:
     """A conversation of two turns whose summary is to be written by somebody else."""
-    desk()
+    create_help_desk()
     for family, key, value in (
         ("DialogueActStep", "RESOLUTE", "REGEX_ONLY"),
         ("MemoryStep", "SUMMARY_MODE", "LLM"),

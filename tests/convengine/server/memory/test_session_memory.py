@@ -15,14 +15,14 @@ from convengine.server.sessions.models import CeConversation, CeConversationHist
 from convengine.server.turns.take_turn import TurnAnswer, take_turn
 from convengine.server.wiring import OutsideWorld, replace_outside_world
 from tests.threads import Participant, row_of, travel_desk
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
 @pytest.fixture
 def conversation_id() -> str:
-    desk()
+    create_help_desk()
     return str(uuid.uuid4())
 
 

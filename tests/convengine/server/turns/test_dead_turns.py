@@ -5,13 +5,13 @@ import pytest
 from audit.models import CeAudit
 from convengine.server.sessions.models import CeConversationHistory
 from tests.convengine.server.turns.test_take_turn import hold_lease, say
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
 def test_a_dead_turn_leaves_its_record_and_the_conversation_goes_on() -> None:
-    desk()
+    create_help_desk()
     conversation_id = str(uuid.uuid4())
     say(conversation_id)
     hold_lease(conversation_id, -1)

@@ -7,14 +7,14 @@ from django.utils import timezone
 from config_admin.models import CeResponse
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeIdempotency
 from tests.api import Caller, make_key
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
 @pytest.fixture
 def caller() -> Caller:
-    desk()
+    create_help_desk()
     return Caller()
 
 

@@ -17,14 +17,14 @@ from convengine.server.extensions.registry import Registry, transformer
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import TurnAnswer, take_turn
 from convengine.server.wiring import OutsideWorld, replace_outside_world
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
 
 @pytest.fixture
 def conversation_id() -> str:
-    desk()
+    create_help_desk()
     return str(uuid.uuid4())
 
 

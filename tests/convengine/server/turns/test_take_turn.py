@@ -18,7 +18,7 @@ from convengine.server import wiring
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import TurnAnswer, take_turn
 from tests.record import events
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.dialects
 
@@ -34,7 +34,7 @@ def say(conversation_id: str, text: str = "hours", **values: Any) -> TurnAnswer:
 
 @pytest.fixture
 def conversation_id() -> str:
-    desk()
+    create_help_desk()
     return str(uuid.uuid4())
 
 
@@ -200,7 +200,7 @@ def test_a_turn_whose_row_changed_under_it_stores_nothing(
 
 @FOR_REAL
 def test_LOC_V3_two_first_messages_make_one_conversation() -> None:
-    desk()
+    create_help_desk()
     conversation_id, answers, errors = str(uuid.uuid4()), [], []
     gate = threading.Barrier(8)
 

@@ -19,7 +19,7 @@ from convengine.server.turns import waiting
 from convengine.server.turns.take_turn import TurnAnswer
 from convengine.server.turns.waiting import QueueState
 from tests.convengine.server.turns.test_take_turn import hold_lease, say
-from tests.worlds import desk
+from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
@@ -113,7 +113,7 @@ def test_a_turn_that_lasts_is_looked_at_ever_more_seldom(conversation_id: str) -
 
 @pytest.mark.django_db(transaction=True)
 def test_a_lease_that_runs_out_while_a_turn_waits_is_taken_at_once() -> None:
-    desk()
+    create_help_desk()
     name = str(uuid.uuid4())
     say(name)
     hold_lease(name, 1)
@@ -127,7 +127,7 @@ def test_a_lease_that_runs_out_while_a_turn_waits_is_taken_at_once() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_turns_that_wait_run_in_order_of_arrival() -> None:
-    desk()
+    create_help_desk()
     name = str(uuid.uuid4())
     say(name)
     hold_lease(name, 2)

@@ -1,0 +1,85 @@
+"""Names are words of the field: a function is a verb with its object, and coined words stay out of the tree.
+
+The rule is that a stranger understands a name at first reading. What a machine can check of it is checked here.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TREES = ("convengine", "config_admin", "audit", "bench", "tests")
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: Participles that do not end in -ed.
+IRREGULAR = words("""
+    begun bound brought built chosen come done drawn driven fallen felt forgotten found given gone grown held hidden
+    kept known laid left lent lost made meant met paid said seen sent shown shut sold spent spoken stood struck sworn
+    taken taught thought thrown told torn understood undone withdrawn won written
+""")
+#: They end like participles, and are none.
+NO_PARTICIPLES = words("bed embed exceed feed need proceed red seed shed speed succeed")
+PRONOUNS = words("again anew elsewhere here one otherwise somebody there what which who whoever")
+#: Words that were coined here, or that stood for too many things.
+COINED = words("""
+    aftermath beginning bury by_call conversation_written desk Desk desk_of drift framed free_standing headed Heard
+    implied keeper left_out look look_of making marks meeting moments place Place places Scene stale taking told Told
+    trials unmeant weigh Wish
+""")
+#: The record still leaves out events that follow from others; its redesign takes these two modules away.
+UNTIL_THE_RECORD_CHANGES = frozenset({"implied", "left_out"})
+
+
+def test_every_function_is_named_by_a_verb_and_nothing_by_a_coined_word() -> None:
+    assert [line for file in _list_files() for line in _list_bad_names(file)] == []
+
+
+def test_the_rule_finds_what_it_is_made_for() -> None:
+    code = """
+class Told:
+    def kept(self): ...
+    @property
+    def sealed(self): ...
+def read_rows():
+    def _one(): ...
+def is_kept(): ...
+"""
+    assert {name for name, _ in _list_names(ast.parse(code)) if _is_bad(name)} == {"Told", "kept", "_one"}
+
+
+def _list_files() -> Iterator[Path]:
+    for tree in TREES:
+        yield from (file for file in sorted((ROOT / tree).rglob("*.py")) if "migrations" not in file.parts)
+
+
+def _list_bad_names(file: Path) -> Iterator[str]:
+    where = file.relative_to(ROOT)
+    if file.stem in (COINED | PRONOUNS) - UNTIL_THE_RECORD_CHANGES:
+        yield f"{where}: a module has this name"
+    for name, line in _list_names(ast.parse(file.read_text())):
+        if _is_bad(name):
+            yield f"{where}:{line} {name}"
+
+
+def _list_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Classes and functions; properties and fixtures are named like the value that they give."""
+    for node in ast.walk(tree):
+        is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not _gives_a_value(node)
+        if is_function or isinstance(node, ast.ClassDef):
+            yield node.name, node.lineno
+
+
+def _gives_a_value(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(re.search(r"property|fixture", ast.unparse(decorator)) for decorator in function.decorator_list)
+
+
+def _is_bad(name: str) -> bool:
+    word = name.strip("_")
+    if word in COINED | PRONOUNS | IRREGULAR:
+        return True
+    return re.fullmatch(r"[a-z]{2,}ed", word) is not None and word not in NO_PARTICIPLES
