@@ -65,7 +65,7 @@ def test_a_row_is_added_below_its_group_and_errors_stay_there(ada: Visitor) -> N
     form = ada.page.frame_locator("iframe.ce-frame")
     form.get_by_label("Reason for this change").fill("an answer for those who wait")
     form.get_by_role("button", name="Save", exact=True).click()
-    expect(form.get_by_text("Please correct the errors below")).to_be_visible()
+    expect(form.get_by_role("link", name="“State”: Enter a state, or ANY for all states")).to_be_visible()
     expect(form.locator("#id_state_code")).to_be_focused()
 
     form.locator("#id_state_code").fill("ANY")
