@@ -6,8 +6,7 @@ from audit.live import asgi, publish
 from audit.record import writer
 from audit.record.row_usage import count_row_usage
 from audit.record.session_trail import list_deciding_rows, list_moves
-from audit.record.step_timeline import read_turn_trace
-from audit.record.trace_graph import build_graphs
+from audit.record.step_timeline import build_graphs, read_turn_trace
 from audit.replay.replay import find_replay_difference, rebuild_turn
 from convengine.server.app_interfaces import AccessLog, LiveStreams, TurnLog, TurnReader
 

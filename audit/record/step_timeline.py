@@ -1,12 +1,17 @@
-"""Group events by step: a pure function, so that a trace can always be computed again (api-and-audit 3.2)."""
+"""Group the events of turns by step, as a document (api-and-audit 3.2) and as a graph (sessions 8).
+
+Nothing of it is stored: both can always be computed again.
+"""
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from audit.record import queries
 from audit.record.expand import Event, expand_events
+from convengine.engine.rules.stages import RULE_APPLIED
 from convengine.server.sessions.models import CeConversationHistory
 
 Json = Any
@@ -147,3 +152,36 @@ def read_turn_trace(conversation_id: uuid.UUID, turn_no: int) -> dict[str, Any] 
     if not rows and not records:
         return None
     return {**build_trace(str(conversation_id), expand_events(rows), records), "previous": None}
+
+
+def build_graphs(conversation_id: uuid.UUID, turn_nos: Sequence[int]) -> dict[int, dict[str, Json]]:
+    """The graph of each turn that has events: steps with their timings, and the edges between them."""
+    found = build_trace(str(conversation_id), expand_events(queries.read_turns(conversation_id, turn_nos)), {})
+    return {turn["turnNo"]: build_graph(turn["steps"]) for turn in found["turns"]}
+
+
+def build_graph(steps: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
+    """Nodes are steps; an edge is the order of two steps, or a rule that acted in the first of them."""
+    nodes = [
+        {
+            "id": step["step"],
+            "outcome": step["status"],
+            "started_at": step["startedAt"],
+            "duration_ms": step["durationMs"],
+            "error": step["error"],
+        }
+        for step in steps
+    ]
+    edges = []
+    for step, next_step in pairwise(steps):
+        edges.append({"from": step["step"], "to": next_step["step"], "kind": "order"})
+        edges += _rule_edges(step, next_step["step"])
+    return {"nodes": nodes, "edges": edges}
+
+
+def _rule_edges(step: Mapping[str, Json], to: str) -> Iterable[dict[str, Json]]:
+    for stage in step["stages"]:
+        if stage["stage"].startswith(RULE_APPLIED):
+            payload = stage["payload"]
+            rule = {"rule_id": payload.get("ruleId"), "action": payload.get("action")}
+            yield {"from": step["step"], "to": to, "kind": "rule", **rule, "value": payload.get("actionValue")}

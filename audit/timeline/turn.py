@@ -1,10 +1,10 @@
-"""The page of a turn: the account first, then steps, decisions, changes, prompts, tools, and all events."""
+"""The page of a turn: the narration first, then steps, decisions, changes, prompts, tools, and all events."""
 
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -16,10 +16,10 @@ from audit.narration import Fact, Sentence, narrate_turn
 from audit.narration.reasons import row_title
 from audit.record.expand import Event
 from audit.record.session_values import excerpt_value
+from audit.replay.replay import rebuild_turn
 from audit.timeline import addresses
 from audit.timeline.decisions import DEFAULT_LIMIT, FULL_LIMIT, Decision, build_decisions
 from audit.timeline.event_lines import build_lines, find_opened_event
-from audit.timeline.progress import rebuild_progress
 from audit.timeline.read_turn import TurnReading, read_model_calls, read_neighbours, read_turn
 from audit.timeline.session_changes import Change, StepChanges, find_changes, group_by_step, unsaved_changes
 from audit.timeline.turn_filter import FAMILIES, TurnFilter
@@ -38,8 +38,11 @@ from convengine.engine.steps.tools.stages import (
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.verbose import VerboseLine
+from convengine.engine.verbose.publish import listen
 from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link
 from convengine.server.app_interfaces import configuration
+from convengine.server.sessions.models import CeConversationHistory
 
 #: Of a turn with this end only its record was stored.
 NOT_STORED = (TurnStatus.FAILED.value, TurnStatus.INTERRUPTED.value)
@@ -225,3 +228,26 @@ def feedback_context(request: Any, turn_id: Any) -> dict[str, Any]:
         "may_rate": request.user.has_perm("audit.add_cemcpuserfeedback"),
         "sees_feedback": True,
     }
+
+
+class Progress(NamedTuple):
+    """The texts in order, or why they are unavailable."""
+
+    lines: tuple[VerboseLine, ...] = ()
+    problem: str = ""
+
+
+def rebuild_progress(record: CeConversationHistory) -> Progress:
+    """The progress texts of a turn. They are not stored, so its recording is replayed; nothing is called or written."""
+    faults: list[str] = []
+    try:
+        turn = rebuild_turn(record)
+    except ValueError as error:
+        return Progress(problem=str(error))
+    listen(turn, lambda fault: faults.append(str(fault)))
+    for event in turn.trail.events:
+        for listener in turn.trail.listeners:
+            listener(event)
+        if event.stage in turn.trail.watchers:
+            turn.trail.watchers[event.stage](event)
+    return Progress(tuple(turn.verbose), faults[0] if faults else "")
