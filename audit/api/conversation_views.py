@@ -16,13 +16,12 @@ from audit.api.serializers import TraceSerializer
 from audit.record import queries
 from audit.record.queries import sum_call_costs
 from audit.record.step_timeline import read_turn_trace
-from audit.record.turn_record import TurnRecordSerializer, serialize_record
+from audit.record.turn_record import TurnRecordSerializer
 from convengine.engine.errors import ConversationNotFound
 from convengine.engine.rules.redaction import Redaction
 from convengine.engine.turn.enums import Lifecycle
-from convengine.server.api.serializers import FailureSerializer
+from convengine.server.api.serializers import FailureSerializer, IsoDateTimeField
 from convengine.server.app_interfaces import configuration
-from convengine.server.sessions.models import CeConversation
 
 PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
 _NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
@@ -30,21 +29,30 @@ _ID = OpenApiParameter("conversation_id", OpenApiTypes.UUID, OpenApiParameter.PA
 _FAILURES = dict.fromkeys((400, 401, 403, 404, 429), FailureSerializer)
 
 
+class MaskedObjectField(serializers.DictField):
+    """A stored JSON object without the values that events mask too. The context has the `redaction`."""
+
+    def to_representation(self, value: Any) -> Any:
+        return self.context["redaction"].document(value)
+
+
 class ConversationSerializer(serializers.Serializer[Any]):
     """Where a conversation stands; values that the audit masks are masked."""
 
-    conversationId = serializers.UUIDField()
-    status = serializers.CharField(help_text="RUNNING, or BLOCKED by a policy.")
-    lifecycle = serializers.ChoiceField(choices=Lifecycle.choices())
-    lifecycleDetail = serializers.DictField(help_text="The open question, the summary, or the reason of the end.")
-    intent = serializers.CharField()
-    state = serializers.CharField()
-    context = serializers.DictField()  # type: ignore[assignment]
-    channel = serializers.CharField()
-    participant = serializers.CharField()
-    turnCount = serializers.IntegerField(help_text="Turns that committed.")
-    createdAt = serializers.DateTimeField()
-    updatedAt = serializers.DateTimeField()
+    conversationId = serializers.UUIDField(source="conversation.pk")
+    status = serializers.CharField(source="conversation.status", help_text="RUNNING, or BLOCKED by a policy.")
+    lifecycle = serializers.ChoiceField(source="conversation.lifecycle", choices=Lifecycle.choices())
+    lifecycleDetail = MaskedObjectField(
+        source="conversation.lifecycle_detail", help_text="The open question, the summary, or the reason of the end."
+    )
+    intent = serializers.CharField(source="conversation.intent_code")
+    state = serializers.CharField(source="conversation.state_code")
+    context = MaskedObjectField(source="conversation.context_json")  # type: ignore[assignment]
+    channel = serializers.CharField(source="conversation.channel")
+    participant = serializers.CharField(source="conversation.remote_jid")
+    turnCount = serializers.IntegerField(source="conversation.turn_count", help_text="Turns that committed.")
+    createdAt = IsoDateTimeField(source="conversation.created_at")
+    updatedAt = IsoDateTimeField(source="conversation.updated_at")
     lastTurn = TurnRecordSerializer(allow_null=True)
 
 
@@ -64,11 +72,11 @@ class ConversationView(OwnScopeMixin, APIView):
     )
     def get(self, request: Request, conversation_id: str) -> Response:
         """Where the conversation stands, and its last turn, which may have failed."""
-        found = parameters.get_conversation(request, conversation_id)
-        turns, _ = queries.read_turn_page(found.pk, 1)
-        spent = sum_call_costs(turns)
-        last = [serialize_record(turn, spent.get(turn.turn_id)) for turn in turns]
-        return Response({**_conversation_document(found), "lastTurn": last[0] if last else None})
+        conversation = parameters.get_conversation(request, conversation_id)
+        turns, _ = queries.read_turn_page(conversation.pk, 1)
+        context = {"costs": sum_call_costs(turns), "redaction": Redaction.of(configuration().current())}
+        answer = {"conversation": conversation, "lastTurn": turns[0] if turns else None}
+        return Response(ConversationSerializer(answer, context=context).data)
 
 
 class TurnsView(OwnScopeMixin, APIView):
@@ -99,15 +107,13 @@ class TurnsView(OwnScopeMixin, APIView):
         turn_no = cursor.position[0] if cursor else None
         newer = cursor is not None and cursor.after
         turns, more = queries.read_turn_page(key, size, None if newer else turn_no, turn_no if newer else None)
-        spent = sum_call_costs(turns)
         older_end, newer_end = (turns[-1].turn_no, turns[0].turn_no) if turns else (None, None)
-        return Response(
-            {
-                "next": _format_cursor(False, older_end) if newer or more else None,
-                "previous": _format_cursor(True, newer_end) if cursor and (more or not newer) else None,
-                "results": [serialize_record(turn, spent.get(turn.turn_id)) for turn in turns],
-            }
-        )
+        page = {
+            "next": _make_cursor(False, older_end) if newer or more else None,
+            "previous": _make_cursor(True, newer_end) if cursor and (more or not newer) else None,
+            "results": turns,
+        }
+        return Response(TurnPageSerializer(page, context={"costs": sum_call_costs(turns)}).data)
 
 
 class TurnTraceView(OwnScopeMixin, APIView):
@@ -125,30 +131,11 @@ class TurnTraceView(OwnScopeMixin, APIView):
         """
         key = parameters.get_conversation(request, conversation_id).pk
         wanted = parameters.parse_number(turn_no, "turnNo")
-        found = read_turn_trace(key, wanted)
-        if found is None:
+        trace = read_turn_trace(key, wanted)
+        if trace is None:
             raise ConversationNotFound(f"This conversation has no turn {wanted}.")
-        return Response(found)
+        return Response(trace)
 
 
-def _conversation_document(row: CeConversation) -> dict[str, Any]:
-    # Data that is masked in events is masked here too.
-    masks = Redaction.of(configuration().current())
-    return {
-        "conversationId": str(row.pk),
-        "status": row.status,
-        "lifecycle": row.lifecycle,
-        "lifecycleDetail": masks.document(row.lifecycle_detail),
-        "intent": row.intent_code,
-        "state": row.state_code,
-        "context": masks.document(row.context_json),
-        "channel": row.channel,
-        "participant": row.remote_jid,
-        "turnCount": row.turn_count,
-        "createdAt": row.created_at.isoformat(),
-        "updatedAt": row.updated_at.isoformat(),
-    }
-
-
-def _format_cursor(after: bool, turn_no: int | None) -> str | None:
-    return None if turn_no is None else str(Cursor(after, (turn_no, 0)))
+def _make_cursor(after: bool, turn_no: int | None) -> Cursor | None:
+    return None if turn_no is None else Cursor(after, (turn_no, 0))

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 
 from audit.api import access_scope, parameters
 from audit.api.parameters import EventSelection
-from audit.api.serializers import serialize_event
+from audit.api.serializers import EventSerializer
 from audit.models import CeAudit
 from audit.record import queries
 from audit.record.expand import Event, expand_events, select_steps
@@ -21,6 +21,8 @@ from convengine.server.api.parsers import OrjsonRenderer
 NDJSON = "application/x-ndjson"
 #: Events per batch; fewer if each may need the whole turn before it.
 PAGE_SIZE, SELECTIVE_PAGE_SIZE = 500, 100
+#: Has no state of a request, so one serves all lines.
+_EVENTS = EventSerializer()
 
 
 class LinesRenderer(OrjsonRenderer):
@@ -60,7 +62,7 @@ def iterate_events(key: uuid.UUID, wanted: EventFilter, shown: EventSelection) -
 
 def _event_documents(found: Iterable[Event], prompts: bool) -> Iterator[dict[str, Any]]:
     for event in found:
-        document = serialize_event(event)
+        document = _EVENTS.to_representation(event)
         yield document if prompts else access_scope.strip_prompts(document)
 
 

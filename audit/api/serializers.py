@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from audit.narration import Tone
+from audit.narration import Fact, RowRef, Sentence, Tone
 from audit.record.expand import Event
-from convengine.server.api.serializers import quote_value, unknown_field
+from convengine.server.api.serializers import ComputedField, IsoDateTimeField, quote_value, unknown_field
 
 
 class ClosedSerializer(serializers.Serializer[Any]):
@@ -27,36 +28,22 @@ class ClosedSerializer(serializers.Serializer[Any]):
             )
 
 
-class EventSerializer(serializers.Serializer[Any]):
+class EventSerializer(serializers.Serializer[Event]):
     """One stage that a turn reached."""
 
     auditId = serializers.IntegerField(
-        allow_null=True, help_text="Null for an event that has no row of its own: it follows from PIPELINE_TIMING."
+        source="row.audit_id",
+        allow_null=True,
+        help_text="Null for an event that has no row of its own: it follows from PIPELINE_TIMING.",
     )
-    conversationId = serializers.UUIDField()
-    stage = serializers.CharField()
+    conversationId = serializers.UUIDField(source="row.conversation_id")
+    stage = serializers.CharField(source="row.stage")
     payload = serializers.JSONField()
-    createdAt = serializers.DateTimeField()
-    turnId = serializers.UUIDField(allow_null=True)
-    turnNo = serializers.IntegerField(allow_null=True)
-    seq = serializers.IntegerField()
-    configVersion = serializers.IntegerField(allow_null=True)
-
-
-def serialize_event(event: Event) -> dict[str, Any]:
-    """A whole event as JSON."""
-    row = event.row
-    return {
-        "auditId": row.audit_id,
-        "conversationId": str(row.conversation_id),
-        "stage": row.stage,
-        "payload": event.payload,
-        "createdAt": row.created_at.isoformat(),
-        "turnId": str(row.turn_id) if row.turn_id else None,
-        "turnNo": row.turn_no,
-        "seq": row.seq,
-        "configVersion": row.config_version,
-    }
+    createdAt = IsoDateTimeField(source="row.created_at")
+    turnId = serializers.UUIDField(source="row.turn_id", allow_null=True)
+    turnNo = serializers.IntegerField(source="row.turn_no", allow_null=True)
+    seq = serializers.IntegerField(source="row.seq")
+    configVersion = serializers.IntegerField(source="row.config_version", allow_null=True)
 
 
 class EventPageSerializer(serializers.Serializer[Any]):
@@ -86,23 +73,42 @@ class WhySerializer(serializers.Serializer[Any]):
     decisions = serializers.ListField(child=serializers.JSONField())
 
 
-class SentenceSerializer(serializers.Serializer[Any]):
+class SentenceSerializer(serializers.Serializer[Sentence]):
     """One sentence of an account. `parts` are its words, and facts with the event and the place where each stands."""
 
     text = serializers.CharField()
     kind = serializers.CharField()
     family = serializers.CharField()
-    tone = serializers.ChoiceField(choices=[tone.value for tone in Tone])
+    tone = serializers.ChoiceField(source="tone.value", choices=[tone.value for tone in Tone])
     seqs = serializers.ListField(child=serializers.IntegerField())
-    rows = serializers.ListField(child=serializers.JSONField())
-    parts = serializers.ListField(child=serializers.JSONField())
+    rows = ComputedField()
+    parts = ComputedField()
+
+    @extend_schema_field(serializers.ListField(child=serializers.JSONField()))
+    def get_rows(self, sentence: Sentence) -> list[Any]:
+        return [_describe_row(row) for row in sentence.rows]
+
+    @extend_schema_field(serializers.ListField(child=serializers.JSONField()))
+    def get_parts(self, sentence: Sentence) -> list[Any]:
+        return [{"text": part} if isinstance(part, str) else _describe_fact(part) for part in sentence.parts]
+
+
+def _describe_row(row: RowRef) -> dict[str, Any]:
+    return {"table": row.table, "id": row.pk}
+
+
+def _describe_fact(fact: Fact) -> dict[str, Any]:
+    document: dict[str, Any] = {"text": fact.text, "seq": fact.seq, "path": list(fact.path)}
+    if fact.row:
+        document["row"] = _describe_row(fact.row)
+    return document | ({"column": fact.column} if fact.column else {})
 
 
 class AccountSerializer(serializers.Serializer[Any]):
     """One turn in plain words."""
 
-    conversationId = serializers.UUIDField()
-    turnNo = serializers.IntegerField()
-    turnId = serializers.UUIDField()
-    configVersion = serializers.IntegerField()
+    conversationId = serializers.UUIDField(source="turn.conversation_id")
+    turnNo = serializers.IntegerField(source="turn.turn_no")
+    turnId = serializers.UUIDField(source="turn.turn_id")
+    configVersion = serializers.IntegerField(source="turn.config_version")
     sentences = SentenceSerializer(many=True)

@@ -12,31 +12,43 @@ from rest_framework.views import APIView
 from audit.api.access_scope import SCOPE_OWN, SCOPE_WORKSPACE
 from convengine.engine.stages import STAGES, stored_names
 from convengine.engine.steps.containers.stages import CONTAINER_DATA_ATTACHED
-from convengine.engine.turn.stage import Family, is_error
-from convengine.server.api.serializers import FailureSerializer
+from convengine.engine.turn.stage import Family, Stage, is_error
+from convengine.server.api.serializers import ComputedField, FailureSerializer
 
 
-class StageSerializer(serializers.Serializer[Any]):
+class StageSerializer(serializers.Serializer[Stage]):
     """One stage."""
 
-    stage = serializers.CharField()
+    stage = serializers.CharField(source="*")
     label = serializers.CharField(help_text="The name in words.")  # type: ignore[assignment]
-    family = serializers.ChoiceField(choices=[family.value for family in Family])
-    description = serializers.CharField()
+    family = serializers.ChoiceField(source="family.value", choices=[family.value for family in Family])
+    description = serializers.CharField(source="help")
     steps = serializers.ListField(
         child=serializers.CharField(), help_text="The steps that write it; none where any does, or none runs."
     )
     payload = serializers.ListField(
+        source="keys",
         child=serializers.CharField(),
         help_text="The keys of its payload besides `_meta`. Each key is optional.",
     )
-    freePayload = serializers.BooleanField(help_text="True where the keys are those of what was fetched.")
-    storedAs = serializers.ListField(
-        child=serializers.CharField(), help_text="Its name in events; those of rules also say whose pass it was."
+    freePayload = ComputedField(help_text="True where the keys are those of what was fetched.")
+    storedAs = ComputedField(help_text="Its name in events; those of rules also say whose pass it was.")
+    error = ComputedField(help_text="True where the audit level ERROR_ONLY keeps it.")
+    alwaysRecorded = serializers.BooleanField(
+        source="always_recorded", help_text="True where no setting leaves it out."
     )
-    error = serializers.BooleanField(help_text="True where the audit level ERROR_ONLY keeps it.")
-    alwaysRecorded = serializers.BooleanField(help_text="True where no setting leaves it out.")
-    wholeMeta = serializers.BooleanField(help_text="True where `_meta` has params, context and session unasked.")
+    wholeMeta = serializers.BooleanField(
+        source="whole_meta", help_text="True where `_meta` has params, context and session unasked."
+    )
+
+    def get_freePayload(self, stage: Stage) -> bool:
+        return stage is CONTAINER_DATA_ATTACHED
+
+    def get_storedAs(self, stage: Stage) -> list[str]:
+        return stored_names(stage)
+
+    def get_error(self, stage: Stage) -> bool:
+        return is_error(stage)
 
 
 class StagesSerializer(serializers.Serializer[Any]):
@@ -56,24 +68,9 @@ class StagesView(APIView):
     )
     def get(self, request: Request) -> Response:
         """The stages that events may have, in the order of a turn; a deployment's own are not among them."""
-        return Response({"stages": _build_catalogue()})
+        return Response(_build_catalogue())
 
 
 @cache
-def _build_catalogue() -> list[dict[str, Any]]:
-    return [
-        {
-            "stage": str(stage),
-            "label": stage.label,
-            "family": stage.family.value,
-            "description": stage.help,
-            "steps": stage.steps,
-            "payload": stage.keys,
-            "freePayload": stage is CONTAINER_DATA_ATTACHED,
-            "storedAs": stored_names(stage),
-            "error": is_error(stage),
-            "alwaysRecorded": stage.always_recorded,
-            "wholeMeta": stage.whole_meta,
-        }
-        for stage in STAGES.values()
-    ]
+def _build_catalogue() -> dict[str, Any]:
+    return dict(StagesSerializer({"stages": STAGES.values()}).data)

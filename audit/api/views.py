@@ -19,7 +19,6 @@ from audit.api.serializers import (
     EventSerializer,
     TraceSerializer,
     WhySerializer,
-    serialize_event,
 )
 from audit.narration import narrate_turn
 from audit.narration.why import explain_decisions
@@ -86,27 +85,22 @@ class EventsView(OwnScopeMixin, APIView):
         key = parameters.get_conversation(request, conversation_id).pk
         wanted, shown = parameters.read_event_filter(request), parameters.read_event_selection(request)
         if parameters.is_unpaged(request):
-            return Response(
-                [
-                    serialize_event(event)
-                    for event in expand_page(queries.read_page(key, wanted, None, _MAX_UNPAGED), shown)
-                ]
-            )
+            events = expand_page(queries.read_page(key, wanted, None, _MAX_UNPAGED), shown)
+            return Response(EventSerializer(events, many=True).data)
         size = _FULL_META_PAGE if shown.full_meta else _FILTERED_PAGE if wanted.selective else _PAGE
         cursor = Cursor.read(request.query_params.get("cursor"))
         if cursor is not None and not cursor.after:
             # The row of the request comes after it.
-            found = queries.read_page_before(key, wanted, cursor.position, size)._replace(more=True)
+            page = queries.read_page_before(key, wanted, cursor.position, size)._replace(more=True)
         else:
-            found = queries.read_page(key, wanted, cursor.position if cursor else None, size)
-        rows = found.rows
-        return Response(
-            {
-                "next": str(Cursor(True, event_position(rows[-1]))) if rows and found.more else None,
-                "previous": str(Cursor(False, event_position(rows[0]))) if rows and cursor else None,
-                "results": [serialize_event(event) for event in expand_page(found, shown)],
-            }
-        )
+            page = queries.read_page(key, wanted, cursor.position if cursor else None, size)
+        rows = page.rows
+        answer = {
+            "next": Cursor(True, event_position(rows[-1])) if rows and page.more else None,
+            "previous": Cursor(False, event_position(rows[0])) if rows and cursor else None,
+            "results": expand_page(page, shown),
+        }
+        return Response(EventPageSerializer(answer).data)
 
 
 class TraceView(OwnScopeMixin, APIView):
@@ -135,8 +129,8 @@ class TraceView(OwnScopeMixin, APIView):
             numbers = queries.newest_turn_numbers(key, before, _TURNS)
             previous = numbers[0] if len(numbers) == _TURNS and numbers[0] > 1 else None
         events = expand_events(queries.read_turns(key, numbers))
-        found = build_trace(str(key), events, queries.read_records(key, numbers))
-        return Response({**found, "previous": previous})
+        trace = build_trace(str(key), events, queries.read_records(key, numbers))
+        return Response({**trace, "previous": previous})
 
 
 class WhyView(APIView):
@@ -161,7 +155,8 @@ class WhyView(APIView):
         events = list(expand_events(queries.read_turns(key, [turn_no])))
         if not events:
             raise ConversationNotFound(f"This conversation has no turn {turn_no}.")
-        return Response({"conversationId": str(key), "turnNo": turn_no, **explain_decisions(events, limit)})
+        answer = {"conversationId": key, "turnNo": turn_no, **explain_decisions(events, limit)}
+        return Response(WhySerializer(answer).data)
 
 
 class NarrationView(APIView):
@@ -181,16 +176,7 @@ class NarrationView(APIView):
         events = list(expand_events(queries.read_turns(key, [turn_no])))
         if not events:
             raise ConversationNotFound(f"This conversation has no turn {turn_no}.")
-        row = events[0].row
-        return Response(
-            {
-                "conversationId": str(key),
-                "turnNo": turn_no,
-                "turnId": str(row.turn_id),
-                "configVersion": row.config_version,
-                "sentences": [sentence.as_json() for sentence in narrate_turn(events)],
-            }
-        )
+        return Response(AccountSerializer({"turn": events[0].row, "sentences": narrate_turn(events)}).data)
 
 
 def _is_compat(request: Request) -> bool:

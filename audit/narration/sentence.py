@@ -31,13 +31,6 @@ class Fact:
     #: The column of that row, if the text comes from the release; else blank.
     column: str = ""
 
-    def as_json(self) -> dict[str, Json]:
-        """The fact for the API."""
-        document: dict[str, Json] = {"text": self.text, "seq": self.seq, "path": list(self.path)}
-        if self.row:
-            document["row"] = {"table": self.row.table, "id": self.row.pk}
-        return document | ({"column": self.column} if self.column else {})
-
 
 Part = str | Fact
 Parts = tuple[Part, ...]
@@ -72,15 +65,3 @@ class Sentence:
     def rows(self) -> Sequence[RowRef]:
         """Its rows, without duplicates."""
         return list(dict.fromkeys(fact.row for fact in self.facts if fact.row))
-
-    def as_json(self) -> dict[str, Json]:
-        """The sentence for the API."""
-        return {
-            "text": self.text,
-            "kind": self.kind,
-            "family": self.family,
-            "tone": self.tone.value,
-            "seqs": list(self.seqs),
-            "rows": [{"table": row.table, "id": row.pk} for row in self.rows],
-            "parts": [{"text": part} if isinstance(part, str) else part.as_json() for part in self.parts],
-        }

@@ -1,29 +1,34 @@
 """A turn record as JSON, as in every endpoint that lists turns."""
 
-from decimal import Decimal
-from typing import Any
-
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from convengine.server.api.serializers import ComputedField, IsoDateTimeField
 from convengine.server.sessions.models import CeConversationHistory
 
 
-class TurnSerializer(serializers.Serializer[Any]):
-    """One turn."""
+class TurnSerializer(serializers.Serializer[CeConversationHistory]):
+    """One turn. The context has the `costs` of model calls by turn id."""
 
-    turnId = serializers.UUIDField()
-    turnNo = serializers.IntegerField()
-    startedAt = serializers.DateTimeField()
+    turnId = serializers.UUIDField(source="turn_id")
+    turnNo = serializers.IntegerField(source="turn_no")
+    startedAt = IsoDateTimeField(source="created_at")
     status = serializers.CharField()
-    errorCode = serializers.CharField(allow_null=True)
-    intent = serializers.CharField()
-    state = serializers.CharField()
-    configVersion = serializers.IntegerField()
-    durationMs = serializers.IntegerField(allow_null=True)
-    cost = serializers.DecimalField(max_digits=18, decimal_places=9, allow_null=True)
-    userText = serializers.CharField(allow_null=True)
+    errorCode = serializers.CharField(source="error_code", allow_null=True)
+    intent = serializers.CharField(source="intent_code")
+    state = serializers.CharField(source="state_code")
+    configVersion = serializers.IntegerField(source="config_version")
+    durationMs = serializers.IntegerField(source="duration_ms", allow_null=True)
+    cost = ComputedField()
+    userText = serializers.CharField(source="user_input", allow_null=True)
     # Null too, as any JSON value: with `allow_null` the schema would match null twice, and so refuse it.
-    answer = serializers.JSONField()
+    answer = serializers.JSONField(source="assistant_output")
+
+    @extend_schema_field(serializers.DecimalField(max_digits=18, decimal_places=9, allow_null=True))
+    def get_cost(self, turn: CeConversationHistory) -> str | None:
+        """Null without a price."""
+        cost = self.context["costs"].get(turn.turn_id)
+        return None if cost is None else f"{cost:f}"
 
 
 class TurnRecordSerializer(TurnSerializer):
@@ -32,37 +37,9 @@ class TurnRecordSerializer(TurnSerializer):
     source = serializers.CharField(  # type: ignore[assignment]
         help_text="TURN, or EXTERNAL for a turn handled elsewhere."
     )
-    errorMessage = serializers.CharField(allow_null=True)
-    contextEpoch = serializers.IntegerField(help_text="Grows by one with every reset.")
+    errorMessage = serializers.CharField(source="error_message", allow_null=True)
+    contextEpoch = serializers.IntegerField(source="context_epoch", help_text="Grows by one with every reset.")
     replayable = serializers.BooleanField()
-    auditIncomplete = serializers.BooleanField(help_text="True where an event of the turn was lost.")
-
-
-def serialize_turn(turn: CeConversationHistory, cost: Decimal | None) -> dict[str, Any]:
-    """A turn, and the cost of its model calls; null without a price."""
-    return {
-        "turnId": str(turn.turn_id),
-        "turnNo": turn.turn_no,
-        "startedAt": turn.created_at.isoformat(),
-        "status": turn.status,
-        "errorCode": turn.error_code,
-        "intent": turn.intent_code,
-        "state": turn.state_code,
-        "configVersion": turn.config_version,
-        "durationMs": turn.duration_ms,
-        "cost": None if cost is None else f"{cost:f}",
-        "userText": turn.user_input,
-        "answer": turn.assistant_output,
-    }
-
-
-def serialize_record(turn: CeConversationHistory, cost: Decimal | None) -> dict[str, Any]:
-    """The same with the rest of the record."""
-    return {
-        **serialize_turn(turn, cost),
-        "source": turn.source,
-        "errorMessage": turn.error_message,
-        "contextEpoch": turn.context_epoch,
-        "replayable": turn.replayable,
-        "auditIncomplete": turn.audit_incomplete,
-    }
+    auditIncomplete = serializers.BooleanField(
+        source="audit_incomplete", help_text="True where an event of the turn was lost."
+    )

@@ -12,14 +12,14 @@ from rest_framework.views import APIView
 
 from audit.api.parameters import read_page_size
 from audit.record.queries import sum_call_costs
-from audit.record.turn_record import TurnSerializer, serialize_turn
+from audit.record.turn_record import TurnSerializer
 from audit.search.form import FindForm
 from audit.search.query import SearchQuery
 from audit.search.results import read_turns
 from audit.search.walk import Cursor, find_turns
 from convengine.engine.errors import RequestInvalid
 from convengine.server.api.models import CeApiKey
-from convengine.server.api.serializers import FailureSerializer
+from convengine.server.api.serializers import FailureSerializer, IsoDateTimeField
 
 PAGE, MOST = 50, 200
 _PAGING = {"cursor", "limit"}
@@ -36,9 +36,9 @@ _KINDS: Mapping[str, Any] = {
 class FoundTurnSerializer(TurnSerializer):
     """One turn, and whose it is."""
 
-    conversationId = serializers.UUIDField()
-    channel = serializers.CharField()
-    participant = serializers.CharField()
+    conversationId = serializers.UUIDField(source="conversation_id")
+    channel = serializers.CharField(source="conversation.channel")
+    participant = serializers.CharField(source="conversation.remote_jid")
 
 
 class FoundPageSerializer(serializers.Serializer[Any]):
@@ -46,7 +46,7 @@ class FoundPageSerializer(serializers.Serializer[Any]):
 
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
-    lookedBackTo = serializers.DateTimeField(allow_null=True)
+    lookedBackTo = IsoDateTimeField(allow_null=True)
     results = FoundTurnSerializer(many=True)
 
 
@@ -90,15 +90,8 @@ class FindView(APIView):
         """
         found = find_turns(_read_query(request), _read_cursor(request), read_page_size(request, PAGE, MOST))
         turns = read_turns(found.matches)
-        spent = sum_call_costs(turns)
-        return Response(
-            {
-                "next": str(found.older) if found.older else None,
-                "previous": str(found.newer) if found.newer else None,
-                "lookedBackTo": found.paused,
-                "results": [_turn_document(turn, spent.get(turn.turn_id)) for turn in turns],
-            }
-        )
+        page = {"next": found.older, "previous": found.newer, "lookedBackTo": found.paused, "results": turns}
+        return Response(FoundPageSerializer(page, context={"costs": sum_call_costs(turns)}).data)
 
 
 def _read_query(request: Request) -> SearchQuery:
@@ -125,12 +118,3 @@ def _read_cursor(request: Request) -> Cursor | None:
             fields={"cursor": [f"{text!r} is not a cursor of this endpoint. Use one from `next` or `previous`."]}
         )
     return cursor
-
-
-def _turn_document(turn: Any, cost: Any) -> dict[str, Any]:
-    return {
-        **serialize_turn(turn, cost),
-        "conversationId": str(turn.conversation_id),
-        "channel": turn.conversation.channel,
-        "participant": turn.conversation.remote_jid,
-    }

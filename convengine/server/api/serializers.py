@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from difflib import get_close_matches
 from typing import Any
 
@@ -11,7 +12,9 @@ from convengine.engine.errors import InputParamsTooLarge, MessageTooLarge
 from convengine.engine.text.compare import shorten, storable
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.params import KEY_SHAPE
+from convengine.server.api import wire
 from convengine.server.deployment import conf
+from convengine.server.turns.take_turn import TurnAnswer
 
 #: Other spellings of request fields.
 ALIASES = {"conversation_id": "conversationId", "input_params": "inputParams"}
@@ -74,6 +77,31 @@ class StrictObjectField(serializers.DictField):
         if data not in (serializers.empty, None) and not isinstance(data, dict):
             raise serializers.ValidationError(f"Must be a JSON object or null, not {quote_value(data)}.")
         return super().run_validation(data)
+
+
+class IsoDateTimeField(serializers.DateTimeField):
+    """A time with its offset in digits (`+00:00`), where the REST framework would write `Z`."""
+
+    def to_representation(self, value: datetime) -> str:
+        return value.isoformat()
+
+
+class StoredObjectField(serializers.DictField):
+    """A JSON object as it is stored."""
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+class ComputedField(serializers.SerializerMethodField):
+    """The result of the serializer's method `get_<name>`.
+
+    Unlike its base it is not described as read-only, which would say nothing about a field of an answer.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.read_only, self.required = False, True
 
 
 class TurnRequestSerializer(serializers.Serializer[Any]):
@@ -230,6 +258,9 @@ class TurnResponseSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text="Only with `?include=trace`: as `GET /api/v1/conversation/{id}/turns/{turnNo}/trace`.",
     )
+
+    def to_representation(self, instance: TurnAnswer) -> dict[str, Any]:
+        return wire.body(instance)
 
 
 class FailureSerializer(serializers.Serializer[Any]):

@@ -1,13 +1,22 @@
 """Request and response of the sessions API (sessions 10)."""
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from convengine.engine.errors import MessageTooLarge
 from convengine.engine.text.compare import storable
+from convengine.engine.threads.lifecycle import CLOSED
+from convengine.engine.threads.resolve import IdleLimits
 from convengine.engine.turn.enums import Lifecycle
+from convengine.engine.turn.payload import to_spoken_text
 from convengine.server.api.serializers import (
+    ComputedField,
+    IsoDateTimeField,
+    StoredObjectField,
     StrictObjectField,
     StrictTextField,
     TurnRequestSerializer,
@@ -15,7 +24,11 @@ from convengine.server.api.serializers import (
     quote_value,
     unknown_field,
 )
+from convengine.server.app_interfaces import configuration
 from convengine.server.deployment import conf
+from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeSessionUnit
+from convengine.server.threads.session_lists import ExplainedTurn
+from convengine.server.turns.take_turn import TurnAnswer
 
 #: Maximum length of the names of a thread.
 _NAME = 200
@@ -114,29 +127,50 @@ class CloseSerializer(Strict):
     reason = NameField(required=False, help_text="Default `closed`.")
 
 
-class SessionSerializer(serializers.Serializer[Any]):
+class SessionSerializer(serializers.Serializer[CeConversation]):
     """One session."""
 
-    session_id = serializers.UUIDField()
     workspace_id = serializers.CharField()
     channel = serializers.CharField()
     remote_jid = serializers.CharField()
-    status = serializers.ChoiceField(choices=["active", "closed"])
-    lifecycle = serializers.ChoiceField(choices=Lifecycle.choices())
-    lifecycle_detail = serializers.DictField(help_text="The open question, the summary, or the reason of the end.")
-    engine_status = serializers.CharField(help_text="RUNNING, or BLOCKED by a policy.")
-    intent = serializers.CharField()
-    state = serializers.CharField()
     turn_count = serializers.IntegerField()
     context_summary = serializers.CharField(allow_blank=True)
-    preferences = serializers.DictField()
+    lifecycle = serializers.ChoiceField(choices=Lifecycle.choices())
+    lifecycle_detail = StoredObjectField(help_text="The open question, the summary, or the reason of the end.")
+    preferences = StoredObjectField()
     mounted_kb_id = serializers.CharField(allow_null=True)
-    created_at = serializers.DateTimeField()
-    last_message_at = serializers.DateTimeField()
-    expires_at = serializers.DateTimeField(
-        allow_null=True, help_text="After this time, a message starts a new session. Null on the plain turn API."
-    )
+    session_id = serializers.UUIDField(source="pk")
+    engine_status = serializers.CharField(source="status", help_text="RUNNING, or BLOCKED by a policy.")
+    intent = serializers.CharField(source="intent_code")
+    state = serializers.CharField(source="state_code")
+    status = ComputedField()
+    created_at = IsoDateTimeField()
+    last_message_at = ComputedField()
+    expires_at = ComputedField()
     previous_session_id = serializers.UUIDField(allow_null=True)
+
+    @extend_schema_field(serializers.ChoiceField(choices=["active", "closed"]))
+    def get_status(self, row: CeConversation) -> str:
+        return "closed" if row.lifecycle in CLOSED else "active"
+
+    @extend_schema_field(serializers.DateTimeField())
+    def get_last_message_at(self, row: CeConversation) -> str:
+        return _last_message_at(row).isoformat()
+
+    @extend_schema_field(
+        serializers.DateTimeField(
+            allow_null=True, help_text="After this time, a message starts a new session. Null on the plain turn API."
+        )
+    )
+    def get_expires_at(self, row: CeConversation) -> str | None:
+        """By the current settings (R21)."""
+        if row.channel == PLAIN_CHANNEL or row.lifecycle in CLOSED:
+            return None
+        return (_last_message_at(row) + IdleLimits.of(configuration().latest, row.channel).end).isoformat()
+
+
+def _last_message_at(row: CeConversation) -> datetime:
+    return row.last_message_at or row.created_at
 
 
 class ExternalAnswerSerializer(serializers.Serializer[Any]):
@@ -146,19 +180,23 @@ class ExternalAnswerSerializer(serializers.Serializer[Any]):
     session = SessionSerializer()
 
 
-class MessageRowSerializer(serializers.Serializer[Any]):
+class MessageRowSerializer(serializers.Serializer[CeConversationHistory]):
     """One turn as its texts."""
 
     turn_no = serializers.IntegerField()
     turn_id = serializers.UUIDField()
-    at = serializers.DateTimeField()
+    at = IsoDateTimeField(source="created_at")
     status = serializers.CharField()
     source = serializers.CharField()  # type: ignore[assignment]
-    user = serializers.CharField(allow_null=True, allow_blank=True)
-    assistant = serializers.CharField(allow_null=True, allow_blank=True)
+    user = serializers.CharField(source="user_input", allow_null=True, allow_blank=True)
+    assistant = ComputedField()
+
+    @extend_schema_field(serializers.CharField(allow_null=True, allow_blank=True))
+    def get_assistant(self, turn: CeConversationHistory) -> str:
+        return to_spoken_text(turn.assistant_output)
 
 
-class UnitSerializer(serializers.Serializer[Any]):
+class UnitSerializer(serializers.Serializer[CeSessionUnit]):
     """One committed session unit."""
 
     unit_id = serializers.IntegerField()
@@ -169,24 +207,24 @@ class UnitSerializer(serializers.Serializer[Any]):
     content_hash = serializers.CharField()
     utility = serializers.ListField()
     phases = serializers.ListField()
-    committed_at = serializers.DateTimeField()
+    committed_at = IsoDateTimeField()
 
 
-class ExplainedTurnSerializer(serializers.Serializer[Any]):
+class ExplainedTurnSerializer(serializers.Serializer[ExplainedTurn]):
     """What happened in one turn, failed or not."""
 
-    turn_no = serializers.IntegerField()
-    turn_id = serializers.UUIDField()
-    at = serializers.DateTimeField()
-    status = serializers.CharField()
-    duration_ms = serializers.IntegerField(allow_null=True)
-    config_version = serializers.IntegerField()
+    turn_no = serializers.IntegerField(source="turn.turn_no")
+    turn_id = serializers.UUIDField(source="turn.turn_id")
+    at = IsoDateTimeField(source="turn.created_at")
+    status = serializers.CharField(source="turn.status")
+    duration_ms = serializers.IntegerField(source="turn.duration_ms", allow_null=True)
+    config_version = serializers.IntegerField(source="turn.config_version")
     request = serializers.DictField(help_text="The message, the names of the params, channel, and why this session.")
     preferences = serializers.DictField()
     error = serializers.DictField(allow_null=True)
     response_preview = serializers.CharField(allow_blank=True, help_text="The first 200 characters.")
-    response = serializers.JSONField()
-    trace = serializers.DictField(help_text="`nodes`: steps with timings and outcome; `edges`: order, and rules.")
+    response = serializers.JSONField(source="turn.assistant_output")
+    trace = StoredObjectField(help_text="`nodes`: steps with timings and outcome; `edges`: order, and rules.")
 
 
 class ExplainabilitySerializer(serializers.Serializer[Any]):
@@ -220,20 +258,27 @@ class SessionsSerializer(serializers.Serializer[Any]):
     next = serializers.CharField(allow_null=True, help_text="The `cursor` of the next page; null on the last.")
 
 
-class ResolvedSerializer(ExternalAnswerSerializer):
+class ResolvedSerializer(serializers.Serializer[Any]):
     """The session of a message, and the reason."""
 
-    session_id = serializers.UUIDField()
-    decision = serializers.ChoiceField(choices=["new", "continue"])
-    reason = serializers.CharField()
+    ok = serializers.BooleanField()
+    session_id = serializers.UUIDField(source="session.pk")
+    decision = serializers.ChoiceField(source="resolved.decision", choices=["new", "continue"])
+    reason = serializers.CharField(source="resolved.reason.value")
+    session = SessionSerializer()
 
 
 class AnsweredSerializer(ResolvedSerializer):
     """The same, and the turn."""
 
-    message_intent = serializers.CharField(allow_null=True)
-    reply = serializers.CharField(allow_null=True, allow_blank=True, help_text="The answer's words.")
+    message_intent = serializers.CharField(source="turn.session.input_params.message_intent", allow_null=True)
+    reply = ComputedField()
     turn = TurnResponseSerializer()
+
+    @extend_schema_field(serializers.CharField(allow_null=True, allow_blank=True, help_text="The answer's words."))
+    def get_reply(self, answer: Mapping[str, Any]) -> str | None:
+        turn: TurnAnswer = answer["turn"]
+        return to_spoken_text(turn.session.last_assistant) if turn.error is None else None
 
 
 class SessionFailureSerializer(serializers.Serializer[Any]):

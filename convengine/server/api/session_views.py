@@ -10,9 +10,8 @@ from rest_framework.response import Response
 from convengine.engine.errors import RequestInvalid
 from convengine.engine.text.compare import storable
 from convengine.engine.turn.enums import Lifecycle
-from convengine.server.api import session_serializers as wanted
+from convengine.server.api import session_serializers as serializers
 from convengine.server.api.serializers import quote_value
-from convengine.server.api.session_wire import session_json
 from convengine.server.api.workspace_view import FAILURES, WorkspaceView
 from convengine.server.threads import external_changes, session_lists
 
@@ -30,7 +29,7 @@ class SessionsView(WorkspaceView):
             OpenApiParameter("workspace_id", {"type": "string", "minLength": 1}, required=True),
             OpenApiParameter("channel", str),
             OpenApiParameter("remote_jid", str),
-            OpenApiParameter("lifecycle", {"type": "string", "enum": [one.value for one in Lifecycle]}),
+            OpenApiParameter("lifecycle", {"type": "string", "enum": [lifecycle.value for lifecycle in Lifecycle]}),
             OpenApiParameter("cursor", {"type": "string", "format": "uuid"}, description="From `next` of a page."),
             OpenApiParameter(
                 "limit",
@@ -38,7 +37,7 @@ class SessionsView(WorkspaceView):
                 description=f"Default {session_lists.PAGE}.",
             ),
         ],
-        responses={200: wanted.SessionsSerializer, **FAILURES},
+        responses={200: serializers.SessionsSerializer, **FAILURES},
     )
     def get(self, request: Request) -> Response:
         """Sessions of the workspace, newest first."""
@@ -52,9 +51,9 @@ class SessionsView(WorkspaceView):
             raise RequestInvalid(fields={"lifecycle": [f"There is no {filters['lifecycle']!r}. Known: {known}."]})
         workspace = self.workspace(request, given["workspace_id"])
         rows, following = session_lists.list_sessions(
-            {"workspace_id": workspace, **filters}, given.get("cursor"), _limit(given.get("limit"))
+            {"workspace_id": workspace, **filters}, given.get("cursor"), _read_limit(given.get("limit"))
         )
-        return Response({"ok": True, "sessions": [session_json(row) for row in rows], "next": following})
+        return Response(serializers.SessionsSerializer({"ok": True, "sessions": rows, "next": following}).data)
 
 
 class SessionView(WorkspaceView):
@@ -73,38 +72,38 @@ class SessionView(WorkspaceView):
                 description="Lists to add, the newest 50 of each; `links` leads to the rest.",
             ),
         ],
-        responses={200: wanted.OneSessionSerializer, **FAILURES},
+        responses={200: serializers.OneSessionSerializer, **FAILURES},
     )
     def get(self, request: Request, session_id: str) -> Response:
         """One session."""
         row, parts = self.session(request, session_id), _read_included_parts(request)
-        found: dict[str, Any] = {"ok": True, "session": session_json(row)}
+        answer: dict[str, Any] = {"ok": True, "session": row}
         if "messages" in parts:
-            found["messages"] = session_lists.list_messages(row)
+            answer["messages"] = session_lists.list_messages(row)
         if "units" in parts:
-            found["units"] = session_lists.list_units(row, session_lists.PAGE)
+            answer["units"] = session_lists.list_units(row, session_lists.PAGE)
         if "explainability" in parts:
-            found["explainability"] = session_lists.explain_turns(row, session_lists.PAGE)
+            answer["explainability"] = session_lists.explain_turns(row, session_lists.PAGE)
         if parts:
-            found["links"] = session_lists.list_links(f"/api/v1/sessions/{row.pk}", parts)
-        return Response(found)
+            answer["links"] = session_lists.list_links(f"/api/v1/sessions/{row.pk}", parts)
+        return Response(serializers.OneSessionSerializer(answer).data)
 
     @extend_schema(
         operation_id="record_external_turn",
         parameters=[_ID],
-        request=wanted.ExternalTurnSerializer,
-        responses={200: wanted.ExternalAnswerSerializer, **FAILURES},
+        request=serializers.ExternalTurnSerializer,
+        responses={200: serializers.ExternalAnswerSerializer, **FAILURES},
     )
     def patch(self, request: Request, session_id: str) -> Response:
         """Record a turn that was handled elsewhere."""
-        given = self.read(wanted.ExternalTurnSerializer, request)
+        given = self.read(serializers.ExternalTurnSerializer, request)
         workspace = self.workspace(request, given.get("workspace_id"))
         # In stored form, because an id has several spellings.
         key = str(self.session(request, session_id).pk)
         row = external_changes.record_external_turn(
             key, workspace, given["user_message"], given["assistant_response"], given.get("action_type")
         )
-        return Response({"ok": True, "session": session_json(row)})
+        return Response(serializers.ExternalAnswerSerializer({"ok": True, "session": row}).data)
 
 
 class CloseView(WorkspaceView):
@@ -113,27 +112,28 @@ class CloseView(WorkspaceView):
     @extend_schema(
         operation_id="close_session",
         parameters=[_ID],
-        request=wanted.CloseSerializer,
-        responses={200: wanted.ExternalAnswerSerializer, **FAILURES},
+        request=serializers.CloseSerializer,
+        responses={200: serializers.ExternalAnswerSerializer, **FAILURES},
     )
     def post(self, request: Request, session_id: str) -> Response:
         """Close a session now; a closed one stays as it is."""
-        given = self.read(wanted.CloseSerializer, request)
+        given = self.read(serializers.CloseSerializer, request)
         workspace = self.workspace(request, given.get("workspace_id"))
         key = str(self.session(request, session_id).pk)
         row = external_changes.close_session(key, workspace, given.get("reason") or "closed")
-        return Response({"ok": True, "session": session_json(row)})
+        return Response(serializers.ExternalAnswerSerializer({"ok": True, "session": row}).data)
 
 
 class UnitsView(WorkspaceView):
     """`GET /api/v1/sessions/{session_id}/units`."""
 
     @extend_schema(
-        operation_id="read_session_units", parameters=[_ID], responses={200: wanted.UnitsSerializer, **FAILURES}
+        operation_id="read_session_units", parameters=[_ID], responses={200: serializers.UnitsSerializer, **FAILURES}
     )
     def get(self, request: Request, session_id: str) -> Response:
         """The committed session units, oldest first."""
-        return Response({"ok": True, "units": session_lists.list_units(self.session(request, session_id))})
+        units = session_lists.list_units(self.session(request, session_id))
+        return Response(serializers.UnitsSerializer({"ok": True, "units": units}).data)
 
 
 class ExplainabilityView(WorkspaceView):
@@ -142,11 +142,12 @@ class ExplainabilityView(WorkspaceView):
     @extend_schema(
         operation_id="read_session_explainability",
         parameters=[_ID],
-        responses={200: wanted.ExplainabilitySerializer, **FAILURES},
+        responses={200: serializers.ExplainabilitySerializer, **FAILURES},
     )
     def get(self, request: Request, session_id: str) -> Response:
         """What happened in the last turns, failed ones too, newest first."""
-        return Response({"ok": True, "turns": session_lists.explain_turns(self.session(request, session_id))})
+        turns = session_lists.explain_turns(self.session(request, session_id))
+        return Response(serializers.ExplainabilitySerializer({"ok": True, "turns": turns}).data)
 
 
 def _read_included_parts(request: Request) -> list[str]:
@@ -158,7 +159,7 @@ def _read_included_parts(request: Request) -> list[str]:
     return parts
 
 
-def _limit(text: str | None) -> int:
+def _read_limit(text: str | None) -> int:
     """The page size. Raises RequestInvalid."""
     if text is None:
         return session_lists.PAGE

@@ -1,5 +1,6 @@
 """Views that name a thread: find or make its session, and take a turn there (sessions 10)."""
 
+from functools import partial
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -8,15 +9,15 @@ from rest_framework.response import Response
 
 from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.turn import TurnRequest
-from convengine.server.api import session_serializers as wanted
+from convengine.server.api import session_serializers as serializers
 from convengine.server.api.models import CeApiKey
-from convengine.server.api.session_wire import answered_json, resolved_json, session_json
 from convengine.server.api.views import idempotency_key
 from convengine.server.api.workspace_view import FAILURES, WorkspaceView
+from convengine.server.sessions.models import CeConversation
 from convengine.server.threads import external_changes
 from convengine.server.threads.find_session import Thread, find_or_begin_session
 from convengine.server.threads.known_preferences import check_preferences
-from convengine.server.threads.take_message import take_message
+from convengine.server.threads.take_message import ThreadAnswer, take_message
 from convengine.server.turns.take_turn import Replayed
 
 
@@ -25,16 +26,15 @@ class ResolveView(WorkspaceView):
 
     @extend_schema(
         operation_id="resolve_session",
-        request=wanted.ResolveSerializer,
-        responses={200: wanted.ResolvedSerializer, **FAILURES},
+        request=serializers.ResolveSerializer,
+        responses={200: serializers.ResolvedSerializer, **FAILURES},
     )
     def post(self, request: Request) -> Response:
         """Find or make the session that a message belongs to."""
-        given = self.read(wanted.ResolveSerializer, request)
-        found = find_or_begin_session(self._thread(request, given), given["user_message"])
-        return Response(
-            resolved_json(found, session_json(external_changes.get_session(found.session_id, given["workspace_id"])))
-        )
+        given = self.read(serializers.ResolveSerializer, request)
+        resolved = find_or_begin_session(self._thread(request, given), given["user_message"])
+        row = external_changes.get_session(resolved.session_id, given["workspace_id"])
+        return Response(serializers.ResolvedSerializer({"ok": True, "resolved": resolved, "session": row}).data)
 
     def _thread(self, request: Request, given: dict[str, Any]) -> Thread:
         assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
@@ -47,7 +47,7 @@ class MessageView(ResolveView):
 
     @extend_schema(
         operation_id="send_session_message",
-        request=wanted.MessageSerializer,
+        request=serializers.MessageSerializer,
         parameters=[
             OpenApiParameter(
                 "Idempotency-Key",
@@ -57,14 +57,14 @@ class MessageView(ResolveView):
             )
         ],
         responses={
-            200: wanted.AnsweredSerializer,
+            200: serializers.AnsweredSerializer,
             **FAILURES,
-            **dict.fromkeys((422, 500, 502, 504), wanted.SessionFailureSerializer),
+            **dict.fromkeys((422, 500, 502, 504), serializers.SessionFailureSerializer),
         },
     )
     def post(self, request: Request) -> Response:
         """Find or make the session of a message, and get the engine's answer."""
-        given = self.read(wanted.MessageSerializer, request)
+        given = self.read(serializers.MessageSerializer, request)
         thread = self._thread(request, given)
         assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
         params, ignored = remove_reserved(given.get("input_params") or {})
@@ -77,14 +77,47 @@ class MessageView(ResolveView):
             workspace_id=thread.workspace_id,
             preferences=check_preferences(given.get("preferences"), thread.workspace_id),
         )
-        answer = take_message(
-            thread, turn, idempotency_key(request, request.auth), lambda found: answered_json(thread, found)
-        )
+        write = partial(_write_answer, thread)
+        answer = take_message(thread, turn, idempotency_key(request, request.auth), write)
         if isinstance(answer, Replayed):
             return Response(answer.body, headers={"X-Idempotent-Replay": "true"})
         error = answer.turn.error
         headers = {"Retry-After": "1"} if error and error.recoverable else {}
-        body = answered_json(thread, answer)
+        body = write(answer)
         if error:
             body |= {"errorCode": error.code, "message": error.message, "recoverable": error.recoverable}
         return Response(body, status=error.status if error else 200, headers=headers)
+
+
+def _write_answer(thread: Thread, answer: ThreadAnswer) -> dict[str, Any]:
+    """The JSON of an answered message."""
+    turn = answer.turn
+    row = _build_session(thread, answer) if turn.error is None else CeConversation.objects.get(pk=turn.conversation_id)
+    parts = {"ok": turn.error is None, "resolved": answer.resolved, "session": row, "turn": turn}
+    return dict(serializers.AnsweredSerializer(parts).data)
+
+
+def _build_session(thread: Thread, answer: ThreadAnswer) -> CeConversation:
+    """The session after the turn, before it is stored."""
+    turn, session = answer.turn, answer.turn.session
+    before, at = turn.before, turn.at
+    assert before is not None  # Every turn that ran has them.
+    assert at is not None
+    return CeConversation(
+        conversation_id=turn.conversation_id,
+        workspace_id=thread.workspace_id,
+        channel=thread.channel,
+        remote_jid=thread.remote_jid,
+        status=session.status,
+        intent_code=session.intent,
+        state_code=session.state,
+        lifecycle=session.lifecycle,
+        lifecycle_detail=session.lifecycle_detail,
+        turn_count=1 if turn.left_id else before.turn_count + 1,
+        context_summary=session.context_summary,
+        preferences=session.preferences,
+        mounted_kb_id=session.mounted_kb_id,
+        created_at=at if turn.left_id else before.created_at or at,
+        last_message_at=at,
+        previous_session_id=turn.left_id or answer.resolved.previous_id,
+    )

@@ -8,14 +8,14 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
-from convengine.server.api import session_serializers as wanted
 from convengine.server.api.authentication import KeyThrottle
 from convengine.server.api.models import CeApiKey
+from convengine.server.api.session_serializers import SessionFailureSerializer
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads import external_changes
 
 #: Possible failures of each of them.
-FAILURES = dict.fromkeys((400, 401, 403, 404, 409, 413, 429, 503), wanted.SessionFailureSerializer)
+FAILURES = dict.fromkeys((400, 401, 403, 404, 409, 413, 429, 503), SessionFailureSerializer)
 
 
 class WorkspaceView(APIView):

@@ -1,7 +1,8 @@
 """Read sessions for callers: limited lists."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q, Subquery
@@ -44,44 +45,39 @@ def _parse_cursor(cursor: str) -> uuid.UUID:
         raise RequestInvalid(fields={"cursor": [f"{cursor!r} is no cursor; take it from `next` of a page."]}) from None
 
 
-def list_messages(row: CeConversation) -> list[dict[str, Json]]:
-    """The newest turns as texts, newest first."""
-    turns = CeConversationHistory.objects.filter(conversation=row).defer("recording").order_by("-turn_no")[:PAGE]
-    return [
-        {
-            "turn_no": turn.turn_no,
-            "turn_id": str(turn.turn_id),
-            "at": turn.created_at.isoformat(),
-            "status": turn.status,
-            "source": turn.source,
-            "user": turn.user_input,
-            "assistant": to_spoken_text(turn.assistant_output),
-        }
-        for turn in turns
-    ]
+def list_messages(row: CeConversation) -> list[CeConversationHistory]:
+    """The newest turns without their recordings, newest first."""
+    return list(CeConversationHistory.objects.filter(conversation=row).defer("recording").order_by("-turn_no")[:PAGE])
 
 
-def list_units(row: CeConversation, newest: int | None = None) -> list[dict[str, Json]]:
+def list_units(row: CeConversation, newest: int | None = None) -> list[CeSessionUnit]:
     """The committed units, oldest first; with a number, only the newest."""
-    found = CeSessionUnit.objects.filter(conversation=row).order_by("-unit_id")
-    chosen = reversed(found if newest is None else found[:newest])
-    return [
-        {
-            "unit_id": unit.unit_id,
-            "kind": unit.kind,
-            "topic": unit.topic,
-            "claim": unit.claim,
-            "source_turn": unit.source_turn,
-            "content_hash": unit.content_hash,
-            "utility": unit.utility,
-            "phases": unit.phases,
-            "committed_at": unit.committed_at.isoformat(),
-        }
-        for unit in chosen
-    ]
+    units = CeSessionUnit.objects.filter(conversation=row).order_by("-unit_id")
+    return list(reversed(units if newest is None else units[:newest]))
 
 
-def explain_turns(row: CeConversation, most: int | None = None) -> list[dict[str, Json]]:
+@dataclass(frozen=True)
+class ExplainedTurn:
+    """A turn with its request and its trace."""
+
+    turn: CeConversationHistory
+    request: dict[str, Json]
+    preferences: Mapping[str, Json]
+    trace: Json
+
+    @property
+    def error(self) -> dict[str, Json] | None:
+        """The error of a failed turn."""
+        turn = self.turn
+        return {"code": turn.error_code, "message": turn.error_message} if turn.error_code else None
+
+    @property
+    def response_preview(self) -> str:
+        """The first characters of the answer."""
+        return shorten(to_spoken_text(self.turn.assistant_output), _PREVIEW)
+
+
+def explain_turns(row: CeConversation, most: int | None = None) -> list[ExplainedTurn]:
     """The explainability log: the last `Session/EXPLAINABILITY_TURNS` turns, including failed ones, newest first."""
     kept = live_settings.read(configuration().latest, EXPLAINABILITY_TURNS).value
     turns = list(CeConversationHistory.objects.filter(conversation=row).order_by("-turn_no")[: min(kept, most or kept)])
@@ -89,22 +85,9 @@ def explain_turns(row: CeConversation, most: int | None = None) -> list[dict[str
     return [_explain_turn(turn, graphs.get(turn.turn_no, {})) for turn in turns]
 
 
-def _explain_turn(turn: CeConversationHistory, graph: Json) -> dict[str, Json]:
+def _explain_turn(turn: CeConversationHistory, graph: Json) -> ExplainedTurn:
     request, preferences = _describe_request(turn)
-    return {
-        "turn_no": turn.turn_no,
-        "turn_id": str(turn.turn_id),
-        "at": turn.created_at.isoformat(),
-        "status": turn.status,
-        "duration_ms": turn.duration_ms,
-        "config_version": turn.config_version,
-        "request": {"message": turn.user_input, **request},
-        "preferences": preferences,
-        "error": {"code": turn.error_code, "message": turn.error_message} if turn.error_code else None,
-        "response_preview": shorten(to_spoken_text(turn.assistant_output), _PREVIEW),
-        "response": turn.assistant_output,
-        "trace": graph,
-    }
+    return ExplainedTurn(turn, {"message": turn.user_input, **request}, preferences, graph)
 
 
 def _describe_request(turn: CeConversationHistory) -> tuple[dict[str, Json], Json]:
@@ -115,13 +98,13 @@ def _describe_request(turn: CeConversationHistory) -> tuple[dict[str, Json], Jso
         return {**names, **known, "source": turn.source}, {}
     recorded = read_recording(turn.recording)
     request = recorded.request
-    told: dict[str, Json] = {
+    described: dict[str, Json] = {
         "input_param_names": sorted(request.input_params),
         "channel": request.channel,
         "resolved": request.resolved,
         "source": turn.source,
     }
-    return told, {**recorded.loaded.conversation.preferences, **request.preferences}
+    return described, {**recorded.loaded.conversation.preferences, **request.preferences}
 
 
 def list_links(address: str, wanted: Sequence[str]) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from audit.api.serializers import SentenceSerializer
 from audit.models import CeAudit
 from audit.narration import narrate_turn
 from audit.narration.narrators import NARRATORS
@@ -94,12 +95,12 @@ def test_a_sentence_names_its_events_and_its_rows() -> None:
     caller.say("hours please", inputParams={"vip": True})
     events = events_of(caller, 1)
 
-    (sentence,) = [one for one in narrate_turn(events) if one.kind == "SET_STATE"]
+    (sentence,) = [candidate for candidate in narrate_turn(events) if candidate.kind == "SET_STATE"]
 
-    stages = {one.row.seq: one.name for one in events}
+    stages = {event.row.seq: event.name for event in events}
     assert {stages[seq] for seq in sentence.seqs} == {"SET_STATE", "RULE_MATCH"}
     assert [(row.table, row.pk) for row in sentence.rows] == [("ce_rule", CeRule.objects.get().pk)]
-    assert sentence.as_json()["parts"][0] == {
+    assert SentenceSerializer(sentence).data["parts"][0] == {
         "text": f"Rule {CeRule.objects.get().pk}",
         "seq": max(sentence.seqs),
         "path": ["ruleId"],

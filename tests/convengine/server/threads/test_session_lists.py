@@ -96,11 +96,12 @@ def test_messages_are_the_newest_fifty_as_words(guest: Participant) -> None:
 
     found = session_lists.list_messages(row)
 
-    assert [one["turn_no"] for one in found] == list(range(52, 2, -1))
-    assert (found[0]["user"], found[0]["assistant"], found[0]["source"]) == ("q52", "", "TURN")
+    assert [turn.turn_no for turn in found] == list(range(52, 2, -1))
+    assert (found[0].user_input, found[0].assistant_output, found[0].source) == ("q52", None, "TURN")
     CeConversationHistory.objects.filter(turn_no__gt=1).delete()
     (first,) = session_lists.list_messages(row)
-    assert (first["user"], first["assistant"], first["status"]) == ("hours", "Nine to five.", "OK")
+    assert (first.user_input, first.status) == ("hours", "OK")
+    assert first.assistant_output["value"] == "Nine to five."
 
 
 def test_units_come_oldest_first_also_the_newest_of_them() -> None:
@@ -110,8 +111,8 @@ def test_units_come_oldest_first_also_the_newest_of_them() -> None:
             conversation=row, kind="FACT", topic=f"t{n}", claim="c", source_turn=n, content_hash=str(n)
         )
 
-    assert [unit["topic"] for unit in session_lists.list_units(row)] == ["t0", "t1", "t2", "t3"]
-    assert [unit["topic"] for unit in session_lists.list_units(row, 2)] == ["t2", "t3"]
+    assert [unit.topic for unit in session_lists.list_units(row)] == ["t0", "t1", "t2", "t3"]
+    assert [unit.topic for unit in session_lists.list_units(row, 2)] == ["t2", "t3"]
 
 
 def test_the_log_tells_what_came_and_what_became_of_it(guest: Participant) -> None:
@@ -119,13 +120,13 @@ def test_the_log_tells_what_came_and_what_became_of_it(guest: Participant) -> No
 
     (turn,) = session_lists.explain_turns(row)
 
-    assert turn["request"] == {
+    assert turn.request == {
         "message": "hours", "input_param_names": ["lang", "tier"], "channel": "whatsapp", "resolved": "first_message",
         "source": "TURN",
     }  # fmt: skip
-    assert (turn["status"], turn["error"], turn["response_preview"]) == ("OK", None, "Nine to five.")
-    assert turn["response"] == {"type": "TEXT", "value": "Nine to five."}
-    assert "ResponseResolutionStep" in [node["id"] for node in turn["trace"]["nodes"]]
+    assert (turn.turn.status, turn.error, turn.response_preview) == ("OK", None, "Nine to five.")
+    assert turn.turn.assistant_output == {"type": "TEXT", "value": "Nine to five."}
+    assert "ResponseResolutionStep" in [node["id"] for node in turn.trace["nodes"]]
 
 
 def test_the_log_tells_what_was_preferred_in_the_turn_that_it_came_with(guest: Participant) -> None:
@@ -133,9 +134,9 @@ def test_the_log_tells_what_was_preferred_in_the_turn_that_it_came_with(guest: P
     guest.say("hours", preferences={"planner": "built-in"})
     row = row_of(guest.say("hours", preferences={"preferredToolSet": "built-in"}))
 
-    told = [turn["preferences"] for turn in session_lists.explain_turns(row)]
+    preferences = [turn.preferences for turn in session_lists.explain_turns(row)]
 
-    assert told == [{"planner": "built-in", "tool_set": "built-in"}, {"planner": "built-in"}, {}]
+    assert preferences == [{"planner": "built-in", "tool_set": "built-in"}, {"planner": "built-in"}, {}]
 
 
 def test_the_preview_has_two_hundred_characters(guest: Participant) -> None:
@@ -144,8 +145,8 @@ def test_the_preview_has_two_hundred_characters(guest: Participant) -> None:
 
     (turn,) = session_lists.explain_turns(row)
 
-    assert len(turn["response_preview"]) == 200
-    assert len(turn["response"]["value"]) == 500
+    assert len(turn.response_preview) == 200
+    assert len(turn.turn.assistant_output["value"]) == 500
 
 
 def test_failed_and_dead_turns_are_in_it(guest: Participant) -> None:
@@ -157,9 +158,9 @@ def test_failed_and_dead_turns_are_in_it(guest: Participant) -> None:
 
     dead, failed, _ = session_lists.explain_turns(row_of(answer))
 
-    assert (failed["status"], failed["error"]["code"]) == ("FAILED", "RESPONSE_MAPPING_NOT_FOUND")
-    assert (dead["error"]["code"], dead["request"]["message"]) == ("LEASE_EXPIRED", "lost words")
-    assert (dead["request"]["input_param_names"], dead["preferences"]) == (["tier"], {})
+    assert (failed.turn.status, (failed.error or {})["code"]) == ("FAILED", "RESPONSE_MAPPING_NOT_FOUND")
+    assert ((dead.error or {})["code"], dead.request["message"]) == ("LEASE_EXPIRED", "lost words")
+    assert (dead.request["input_param_names"], dead.preferences) == (["tier"], {})
 
 
 @pytest.mark.parametrize(
@@ -172,7 +173,7 @@ def test_as_many_turns_are_told_as_the_setting_keeps(
     for text in ("hours", "hours?", "and on sunday?"):
         row = row_of(guest.say(text))
 
-    assert [turn["turn_no"] for turn in session_lists.explain_turns(row, most)] == told
+    assert [turn.turn.turn_no for turn in session_lists.explain_turns(row, most)] == told
 
 
 def test_links_lead_to_what_was_asked_for() -> None:
