@@ -1,4 +1,4 @@
-"""Serializers of the configuration API, for its description."""
+"""Request and response of the configuration API."""
 
 from typing import Any
 
@@ -60,7 +60,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
 
     part = serializers.CharField()
     done = serializers.IntegerField()
-    of = serializers.IntegerField()
+    of = serializers.IntegerField(source="parts")
 
 
 class RunningSerializer(serializers.Serializer[Any]):

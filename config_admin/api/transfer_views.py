@@ -43,8 +43,8 @@ class ImportParser(OrjsonParser):
     @property
     def limit(self) -> int:
         """The limit in bytes."""
-        found: int = conf.get("MAX_IMPORT_BYTES")
-        return found
+        limit: int = conf.get("MAX_IMPORT_BYTES")
+        return limit
 
 
 class LinesRenderer(OrjsonRenderer):
@@ -119,19 +119,23 @@ class ImportView(APIView):
         serializer.is_valid(raise_exception=True)
         given = serializer.validated_data
         try:
-            document = _document(given)
+            document = _read_document(given)
         except FileRefused as error:
             raise RequestInvalid(
                 fields={next(name for name in _FILES if name in given): error.describe_problems()}
             ) from None
-        work = partial(_outcome, document, given, f"API key {request.auth}")
+        work = partial(_judge_or_import, document, given, f"API key {request.auth}")
         if isinstance(request.accepted_renderer, LinesRenderer):
-            return StreamingHttpResponse(_lines(work), content_type=NDJSON, headers={"X-Accel-Buffering": "no"})
+            return StreamingHttpResponse(
+                _report_progress(work), content_type=NDJSON, headers={"X-Accel-Buffering": "no"}
+            )
         status, body = work(ignore_progress)
         return Response(body, status)
 
 
-def _outcome(document: Document, given: dict[str, Any], author: str, progress: Progress) -> tuple[int, dict[str, Any]]:
+def _judge_or_import(
+    document: Document, given: dict[str, Any], author: str, progress: Progress
+) -> tuple[int, dict[str, Any]]:
     """Judge the rows and import them if requested; returns the status and body of the answer."""
     rest, reason = given["rest"], given["reason"] or "Import through the API"
     try:
@@ -145,33 +149,33 @@ def _outcome(document: Document, given: dict[str, Any], author: str, progress: P
     return 200, _serialize_plan(done.plan, applied=True, release=done.release.config_version if done.release else None)
 
 
-def _serialize_plan(found: Plan, *, applied: bool = False, release: int | None = None) -> dict[str, Any]:
-    return {**serialize_plan(found), "applied": applied, "release": release}
+def _serialize_plan(import_plan: Plan, *, applied: bool = False, release: int | None = None) -> dict[str, Any]:
+    return {**serialize_plan(import_plan), "applied": applied, "release": release}
 
 
-def _lines(work: Callable[[Progress], tuple[int, dict[str, Any]]]) -> Iterator[bytes]:
+def _report_progress(work: Callable[[Progress], tuple[int, dict[str, Any]]]) -> Iterator[bytes]:
     """`{"progress": …}` during the work, then `{"status", "result"}`."""
     try:
         for news in follow_work(work):
-            told = {"progress": asdict(news)} if isinstance(news, WorkProgress) else _last(*news.result)
-            yield dumps(told).encode() + b"\n"
+            line = {"progress": asdict(news)} if isinstance(news, WorkProgress) else _final_line(*news.result)
+            yield dumps(line).encode() + b"\n"
     except WorkFailed as error:
-        yield dumps(_last(500, envelope("INTERNAL_ERROR", str(error)))).encode() + b"\n"
+        yield dumps(_final_line(500, envelope("INTERNAL_ERROR", str(error)))).encode() + b"\n"
 
 
-def _last(status: int, result: dict[str, Any]) -> dict[str, Any]:
+def _final_line(status: int, result: dict[str, Any]) -> dict[str, Any]:
     return {"status": status, "result": result}
 
 
-def _document(given: dict[str, Any]) -> Document:
+def _read_document(given: dict[str, Any]) -> Document:
     """The rows that were sent. Raises FileRefused, and RequestInvalid for none or several kinds."""
     if sum(name in given for name in _FILES) != 1:
         raise RequestInvalid(fields={"bundle": ["Send one of bundle, sql and file."]})
-    name, data = _file(given)
+    name, data = _read_file(given)
     return read_bytes(name, data, mode=given.get("mode"), blank_as_any=given["blankAsAny"])
 
 
-def _file(given: dict[str, Any]) -> tuple[str, bytes]:
+def _read_file(given: dict[str, Any]) -> tuple[str, bytes]:
     if "bundle" in given:
         return "x.json", dumps(given["bundle"]).encode()
     if "sql" in given:

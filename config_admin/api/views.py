@@ -40,7 +40,7 @@ class TablesView(APIView):
         """The tables of the release in force, with how many rows each has."""
         snapshot = snapshots.current()
         tables = [{"table": row_type.table, "rows": len(snapshot.rows(row_type))} for row_type in ROW_TYPES]
-        return Response({"configVersion": snapshot.config_version, "tables": tables})
+        return Response(TablesSerializer({"configVersion": snapshot.config_version, "tables": tables}).data)
 
 
 class HealthView(APIView):
@@ -68,10 +68,15 @@ class HealthView(APIView):
         if run.failed:
             raise InternalError
         if health is None:
-            told = {"part": run.part, "done": run.done, "of": run.parts}
-            return Response({"configVersion": snapshot.config_version, "progress": told}, 202, headers=_AGAIN)
-        chosen = [one for one in health.findings if table in (None, "", one.table) and code(wanted) in ("", one.code)]
-        return Response(build_report(health, chosen, snapshot))
+            answer = RunningSerializer({"configVersion": snapshot.config_version, "progress": run}).data
+            return Response(answer, 202, headers=_AGAIN)
+        findings = [
+            finding
+            for finding in health.findings
+            if table in (None, "", finding.table) and code(wanted) in ("", finding.code)
+        ]
+        # The report of `manage.py config_check` too.
+        return Response(build_report(health, findings, snapshot))
 
 
 class RowsView(APIView):
@@ -97,34 +102,33 @@ class RowsView(APIView):
         row_type = ROW_TYPE_OF.get(table)
         if row_type is None:
             raise NotFound(f"Unknown table {table}. GET /api/v1/config lists the tables.")
-        snapshot, size = snapshots.current(), _limit(request)
+        snapshot, size = snapshots.current(), _read_limit(request)
         intent, state, after = (request.query_params.get(name) for name in _TEXTS)
-        found = [row for row in snapshot.rows(row_type) if _fits(row, intent, state)]
-        rest = list(_behind(found, after))
+        matching = [row for row in snapshot.rows(row_type) if _is_in_scope(row, intent, state)]
+        rest = list(_skip_to(matching, after))
         page = rest[:size]
-        return Response(
-            {
-                "configVersion": snapshot.config_version,
-                "table": table,
-                "next": str(page[-1].pk) if len(rest) > size else None,
-                "rows": [asdict(row) for row in page],
-            }
-        )
+        answer = {
+            "configVersion": snapshot.config_version,
+            "table": table,
+            "next": page[-1].pk if len(rest) > size else None,
+            "rows": [asdict(row) for row in page],
+        }
+        return Response(RowsSerializer(answer).data)
 
 
-def _fits(row: Row, intent: str | None, state: str | None) -> bool:
+def _is_in_scope(row: Row, intent: str | None, state: str | None) -> bool:
     for wanted, column in ((intent, "intent_code"), (state, "state_code")):
         if wanted and code(getattr(row, column, "ANY")) not in (code(wanted), "ANY"):
             return False
     return True
 
 
-def _behind(found: list[Any], after: str | None) -> Iterator[Any]:
+def _skip_to(rows: list[Any], after: str | None) -> Iterator[Any]:
     """The rows after the one with key `after`, even if that no longer exists."""
     if not after:
-        yield from found
+        yield from rows
         return
-    for row in found:
+    for row in rows:
         if isinstance(row.pk, int) and after.isdecimal():
             if row.pk > int(after):
                 yield row
@@ -132,7 +136,7 @@ def _behind(found: list[Any], after: str | None) -> Iterator[Any]:
             yield row
 
 
-def _limit(request: Request) -> int:
+def _read_limit(request: Request) -> int:
     text = request.query_params.get("limit")
     if text is None:
         return _PAGE
