@@ -20,6 +20,9 @@ from convengine.server.threads.known_preferences import check_preferences
 from convengine.server.threads.take_message import ThreadAnswer, take_message
 from convengine.server.turns.take_turn import Replayed
 
+#: Has no request state, so one serves all; making a serializer copies its fields.
+_ANSWERS = serializers.AnsweredSerializer()
+
 
 class ResolveView(WorkspaceView):
     """`POST /api/v1/sessions/resolve`."""
@@ -94,7 +97,7 @@ def _write_answer(thread: Thread, answer: ThreadAnswer) -> dict[str, Any]:
     turn = answer.turn
     row = _build_session(thread, answer) if turn.error is None else CeConversation.objects.get(pk=turn.conversation_id)
     parts = {"ok": turn.error is None, "resolved": answer.resolved, "session": row, "turn": turn}
-    return dict(serializers.AnsweredSerializer(parts).data)
+    return _ANSWERS.to_representation(parts)
 
 
 def _build_session(thread: Thread, answer: ThreadAnswer) -> CeConversation:

@@ -76,7 +76,7 @@ class TurnView(APIView):
     def check_permissions(self, request: Request) -> None:
         """The trace of a turn needs the scope of the audit as well."""
         super().check_permissions(request)
-        if "trace" in _parts(request):
+        if "trace" in _read_parts(request):
             assert isinstance(request.auth, CeApiKey)  # Checked by HasScope.
             need_scope(request.auth, ("audit",))
 
@@ -84,18 +84,18 @@ class TurnView(APIView):
         key_owner = request.auth
         assert isinstance(key_owner, CeApiKey)  # Checked by HasScope.
         key = idempotency_key(request, key_owner)
-        turn = _turn_request(given, key_owner, key)
-        parts = _parts(request)
-        written = partial(wire.body, parts=parts)
-        shown = wire.add_trace if "trace" in parts else _as_it_is
+        turn = _build_turn_request(given, key_owner, key)
+        parts = _read_parts(request)
+        build_body = partial(wire.build_body, parts=parts)
+        finish = wire.add_trace if "trace" in parts else _return_unchanged
         try:
-            answer = take_turn(turn, key, written, opened_by=key_owner.prefix)
+            answer = take_turn(turn, key, build_body, opened_by=key_owner.prefix)
         except ConvEngineError as error:
             headers = {"Retry-After": "1"} if error.recoverable else {}
-            return _response(request, error_body(error, turn.conversation_id), error.status, headers)
+            return _build_response(request, error_body(error, turn.conversation_id), error.status, headers)
         if isinstance(answer, Replayed):
-            return _response(request, shown(answer.body), 200, {"X-Idempotent-Replay": "true"})
-        return _response(request, shown(written(answer)), _status(answer), {})
+            return _build_response(request, finish(answer.body), 200, {"X-Idempotent-Replay": "true"})
+        return _build_response(request, finish(build_body(answer)), _get_status(answer), {})
 
 
 class NothingView(APIView):
@@ -110,11 +110,11 @@ class NothingView(APIView):
         raise NotFound(f"{request.path} does not exist. See /api/docs/ for all addresses.")
 
 
-def _as_it_is(body: dict[str, Any]) -> dict[str, Any]:
+def _return_unchanged(body: dict[str, Any]) -> dict[str, Any]:
     return body
 
 
-def _parts(request: Request) -> tuple[str, ...]:
+def _read_parts(request: Request) -> tuple[str, ...]:
     """The requested additional parts. Raises RequestInvalid for an unknown one."""
     wanted = tuple(part for text in request.query_params.getlist("include") for part in text.split(",") if part)
     if unknown := [part for part in wanted if part not in wire.PARTS]:
@@ -134,30 +134,30 @@ def idempotency_key(request: Request, owner: CeApiKey) -> IdempotencyKey | None:
     return IdempotencyKey.of(owner.pk, text, request.data)
 
 
-def _turn_request(given: Mapping[str, Any], owner: CeApiKey, key: IdempotencyKey | None) -> TurnRequest:
+def _build_turn_request(given: Mapping[str, Any], owner: CeApiKey, key: IdempotencyKey | None) -> TurnRequest:
     params, ignored = remove_reserved(given.get("inputParams") or {})
     if given.get("reset"):
         params["reset"] = True
-    named = given.get("conversationId")
+    sent_id = given.get("conversationId")
     # A retry without an id must find the conversation that the first call opened.
-    made = key.conversation_id if key else str(uuid.uuid4())
+    new_id = key.conversation_id if key else str(uuid.uuid4())
     return TurnRequest(
-        conversation_id=str(named) if named else made,
+        conversation_id=str(sent_id) if sent_id else new_id,
         message=given.get("message"),
         input_params=params,
         ignored_params=tuple(ignored),
         workspace_id=owner.workspace_id,
-        new=named is None,
+        new=sent_id is None,
         preferences=check_preferences(given.get("preferences"), owner.workspace_id),
     )
 
 
-def _status(answer: TurnAnswer) -> int:
+def _get_status(answer: TurnAnswer) -> int:
     return answer.error.status if answer.error else 200
 
 
-def _response(request: Request, body: dict[str, Any], status: int, headers: dict[str, str]) -> HttpResponse:
+def _build_response(request: Request, body: dict[str, Any], status: int, headers: dict[str, str]) -> HttpResponse:
     if request.META.get("HTTP_X_CONVENGINE_COMPAT") == "1":
-        body, status = wire.compat(body), 200
+        body, status = wire.to_original_form(body), 200
     # There is only one renderer; a response that renders later takes longer.
     return HttpResponse(dumps(body), status=status, headers=headers, content_type="application/json")

@@ -13,9 +13,9 @@ from convengine.server.turns.take_turn import TurnAnswer
 PARTS = ("verbose", "trace")
 
 
-def body(answer: TurnAnswer, parts: Collection[str] = ()) -> dict[str, Any]:
+def build_body(answer: TurnAnswer, parts: Collection[str] = ()) -> dict[str, Any]:
     """The JSON body of a turn, with the requested parts except its trace."""
-    known = {
+    turn = {
         "conversationId": answer.conversation_id,
         "turnId": answer.turn_id,
         "turnNo": answer.turn_no,
@@ -32,7 +32,7 @@ def body(answer: TurnAnswer, parts: Collection[str] = ()) -> dict[str, Any]:
         }
         return {
             "success": False,
-            **known,
+            **turn,
             "intent": "ERROR",
             "state": "ERROR",
             "payload": {"type": "ERROR", "value": error},
@@ -42,7 +42,7 @@ def body(answer: TurnAnswer, parts: Collection[str] = ()) -> dict[str, Any]:
     session, payload = answer.session, answer.payload
     return {
         "success": True,
-        **known,
+        **turn,
         "intent": session.intent,
         "state": session.state,
         "payload": {"type": payload.type, "value": payload.value} if payload else None,
@@ -50,7 +50,7 @@ def body(answer: TurnAnswer, parts: Collection[str] = ()) -> dict[str, Any]:
         "errorCode": None,
         "recoverable": None,
         "message": None,
-        "stateReport": state_report(session),
+        "stateReport": build_state_report(session),
     }
 
 
@@ -59,19 +59,19 @@ def add_trace(answer: dict[str, Any]) -> dict[str, Any]:
     return {**answer, "trace": turn_reader().read_turn_trace(uuid.UUID(answer["conversationId"]), answer["turnNo"])}
 
 
-def state_report(session: Session) -> dict[str, Any]:
+def build_state_report(session: Session) -> dict[str, Any]:
     """What an integrator needs to render a form."""
-    asked = session.clarification
+    clarification = session.clarification
     runtime = session.context.get("pending_action_runtime")
     return {
         "lifecycle": session.lifecycle,
         "missingFields": list(session.missing_required_fields),
         "pendingClarification": {
-            "question": asked.question,
-            "reason": asked.reason,
-            "options": [option.get("label") for option in asked.options if isinstance(option, dict)],
+            "question": clarification.question,
+            "reason": clarification.reason,
+            "options": [option.get("label") for option in clarification.options if isinstance(option, dict)],
         }
-        if asked
+        if clarification
         else None,
         "pendingAction": {"actionKey": runtime.get("action_key"), "status": runtime.get("status")}
         if isinstance(runtime, dict) and runtime.get("status") == "OPEN"
@@ -79,7 +79,7 @@ def state_report(session: Session) -> dict[str, Any]:
     }
 
 
-def compat(answer: dict[str, Any]) -> dict[str, Any]:
+def to_original_form(answer: dict[str, Any]) -> dict[str, Any]:
     """The same answer in the original's form: documents as JSON text (R4)."""
     payload = answer["payload"]
     if payload and payload["type"] != "TEXT":
