@@ -1,6 +1,7 @@
-"""The database of scenarios: one that may be emptied, never the installation's."""
+"""The database of scenarios: one that may be emptied, never the installation's; and the world that is put into it."""
 
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,7 +10,11 @@ from django.apps import apps
 from django.core.management import call_command
 from django.db import connection, connections, transaction
 
+from convengine.engine.turn.payload import TextPayload, to_document
+from convengine.scenarios import tables
+from convengine.scenarios.scenario import MAIN, Edge, Edit, Scenario, Start
 from convengine.server.deployment import environment
+from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 _PREFIX = "ce_"
 #: The names of databases that may be emptied.
@@ -68,3 +73,49 @@ def empty_database() -> None:
         each = [f"DELETE FROM {name}" for name in names]  # noqa: S608
         for statement in at_once if names and connection.vendor == "postgresql" else each:
             cursor.execute(statement)
+
+
+def build_world(scenario: Scenario) -> dict[str, uuid.UUID]:
+    """Store the world. Returns a new id for each conversation of the turns. Raises ScenarioFileError."""
+    ids = {name: uuid.uuid4() for name in (MAIN, *(turn.conversation for turn in scenario.turns))}
+    # One transaction, so that everything is in one release.
+    with transaction.atomic():
+        for table, rows in scenario.tables.items():
+            tables.insert(table, rows)
+        tables.insert("ce_state_graph", [_edge_row(edge) for edge in scenario.edges])
+        if scenario.start:
+            _store_conversation(ids[MAIN], scenario.start)
+    return ids
+
+
+def apply_edits(edits: Sequence[Edit]) -> None:
+    """Change rows as in the admin. Raises ScenarioFileError."""
+    for edit in edits:
+        if edit.kind == "insert":
+            tables.insert(edit.table, [edit.values])
+        elif edit.kind == "update":
+            tables.update(edit.table, edit.where, edit.values)
+        else:
+            tables.delete(edit.table, edit.where)
+
+
+def _edge_row(edge: Edge) -> tables.Row:
+    intent = {"intent_code": edge.intent} if edge.intent else {}
+    return {"from_state": edge.start, "to_state": edge.end, **intent}
+
+
+def _store_conversation(key: uuid.UUID, start: Start) -> None:
+    turns = len(start.history)
+    row = CeConversation.objects.create(
+        conversation_id=key, remote_jid=str(key), last_turn_no=turns, turn_count=turns, version=turns, **start.row
+    )
+    for number, (user, assistant) in enumerate(start.history, start=1):
+        CeConversationHistory.objects.create(
+            conversation=row,
+            turn_no=number,
+            user_input=user,
+            assistant_output=to_document(TextPayload(assistant)),
+            config_version=0,
+            intent_code=row.intent_code,
+            state_code=row.state_code,
+        )

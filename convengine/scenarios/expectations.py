@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from convengine.engine.text.json_equality import contains_json, equal_json
-from convengine.scenarios import paths
-from convengine.scenarios.matchers import OPERATORS, holds
+from convengine.scenarios.matchers import OPERATORS, holds, select
 from convengine.scenarios.observed_turn import ObservedTurn, Row
 
 Json = Any
-
-
 _FRAME = ("STEP_ENTER", "STEP_EXIT")
 
 
@@ -71,7 +68,7 @@ def _by_name(get: Callable[[ObservedTurn], Mapping[str, Json] | None]) -> Expect
 def _by_path(wanted: Mapping[str, Json], document: Json, under: str = "") -> Iterator[Miss]:
     """Matchers on the parts of a document."""
     for path, matcher in wanted.items():
-        got = paths.select(path, document)
+        got = select(path, document)
         yield from _unless(holds(matcher, got), f"{under}['{path}']", matcher, got)
 
 
@@ -220,7 +217,7 @@ def find_first_miss(items: Sequence[Json], rows: Sequence[Row]) -> tuple[str, Js
 def _first_mismatch(payload: Mapping[str, Json], row: Row) -> tuple[str, Json, Json] | None:
     """Path, matcher and value of the first mismatch in an event's payload."""
     for path, matcher in payload.items():
-        got = paths.select(path, row.payload)
+        got = select(path, row.payload)
         if not holds(matcher, got):
             return path, matcher, got
     return None

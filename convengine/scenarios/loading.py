@@ -12,10 +12,20 @@ from convengine.engine.llm.scripted import ScriptLine
 from convengine.engine.steps.tools.scripted import Stub
 from convengine.engine.turn.codec import dumps
 from convengine.scenarios import schema, tables
-from convengine.scenarios.purposes import PURPOSES
-from convengine.scenarios.scenario import MAIN, ContainerStub, Edge, Edit, Scenario, Start, TaskStub, ThreadName, Turn
+from convengine.scenarios.scenario import (
+    MAIN,
+    PURPOSES,
+    ContainerStub,
+    Edge,
+    Edit,
+    Scenario,
+    Start,
+    TaskStub,
+    ThreadName,
+    Turn,
+)
+from convengine.scenarios.schema import ScenarioFileError
 from convengine.scenarios.settings_map import world_settings
-from convengine.scenarios.wording import ScenarioFileError
 
 Json = Any
 _PART = re.compile(r"(\d+)(ms|s|m|h|d)\b")

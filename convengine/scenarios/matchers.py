@@ -1,10 +1,14 @@
-"""Matchers: what a value must be.
+"""Where an expectation looks, and what the value must be.
+
+Paths are the plain subset of JSONPath: `$`, `.name`, `['name']`, `[n]`.
 
 A scalar or a list means equality: numbers by value, texts exactly. A map is one or more of the operators below; null
 and missing are the same.
 """
 
+import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from numbers import Real
 from typing import Any
 
@@ -12,6 +16,40 @@ from convengine.engine.rules.patterns import Pattern, compile_pattern
 from convengine.engine.text.json_equality import contains_json, equal_json
 
 Json = Any
+_PART = re.compile(r"""\.([^.*\[\]'"\s]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""")
+
+
+class PathError(ValueError):
+    """An invalid path; the message says where."""
+
+
+@lru_cache(maxsize=1024)
+def split_path(path: str) -> tuple[str | int, ...]:
+    """Names and list indexes of a path. Raises PathError."""
+    if not path.startswith("$"):
+        raise PathError(f"the path {path!r} must begin with $.")
+    found: list[str | int] = []
+    offset = 1
+    while offset < len(path):
+        match = _PART.match(path, offset)
+        if match is None:
+            raise PathError(f"the path {path!r} is not understood from {path[offset:]!r} on.")
+        name, number, single, double = match.groups()
+        quoted = single if single is not None else double
+        found.append(int(number) if number else name or re.sub(r"\\(.)", r"\1", quoted))
+        offset = match.end()
+    return tuple(found)
+
+
+def select(path: str, document: Json) -> Json:
+    """The value at a path, or null. Raises PathError."""
+    value = document
+    for part in split_path(path):
+        if isinstance(part, int):
+            value = value[part] if isinstance(value, list) and part < len(value) else None
+        else:
+            value = value.get(part) if isinstance(value, Mapping) else None
+    return value
 
 
 def holds(matcher: Json, value: Json) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from convengine.scenarios.runner import FAILED, PASSED, SKIPPED, Failure, Report
-from convengine.scenarios.wording import shorten_json
+from convengine.scenarios.schema import shorten_json
 
 OUTCOMES = (PASSED, FAILED, SKIPPED)
 

@@ -13,15 +13,13 @@ from django.conf import settings
 from django.test import override_settings
 
 from convengine.engine.turn.codec import to_plain
-from convengine.scenarios import database, expectations, world
+from convengine.scenarios import database, expectations
 from convengine.scenarios.integrator import DEFAULT_WORKSPACE, Integrator
 from convengine.scenarios.loading import load
-from convengine.scenarios.observed_turn import ObservedTurn
-from convengine.scenarios.observer import TurnObserver, observing
-from convengine.scenarios.purposes import scenario_purpose
-from convengine.scenarios.scenario import Scenario, Turn
+from convengine.scenarios.observed_turn import ObservedTurn, TurnObserver, observing
+from convengine.scenarios.scenario import Scenario, Turn, scenario_purpose
+from convengine.scenarios.schema import ScenarioFileError
 from convengine.scenarios.stubs import ScenarioStubs, build_stubs
-from convengine.scenarios.wording import ScenarioFileError
 from convengine.server import wiring
 from convengine.server.app_interfaces import turn_reader
 from convengine.server.deployment import conf
@@ -87,7 +85,7 @@ def play(
     with _scenario_settings(scenario), wiring.replace_outside_world(stubs.outside), observing() as observer:
         database.empty_database()
         try:
-            ids = world.build(scenario)
+            ids = database.build_world(scenario)
         except ScenarioFileError as error:
             yield Failure(None, "tables", "rows that can be stored", str(error))
             return
@@ -114,7 +112,7 @@ class _ScenarioPlayer:
         """One turn: the edits before it, the request, and the failures."""
         self.at = self.at if turn.at is None else BEGINNING + turn.at
         try:
-            world.edit(turn.before)
+            database.apply_edits(turn.before)
         except ScenarioFileError as error:
             yield Failure(number, "before", "edits that can be stored", str(error))
             return
@@ -201,7 +199,7 @@ def _scenario_settings(scenario: Scenario) -> Iterator[None]:
         **{key: conf.get(key) for key in _DEPLOYMENT_KEYS},
         **scenario.settings.deployment,
         "SETTING_DEFAULTS": scenario.settings.live,
-        "TRAIL_LISTENERS": ["convengine.scenarios.observer.record_event"],
+        "TRAIL_LISTENERS": ["convengine.scenarios.observed_turn.record_event"],
     }
     log = logging.getLogger("django.request")
     level = log.level

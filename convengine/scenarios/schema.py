@@ -1,15 +1,37 @@
 """Check the document of a scenario file with scenario.schema.json and describe the error."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError
 
 from convengine.engine.rules.patterns import PatternError
-from convengine.scenarios import matchers, paths
-from convengine.scenarios.wording import ScenarioFileError, describe_unknown, shorten_json
+from convengine.engine.text.compare import shorten
+from convengine.engine.turn.codec import dumps
+from convengine.scenarios import matchers
+
+
+class ScenarioFileError(ValueError):
+    """An invalid scenario file: the position in it, and the error."""
+
+    def __init__(self, place: str, problem: str) -> None:
+        super().__init__(f"{place}: {problem}" if place else problem)
+
+
+def describe_unknown(word: Any, words: Iterable[str], what: str) -> str:
+    """The error for an unknown word, with the most similar known one."""
+    allowed = sorted(words)
+    near = get_close_matches(str(word), allowed, n=1)
+    return f"unknown {what} `{word}`; " + (f"did you mean `{near[0]}`?" if near else f"known: {', '.join(allowed)}.")
+
+
+def shorten_json(value: Any) -> str:
+    """A value for a report: shortened JSON."""
+    return shorten(dumps(value), 300)
+
 
 Json = Any
 SCHEMA: Json = json.loads(Path(__file__).with_name("scenario.schema.json").read_text("utf-8"))
@@ -46,9 +68,9 @@ def address(path: Sequence[str | int]) -> str:
     return text
 
 
-@_FORMATS.checks("scenario-path", raises=paths.PathError)
+@_FORMATS.checks("scenario-path", raises=matchers.PathError)
 def _is_path(value: Json) -> bool:
-    return not isinstance(value, str) or paths.split_path(value) is not None
+    return not isinstance(value, str) or matchers.split_path(value) is not None
 
 
 @_FORMATS.checks("re2", raises=PatternError)

@@ -14,8 +14,7 @@ from convengine.engine.steps.interaction import settings as policy
 from convengine.engine.steps.tools import settings as tools
 from convengine.engine.turn import audit_settings
 from convengine.engine.turn.live_settings import Setting, Unreadable
-from convengine.scenarios.schema import SCHEMA
-from convengine.scenarios.wording import ScenarioFileError
+from convengine.scenarios.schema import SCHEMA, ScenarioFileError
 
 Json = Any
 

@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 from django.db import DatabaseError, models, transaction
 
 from convengine.engine.older_templates.rows import convert_row
-from convengine.scenarios.wording import ScenarioFileError, describe_unknown
+from convengine.scenarios.schema import ScenarioFileError, describe_unknown
 
 Json = Any
 Row = Mapping[str, Json]

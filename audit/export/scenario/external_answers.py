@@ -6,7 +6,7 @@ from typing import Any
 
 from audit.export.scenario.recorded_turns import NotExportable, RecordedTurn
 from convengine.engine.turn.codec import dumps
-from convengine.scenarios.purposes import scenario_purpose
+from convengine.scenarios.scenario import scenario_purpose
 from convengine.server.turns.recording import StoredRecording
 
 Json = Any

@@ -9,8 +9,8 @@ from audit.export.scenario.external_answers import iterate_calls
 from audit.export.scenario.recorded_turns import RecordedTurn
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.scope import UNKNOWN
-from convengine.scenarios.purposes import scenario_purpose
 from convengine.scenarios.runner import BEGINNING
+from convengine.scenarios.scenario import scenario_purpose
 from convengine.server.api.failures import turn_failures
 from convengine.server.sessions.models import CeConversation
 from convengine.server.turns.recording import StoredRecording

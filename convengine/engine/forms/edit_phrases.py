@@ -1,12 +1,19 @@
-"""Phrases that change a value: "set FIELD to VALUE", and how to split a text into them (pipeline-1 10.4 (1))."""
+"""Phrases that change a value, such as "set FIELD to VALUE": find them in a text, and the field that each names.
+
+(pipeline-1 10.4 (1), (4))
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from convengine.engine.forms.form import Field, Form, Json
 from convengine.engine.rules.patterns import MAX_INPUT
+from convengine.engine.text.words import Words, has_no_content, occurs_in, split_name, split_words
 
+FIELD_UNKNOWN = "FIELD_UNKNOWN"
+FIELD_AMBIGUOUS = "FIELD_AMBIGUOUS"
 #: How many joints of a sentence are examined: nobody changes more values at once.
 _MAX_JOINTS = 20
 _VERB = r"(?:change|set|update|make|correct|replace)"
@@ -77,3 +84,40 @@ def _parse_clause(part: str, *, verb_needed: bool) -> EditClause | None:
             return None
         found = _CLAUSE.match(part, inner.start()) or None
     return EditClause(found["field"].strip(), found["value"].strip()) if found else None
+
+
+@dataclass(frozen=True)
+class ResolvedField:
+    """The field that a phrase means, or the reason why none."""
+
+    field: Field | None
+    reason: str | None = None
+
+
+def resolve_field(phrase: str, fields: Sequence[Field]) -> ResolvedField:
+    """The field with the most points for its name, title and description.
+
+    FIELD_AMBIGUOUS for a tie, FIELD_UNKNOWN when nothing matches. Words without meaning of their own ("it",
+    "this") never name a field.
+    """
+    readings = [asked for asked in (split_words(phrase), split_name(phrase)) if not has_no_content(asked)]
+    points = [max((_score_field(asked, field) for asked in readings), default=0) for field in fields]
+    best = max(points, default=0)
+    if best == 0:
+        return ResolvedField(None, FIELD_UNKNOWN)
+    winners = [field for field, found in zip(fields, points, strict=True) if found == best]
+    return ResolvedField(winners[0]) if len(winners) == 1 else ResolvedField(None, FIELD_AMBIGUOUS)
+
+
+def resolves_to_one_field(text: str | None, schema: Json) -> bool:
+    """True when the text has an explicit "set FIELD to VALUE" for exactly one field of the schema."""
+    fields = Form(schema).fields
+    return any(resolve_field(clause.field, fields).field is not None for clause in find_edit_clauses(text))
+
+
+def _score_field(asked: Words, field: Field) -> int:
+    if asked in field.labels or asked == field.description:
+        return 3
+    if any(occurs_in(asked, label) for label in field.labels):
+        return 2
+    return 1 if occurs_in(asked, field.description) else 0

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from convengine.engine.llm import budget
 from convengine.engine.llm import settings as catalogue
 from convengine.engine.llm.faults import ModelFault
 from convengine.engine.llm.reply import UnusableAnswer, read_json, validate_value
 from convengine.engine.text.compare import blank, shorten
 from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest, ModelCall
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
@@ -108,7 +108,7 @@ def _describe_question(question: Question) -> Mapping[str, Json]:
 
 
 def _call_within_budget(session: Session, turn: Turn, question: Question, user: str) -> Reply:
-    if fault := budget.find_exceeded(session, turn):
+    if fault := find_exceeded_budget(session, turn):
         return Reply(error=fault)
     request = _build_request(session, turn, replace(question, user=user))
     answer = turn.ports.model.complete(request)
@@ -125,7 +125,7 @@ def _call_within_budget(session: Session, turn: Turn, question: Question, user: 
 
 def _build_request(session: Session, turn: Turn, question: Question) -> LlmRequest:
     purpose = question.purpose
-    total = budget.count_ms_left(session, turn)
+    total = count_ms_left(session, turn)
     temperature = question.temperature
     if temperature is None:
         temperature = turn.config(session, catalogue.TEMPERATURE, purpose)
@@ -140,7 +140,7 @@ def _build_request(session: Session, turn: Turn, question: Question) -> LlmReque
         _choose_model(session, turn, purpose),
         min(turn.config(session, catalogue.TIMEOUT_SECONDS, purpose) * 1000, total),
         total,
-        min(turn.config(session, catalogue.MAX_ATTEMPTS, purpose), budget.count_calls_left(session, turn)),
+        min(turn.config(session, catalogue.MAX_ATTEMPTS, purpose), count_calls_left(session, turn)),
     )
 
 
@@ -180,3 +180,52 @@ def _build_repair_prompt(user: str, reply: Reply) -> str:
         f"{user}\n\nYour last answer could not be used. {problem}\nIt was:\n{shorten(reply.text, _SHOWN)}\n\n"
         "Answer again, with one JSON value in the shape that was asked for and nothing else."
     )
+
+
+def find_exceeded_budget(session: Session, turn: Turn) -> ModelFault | None:
+    """The exhausted budget, or null. Time comes from the calls themselves, so that a replay counts the same."""
+    spent: tuple[tuple[Setting[int], int], ...] = (
+        (catalogue.MAX_CALLS_PER_TURN, len(turn.model_calls)),
+        (catalogue.MAX_MS_PER_TURN, count_used_ms(turn)),
+        (catalogue.MAX_TOKENS_PER_TURN, _count_tokens(turn)),
+    )
+    for setting, used in spent:
+        limit = turn.config(session, setting)
+        # A token limit of 0 means no limit; the other two are at least 1.
+        if limit and used >= limit:
+            return _build_fault(setting.name, limit, used)
+    return _find_money_fault(session, turn)
+
+
+def count_calls_left(session: Session, turn: Turn) -> int:
+    """How many attempts this turn may still make."""
+    return turn.config(session, catalogue.MAX_CALLS_PER_TURN) - len(turn.model_calls)
+
+
+def count_ms_left(session: Session, turn: Turn) -> int:
+    """How many milliseconds the model calls of this turn may still take."""
+    return turn.config(session, catalogue.MAX_MS_PER_TURN) - count_used_ms(turn)
+
+
+def count_used_ms(turn: Turn) -> int:
+    """How many milliseconds the model calls of this turn took."""
+    return sum(call.answer.latency_ms for call in turn.model_calls)
+
+
+def _count_tokens(turn: Turn) -> int:
+    answers = [call.answer for call in turn.model_calls]
+    return sum((answer.input_tokens or 0) + (answer.output_tokens or 0) for answer in answers)
+
+
+def _find_money_fault(session: Session, turn: Turn) -> ModelFault | None:
+    limit = turn.config(session, catalogue.MAX_COST_PER_CONVERSATION)
+    if not limit:
+        return None
+    # Only with a limit, because it costs a database query.
+    earlier = turn.ports.model.sum_cost(session.conversation_id)
+    used = earlier + sum(call.answer.cost or 0.0 for call in turn.model_calls)
+    return _build_fault(catalogue.MAX_COST_PER_CONVERSATION.name, limit, used) if used >= limit else None
+
+
+def _build_fault(name: str, limit: float, used: float) -> ModelFault:
+    return ModelFault("LLM_BUDGET_EXCEEDED", f"{name} is {limit:g}, and {used:g} is used. Raise it, or ask less often.")

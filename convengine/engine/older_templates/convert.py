@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from convengine.engine.older_templates.expressions import translate
-from convengine.engine.older_templates.words import ExpressionError, is_older
+from convengine.engine.older_templates.expressions import ExpressionError, is_older, translate
 from convengine.engine.text.compare import shorten
 
 #: Maximum length of an expression, and maximum number of expressions and tags in a template.

@@ -1,19 +1,59 @@
-"""Test a rule's condition. The rule type selects the matcher, the match target selects the text (pipeline-2 7.3)."""
+"""Test a rule's condition. The rule type selects the matcher, the match target the text (pipeline-2 0.8, 7.3)."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from convengine.engine.rules.bank import ANY, fold_case
 from convengine.engine.rules.json_path import PathError, compile_path
-from convengine.engine.rules.matchers import exact, json_path, regex
 from convengine.engine.rules.patterns import PatternError, compile_pattern
-from convengine.engine.rules.verdict import MATCHER_FAILED, NO_MATCHER, ROW_INVALID, Verdict, build_verdict
-from convengine.engine.text.compare import code
+from convengine.engine.rules.verdict import (
+    MATCHER_FAILED,
+    NO_MATCHER,
+    ROW_INVALID,
+    Verdict,
+    build_text_verdict,
+    build_verdict,
+)
+from convengine.engine.text.compare import blank, code
 from convengine.engine.turn.enums import MatchTarget, RuleType
 from convengine.engine.turn.facts import collect_facts
 from convengine.engine.turn.fault import Fault
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
+
+
+def match_exact(rule: Rule, text: str | None) -> Verdict:
+    """EXACT: the trimmed text equals the pattern, ignoring case; `ANY` matches every text.
+
+    A null text or a blank pattern never matches.
+    """
+    pattern = rule.match_pattern or ""
+    matched = text is not None and not blank(pattern) and fold_case(pattern) in (fold_case(ANY), fold_case(text))
+    return build_text_verdict(rule.match_target, text, "equals", rule.match_pattern, matched)
+
+
+def match_regex(rule: Rule, text: str | None) -> Verdict:
+    """REGEX: the pattern occurs in the text, ignoring case.
+
+    A null text, or a blank or invalid pattern never matches.
+    """
+    pattern = rule.match_pattern or ""
+    try:
+        matched = not blank(pattern) and compile_pattern(pattern).occurs_in(text)
+    except PatternError:
+        return Verdict(False, ROW_INVALID)
+    return build_text_verdict(rule.match_target, text, "=~", rule.match_pattern, matched)
+
+
+def match_json_path(rule: Rule, document: Any) -> Verdict:
+    """JSON_PATH and CONTEXT_JSON_PATH: the path matches a document. One that does not parse never does (R65)."""
+    try:
+        path = compile_path(rule.match_pattern or "")
+    except PathError:
+        return Verdict(False, ROW_INVALID)
+    return path.test(document, rule.null_leaf_matches)
+
 
 #: A custom matcher: (rule, session) -> holds.
 Matcher = Callable[[Rule, Session], bool]
@@ -23,8 +63,8 @@ _TARGETS: Mapping[str, Callable[[Session], Any]] = {
     MatchTarget.DIALOGUE_ACT: lambda session: session.input_params.get("dialogue_act"),
 }
 _BY_TEXT: Mapping[str, Callable[[Rule, str | None], Verdict]] = {
-    RuleType.EXACT: exact.match_exact,
-    RuleType.REGEX: regex.match_regex,
+    RuleType.EXACT: match_exact,
+    RuleType.REGEX: match_regex,
 }
 _DOCUMENTS: Mapping[str, Callable[[Session], Any]] = {
     RuleType.JSON_PATH: collect_facts,
@@ -80,7 +120,7 @@ def evaluate_rule(rule: Rule, session: Session) -> Verdict:
             return by_text(rule, found if isinstance(found, str) else None)
         return Verdict(False, ROW_INVALID)
     if document := _DOCUMENTS.get(kind):
-        return json_path.match_json_path(rule, document(session))
+        return match_json_path(rule, document(session))
     if matcher := _custom.get(kind):
         try:
             return build_verdict(bool(matcher(rule, session)))

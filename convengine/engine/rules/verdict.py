@@ -16,7 +16,10 @@ _SHOWN = 200
 
 
 class Verdict(NamedTuple):
-    """Whether a rule's condition holds, why not, and the compared values: {path, value, op, literal, result}."""
+    """Whether a rule's condition holds, why not, and the compared values.
+
+    An operand is {path, value, op, literal, result}, with `literalPath` if the right side is a path too.
+    """
 
     matched: bool
     reason: str | None = None

@@ -11,7 +11,7 @@ from convengine.engine.llm.scripted import ScriptLine
 from convengine.engine.steps.tools.scripted import Stub
 from convengine.scenarios.loading import files, load, read_yaml
 from convengine.scenarios.scenario import MAIN, ContainerStub, Edge, Edit, Scenario, Start, TaskStub, ThreadName, Turn
-from convengine.scenarios.wording import ScenarioFileError
+from convengine.scenarios.schema import ScenarioFileError
 from tests.cases import for_each
 
 SHARED = Path(__file__).resolve().parents[2] / "scenarios"

@@ -8,9 +8,8 @@ from jsonschema import Draft202012Validator
 from convengine.engine.turn.enums import ConversationStatus
 from convengine.scenarios.expectations import EXPECTATIONS
 from convengine.scenarios.matchers import OPERATORS
-from convengine.scenarios.purposes import PURPOSES
-from convengine.scenarios.schema import SCHEMA, address, check
-from convengine.scenarios.wording import ScenarioFileError
+from convengine.scenarios.scenario import PURPOSES
+from convengine.scenarios.schema import SCHEMA, ScenarioFileError, address, check, describe_unknown, shorten_json
 
 DEFS = SCHEMA["$defs"]
 
@@ -116,3 +115,21 @@ def test_the_vocabularies_are_those_of_the_code() -> None:
     assert DEFS["operators"]["properties"].keys() == OPERATORS.keys()
     assert response == {"type", "json", *OPERATORS}
     assert set(DEFS["conversation"]["properties"]["status"]["enum"]) == set(ConversationStatus.__members__)
+
+
+def test_an_unknown_word_is_told_the_nearest_one() -> None:
+    assert describe_unknown("intnt", ["intent", "state"], "key") == "unknown key `intnt`; did you mean `intent`?"
+
+
+def test_an_unknown_word_far_from_all_is_told_what_there_is() -> None:
+    assert describe_unknown("zzz", ["state", "intent"], "key") == "unknown key `zzz`; known: intent, state."
+
+
+def test_an_error_begins_with_its_place() -> None:
+    assert str(ScenarioFileError("turns[0]", "must be a map.")) == "turns[0]: must be a map."
+    assert str(ScenarioFileError("", "must be a map.")) == "must be a map."
+
+
+def test_values_are_told_as_json_and_shortened() -> None:
+    assert shorten_json({"a": None}) == '{"a":null}'
+    assert len(shorten_json("x" * 1000)) == 300

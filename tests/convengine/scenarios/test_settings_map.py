@@ -4,9 +4,8 @@ from typing import Any
 import pytest
 
 from convengine.engine.turn.live_settings import CATALOGUE, read
-from convengine.scenarios.schema import SCHEMA
+from convengine.scenarios.schema import SCHEMA, ScenarioFileError
 from convengine.scenarios.settings_map import LIVE, TRANSLATED, WorldSettings, world_settings
-from convengine.scenarios.wording import ScenarioFileError
 from tests.builders import make_config, make_snapshot
 
 

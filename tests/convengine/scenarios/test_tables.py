@@ -4,7 +4,7 @@ from django.db import transaction
 from config_admin.models import CeIntent, CePolicy, CeResponse, CeRule
 from config_admin.releases.models import CeRelease
 from convengine.scenarios import tables
-from convengine.scenarios.wording import ScenarioFileError
+from convengine.scenarios.schema import ScenarioFileError
 
 pytestmark = pytest.mark.django_db
 

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from convengine.engine.rules.actions.assignments import read_assignments
 from convengine.engine.rules.actions.context_paths import read_context_path, set_at_path
 from convengine.engine.rules.actions.contract import (
     Action,
@@ -12,6 +11,7 @@ from convengine.engine.rules.actions.contract import (
     Write,
     audit_action,
     describe_values,
+    read_assignments,
     read_scalar,
     require_value,
 )

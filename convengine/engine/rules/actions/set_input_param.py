@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from convengine.engine.rules.actions.assignments import read_assignments
 from convengine.engine.rules.actions.contract import (
     Action,
     Write,
     audit_action,
     describe_values,
+    read_assignments,
     read_param_key,
     read_scalar,
     require_value,

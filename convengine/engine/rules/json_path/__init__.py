@@ -1,30 +1,18 @@
 """JSON paths of rules: parsed by jsonpath-ng, evaluated here (R7)."""
 
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from convengine.engine.rules.json_path.compile import MISSING, compile_selector, compile_walker
 from convengine.engine.rules.json_path.meter import BudgetExceeded, Meter
 from convengine.engine.rules.json_path.nodes import Path, PathError, format_path
 from convengine.engine.rules.json_path.parser import parse_path
 from convengine.engine.rules.json_path.values import LISTS, OBJECTS
+from convengine.engine.rules.verdict import Verdict, build_verdict
 
 Json = Any
 
 BUDGET_EXCEEDED = "EVALUATION_BUDGET_EXCEEDED"
-NOT_MET = "TYPE_CONDITION_NOT_MET"
-
-
-class PathVerdict(NamedTuple):
-    """Whether a path holds as a condition, why not, and the comparisons that were made.
-
-    An operand is {path, value, op, literal, result}, with `literalPath` if the right side is a path too.
-    """
-
-    matched: bool
-    reason: str | None = None
-    operands: tuple[Mapping[str, Json], ...] = ()
 
 
 class JsonPath:
@@ -46,7 +34,7 @@ class JsonPath:
         found = self.find(document)
         return (True, found[0]) if found else (False, None)
 
-    def test(self, document: Json, null_leaf_matches: bool = True) -> PathVerdict:
+    def test(self, document: Json, null_leaf_matches: bool = True) -> Verdict:
         """Test the path as a condition: false without a hit; if one boolean is the only hit, its value; else true.
 
         Without `null_leaf_matches`, null, blank texts, and empty lists and objects are no hits of a path without a
@@ -55,13 +43,13 @@ class JsonPath:
         meter = Meter()
         found = self._find(document, meter)
         if found is None:
-            return PathVerdict(False, BUDGET_EXCEEDED, tuple(meter.operands))
+            return Verdict(False, BUDGET_EXCEEDED, tuple(meter.operands))
         if not null_leaf_matches and not self._filtered:
             found = [value for value in found if not _empty(value)]
         matched = found[0] if len(found) == 1 and isinstance(found[0], bool) else bool(found)
         if not meter.operands:
             meter.record(self._written, found[0] if found else None, "exists", None, matched)
-        return PathVerdict(matched, None if matched else NOT_MET, tuple(meter.operands))
+        return build_verdict(matched, tuple(meter.operands))
 
     def _find(self, document: Json, meter: Meter) -> list[Json] | None:
         try:
@@ -85,4 +73,4 @@ def compile_path(text: str) -> JsonPath:
     return JsonPath(text, parse_path(text))
 
 
-__all__ = ["BUDGET_EXCEEDED", "NOT_MET", "JsonPath", "PathError", "PathVerdict", "compile_path"]
+__all__ = ["BUDGET_EXCEEDED", "JsonPath", "PathError", "compile_path"]

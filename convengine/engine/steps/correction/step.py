@@ -5,16 +5,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from convengine.engine.forms.allowed_interactions import choose_interaction
-from convengine.engine.forms.edit_phrases import find_edit_clauses, split_sentences
+from convengine.engine.forms.edit_phrases import (
+    FIELD_AMBIGUOUS,
+    FIELD_UNKNOWN,
+    ResolvedField,
+    find_edit_clauses,
+    resolve_field,
+    split_sentences,
+)
 from convengine.engine.forms.extract.negated_or_hypothetical import begins_with_negation
 from convengine.engine.forms.facts import FACT_FIELDS, get_usable_form, lock_intent, set_form_facts
-from convengine.engine.forms.field_names import FIELD_AMBIGUOUS, FIELD_UNKNOWN, ResolvedField, resolve_field
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.forms.select import decide_schema
 from convengine.engine.forms.values import VALUE_INVALID, ConvertedValue, clean_value, convert_value
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.prompts.contract import find_capabilities
+from convengine.engine.prompts.allowed_interactions import choose_interaction, find_capabilities
 from convengine.engine.rules.pattern_settings import get_pattern
 from convengine.engine.steps.correction.settings import REGEX_RETRY
 from convengine.engine.steps.correction.stages import (

@@ -8,13 +8,12 @@ from convengine.engine.dialogue import settings as catalogue
 from convengine.engine.dialogue.classify import ClassifiedAct, classify, means_reset
 from convengine.engine.dialogue.settings import LLM_THRESHOLD, RESET_ACT_RESETS, RESOLUTE
 from convengine.engine.errors import ConvEngineError
-from convengine.engine.forms.allowed_interactions import list_allowed_interactions
-from convengine.engine.forms.edit_phrases import find_edit_clauses
-from convengine.engine.forms.field_names import resolves_to_one_field
+from convengine.engine.forms.edit_phrases import find_edit_clauses, resolves_to_one_field
 from convengine.engine.forms.select import find_schema
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.llm.reply import read_confidence
 from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.prompts.allowed_interactions import list_allowed_interactions
 from convengine.engine.prompts.fill import fill_prompts
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.dialogue_act.stages import (

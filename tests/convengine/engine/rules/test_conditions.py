@@ -4,7 +4,7 @@ import pytest
 
 from convengine.engine.rules import conditions
 from convengine.engine.rules.conditions import custom_matchers, evaluate_rule, find_fault, rule_matcher
-from convengine.engine.rules.verdict import MATCHER_FAILED, NO_MATCHER, ROW_INVALID
+from convengine.engine.rules.verdict import MATCHER_FAILED, NO_MATCHER, NOT_MET, ROW_INVALID
 from convengine.engine.turn.session import Session
 from tests.builders import make_rule, make_session
 
@@ -100,3 +100,81 @@ def test_a_matcher_that_raises_does_not_hold() -> None:
 
     assert verdict.reason == MATCHER_FAILED
     assert "division" in verdict.operands[0]["literal"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [
+        pytest.param(" go ahead ", "  Go Ahead ", True, id="P2_7_6_V2"),
+        ("ANY", "whatever", True),
+        (" any ", "", True),
+        ("ANY", None, False),
+        ("go", None, False),
+        (None, "go", False),
+        ("", "", False),
+        ("go", "go ahead", False),
+    ],
+)
+def test_trimmed_texts_are_equal_ignoring_case(pattern: str | None, text: str | None, expected: bool) -> None:
+    assert conditions.match_exact(make_rule(match_pattern=pattern), text).matched is expected
+
+
+def test_the_texts_compared_are_kept() -> None:
+    verdict = conditions.match_exact(make_rule(match_pattern="go"), "stop")
+
+    assert verdict.reason == NOT_MET
+    assert verdict.operands == (
+        {"path": "USER_TEXT", "value": "stop", "op": "equals", "literal": "go", "result": False},
+    )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [
+        pytest.param("loan", "Please process the LOAN", True, id="P2_7_6_V3"),
+        (".*", "", True),
+        (".*", None, False),
+        (None, "x", False),
+        (" ", "a b", False),
+    ],
+)
+def test_the_pattern_is_searched_ignoring_case(pattern: str | None, text: str | None, expected: bool) -> None:
+    assert conditions.match_regex(make_rule(match_pattern=pattern), text).matched is expected
+
+
+def test_P2_7_6_V4_a_broken_pattern_never_holds() -> None:
+    assert conditions.match_regex(make_rule(match_pattern="("), "(").reason == ROW_INVALID
+
+
+def test_the_text_that_was_searched_is_kept_short() -> None:
+    verdict = conditions.match_regex(make_rule(match_pattern="z"), "a" * 1000)
+
+    assert verdict.reason == NOT_MET
+    assert len(verdict.operands[0]["value"]) == 200
+
+
+def test_P2_7_6_V5_a_filter_tests_the_facts_themselves() -> None:
+    rule = make_rule(rule_type="JSON_PATH", match_pattern="$[?(@.schemaComplete == true)]")
+
+    assert conditions.match_json_path(rule, {"schemaComplete": True}).matched
+    assert not conditions.match_json_path(rule, {"schemaComplete": False}).matched
+
+
+def test_P2_7_6_V6_a_path_that_does_not_parse_never_holds() -> None:
+    rule = make_rule(rule_type="JSON_PATH", match_pattern="$.schemaComplete == true")
+
+    assert conditions.match_json_path(rule, {"schemaComplete": True}).reason == ROW_INVALID
+
+
+def test_a_row_may_say_that_an_empty_leaf_does_not_count() -> None:
+    rule = make_rule(rule_type="JSON_PATH", match_pattern="$.note", null_leaf_matches=False)
+
+    assert not conditions.match_json_path(rule, {"note": " "}).matched
+
+
+def test_the_values_compared_are_kept() -> None:
+    rule = make_rule(rule_type="JSON_PATH", match_pattern="$[?(@.n > 5)]")
+
+    assert conditions.match_json_path(rule, {"n": 3}).operands == (
+        {"path": "@.n", "value": 3, "op": ">", "literal": 5, "result": False},
+    )

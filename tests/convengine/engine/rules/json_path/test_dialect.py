@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.rules.json_path import BUDGET_EXCEEDED, NOT_MET, PathError, compile_path
+from convengine.engine.rules.json_path import BUDGET_EXCEEDED, PathError, compile_path
+from convengine.engine.rules.verdict import NOT_MET
 
 DOCUMENT: dict[str, Any] = {
     "schemaComplete": True,

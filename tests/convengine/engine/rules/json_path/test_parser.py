@@ -4,8 +4,7 @@ from pathlib import Path
 import pytest
 
 from convengine.engine.rules import json_path
-from convengine.engine.rules.json_path.lexer import MAX_NESTING
-from convengine.engine.rules.json_path.parser import MAX_LENGTH, PathError, parse_path
+from convengine.engine.rules.json_path.parser import MAX_LENGTH, MAX_NESTING, PathError, parse_path
 
 
 def test_threads_may_parse_at_once() -> None:
@@ -37,7 +36,7 @@ def test_length_and_nesting_are_bounded() -> None:
 def test_the_grammar_is_made_in_memory() -> None:
     files = {path.name for path in Path(json_path.__file__).parent.iterdir() if path.suffix == ".py"}
 
-    assert files == {"__init__.py", "compile.py", "lexer.py", "meter.py", "nodes.py", "parser.py", "values.py"}
+    assert files == {"__init__.py", "compile.py", "meter.py", "nodes.py", "parser.py", "values.py"}
 
 
 def test_making_the_grammar_says_nothing(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> None:

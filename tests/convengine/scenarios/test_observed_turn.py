@@ -2,7 +2,7 @@ from convengine.engine.rules.stages import RULE_ERROR
 from convengine.engine.steps.actions.stages import PENDING_ACTION_FAILED
 from convengine.engine.steps.conversation.stages import USER_INPUT
 from convengine.engine.turn.stages import ENGINE_RETURN
-from convengine.scenarios.observer import observing, record_event
+from convengine.scenarios.observed_turn import observing, record_event
 from tests.builders import make_session, make_turn
 
 

@@ -1,5 +1,5 @@
 from convengine.engine.llm.settings import PURPOSES as ENGINE
-from convengine.scenarios.purposes import PURPOSES, scenario_purpose
+from convengine.scenarios.scenario import PURPOSES, scenario_purpose
 
 
 def test_every_purpose_of_a_scenario_is_one_of_the_engine() -> None:

@@ -1,1 +1,0 @@
-"""Matchers: one module per rule type, which tests a condition."""
