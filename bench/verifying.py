@@ -101,7 +101,7 @@ def _one_turn() -> dict[str, Any]:
 def _copies(template: dict[str, Any], conversations: int) -> None:
     from convengine.engine.turn.seal import GENESIS, Seal
     from convengine.server.sessions.models import CeConversation, CeConversationHistory
-    from convengine.server.turns.sealing import encode_frame
+    from convengine.server.turns.turn_record import encode_frame
 
     row = CeConversation.objects.values().get()
     seal = Seal.read(template["chain"])

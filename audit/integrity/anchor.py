@@ -23,7 +23,7 @@ from audit.record.seal.pieces import microseconds
 from convengine.engine.turn.seal import Seal
 from convengine.server.database.clock import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
-from convengine.server.turns.sealing import FRAME, encode_frame
+from convengine.server.turns.turn_record import FRAME, encode_frame
 
 _FORMAT = 1
 _TURNS, _ADDITIONS = "turns", "additions"

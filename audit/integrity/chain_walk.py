@@ -15,7 +15,7 @@ from audit.models import CeChainLink
 from audit.record.seal.links import link_frame
 from audit.record.seal.stored_pieces import OF_EVENTS, Piece, group_pieces
 from convengine.engine.turn.seal import CALLS, DECIDED, GENESIS, WORDS, Seal, digest
-from convengine.server.turns.sealing import DOCUMENTS, SAID, encode_documents, encode_frame, encode_words
+from convengine.server.turns.turn_record import DOCUMENTS, SAID, encode_documents, encode_frame, encode_words
 
 _WORDS = (*SAID, *DOCUMENTS, "recording")
 #: An addition to a turn, or an event outside of turns.

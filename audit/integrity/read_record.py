@@ -18,7 +18,7 @@ from audit.record.seal.stored_pieces import OF_EVENTS, Piece
 from convengine.engine.turn.codec import dump_in_order
 from convengine.engine.turn.seal import Pieces
 from convengine.server.database.dialect import dialect
-from convengine.server.turns.sealing import DOCUMENTS, FRAME, SAID
+from convengine.server.turns.turn_record import DOCUMENTS, FRAME, SAID
 
 #: Turns per read.
 TURNS = 400

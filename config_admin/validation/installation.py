@@ -8,9 +8,9 @@ from convengine.engine.rules.vocabulary import list_actions
 from convengine.engine.steps.tools.request import resolve_group
 from convengine.server import wiring
 from convengine.server.deployment import conf
-from convengine.server.executors import mcp_server
 from convengine.server.executors.port import BUILT_IN
 from convengine.server.extensions.registry import registry
+from convengine.server.mcp_client.servers import read_policy
 from convengine.server.model_clients import vectors
 from convengine.server.threads.known_preferences import list_known_preferences
 
@@ -18,7 +18,7 @@ from convengine.server.threads.known_preferences import list_known_preferences
 def describe_installation() -> World:
     """The installation: what modules registered, and what is configured."""
     wiring.load_extensions()
-    policy = mcp_server.policy()
+    policy = read_policy()
     return World(
         tasks={name: tuple(entry.methods) for name, entry in registry.tasks.items()},
         providers=frozenset(registry.providers),

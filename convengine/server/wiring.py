@@ -25,13 +25,12 @@ from convengine.engine.turn.verbose import VerboseLine, VerboseListener
 from convengine.server.app_interfaces import turn_log
 from convengine.server.deployment import conf
 from convengine.server.executions.book import Executions
-from convengine.server.executors import mcp_server
 from convengine.server.executors.port import BuiltInTools
 from convengine.server.extensions.ports import Containers, Memories, ResponseTransformers
 from convengine.server.extensions.registry import Registry, registry
 from convengine.server.extensions.tasks import Tasks
 from convengine.server.extensions.tools import RegisteredTools, TimedTools
-from convengine.server.mcp_client.servers import McpServers
+from convengine.server.mcp_client.servers import McpServers, read_policy
 from convengine.server.model_clients.connections import ECHO, Connections, read_connections
 from convengine.server.model_clients.offline import EchoModel, NoModel
 from convengine.server.model_clients.openai_model import OpenAiModel
@@ -145,7 +144,7 @@ def ports(
             tape,
         ),
         servers=TapedServers(
-            outside.servers or McpServers(mcp_server.policy(), waiting=_release_connections),
+            outside.servers or McpServers(read_policy(), waiting=_release_connections),
             tape,
         ),
         pace=TapedPace(clock, tape, _pause),

@@ -10,7 +10,7 @@ from django.db.models import Max
 from audit.models import CeChainBase, CeChainCut
 from convengine.engine.turn.seal import Seal
 from convengine.server.sessions.models import CeConversationHistory
-from convengine.server.turns.sealing import FRAME, encode_frame
+from convengine.server.turns.turn_record import FRAME, encode_frame
 
 
 def note_cut(kind: CeChainCut.Kind, before: datetime, last: int = 0) -> None:

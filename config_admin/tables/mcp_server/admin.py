@@ -17,8 +17,7 @@ from config_admin.tables.mcp_server.model import CeMcpServer
 from convengine.engine.steps.tools.scope import list_offered_tools
 from convengine.engine.turn import rows
 from convengine.engine.turn.ports import ServerTools
-from convengine.server.executors import mcp_server
-from convengine.server.mcp_client.servers import McpServers
+from convengine.server.mcp_client.servers import McpServers, read_policy
 
 Json = Any
 
@@ -68,7 +67,7 @@ class McpServerAdmin(ScopedAdmin):
         if server is None:
             raise Http404
         # Only a click on the button may start a process.
-        asked = McpServers(mcp_server.policy()).tools(server) if request.method == "POST" else None
+        asked = McpServers(read_policy()).tools(server) if request.method == "POST" else None
         context = {
             **self.admin_site.each_context(request),
             "title": f"Tools of {server.name}",

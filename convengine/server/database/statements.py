@@ -43,7 +43,7 @@ def execute_all(statements: Sequence[Statement]) -> None:
     try:
         with transaction.atomic():
             if dialect().vendor == "postgresql":
-                _execute_as_one(statements)
+                _execute_in_one_statement(statements)
             elif not all(execute(statement) or not statement.must_match for statement in statements):
                 raise StatementRefused
     except (DataError, IntegrityError) as error:
@@ -51,7 +51,7 @@ def execute_all(statements: Sequence[Statement]) -> None:
         raise StatementRefused from error
 
 
-def _execute_as_one(statements: Sequence[Statement]) -> None:
+def _execute_in_one_statement(statements: Sequence[Statement]) -> None:
     """All statements as one, which counts the rows of those that must match one."""
     parts, counts, params = [], ["1"], []
     for number, statement in enumerate(statements):

@@ -109,7 +109,7 @@ def unknown_keys() -> list[str]:
 
 
 @cache
-def import_dotted(path: str) -> Any:
+def import_from_path(path: str) -> Any:
     """The module or the name of a dotted path. Raises ImportError naming the path."""
     try:
         return import_string(path)
@@ -119,9 +119,9 @@ def import_dotted(path: str) -> Any:
 
 def load(key: str) -> Any:
     """The object of a dotted path. Raises ImportError naming the path."""
-    return import_dotted(get(key))
+    return import_from_path(get(key))
 
 
 def load_all(key: str) -> list[Any]:
     """The objects of a list of dotted paths."""
-    return [import_dotted(path) for path in get(key)]
+    return [import_from_path(path) for path in get(key)]

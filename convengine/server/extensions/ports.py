@@ -42,12 +42,12 @@ class Containers:
         """Call the provider of the request's address with its interceptors, and transform the result."""
 
         def call() -> dict[str, Any]:
-            answer: dict[str, Any] = to_plain(asdict(self._call_timed(request, session)))
+            answer: dict[str, Any] = to_plain(asdict(self._measure_call(request, session)))
             return answer
 
         return ContainerAnswer(**self._tape.ask("container", to_plain(asdict(request)), call))
 
-    def _call_timed(self, request: ContainerRequest, session: Session) -> ContainerAnswer:
+    def _measure_call(self, request: ContainerRequest, session: Session) -> ContainerAnswer:
         started = time.monotonic()
         sent = copy.deepcopy(request)
         value, error = self._within_limits(sent, session)

@@ -68,4 +68,4 @@ def run_job(name: str) -> None:
 @app.task(name="convengine.do")  # type: ignore[untyped-decorator]
 def do(name: str, *args: Any) -> None:
     """Do work that a process sent, by its name in the settings."""
-    conf.import_dotted(conf.get("HANDED_WORK")[name])(*args)
+    conf.import_from_path(conf.get("HANDED_WORK")[name])(*args)

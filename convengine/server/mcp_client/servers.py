@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.ports import ServerTools, ToolAnswer
 from convengine.engine.turn.rows import McpServer
+from convengine.server.deployment import conf
 from convengine.server.mcp_client import faults
 from convengine.server.mcp_client.connection import Connection
 from convengine.server.mcp_client.faults import ServerFault
@@ -181,6 +182,12 @@ def _pool_of(pid: int) -> Pool:
     made = Pool()
     worker.at_end(made.close)
     return made
+
+
+def read_policy() -> Policy:
+    """What rows of MCP servers may do in this deployment."""
+    commands, hosts = conf.get("MCP_STDIO_COMMANDS"), conf.get("MCP_HTTP_HOSTS")
+    return Policy(frozenset(commands), frozenset(host.lower() for host in hosts), conf.get("MCP_SECRETS"))
 
 
 class McpServers:

@@ -174,7 +174,7 @@ def _behind_a_key(application: Any) -> Any:
         if scope["type"] == "http":
             given = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
             if not await asyncio.to_thread(_is_valid_in_thread, _secret(given)):
-                await _send_unauthorized(send)
+                await _refuse_access(send)
                 return
         await application(scope, receive, send)
 
@@ -191,7 +191,7 @@ def _is_valid_in_thread(secret: str) -> bool:
         connections.close_all()
 
 
-async def _send_unauthorized(send: Any) -> None:
+async def _refuse_access(send: Any) -> None:
     told = {"errorCode": "NOT_AUTHENTICATED", "message": "Send your API key as `Authorization: Bearer <key>`."}
     headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
     await send({"type": "http.response.start", "status": 401, "headers": headers})

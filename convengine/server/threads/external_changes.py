@@ -25,8 +25,8 @@ from convengine.server.database.statements import StatementRefused, execute_all
 from convengine.server.sessions.models import CLOSED_BY_CALL, CeConversation
 from convengine.server.threads.end_session import ObservedSession, end_session
 from convengine.server.turns.acquire import acquire
+from convengine.server.turns.commit import update_conversation_stmt
 from convengine.server.turns.dead_turns import recover_expired_lease
-from convengine.server.turns.session_rows import update_conversation_stmt
 from convengine.server.turns.take_turn import open_turn
 from convengine.server.turns.turn_record import TurnRecord, insert_turn_stmt
 from convengine.server.turns.waiting import LAST_TICKET, wait_for_lease

@@ -16,7 +16,7 @@ from convengine.engine.turn.seal import WORDS
 from convengine.server.app_interfaces import turn_log
 from convengine.server.database.dialect import dialect
 from convengine.server.sessions.models import CeConversationHistory
-from convengine.server.turns.sealing import encode_documents, encode_words, make_seal
+from convengine.server.turns.turn_record import encode_documents, encode_words, make_seal
 
 _DIED = "The server process ended before the turn did."
 

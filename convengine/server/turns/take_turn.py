@@ -1,8 +1,8 @@
 """take_turn: acquire the lease, pin the configuration, run, commit (law 1)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -10,14 +10,18 @@ import structlog
 from django.db import DatabaseError, connection
 
 from convengine.engine.errors import ConvEngineError, ConversationPersistFailed, TurnConflict, TurnInterrupted
+from convengine.engine.memory.settings import ENABLED as MEMORY_ENABLED
+from convengine.engine.memory.settings import HISTORY_MAX_TURNS
 from convengine.engine.pipeline.engine import EngineOutcome
 from convengine.engine.threads.settings import ON_CONCURRENT_TURN
 from convengine.engine.turn import audit_settings as catalogue
 from convengine.engine.turn import live_settings
-from convengine.engine.turn.conversation import Conversation
-from convengine.engine.turn.payload import Payload
+from convengine.engine.turn.codec import load_column
+from convengine.engine.turn.conversation import Conversation, Loaded
+from convengine.engine.turn.payload import Payload, to_spoken_text
 from convengine.engine.turn.recording import Recording
-from convengine.engine.turn.session import Session
+from convengine.engine.turn.session import Exchange, Session
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import PreviousSession, Turn, TurnRequest
 from convengine.engine.turn.verbose import VerboseLine
@@ -25,16 +29,17 @@ from convengine.engine.verbose.publish import listen
 from convengine.server import wiring
 from convengine.server.app_interfaces import configuration, live_streams
 from convengine.server.database.clock import TurnClock
+from convengine.server.database.dialect import dialect
 from convengine.server.database.statements import Statement
 from convengine.server.deployment import conf
 from convengine.server.memory import after_commit
+from convengine.server.memory.session_memory import recall_previous_session
 from convengine.server.turns import idempotency, waiting
 from convengine.server.turns.acquire import AlreadyAnswered, acquire
 from convengine.server.turns.commit import StepFlush, commit_turn, record_failure
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.interruption import InterruptionCheck
 from convengine.server.turns.lease import Lease, lease_renewer
-from convengine.server.turns.stored_conversation import StoredConversation
 
 log = structlog.get_logger(__name__)
 
@@ -196,3 +201,61 @@ def _report_database_faults() -> Iterator[None]:
         if not connection.in_atomic_block:
             connection.close()
         raise ConversationPersistFailed() from error
+
+
+#: The newest committed turns of an epoch.
+_HISTORY = """
+    SELECT user_input, assistant_output FROM ce_conversation_history
+     WHERE conversation_id = %s AND status = 'OK' AND context_epoch = %s
+     ORDER BY turn_no DESC LIMIT %s"""
+
+
+@dataclass
+class StoredConversation:
+    """The conversations port on the database. Reads once, however often it is called."""
+
+    lease: Lease
+    request: TurnRequest
+    snapshot: Snapshot
+    _loaded: Loaded | None = field(default=None, repr=False)
+
+    def load(self) -> Loaded:
+        """The conversation as the lease read it, and its recent history, oldest first."""
+        if self._loaded is None:
+            self._loaded = Loaded(
+                self.lease.conversation,
+                self._history(),
+                self.lease.previous_turn,
+                self._recall_memory(),
+                self.lease.created,
+            )
+        return self._loaded
+
+    def store(self) -> None:
+        """Nothing to do: the lease made the row."""
+
+    def _recall_memory(self) -> str | None:
+        """The memory of an earlier session, looked up until a turn of this session is committed (R78)."""
+        if self.lease.conversation.turn_count or not live_settings.read(self.snapshot, MEMORY_ENABLED).value:
+            return None
+        return recall_previous_session(self.lease.conversation)
+
+    def _history(self) -> tuple[Exchange, ...]:
+        """The recent turns; rows with a blank side do not count (R61)."""
+        return tuple(
+            [
+                Exchange(user, said)
+                for user, answer in reversed(self._past())
+                if user and user.strip() and (said := to_spoken_text(answer))
+            ]
+        )
+
+    def _past(self) -> Sequence[tuple[str | None, Any]]:
+        limit = live_settings.read(self.snapshot, HISTORY_MAX_TURNS).value
+        if limit <= self.lease.past_limit:
+            return self.lease.past[:limit]
+        # The limit was raised since this process pinned a release: the lease did not read that far.
+        row = self.lease.conversation
+        with connection.cursor() as cursor:
+            cursor.execute(_HISTORY, [dialect().uuid_param(row.conversation_id), row.context_epoch, limit])
+            return [(user, load_column(answer)) for user, answer in cursor.fetchall()]

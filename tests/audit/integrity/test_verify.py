@@ -16,7 +16,7 @@ from convengine.engine.turn.seal import Seal
 from convengine.server.database.clock import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.threads import external_changes
-from convengine.server.turns.sealing import encode_frame
+from convengine.server.turns.turn_record import encode_frame
 from tests.api import Caller
 from tests.database import allow_forging
 

@@ -109,9 +109,9 @@ def test_a_row_that_the_database_refuses_does_not_fail_the_turn(monkeypatch: pyt
             raise DataError("too large")
         joined(writes)
 
-    joined = statements._execute_as_one
+    joined = statements._execute_in_one_statement
     monkeypatch.setattr(statements, "execute", refusing)
-    monkeypatch.setattr(statements, "_execute_as_one", refuse_model_calls)
+    monkeypatch.setattr(statements, "_execute_in_one_statement", refuse_model_calls)
     monkeypatch.setattr(model_calls, "execute", refusing)
     answer, rows = turn_with(ANSWER)
 

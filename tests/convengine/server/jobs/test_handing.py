@@ -39,7 +39,7 @@ def test_one_that_is_out_of_reach_takes_nothing(settings: Any, monkeypatch: pyte
 def test_what_is_handed_over_is_done_by_its_name(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     settings.CONVENGINE = {**settings.CONVENGINE, "HANDED_WORK": {"sum": "builtins.print"}}
     done: list[Any] = []
-    monkeypatch.setattr(conf, "import_dotted", lambda path: lambda *args: done.append((path, args)))
+    monkeypatch.setattr(conf, "import_from_path", lambda path: lambda *args: done.append((path, args)))
 
     worker.do("sum", 1, 2)
 
@@ -48,4 +48,4 @@ def test_what_is_handed_over_is_done_by_its_name(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("path", conf.DEFAULTS["HANDED_WORK"].values())
 def test_every_name_leads_somewhere(path: str) -> None:
-    assert callable(conf.import_dotted(path))
+    assert callable(conf.import_from_path(path))
