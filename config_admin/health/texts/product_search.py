@@ -100,6 +100,9 @@ class Automaton:
 
     def _next(self, state: _State, before: str, char: str) -> _State:
         taken, reached = self.find_atoms(char), self._close(state, before, characters.kind_of(char))
+        if not char.isascii():
+            # RE2 also stands between the bytes of such a character, where no word begins or ends.
+            reached |= self._close(self.start, "O", "O") & {self._end}
         if not self._whole and self._end in reached:
             return _FOUND
         after = set() if self._whole else {self._entry}

@@ -107,3 +107,9 @@ def test_the_search_finds_a_text_whenever_trying_all_short_ones_does(one: str, o
 
     assert found.text is None or serves(found.text)
     assert found.text is not None or not any(map(serves, _TEXTS))
+
+
+def test_no_boundary_stands_between_the_bytes_of_a_character_too() -> None:
+    found = search([_automaton("a"), _automaton(r"(?:\w){2}")], [_automaton(r"\B")], complete=True)
+
+    assert found.text is None
