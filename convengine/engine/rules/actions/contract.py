@@ -160,11 +160,6 @@ def describe_values(values: Mapping[str, Json]) -> str:
     return f"set {', '.join(f'{name} to {value_words(value)}' for name, value in values.items())}"
 
 
-def list_copy_writes(key: str) -> Iterable[Write]:
-    """The change of an action that copies into an input param."""
-    return (Write(("inputParams", key), COMPUTED),)
-
-
 def read_assignments(
     text: str, usage: str, key: Callable[[str], str], read: Callable[[str], Json], *, bare: bool
 ) -> Mapping[str, Json]:

@@ -2,6 +2,8 @@ from typing import Any
 
 import pytest
 
+from config_admin.releases.content import kept_columns
+from config_admin.validation.columns import TEMPLATE, get_column_spec
 from convengine.engine.older_templates.rows import COLUMNS, Change, convert_row, template_columns
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from tests.builders import make_config, make_response
@@ -55,3 +57,20 @@ def test_the_columns_are_there() -> None:
     assert all(
         field in ROW_TYPE_OF[table].__dataclass_fields__ for table, fields in COLUMNS.items() for field in fields
     )
+
+
+def declares_templates(table: str, name: str) -> bool:
+    """True for a column of that language or name, and for a document whose help says that its values may be some."""
+    field = kept_columns(table)[name]
+    language = get_column_spec(field).language or (TEMPLATE if name.endswith("_template") else "")
+    return language == TEMPLATE or "may be templates" in str(field.help_text)
+
+
+def test_the_columns_with_templates_are_those_that_the_tables_declare() -> None:
+    declared = {
+        table: {name for name in kept_columns(table) if declares_templates(table, name)} for table in ROW_TYPE_OF
+    }
+
+    assert {table: set(fields) for table, fields in COLUMNS.items()} == {
+        table: names for table, names in declared.items() if names
+    }

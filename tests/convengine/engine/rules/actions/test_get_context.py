@@ -1,7 +1,7 @@
 import pytest
 
 from convengine.engine.rules.actions.contract import ActionValueError
-from convengine.engine.rules.actions.get_context import parse
+from convengine.engine.rules.actions.get_context import ACTION
 from convengine.engine.turn.trail import FOLDED
 from tests.builders import make_session, payload
 from tests.convengine.engine.rules.actions.run import apply
@@ -23,4 +23,4 @@ def test_without_a_value_the_param_is_named_context() -> None:
 
 def test_the_param_needs_a_plain_name() -> None:
     with pytest.raises(ActionValueError):
-        parse("a b")
+        ACTION.parse("a b")

@@ -1,7 +1,7 @@
 import pytest
 
 from convengine.engine.rules.actions.contract import ActionValueError
-from convengine.engine.rules.actions.get_schema_json import parse
+from convengine.engine.rules.actions.get_schema_json import ACTION
 from convengine.engine.turn.trail import FOLDED
 from tests.builders import make_schema, make_session, payload
 from tests.convengine.engine.rules.actions.run import apply
@@ -17,9 +17,9 @@ def test_the_collected_values_go_to_the_param() -> None:
 
 
 def test_without_a_value_the_param_is_named_schema_json() -> None:
-    assert parse(None) == "schema_json"
+    assert ACTION.parse(None) == "schema_json"
 
 
 def test_the_param_needs_a_plain_name() -> None:
     with pytest.raises(ActionValueError):
-        parse("a:b")
+        ACTION.parse("a:b")

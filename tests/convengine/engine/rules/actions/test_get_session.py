@@ -1,7 +1,7 @@
 import pytest
 
 from convengine.engine.rules.actions.contract import ActionValueError
-from convengine.engine.rules.actions.get_session import parse
+from convengine.engine.rules.actions.get_session import ACTION
 from convengine.engine.turn.trail import FOLDED
 from tests.builders import make_session, payload
 from tests.convengine.engine.rules.actions.run import apply
@@ -21,9 +21,9 @@ def test_the_session_facts_go_to_the_param() -> None:
 
 
 def test_without_a_value_the_param_is_named_session() -> None:
-    assert parse("") == "session"
+    assert ACTION.parse("") == "session"
 
 
 def test_the_param_needs_a_plain_name() -> None:
     with pytest.raises(ActionValueError):
-        parse("a/b")
+        ACTION.parse("a/b")

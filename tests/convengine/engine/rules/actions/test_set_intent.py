@@ -1,7 +1,7 @@
 import pytest
 
 from convengine.engine.rules.actions.contract import ActionValueError
-from convengine.engine.rules.actions.set_intent import parse
+from convengine.engine.rules.actions.set_intent import ACTION
 from convengine.engine.turn.session import Transition
 from convengine.engine.turn.trail import FOLDED
 from tests.builders import make_session, payload
@@ -29,6 +29,6 @@ def test_the_same_intent_is_no_hop() -> None:
 
 def test_any_is_no_intent() -> None:
     with pytest.raises(ActionValueError, match="A conversation cannot have the intent ANY"):
-        parse("any")
+        ACTION.parse("any")
     with pytest.raises(ActionValueError, match="SET_INTENT needs a value"):
-        parse(" ")
+        ACTION.parse(" ")

@@ -1,7 +1,7 @@
 import pytest
 
 from convengine.engine.rules.actions.contract import ActionValueError
-from convengine.engine.rules.actions.set_state import parse
+from convengine.engine.rules.actions.set_state import ACTION
 from convengine.engine.turn.session import Transition
 from convengine.engine.turn.trail import FOLDED
 from tests.builders import make_session, payload
@@ -25,6 +25,6 @@ def test_it_moves_to_the_state_and_records_the_hop() -> None:
 
 def test_any_is_no_state() -> None:
     with pytest.raises(ActionValueError, match="A conversation cannot be in state ANY"):
-        parse("ANY")
+        ACTION.parse("ANY")
     with pytest.raises(ActionValueError, match="SET_STATE needs a value"):
-        parse(None)
+        ACTION.parse(None)
