@@ -9,6 +9,7 @@ from django.utils.text import capfirst
 
 from config_admin.releases.content import control_plane
 from convengine.engine.text.compare import shorten_line
+from convengine.engine.turn.rows import Row
 
 
 def release_url(config_version: int) -> str:
@@ -26,6 +27,12 @@ def row_name(table: str, pk: Any) -> str:
     """The name of a row in a link, such as `Rule 41`."""
     name = table_label(table)
     return f"{name[:1].upper()}{name[1:]} {pk}"
+
+
+def row_title(row: Row) -> str:
+    """The name of a row with what distinguishes it, such as `Rule 41 · too late to cancel`."""
+    about = describe_content(vars(row))
+    return row_name(row.table, row.pk) + (f" · {about}" if about else "")
 
 
 def put_back_url(table: str, pk: Any, config_version: int) -> str:

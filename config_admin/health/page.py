@@ -10,10 +10,10 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import row_name, row_url
+from config_admin.editing.links import row_name, row_title, row_url
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
 from config_admin.health.background import runs
-from config_admin.health.diagnosis import Diagnosis, Witness
+from config_admin.health.diagnosis import Diagnosis, RowKey, Witness
 from config_admin.releases.content import control_plane
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import read_phase
@@ -82,21 +82,29 @@ def _save_acknowledgement(request: HttpRequest) -> None:
         messages.success(request, "Accepted. The finding is shown again if one of its rows changes.")
 
 
-def _count_codes(findings: list[Diagnosis]) -> list[tuple[str, int]]:
+def get_code_label(code: str) -> str:
+    """The type of a finding in words: `Rule collision`."""
+    return code.replace("_", " ").capitalize()
+
+
+def _count_codes(findings: list[Diagnosis]) -> list[tuple[str, str, int]]:
+    """The types of findings, the most frequent first: code, label, count."""
     counts: dict[str, int] = {}
     for finding in findings:
         counts[finding.code] = counts.get(finding.code, 0) + 1
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [(code, get_code_label(code), count) for code, count in ordered]
 
 
 def _build_finding(request: HttpRequest, snapshot: Snapshot, finding: Diagnosis, mark: str) -> dict[str, Any]:
     return {
         "code": finding.code,
+        "label": get_code_label(finding.code),
         "is_error": finding.is_error,
         "message": finding.message,
         "consequence": finding.consequence,
         "fingerprint": mark,
-        "rows": [(_get_row_url(request, key.table, key.pk), row_name(key.table, key.pk)) for key in finding.rows],
+        "rows": [(_get_row_url(request, key.table, key.pk), _get_row_title(snapshot, key)) for key in finding.rows],
         "witness": _describe_witness(finding.witness) if finding.witness else [],
     }
 
@@ -106,15 +114,21 @@ def _get_row_url(request: HttpRequest, table: str, pk: Any) -> str:
     return row_url(table, pk) if may else ""
 
 
+def _get_row_title(snapshot: Snapshot, key: RowKey) -> str:
+    row = snapshot.tables[key.table].by_pk.get(key.pk)
+    return row_title(row) if row else row_name(key.table, key.pk)
+
+
 def _describe_witness(witness: Witness) -> list[tuple[str, str]]:
     """The witness, line by line."""
     phase = read_phase(witness.phase) if witness.phase else None
     lines = [
         ("Message", f"“{witness.text}”" if witness.text is not None else ""),
-        ("in", " / ".join(filter(None, (witness.intent, witness.state)))),
-        ("when", phase.label.lower() if phase else ""),
-        ("recognised intent", witness.dialogue_act or ""),
-        ("with", _format_values({**witness.context, **witness.input_params, **witness.facts})),
+        ("Intent", witness.intent or ""),
+        ("State", witness.state or ""),
+        ("Phase", phase.label if phase else ""),
+        ("Dialogue act", witness.dialogue_act or ""),
+        ("Data", _format_values({**witness.context, **witness.input_params, **witness.facts})),
     ]
     return [(name, text) for name, text in lines if text]
 

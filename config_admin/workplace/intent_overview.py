@@ -199,7 +199,8 @@ def describe_row(row: Any) -> tuple[str, str]:
             return shorten(describe_rule(row), LONGEST), row.description or ""
         case rows.Classifier():
             kind = ClassifierType.read(row.rule_type)
-            return shorten_line(row.pattern, 160), kind.label if kind else str(row.rule_type)
+            label, pattern = kind.label if kind else str(row.rule_type), shorten_line(row.pattern, 160)
+            return (row.description, f"{label}: {pattern}") if row.description else (pattern, label)
         case rows.OutputSchema():
             return _fields(row), row.description or ""
         case rows.ContainerConfig():

@@ -33,7 +33,7 @@ def open_finished_check(visitor: Visitor) -> Page:
 
 
 def finding(page: Page) -> Locator:
-    return page.locator("section.ce-card").filter(has_text="Rule 9100").filter(has_text="RULE_COLLISION").first
+    return page.locator("section.ce-card").filter(has_text="Rule 9100").filter(has_text="Rule collision").first
 
 
 @SCREENS

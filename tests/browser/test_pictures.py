@@ -58,7 +58,7 @@ def test_every_page_of_a_chapter_has_its_picture(somebody: Callable[[], Visitor]
     take_picture(page, "import", "transfer")
 
     with_rival(ada, enabled=True)
-    open_finished_check(ada).get_by_role("link", name="RULE_COLLISION").click()
+    open_finished_check(ada).get_by_role("link", name="Rule collision").click()
     finding(page).locator("summary").click()
     take_picture(page, "health", "health", finding(page))
     with_rival(ada, enabled=False)

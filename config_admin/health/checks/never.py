@@ -105,7 +105,7 @@ def _check_contradiction(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]
             yield _report(rule, "no text matches its pattern.", field="match_pattern")
     elif kind == RuleType.JSON_PATH and _contradicts_scope(survey, rule):
         where = scope_name(rule.intent_code, rule.state_code)
-        why = f"its condition requires another intent or state than its scope {where} allows."
+        why = f"its condition requires another intent or state than its scope ({where}) allows."
         yield _report(rule, why, field="match_pattern")
 
 

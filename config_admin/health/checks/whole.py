@@ -133,7 +133,7 @@ def find_unused_tools(survey: Survey) -> Iterator[Diagnosis]:
             tool,
             (
                 f"No planner prompt, direct tool call or rule uses {tool.tool_code} in its scope "
-                f"{scope_name(*relations.scope_key(tool))}."
+                f"({scope_name(*relations.scope_key(tool))})."
             ),
             "It is only called if a caller requests it with tool_request or the built-in planner chooses it.",
         )

@@ -5,6 +5,7 @@ from config_admin.health.rules.effects import list_effects
 from convengine.engine.rules.actions.contract import COMPUTED
 from convengine.engine.text.compare import code, shorten
 from convengine.engine.turn import rows
+from convengine.engine.turn.scope import ANY
 
 _SHOWN = 60
 
@@ -16,8 +17,9 @@ def rule_name(rule: rows.Rule) -> str:
 
 
 def scope_name(intent: str, state: str) -> str:
-    """`LOAN/COLLECT`."""
-    return f"{code(intent)}/{code(state)}"
+    """`intent LOAN, state COLLECT`."""
+    names = (("any intent", "intent", intent), ("any state", "state", state))
+    return ", ".join(whole if code(name) == ANY else f"{noun} {code(name)}" for whole, noun, name in names)
 
 
 def describe_effect(rule: rows.Rule, path: FactPath) -> str:

@@ -75,7 +75,7 @@ def test_a_rule_between_them_that_writes_may_make_the_second_one_hold() -> None:
 def test_a_rule_for_a_state_that_nothing_leads_to_never_acts() -> None:
     rule = make_rule(intent_code="LOAN", state_code="LOST")
 
-    assert "no rule, phrase or state graph edge leads to LOAN/LOST" in str(_why(rule=rule))
+    assert "no rule, phrase or state graph edge leads to intent LOAN, state LOST" in str(_why(rule=rule))
     assert _why(make_rule(action_value="LOST"), rule=rule) is None
 
 
