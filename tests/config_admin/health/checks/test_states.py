@@ -11,7 +11,10 @@ def test_rows_of_a_state_that_nothing_leads_to_are_told_together() -> None:
 
     (said,) = run_check(find_unreachable_states, LOAN, response, schema)
 
-    assert said.message == "There are 2 rows for intent LOAN, state LOST, and no rule, phrase or state graph edge leads there."
+    assert (
+        said.message
+        == "There are 2 rows for intent LOAN, state LOST, and no rule, phrase or state graph edge leads there."
+    )
     assert {key.table for key in said.rows} == {"ce_response", "ce_output_schema"}
 
 
