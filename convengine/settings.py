@@ -1,9 +1,12 @@
 """Django settings. Deployment values come from the environment (settings 3)."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
+from django.http import HttpRequest
+from django.templatetags.static import static
 
 from convengine.server.deployment import environment
 
@@ -150,18 +153,22 @@ SPECTACULAR_SETTINGS = {
 
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
+
+
+def _static_address(name: str) -> Callable[[HttpRequest], str]:
+    """The address of a static file, found only when a page needs it."""
+    return lambda request: static(f"convengine/{name}")
+
+
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "ConvEngine",
     "SITE_HEADER": "ConvEngine",
     "SITE_SYMBOL": "forum",
     "SITE_URL": None,
     "SHOW_VIEW_ON_SITE": False,
-    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "convengine.server.admin_site.layout.icon"}],
-    "STYLES": [f"convengine.server.admin_site.layout.{name}" for name in ("style_sheet", "work_sheet", "manual_sheet")],
-    "SCRIPTS": [
-        f"convengine.server.admin_site.layout.{name}"
-        for name in ("script", "finder_script", "manual_script", "sending_script")
-    ],
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _static_address("icon.svg")}],
+    "STYLES": [_static_address(name) for name in ("admin.css", "work.css", "manual.css")],
+    "SCRIPTS": [_static_address(name) for name in ("admin.js", "finder.js", "manual.js", "sending.js")],
     "SIDEBAR": {"navigation": "convengine.server.admin_site.layout.sidebar"},
     "DASHBOARD_CALLBACK": "config_admin.workplace.home.dashboard",
 }

@@ -158,7 +158,8 @@ def verbose_listeners() -> tuple[VerboseListener, ...]:
     listeners.
     """
     return tuple(
-        partial(_call_listener, one) for one in (*conf.load_all("VERBOSE_LISTENERS"), *registry.verbose_listeners)
+        partial(_call_listener, listener)
+        for listener in (*conf.load_all("VERBOSE_LISTENERS"), *registry.verbose_listeners)
     )
 
 

@@ -86,7 +86,7 @@ def list_turns(row: CeConversation, before: str | None) -> Turns:
 
 
 def _build_line(turn: Any, deciders: list[DecidingRow]) -> TurnSummary:
-    links = [row_link(one.table, one.pk, f"{one.role.replace('_', ' ').lower()} {one.pk}") for one in deciders]
+    links = [row_link(row.table, row.pk, f"{row.role.replace('_', ' ').lower()} {row.pk}") for row in deciders]
     meant = MessageIntent.read(turn.meant)
     return TurnSummary(
         turn,

@@ -39,14 +39,14 @@ def list_preferences(row: CeConversation) -> list[Fact]:
     """The session's preferences with their current meaning, and its mounted collection. One query."""
     names = {row.preferences.get(KNOWLEDGE_BASE), row.mounted_kb_id} - {None}
     found = CeDocumentCollection.objects.filter(workspace_id=row.workspace_id, name__in=names)
-    collections = {one.name: one for one in found}
-    told = [
+    collections = {collection.name: collection for collection in found}
+    facts = [
         Fact(_kind_label(kind), wanted, _describe_preference(kind, wanted, collections))
         for kind, wanted in _stated_preferences(row)
     ]
     if row.mounted_kb_id:
-        told.append(Fact("Mounted", row.mounted_kb_id, _describe_collection(row.mounted_kb_id, collections)))
-    return told
+        facts.append(Fact("Mounted", row.mounted_kb_id, _describe_collection(row.mounted_kb_id, collections)))
+    return facts
 
 
 def list_units(row: CeConversation) -> list[CeSessionUnit]:

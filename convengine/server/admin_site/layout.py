@@ -7,7 +7,6 @@ from typing import Any
 from django.apps import apps
 from django.contrib.admin import site
 from django.http import HttpRequest
-from django.templatetags.static import static
 from django.urls import reverse
 
 
@@ -193,62 +192,22 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
 
     A view may set the request's `ce_place` to the address of the page that should be active.
     """
-    places = [
-        _section_item(place, found)
-        for place in SECTIONS
-        if (found := [e for e in place.entries if _visible(e, request)])
+    sections = [
+        _section_item(section, entries)
+        for section in SECTIONS
+        if (entries := [e for e in section.entries if _visible(e, request)])
     ]
-    if not places:
+    if not sections:
         return []
     home = {"title": "Home", "icon": "home", "link": reverse("admin:index"), "items": []}
-    links = [page["link"] for place in places for page in place["items"]]
+    links = [page["link"] for section in sections for page in section["items"]]
     path = getattr(request, "ce_place", request.path)
-    here = max((link for link in links if path.startswith(link)), key=len, default=path)
-    for item in (home, *places):
+    active_link = max((link for link in links if path.startswith(link)), key=len, default=path)
+    for item in (home, *sections):
         for page in item["items"]:
-            page["active"] = page["link"] == here
-        item["active"] = item["link"] == here or any(page["active"] for page in item["items"])
-    return [{"items": [home, *places]}]
-
-
-def icon(request: HttpRequest) -> str:
-    """The icon of the browser's tab."""
-    return static("convengine/icon.svg")
-
-
-def style_sheet(request: HttpRequest) -> str:
-    """The style sheet of our own pages and widgets."""
-    return static("convengine/admin.css")
-
-
-def work_sheet(request: HttpRequest) -> str:
-    """The style sheet of workspaces, and of *Try it here*."""
-    return static("convengine/work.css")
-
-
-def script(request: HttpRequest) -> str:
-    """The script of pickers, choices with help, and copy buttons."""
-    return static("convengine/admin.js")
-
-
-def finder_script(request: HttpRequest) -> str:
-    """The script of the search box and of favourites."""
-    return static("convengine/finder.js")
-
-
-def sending_script(request: HttpRequest) -> str:
-    """The script that keeps a form's text when the session has ended."""
-    return static("convengine/sending.js")
-
-
-def manual_sheet(request: HttpRequest) -> str:
-    """The style sheet of the manual and its panel."""
-    return static("convengine/manual.css")
-
-
-def manual_script(request: HttpRequest) -> str:
-    """The script of the manual's panel."""
-    return static("convengine/manual.js")
+            page["active"] = page["link"] == active_link
+        item["active"] = item["link"] == active_link or any(page["active"] for page in item["items"])
+    return [{"items": [home, *sections]}]
 
 
 def _visible(entry: Entry, request: HttpRequest) -> bool:
@@ -258,9 +217,9 @@ def _visible(entry: Entry, request: HttpRequest) -> bool:
     return site.is_registered(model) and site.get_model_admin(model).has_view_or_change_permission(request)
 
 
-def _section_item(place: Section, entries: Sequence[Entry]) -> dict[str, Any]:
+def _section_item(section: Section, entries: Sequence[Entry]) -> dict[str, Any]:
     pages = [{"title": entry.title, "help": entry.help, "link": _address(entry)} for entry in entries]
-    return {"title": place.title, "icon": place.icon, "link": pages[0]["link"], "items": pages}
+    return {"title": section.title, "icon": section.icon, "link": pages[0]["link"], "items": pages}
 
 
 def _address(entry: Entry) -> str:

@@ -199,12 +199,12 @@ def _member(node: Any, names: Mapping[str, Json]) -> Any:
 
 
 def _item(node: Any, names: Mapping[str, Json]) -> Any:
-    holder, place = _value(node.value, names), _value(node.slice, names)
-    if isinstance(holder, list) and isinstance(place, Decimal):
-        return number(holder[int(place)])
-    if isinstance(holder, Mapping) and isinstance(place, str):
-        return number(holder[place])
-    raise ToolFault(INVALID, f"{_quote(holder)} has no part {_quote(place)}.")
+    holder, index = _value(node.value, names), _value(node.slice, names)
+    if isinstance(holder, list) and isinstance(index, Decimal):
+        return number(holder[int(index)])
+    if isinstance(holder, Mapping) and isinstance(index, str):
+        return number(holder[index])
+    raise ToolFault(INVALID, f"{_quote(holder)} has no part {_quote(index)}.")
 
 
 def _call(node: Any, names: Mapping[str, Json]) -> Any:

@@ -141,8 +141,8 @@ def excerpt(body: str, words: Sequence[str]) -> str:
     if len(body) <= _EXCERPT:
         return body
     lowered = body.lower()
-    places = sorted(place for word in words if (place := lowered.find(word)) >= 0)
-    best = max(places, key=lambda place: sum(place <= other < place + _EXCERPT for other in places), default=0)
+    offsets = sorted(offset for word in words if (offset := lowered.find(word)) >= 0)
+    best = max(offsets, key=lambda offset: sum(offset <= other < offset + _EXCERPT for other in offsets), default=0)
     start = max(0, best - 80)
     cut = body[start : start + _EXCERPT]
     return f"{'…' if start else ''}{cut}{'…' if start + _EXCERPT < len(body) else ''}"

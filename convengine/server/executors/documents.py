@@ -26,17 +26,17 @@ def run(job: Job) -> ToolAnswer:
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _MOST:
         raise ToolFault("INVALID_ARGS", f"limit must be a whole number from 1 to {_MOST}.")
     collections, stage_payloads = _find_collections(job, _collections(job))
-    found = document_store.search(query, job.workspace, collections, limit)
+    matches = document_store.search(query, job.workspace, collections, limit)
     documents = [
         {
-            "id": one.document.pk,
-            "title": one.document.title,
-            "collection": one.document.collection.name,
-            "excerpt": one.excerpt,
-            "score": one.score,
-            "metadata": one.document.metadata,
+            "id": match.document.pk,
+            "title": match.document.title,
+            "collection": match.document.collection.name,
+            "excerpt": match.excerpt,
+            "score": match.score,
+            "metadata": match.document.metadata,
         }
-        for one in found
+        for match in matches
     ]
     return ToolAnswer({"documents": documents, "count": len(documents)}, stage_payloads=stage_payloads)
 

@@ -23,8 +23,8 @@ def run(job: Job) -> ToolAnswer:
     if not isinstance(path, str):
         raise ToolFault("INVALID_ARGS", "path must be a text.")
     base = Path(root).resolve()
-    place = _below(base, path)
-    return ToolAnswer(_list_folder(base, place) if place.is_dir() else _read(base, place))
+    target = _below(base, path)
+    return ToolAnswer(_list_folder(base, target) if target.is_dir() else _read(base, target))
 
 
 def _below(base: Path, path: str) -> Path:
@@ -33,15 +33,15 @@ def _below(base: Path, path: str) -> Path:
     if "\x00" in path or path.startswith(("/", "\\", "~")) or any(part.startswith(".") for part in parts):
         raise ToolFault("FILE_REFUSED", f"{path[:200]} is no path below the folder of files.")
     try:
-        place = base.joinpath(*parts).resolve()
+        target = base.joinpath(*parts).resolve()
     except (OSError, RuntimeError) as error:
         raise ToolFault("FILE_REFUSED", f"{path[:200]} cannot be followed.") from error
     # A link inside may lead outside, so its target is checked.
-    if not place.is_relative_to(base) or any(part.startswith(".") for part in place.relative_to(base).parts):
+    if not target.is_relative_to(base) or any(part.startswith(".") for part in target.relative_to(base).parts):
         raise ToolFault("FILE_REFUSED", f"{path[:200]} is no path below the folder of files.")
-    if not place.exists():
+    if not target.exists():
         raise ToolFault("FILE_NOT_FOUND", f"There is no file {path[:200]}.")
-    return place
+    return target
 
 
 def _list_folder(base: Path, folder: Path) -> dict[str, Json]:
@@ -72,5 +72,5 @@ def _read(base: Path, file: Path) -> dict[str, Json]:
     return {"path": _name_relative(base, file), "size": size, "text": text, "truncated": cut}
 
 
-def _name_relative(base: Path, place: Path) -> str:
-    return place.relative_to(base).as_posix()
+def _name_relative(base: Path, target: Path) -> str:
+    return target.relative_to(base).as_posix()

@@ -128,17 +128,17 @@ def _attempt(call: Call) -> tuple[int, bytes]:
 
 
 def _check_response(call: Call, response: "httpx2.Response", body: bytes) -> tuple[int, bytes]:
-    status, place = response.status_code, call.target.authority
+    status, host = response.status_code, call.target.authority
     if 200 <= status < 300:
         return status, body
     if 300 <= status < 400:
         where = response.headers.get("location", "")[:_MESSAGE]
-        text = f"{place} answers with a redirect ({status}) to {where or 'nowhere'}; redirects are not followed."
+        text = f"{host} answers with a redirect ({status}) to {where or 'nowhere'}; redirects are not followed."
         raise _Failed("REDIRECT_REFUSED", text, again=False, counts=False)
     said = body[: _MESSAGE * 4].decode("utf-8", "replace").strip()[:_MESSAGE]
     raise _Failed(
         "HTTP_STATUS",
-        f"{place} answered {status}{': ' + said if said else ''}",
+        f"{host} answered {status}{': ' + said if said else ''}",
         again=status in call.policy.retry_status_codes,
         counts=status >= 500 or status == 429,
         retry_after=response.headers.get("retry-after"),

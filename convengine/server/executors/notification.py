@@ -47,9 +47,9 @@ def _send_once(message: CeNotification, send: Callable[[], None]) -> ToolAnswer:
             field.attname: getattr(message, field.attname) for field in message._meta.fields if not field.primary_key
         },
     )
-    told = {"channel": kept.channel, "to": kept.recipient}
+    receipt = {"channel": kept.channel, "to": kept.recipient}
     if not new and kept.status == Standing.SENT:
-        return ToolAnswer({"status": kept.status, **told, "reused": True})
+        return ToolAnswer({"status": kept.status, **receipt, "reused": True})
     if not database.in_atomic_block:
         database.close()
     try:
@@ -58,7 +58,7 @@ def _send_once(message: CeNotification, send: Callable[[], None]) -> ToolAnswer:
         kept.finish(Standing.FAILED, f"{type(error).__name__}: {error}")
         raise ToolFault("NOTIFICATION_FAILED", f"The message to {kept.recipient} was not sent: {error}") from error
     kept.finish(Standing.SENT)
-    return ToolAnswer({"status": Standing.SENT.value, **told, "reused": False})
+    return ToolAnswer({"status": Standing.SENT.value, **receipt, "reused": False})
 
 
 def _email(job: Job) -> tuple[CeNotification, Callable[[], None]]:

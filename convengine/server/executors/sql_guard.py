@@ -173,18 +173,18 @@ def _judge_words(tree: "exp.Expr", dialect: str, rules: Allowed) -> None:
     tokens = Dialect.get_or_raise(parser_name(dialect)).tokenize(
         plain.sql(dialect=parser_name(dialect), comments=False)
     )
-    for place, token in enumerate(tokens):
+    for position, token in enumerate(tokens):
         word = token.text.lower()
         if token.token_type in (TokenType.STRING, TokenType.NUMBER):
             continue
         if token.token_type != TokenType.IDENTIFIER and word in rules.keywords:
             raise SqlRefused(f"The word {word.upper()} is blocked by a guardrail row. Take it out.")
         quoted = token.token_type == TokenType.IDENTIFIER
-        if place + 1 == len(tokens) or tokens[place + 1].token_type != TokenType.L_PAREN:
+        if position + 1 == len(tokens) or tokens[position + 1].token_type != TokenType.L_PAREN:
             continue
         if not quoted and not _wordlike(token.text):
             continue
-        if place and tokens[place - 1].token_type == TokenType.DOT:
+        if position and tokens[position - 1].token_type == TokenType.DOT:
             raise SqlRefused(f"{word} is called through a schema; call functions by their bare names.")
         if word in rules.functions or (not quoted and word in SYNTAX):
             continue

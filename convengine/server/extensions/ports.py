@@ -56,8 +56,8 @@ class Containers:
             return ContainerAnswer(value, duration_ms=took, sent=_find_changed_params(request, sent))
         code = error.code if isinstance(error, _Refused) else type(error).__name__
         # After a timeout the code may still be changing the request.
-        told = None if isinstance(error, TimeoutError) else _find_changed_params(request, sent)
-        return ContainerAnswer(None, code, str(error), took, told)
+        changed_params = None if isinstance(error, TimeoutError) else _find_changed_params(request, sent)
+        return ContainerAnswer(None, code, str(error), took, changed_params)
 
     def _within_limits(self, request: ContainerRequest, session: Session) -> tuple[Any, Exception | None]:
         self._before()

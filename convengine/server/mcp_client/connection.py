@@ -67,8 +67,8 @@ class Connection:
         if result.is_error:
             said = "\n".join(block.text for block in result.content if getattr(block, "text", None))
             raise ServerFault(faults.TOOL_FAILED, said or "The tool failed without a word.")
-        told = result.model_dump(by_alias=True, mode="json", exclude_none=True, exclude={"meta", "result_type"})
-        return _check_bounds(told, "result")
+        document = result.model_dump(by_alias=True, mode="json", exclude_none=True, exclude={"meta", "result_type"})
+        return _check_bounds(document, "result")
 
     def retire(self) -> None:
         """Accept no new call, and end when none runs any more."""

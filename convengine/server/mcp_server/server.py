@@ -192,10 +192,10 @@ def _is_valid_in_thread(secret: str) -> bool:
 
 
 async def _refuse_access(send: Any) -> None:
-    told = {"errorCode": "NOT_AUTHENTICATED", "message": "Send your API key as `Authorization: Bearer <key>`."}
+    body = {"errorCode": "NOT_AUTHENTICATED", "message": "Send your API key as `Authorization: Bearer <key>`."}
     headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
     await send({"type": "http.response.start", "status": 401, "headers": headers})
-    await send({"type": "http.response.body", "body": dumps(told).encode()})
+    await send({"type": "http.response.body", "body": dumps(body).encode()})
 
 
 def _secret(header: str) -> str:

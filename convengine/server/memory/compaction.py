@@ -79,8 +79,8 @@ def compact(conversation_id: str, *, with_model: bool = True) -> bool:
         return row is not None
     snapshot = configuration().current()
     later = not with_model and _is_model_wanted(snapshot)
-    told = _ask_model_for_summary(row, snapshot) if with_model else _ModelSummary()
-    return _store_compaction(row, snapshot, told, done=not later) and not later
+    model_summary = _ask_model_for_summary(row, snapshot) if with_model else _ModelSummary()
+    return _store_compaction(row, snapshot, model_summary, done=not later) and not later
 
 
 def compact_thread(workspace_id: str, channel: str, remote_jid: str) -> None:
@@ -159,7 +159,7 @@ def _store_compaction(row: CeConversation, snapshot: Snapshot, told: _ModelSumma
         _trim_explainability(row, live_settings.read(snapshot, EXPLAINABILITY_TURNS).value)
         if told.turn:
             turn_log().insert_later_events(told.turn, told.stored)
-        if events := [(str(row.pk), PENDING_ACTION_LIFECYCLE, one) for one in expired]:
+        if events := [(str(row.pk), PENDING_ACTION_LIFECYCLE, action) for action in expired]:
             turn_log().outside(events, now, snapshot.config_version)
     return True
 
@@ -194,8 +194,8 @@ def _expire_open_action(row: CeConversation, now: datetime) -> tuple[Json, list[
         return row.context_json, []
     expired = found.with_status(ActionStatus.EXPIRED, record.Moment.of(row.last_turn_no, now))
     session = record.end_record(record.store_record(session, expired))
-    told = {"event": "SESSION_ENDED", "status": ActionStatus.EXPIRED.value}
-    return to_plain(session.context), [{**told, "actionKey": found.action_key, "actionRef": found.action_ref}]
+    payload = {"event": "SESSION_ENDED", "status": ActionStatus.EXPIRED.value}
+    return to_plain(session.context), [{**payload, "actionKey": found.action_key, "actionRef": found.action_ref}]
 
 
 def _store_memory(row: CeConversation, told: str | None, now: datetime, redaction: Redaction) -> None:

@@ -58,7 +58,7 @@ class OpenAiModel:
         ends, tries = time.monotonic() + request.total_ms / 1000, list[Try]()
         jitter = wait_random_exponential(multiplier=_WAIT, max=_LONGEST_WAIT)
 
-        def once() -> Try:
+        def attempt_once() -> Try:
             seconds = min(request.timeout_ms / 1000, max(ends - time.monotonic(), 0.001))
             tries.append(self._try(request, connection, model, seconds))
             return tries[-1]
@@ -67,10 +67,10 @@ class OpenAiModel:
             # Wait as long as the service asks for; if that is too late, do not try again.
             wait=lambda state: max(jitter(state), tries[-1].wait),
             stop=stop_after_attempt(max(request.max_attempts, 1)) | stop_before_delay(request.total_ms / 1000),
-            retry=retry_if_result(lambda one: one.again),
+            retry=retry_if_result(lambda attempt: attempt.again),
             retry_error_callback=lambda state: tries[-1],
-        )(once)
-        *earlier, last = [one.answer for one in tries]
+        )(attempt_once)
+        *earlier, last = [attempt.answer for attempt in tries]
         return replace(last, earlier=tuple(earlier))
 
     def _try(self, request: LlmRequest, connection: Connection, model: str, seconds: float) -> Try:

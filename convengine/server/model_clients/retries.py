@@ -80,11 +80,11 @@ def read_fault(error: Exception, seconds: float, connection: Connection) -> Try:
 
 def _build_refused_try(error: Any, connection: Connection) -> Try:
     status = int(error.status_code)
-    said = error.body if isinstance(error.body, dict) else {}
-    told = _mask_secrets(f"{status}: {said.get('message') or error.message}", connection)
+    body = error.body if isinstance(error.body, dict) else {}
+    reason = _mask_secrets(f"{status}: {body.get('message') or error.message}", connection)
     remedy = f" {_REMEDIES[status]}" if status in _REMEDIES else ""
     again = status >= 500 or status in _AGAIN
-    return _build_failed_try("LLM_CALL_FAILED", told + remedy, again=again, wait=_retry_after(error.response))
+    return _build_failed_try("LLM_CALL_FAILED", reason + remedy, again=again, wait=_retry_after(error.response))
 
 
 def _retry_after(response: Any) -> float:

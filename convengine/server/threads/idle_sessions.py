@@ -157,8 +157,8 @@ def _abort_sessions(ending: Sequence[_IdleSession], reason: str, now: datetime, 
         )
         moved = [by_key[uuid.UUID(str(key))] for (key,) in cursor.fetchall()]
         if moved:
-            told = [(one.conversation_id, SESSION_LIFECYCLE, _lifecycle_payload(one, reason)) for one in moved]
-            turn_log().outside(told, now, config_version)
+            events = [(one.conversation_id, SESSION_LIFECYCLE, _lifecycle_payload(one, reason)) for one in moved]
+            turn_log().outside(events, now, config_version)
     return len(moved)
 
 

@@ -19,8 +19,8 @@ _BUILT_IN = ("built-in",)
 def list_known_preferences(workspace_id: str | None) -> Mapping[str, Sequence[str]]:
     """The ids of each kind, in one workspace or in any, without collections that are out of date."""
     alive = Q(expires_at=None) | Q(expires_at__gt=database_time())
-    here = Q() if workspace_id is None else Q(workspace_id=workspace_id)
-    collections = CeDocumentCollection.objects.filter(alive & here).order_by("name").distinct()
+    in_workspace = Q() if workspace_id is None else Q(workspace_id=workspace_id)
+    collections = CeDocumentCollection.objects.filter(alive & in_workspace).order_by("name").distinct()
     return {
         "model": sorted(models().names),
         "planner": _BUILT_IN,

@@ -39,14 +39,14 @@ def take_message(
             resolved = find_or_begin_session(thread, request.message, key)
         except AlreadyAnswered as answered:
             return Replayed(answered.body)
-        here = replace(
+        session_request = replace(
             request,
             conversation_id=resolved.session_id,
             resolved=resolved.reason.value,
             after_stale=resolved.after_stale,
         )
         try:
-            answer = take_turn(here, key, _bind_wire(wire, resolved))
+            answer = take_turn(session_request, key, _bind_wire(wire, resolved))
         except ConversationClosed:
             # Another message or call ended the session while this one waited.
             continue

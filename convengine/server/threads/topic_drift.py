@@ -63,8 +63,8 @@ def is_another_topic(snapshot: Snapshot, session_id: str, message: str | None) -
     if not turn.ports.model.configured:
         return False
     session = Session(session_id, row.last_turn_no, user_text=message, intent=row.intent_code, state=row.state_code)
-    told = f"Conversation so far:\n{row.context_summary}\n\nMessage:\n{message}"
-    reply = ask(session, turn, Question("DRIFT", _ASKED, told, json_schema=_SCHEMA, strict=True))
+    text = f"Conversation so far:\n{row.context_summary}\n\nMessage:\n{message}"
+    reply = ask(session, turn, Question("DRIFT", _ASKED, text, json_schema=_SCHEMA, strict=True))
     with transaction.atomic():
         turn_log().insert_later_events(turn, 0)
     value = reply.value if isinstance(reply.value, Mapping) else {}

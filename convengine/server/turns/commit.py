@@ -308,7 +308,7 @@ def update_conversation_stmt(lease: Lease, session: Session, head: bytes, *, wha
     return Statement(
         f"""UPDATE ce_conversation
 SET intent_code = %s, state_code = %s, context_json = {sql.json}, input_params_json = {sql.json}, last_user_text = %s,
-    last_assistant_json = {sql.json}, context_epoch = %s, context_summary = %s, {"".join(f"{one}, " for one in rare)}
+    last_assistant_json = {sql.json}, context_epoch = %s, context_summary = %s, {"".join(f"{name}, " for name in rare)}
     updated_at = {sql.now()}, version = version + 1, turn_count = turn_count + 1, chain_head = %s,
     lease_token = NULL, lease_expires_at = NULL, lease_info = NULL, lease_interrupted_by = NULL
 WHERE conversation_id = %s AND lease_token = %s AND version = %s{unless}""",
