@@ -13,7 +13,7 @@ from audit.api.serializers import EventSerializer
 from audit.models import CeAudit
 from audit.record import queries
 from audit.record.expand import Event, expand_events, select_steps
-from audit.record.queries import EventFilter, EventPage, EventPosition
+from audit.record.queries import EventFilter, EventPage, get_position
 from convengine.engine.errors import RequestInvalid
 from convengine.engine.turn.codec import dumps
 from convengine.server.api.parsers import OrjsonRenderer
@@ -38,8 +38,8 @@ def stream_event_lines(request: Request, conversation_id: str) -> StreamingHttpR
     wanted, shown = parameters.read_event_filter(request), parameters.read_event_selection(request)
     if request.query_params.get("cursor"):
         raise RequestInvalid(fields={"cursor": ["Not with lines, which have no pages: leave it out."]})
-    found = iterate_events(key, wanted, shown)
-    texts = (dumps(document) + "\n" for document in _event_documents(found, access_scope.sees_prompts(request)))
+    events = iterate_events(key, wanted, shown)
+    texts = (dumps(document) + "\n" for document in _serialize_events(events, access_scope.sees_prompts(request)))
     name = f'attachment; filename="events-{key}.ndjson"'
     # A proxy that buffers the answer would make its reader wait for the end.
     headers = {"Content-Disposition": name, "X-Accel-Buffering": "no"}
@@ -51,30 +51,25 @@ def iterate_events(key: uuid.UUID, wanted: EventFilter, shown: EventSelection) -
     size = SELECTIVE_PAGE_SIZE if wanted.selective else PAGE_SIZE
     after, more = None, True
     while more:
-        found = queries.read_page(key, wanted, after, size)
-        yield from expand_page(found, shown)
-        if more := found.more:
-            after = event_position(found.rows[-1])
+        page = queries.read_page(key, wanted, after, size)
+        yield from expand_page(page, shown)
+        if more := page.more:
+            after = get_position(page.rows[-1])
     if not shown.steps:
         outside = CeAudit.objects.filter(wanted.outside, conversation_id=key).order_by("audit_id")
         yield from (event for row in outside.iterator(PAGE_SIZE) for event in expand_events([row]))
 
 
-def _event_documents(found: Iterable[Event], prompts: bool) -> Iterator[dict[str, Any]]:
-    for event in found:
+def _serialize_events(events: Iterable[Event], prompts: bool) -> Iterator[dict[str, Any]]:
+    for event in events:
         document = _EVENTS.to_representation(event)
         yield document if prompts else access_scope.strip_prompts(document)
 
 
-def expand_page(found: EventPage, shown: EventSelection) -> list[Event]:
+def expand_page(page: EventPage, shown: EventSelection) -> list[Event]:
     """The wanted rows as whole events, computed from the first event of each of their turns."""
-    wanted = set(map(event_position, found.rows))
-    events = expand_events(found.whole, shown.full_meta)
+    wanted = set(map(get_position, page.rows))
+    events = expand_events(page.whole, shown.full_meta)
     if shown.steps:
         events = select_steps(events, shown.steps)
-    return [event for event in events if event_position(event.row) in wanted]
-
-
-def event_position(row: CeAudit) -> EventPosition:
-    """The position of an event in its conversation."""
-    return row.turn_no or 0, row.seq
+    return [event for event in events if get_position(event.row) in wanted]

@@ -6,8 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from audit.narration import Fact, RowRef, Sentence, Tone
-from audit.record.expand import Event
-from convengine.server.api.serializers import ComputedField, IsoDateTimeField, quote_value, unknown_field
+from convengine.server.api.serializers import ComputedField, IsoDateTimeField, describe_unknown_field, quote_value
 
 
 class ClosedSerializer(serializers.Serializer[Any]):
@@ -24,11 +23,11 @@ class ClosedSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError({"body": [f"Must be a JSON object, not {quote_value(data)}."]})
         if unknown := sorted(data.keys() - self.fields.keys()):
             raise serializers.ValidationError(
-                {name: [unknown_field(name, data[name], self.fields)] for name in unknown}
+                {name: [describe_unknown_field(name, data[name], self.fields)] for name in unknown}
             )
 
 
-class EventSerializer(serializers.Serializer[Event]):
+class EventSerializer(serializers.Serializer[Any]):
     """One stage that a turn reached."""
 
     auditId = serializers.IntegerField(

@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from audit.api import original, parameters
 from audit.api.access_scope import OwnScopeMixin
-from audit.api.event_lines import NDJSON, LinesRenderer, event_position, expand_page, stream_event_lines
+from audit.api.event_lines import NDJSON, LinesRenderer, expand_page, stream_event_lines
 from audit.api.parameters import Cursor
 from audit.api.serializers import (
     AccountSerializer,
@@ -24,6 +24,7 @@ from audit.narration import narrate_turn
 from audit.narration.why import explain_decisions
 from audit.record import queries
 from audit.record.expand import expand_events
+from audit.record.queries import get_position
 from audit.record.step_timeline import build_trace
 from convengine.engine.errors import ConversationNotFound
 from convengine.server.api.parsers import OrjsonRenderer
@@ -80,8 +81,8 @@ class EventsView(OwnScopeMixin, APIView):
         if isinstance(request.accepted_renderer, LinesRenderer):
             return stream_event_lines(request, conversation_id)
         if _is_compat(request):
-            found_key = _find_original_key(request, conversation_id)
-            return Response(original.list_raw_events(found_key) if found_key else [])
+            key_or_none = _find_original_key(request, conversation_id)
+            return Response(original.list_raw_events(key_or_none) if key_or_none else [])
         key = parameters.get_conversation(request, conversation_id).pk
         wanted, shown = parameters.read_event_filter(request), parameters.read_event_selection(request)
         if parameters.is_unpaged(request):
@@ -96,8 +97,8 @@ class EventsView(OwnScopeMixin, APIView):
             page = queries.read_page(key, wanted, cursor.position if cursor else None, size)
         rows = page.rows
         answer = {
-            "next": Cursor(True, event_position(rows[-1])) if rows and page.more else None,
-            "previous": Cursor(False, event_position(rows[0])) if rows and cursor else None,
+            "next": Cursor(True, get_position(rows[-1])) if rows and page.more else None,
+            "previous": Cursor(False, get_position(rows[0])) if rows and cursor else None,
             "results": expand_page(page, shown),
         }
         return Response(EventPageSerializer(answer).data)
@@ -117,9 +118,9 @@ class TraceView(OwnScopeMixin, APIView):
         `?compat=1` gives the original's document: the steps and stages of the whole conversation.
         """
         if _is_compat(request):
-            found_key = _find_original_key(request, conversation_id)
+            key_or_none = _find_original_key(request, conversation_id)
             nothing = {"conversationId": conversation_id, "steps": [], "stages": []}
-            return Response(original.build_original_trace(found_key) if found_key else nothing)
+            return Response(original.build_original_trace(key_or_none) if key_or_none else nothing)
         key = parameters.get_conversation(request, conversation_id).pk
         turn_no = parameters.read_number(request, "turn")
         if turn_no is not None:

@@ -168,7 +168,7 @@ def _read_page(
         numbers, more = _turn_numbers(conversation_id, (wanted.stored | wanted.telling) & where, size, *order)
         numbers, more = numbers[:most], more or len(numbers) > most
         for turn in _read_marked_turns(conversation_id, numbers, wanted, order):
-            turns.append([(row, is_wanted and fits(_event_position(row))) for row, is_wanted in turn])
+            turns.append([(row, is_wanted and fits(get_position(row))) for row, is_wanted in turn])
             count += sum(is_wanted for _, is_wanted in turns[-1])
             if count > size:
                 break
@@ -216,7 +216,8 @@ def _read_marked_turns(
         yield [(row, wanted.admits(row) if follows(row) else bool(getattr(row, _WANTED))) for row in rows]
 
 
-def _event_position(row: CeAudit) -> EventPosition:
+def get_position(row: CeAudit) -> EventPosition:
+    """The position of an event in its conversation."""
     return row.turn_no or 0, row.seq
 
 

@@ -19,7 +19,7 @@ from convengine.engine.turn.enums import PHASE_ALIASES, RulePhase, Word
 from convengine.engine.turn.labels import in_words, step_label
 from convengine.engine.turn.live_settings import CATALOGUE, Setting
 from convengine.server.admin_site.rights import GROUPS, groups_and_tasks
-from convengine.server.api.failures import turn_failures
+from convengine.server.api.failures import list_turn_failures
 from convengine.server.settings_catalogue import TITLES
 
 WORDS, TURNS = "Values used in rows", "What happens in a turn"
@@ -150,7 +150,7 @@ def _list_health_entries() -> Iterator[Entry]:
 
 
 def _list_error_entries() -> Iterator[Entry]:
-    for one in sorted(turn_failures(), key=lambda each: each.code):
+    for one in sorted(list_turn_failures(), key=lambda each: each.code):
         again = "yes" if one.recoverable else "no"
         facts = (("Status", str(one.status)), ("May succeed when tried again", again))
         yield Entry(f"error.{one.code}", in_words(one.code), one.meaning.replace("`", ""), one.code, facts)

@@ -11,7 +11,7 @@ from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.scenarios.runner import BEGINNING
 from convengine.scenarios.scenario import scenario_purpose
-from convengine.server.api.failures import turn_failures
+from convengine.server.api.failures import list_turn_failures
 from convengine.server.sessions.models import CeConversation
 from convengine.server.turns.recording import StoredRecording
 
@@ -73,7 +73,7 @@ def _expectations(recorded_turn: RecordedTurn) -> Entry:
         found["intent"], found["state"] = record.intent_code, record.state_code
         found["response"] = _expected_response(record.assistant_output)
     else:
-        known = next((failure for failure in turn_failures() if failure.code == record.error_code), None)
+        known = next((failure for failure in list_turn_failures() if failure.code == record.error_code), None)
         found["error"] = {"code": record.error_code}
         found["http_status"] = known.status if known else 500
     found["llm_calls"] = _count_llm_calls(recorded_turn)

@@ -69,18 +69,18 @@ def _find_conversation_id(request: Any, kwargs: dict[str, Any]) -> str | None:
     sent = [kwargs.get("conversation_id")]
     if isinstance(body, dict):
         sent += [body.get("conversationId"), body.get("conversation_id")]
-    found = {_uuid(value) for value in sent if value is not None}
-    return found.pop() if len(found) == 1 else None
+    ids = {_normalize_uuid(value) for value in sent if value is not None}
+    return ids.pop() if len(ids) == 1 else None
 
 
-def _uuid(value: Any) -> str | None:
+def _normalize_uuid(value: Any) -> str | None:
     try:
         return str(uuid.UUID(value)) if isinstance(value, str) else None
     except ValueError:
         return None
 
 
-def _by_header(exc: exceptions.APIException, request: Any) -> dict[str, Any]:
+def _find_header_fields(exc: exceptions.APIException, request: Any) -> dict[str, Any]:
     """The faulty header, its value and the allowed values."""
     if isinstance(exc, exceptions.UnsupportedMediaType):
         sent = request.META.get("CONTENT_TYPE", "")
@@ -96,7 +96,7 @@ def _build_known_error(exc: Exception, request: Any) -> Response | None:
         headers = {"Retry-After": "1"} if exc.status == 409 and exc.recoverable else {}
         return Response(error_body(exc), status=exc.status, headers=headers)
     if isinstance(exc, exceptions.ValidationError):
-        return Response(error_body(RequestInvalid(fields=_texts(exc.detail))), status=400)
+        return Response(error_body(RequestInvalid(fields=_flatten_messages(exc.detail))), status=400)
     if isinstance(exc, exceptions.APIException):
         headers = {}
         if getattr(exc, "auth_header", None):
@@ -105,7 +105,7 @@ def _build_known_error(exc: Exception, request: Any) -> Response | None:
             headers["Retry-After"] = str(int(exc.wait) + 1)  # type: ignore[attr-defined]
         code = next((_CODES[kind] for kind in type(exc).__mro__ if kind in _CODES), "VALIDATION_ERROR")
         return Response(
-            envelope(code, str(exc.detail), recoverable=code == "THROTTLED", **_by_header(exc, request)),
+            envelope(code, str(exc.detail), recoverable=code == "THROTTLED", **_find_header_fields(exc, request)),
             status=exc.status_code,
             headers=headers,
         )
@@ -124,11 +124,11 @@ def _build_incident(exc: Exception) -> Response:
     return Response(envelope("INTERNAL_ERROR", message, incidentId=incident), status=500)
 
 
-def _texts(detail: Any, prefix: str = "") -> dict[str, list[str]]:
+def _flatten_messages(detail: Any, prefix: str = "") -> dict[str, list[str]]:
     if isinstance(detail, dict):
-        found: dict[str, list[str]] = {}
+        messages: dict[str, list[str]] = {}
         for name, inner in detail.items():
-            found.update(_texts(inner, f"{prefix}.{name}" if prefix else str(name)))
-        return found
+            messages.update(_flatten_messages(inner, f"{prefix}.{name}" if prefix else str(name)))
+        return messages
     items = detail if isinstance(detail, list) else [detail]
     return {prefix or "body": [str(item) for item in items]}

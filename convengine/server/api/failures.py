@@ -40,21 +40,21 @@ _BEFORE = (
 )
 
 
-def turn_failures() -> list[Failure]:
+def list_turn_failures() -> list[Failure]:
     """All failures, by status and code."""
-    named = {one for module in (errors, faults) for one in vars(module).values() if isinstance(one, type)}
-    ours = {one for one in named if issubclass(one, errors.ConvEngineError) and not issubclass(one, _ELSEWHERE)}
-    return sorted({*_BEFORE, *(_failure(error) for error in {*ours, InternalError} - _FAMILIES)})
+    classes = {member for module in (errors, faults) for member in vars(module).values() if isinstance(member, type)}
+    ours = {kind for kind in classes if issubclass(kind, errors.ConvEngineError) and not issubclass(kind, _ELSEWHERE)}
+    return sorted({*_BEFORE, *(_describe_error(error) for error in {*ours, InternalError} - _FAMILIES)})
 
 
-def descriptions() -> dict[int, str]:
+def describe_statuses() -> dict[int, str]:
     """What each status may mean, as Markdown."""
-    said: dict[int, list[str]] = {}
-    for one in turn_failures():
-        again = " (recoverable)" if one.recoverable else ""
-        said.setdefault(one.status, []).append(f"- `{one.code}`: {one.meaning}{again}")
-    return {status: "\n".join(lines) for status, lines in said.items()}
+    lines_of: dict[int, list[str]] = {}
+    for failure in list_turn_failures():
+        suffix = " (recoverable)" if failure.recoverable else ""
+        lines_of.setdefault(failure.status, []).append(f"- `{failure.code}`: {failure.meaning}{suffix}")
+    return {status: "\n".join(lines) for status, lines in lines_of.items()}
 
 
-def _failure(error: type[errors.ConvEngineError]) -> Failure:
+def _describe_error(error: type[errors.ConvEngineError]) -> Failure:
     return Failure(error.status, error.code, error.recoverable, (error.__doc__ or "").strip().split("\n")[0])

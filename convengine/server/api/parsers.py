@@ -23,8 +23,8 @@ class OrjsonParser(BaseParser):
     @property
     def limit(self) -> int:
         """Maximum size of a body in bytes."""
-        found: int = conf.get("MAX_REQUEST_BYTES")
-        return found
+        limit: int = conf.get("MAX_REQUEST_BYTES")
+        return limit
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
         """Raises RequestInvalid for invalid JSON, RequestTooLarge beyond MAX_REQUEST_BYTES."""
@@ -35,7 +35,7 @@ class OrjsonParser(BaseParser):
         try:
             value = orjson.loads(body) if body else {}
         except orjson.JSONDecodeError as error:
-            value = _lenient(body, error)
+            value = _parse_leniently(body, error)
         if is_too_deep(value):
             raise RequestInvalid(fields={"body": [f"Nest objects and lists at most {MAX_DEPTH} deep."]})
         return value
@@ -48,16 +48,16 @@ def _read_content_length(parser_context: Any, limit: int) -> int | None:
     return int(text) if text.isdecimal() and int(text) > limit else None
 
 
-def _lenient(body: bytes, error: orjson.JSONDecodeError) -> Any:
+def _parse_leniently(body: bytes, error: orjson.JSONDecodeError) -> Any:
     """JSON with lone surrogates is accepted; they are replaced where the text is stored."""
     try:
-        return json.loads(body, parse_constant=_no_constant)
+        return json.loads(body, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         text = f"The body is not valid JSON: {error}."
         raise RequestInvalid(text, fields={"body": [f"{text} Send one JSON object."]}) from error
 
 
-def _no_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 

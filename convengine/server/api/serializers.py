@@ -18,7 +18,7 @@ from convengine.server.turns.take_turn import TurnAnswer
 
 #: Other spellings of request fields.
 ALIASES = {"conversation_id": "conversationId", "input_params": "inputParams"}
-_SHOWN = 100
+_MAX_QUOTED = 100
 
 
 class StrictTextField(serializers.CharField):
@@ -126,10 +126,10 @@ class TurnRequestSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError({"body": [f"Must be a JSON object, not {quote_value(data)}."]})
         known = {ALIASES.get(str(name), str(name)): value for name, value in data.items()}
         if len(known) < len(data):
-            _refuse_both(data)
+            _refuse_conflicting_aliases(data)
         if unknown := sorted(known.keys() - self.fields.keys()):
             raise serializers.ValidationError(
-                {name: [unknown_field(name, known[name], self.fields, ALIASES)] for name in unknown}
+                {name: [describe_unknown_field(name, known[name], self.fields, ALIASES)] for name in unknown}
             )
         return dict(super().to_internal_value(known))
 
@@ -160,30 +160,30 @@ class TurnRequestSerializer(serializers.Serializer[Any]):
 
 def quote_value(value: Any) -> str:
     """The sent value as JSON for an error; long values are cut."""
-    return shorten(dumps(value), _SHOWN)
+    return shorten(dumps(value), _MAX_QUOTED)
 
 
-def _refuse_both(data: Mapping[str, Any]) -> None:
+def _refuse_conflicting_aliases(data: Mapping[str, Any]) -> None:
     """Raises ValidationError if a field came under two names with different values."""
     for alias, name in ALIASES.items():
-        if alias in data and name in data and not _same(data[alias], data[name]):
+        if alias in data and name in data and not _is_same_value(data[alias], data[name]):
             sent = f"{name} is {quote_value(data[name])}, {alias} is {quote_value(data[alias])}"
             text = f"{name} and {alias} are the same field but have different values: {sent}. Send one of them."
             raise serializers.ValidationError({name: [text], alias: [text]})
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_same_value(one: Any, other: Any) -> bool:
     if isinstance(one, str) and isinstance(other, str):
         return one.strip().lower() == other.strip().lower()
     return dumps(one) == dumps(other)
 
 
-def unknown_field(name: str, value: Any, fields: Iterable[str], aliases: Iterable[str] = ()) -> str:
+def describe_unknown_field(name: str, value: Any, fields: Iterable[str], aliases: Iterable[str] = ()) -> str:
     """The error for an unknown field."""
     known = [*fields, *aliases]
-    near = get_close_matches(name, known, n=1)
-    meant = f" Did you mean {near[0]}?" if near else ""
-    return f"Unknown field (sent: {quote_value(value)}).{meant} Known: {', '.join(fields)}."
+    closest = get_close_matches(name, known, n=1)
+    hint = f" Did you mean {closest[0]}?" if closest else ""
+    return f"Unknown field (sent: {quote_value(value)}).{hint} Known: {', '.join(fields)}."
 
 
 class PayloadSerializer(serializers.Serializer[Any]):

@@ -21,8 +21,8 @@ from convengine.server.api.serializers import (
     StrictTextField,
     TurnRequestSerializer,
     TurnResponseSerializer,
+    describe_unknown_field,
     quote_value,
-    unknown_field,
 )
 from convengine.server.app_interfaces import configuration
 from convengine.server.deployment import conf
@@ -45,7 +45,7 @@ class Strict(serializers.Serializer[Any]):
             raise serializers.ValidationError({"body": [f"Must be a JSON object, not {quote_value(data)}."]})
         if unknown := sorted(str(name) for name in data if name not in self.fields):
             raise serializers.ValidationError(
-                {name: [unknown_field(name, data[name], self.fields)] for name in unknown}
+                {name: [describe_unknown_field(name, data[name], self.fields)] for name in unknown}
             )
         return dict(super().to_internal_value(data))
 

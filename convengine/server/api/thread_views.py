@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from convengine.engine.turn.params import remove_reserved
+from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.api import session_serializers as serializers
 from convengine.server.api.models import CeApiKey
@@ -112,8 +113,8 @@ def _build_session(thread: Thread, answer: ThreadAnswer) -> CeConversation:
         channel=thread.channel,
         remote_jid=thread.remote_jid,
         status=session.status,
-        intent_code=session.intent,
-        state_code=session.state,
+        intent_code=session.intent or UNKNOWN,
+        state_code=session.state or UNKNOWN,
         lifecycle=session.lifecycle,
         lifecycle_detail=session.lifecycle_detail,
         turn_count=1 if turn.left_id else before.turn_count + 1,

@@ -18,7 +18,7 @@ from convengine.engine.turn.turn import TurnRequest
 from convengine.server.api import wire
 from convengine.server.api.authentication import KeyThrottle, need_scope
 from convengine.server.api.errors import error_body
-from convengine.server.api.failures import descriptions
+from convengine.server.api.failures import describe_statuses
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.serializers import TurnRequestSerializer, TurnResponseSerializer
 from convengine.server.threads.known_preferences import check_preferences
@@ -49,7 +49,7 @@ _PARAMETERS = [
     ),
 ]
 _RESPONSES = {200: TurnResponseSerializer} | {
-    status: OpenApiResponse(TurnResponseSerializer, description) for status, description in descriptions().items()
+    status: OpenApiResponse(TurnResponseSerializer, description) for status, description in describe_statuses().items()
 }
 
 #: Has no request state, so one serves all; making a serializer copies its fields.

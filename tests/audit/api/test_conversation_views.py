@@ -221,3 +221,30 @@ def test_an_id_may_be_spelled_in_any_way_and_what_is_none_is_told(caller: Caller
     for path in PATHS:
         caller.conversation_id = "z" * 36
         assert list(read(caller, path).json()["fields"]) == ["conversationId"]
+
+
+# --- the wire ----------------------------------------------------------------------------------------------------
+
+_TURN_KEYS = (
+    "turnId turnNo startedAt status errorCode intent state configVersion durationMs cost userText answer source"
+    " errorMessage contextEpoch replayable auditIncomplete"
+)
+
+
+def test_keys_keep_their_order_and_times_their_offset(caller: Caller) -> None:
+    caller.say("hours")
+
+    conversation_document, page = read(caller).json(), read(caller, "/turns").json()
+    events = caller.get(stage="USER_INPUT").json()["results"]
+    account = caller.get("/account", turn=1).json()
+
+    assert " ".join(conversation_document) == (
+        "conversationId status lifecycle lifecycleDetail intent state context channel participant turnCount createdAt"
+        " updatedAt lastTurn"
+    )
+    assert " ".join(page["results"][0]) == " ".join(conversation_document["lastTurn"]) == _TURN_KEYS
+    assert " ".join(events[0]) == ("auditId conversationId stage payload createdAt turnId turnNo seq configVersion")
+    assert " ".join(account) == "conversationId turnNo turnId configVersion sentences"
+    assert " ".join(account["sentences"][0]) == "text kind family tone seqs rows parts"
+    times = (conversation_document["createdAt"], page["results"][0]["startedAt"], events[0]["createdAt"])
+    assert {time[-6:] for time in times} == {"+00:00"}

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from drf_spectacular.generators import SchemaGenerator
 
-from convengine.server.api.failures import turn_failures
+from convengine.server.api.failures import list_turn_failures
 
 MANUAL = Path(__file__).resolve().parents[4] / "docs/api.md"
 
@@ -11,11 +11,11 @@ MANUAL = Path(__file__).resolve().parents[4] / "docs/api.md"
 def test_the_manual_lists_every_failure_with_its_status() -> None:
     rows = re.findall(r"^\| (\d{3}) \| `(\w+)` \| (yes|no) \| (.+) \|$", MANUAL.read_text(), re.MULTILINE)
 
-    assert rows == [(str(f.status), f.code, "yes" if f.recoverable else "no", f.meaning) for f in turn_failures()]
+    assert rows == [(str(f.status), f.code, "yes" if f.recoverable else "no", f.meaning) for f in list_turn_failures()]
 
 
 def test_a_code_stands_for_one_status() -> None:
-    codes = [failure.code for failure in turn_failures()]
+    codes = [failure.code for failure in list_turn_failures()]
 
     assert len(codes) == len(set(codes))
 
@@ -24,5 +24,5 @@ def test_the_description_of_the_api_names_them_all() -> None:
     schema = SchemaGenerator().get_schema(request=None, public=True)
     answers = schema["paths"]["/api/v1/conversation/message"]["post"]["responses"]
 
-    for failure in turn_failures():
+    for failure in list_turn_failures():
         assert f"`{failure.code}`" in answers[str(failure.status)]["description"]

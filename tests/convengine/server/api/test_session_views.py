@@ -23,8 +23,14 @@ def guest() -> Participant:
 def test_resolve_answers_in_the_shape_of_the_seed(guest: Participant) -> None:
     answer = guest.resolve("what's the weather like?")
 
-    assert set(answer) == {"ok", "session_id", "decision", "reason", "session"}
+    assert list(answer) == ["ok", "session_id", "decision", "reason", "session"]
     session = answer["session"]
+    assert " ".join(session) == (
+        "workspace_id channel remote_jid turn_count context_summary lifecycle lifecycle_detail preferences"
+        " mounted_kb_id session_id engine_status intent state status created_at last_message_at expires_at"
+        " previous_session_id"
+    )
+    assert {session[name][-6:] for name in ("created_at", "last_message_at", "expires_at")} == {"+00:00"}
     assert session["session_id"] == answer["session_id"]
     assert {name: session[name] for name in guest.thread} == guest.thread
     assert (session["status"], session["turn_count"], session["context_summary"]) == ("active", 0, "")
@@ -56,6 +62,7 @@ def test_resolve_wants_every_field(guest: Participant, field: str) -> None:
 def test_a_message_is_resolved_and_answered(guest: Participant) -> None:
     answer = guest.say("hours", input_params={"tier": "gold", "dialogue_act": "RESET"})
 
+    assert " ".join(answer) == "ok session_id decision reason session message_intent reply turn"
     assert (answer["ok"], answer["decision"], answer["reply"]) == (True, "new", "Nine to five.")
     assert answer["turn"]["payload"] == {"type": "TEXT", "value": "Nine to five."}
     assert answer["turn"]["ignoredInputParams"] == ["dialogue_act"]
@@ -291,3 +298,21 @@ def test_the_explainability_log_tells_of_each_turn(guest: Participant) -> None:
     assert order == list(pairwise(steps))
     assert (failed["status"], failed["error"]["code"]) == ("FAILED", "RESPONSE_MAPPING_NOT_FOUND")
     assert failed["trace"]["nodes"][-1]["outcome"] == "ERROR"
+
+
+def test_the_keys_of_the_lists_keep_their_order(guest: Participant) -> None:
+    row = row_of(guest.say("hours"))
+    CeSessionUnit.objects.create(conversation=row, kind="FACT", topic="t", claim="c", source_turn=1, content_hash="1")
+
+    answer = guest.call("get", f"/{row.pk}?include=messages,units,explainability").json()
+
+    assert " ".join(answer) == "ok session messages units explainability links"
+    assert " ".join(answer["messages"][0]) == "turn_no turn_id at status source user assistant"
+    assert " ".join(answer["units"][0]) == (
+        "unit_id kind topic claim source_turn content_hash utility phases committed_at"
+    )
+    assert " ".join(answer["explainability"][0]) == (
+        "turn_no turn_id at status duration_ms config_version request preferences error response_preview response trace"
+    )
+    times = (answer["messages"][0]["at"], answer["units"][0]["committed_at"], answer["explainability"][0]["at"])
+    assert {time[-6:] for time in times} == {"+00:00"}
