@@ -94,13 +94,13 @@ def _texts(given: Json) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _turn(given: Json, place: str) -> Turn:
+def _turn(given: Json, location: str) -> Turn:
     expect = given.get("expect", {})
-    tables.check_columns(expect.get("persisted", {}), "ce_conversation", f"{place}.expect.persisted")
+    tables.check_columns(expect.get("persisted", {}), "ce_conversation", f"{location}.expect.persisted")
     return Turn(
         given["user"],
         given.get("conversation", MAIN),
-        tuple(_edit(edit, f"{place}.before[{number}]") for number, edit in enumerate(given.get("before", ()))),
+        tuple(_edit(edit, f"{location}.before[{number}]") for number, edit in enumerate(given.get("before", ()))),
         given.get("input_params"),
         given.get("reset", False),
         expect,
@@ -114,16 +114,16 @@ def _duration(text: str) -> timedelta:
     return sum((timedelta(**{_UNITS[unit]: int(number)}) for number, unit in _PART.findall(text)), timedelta())
 
 
-def _edit(given: Json, place: str) -> Edit:
+def _edit(given: Json, location: str) -> Edit:
     kind = next(kind for kind in ("insert", "update", "delete") if kind in given)
     table = given[kind]
-    tables.check_table(table, f"{place}.{kind}")
+    tables.check_table(table, f"{location}.{kind}")
     key = "row" if kind == "insert" else "set"
     return Edit(
         kind,
         table,
-        tables.read_row(given.get(key, {}), table, f"{place}.{key}"),
-        tables.read_row(given.get("where", {}), table, f"{place}.where"),
+        tables.read_row(given.get(key, {}), table, f"{location}.{key}"),
+        tables.read_row(given.get("where", {}), table, f"{location}.where"),
     )
 
 
@@ -160,7 +160,7 @@ def read_yaml(file: Path) -> Json:
         return yaml.load(file.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - a safe loader
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        place = f"line {mark.line + 1}" if mark else ""
-        raise ScenarioFileError(place, f"is no YAML: {getattr(error, 'problem', None) or error}.") from None
+        location = f"line {mark.line + 1}" if mark else ""
+        raise ScenarioFileError(location, f"is no YAML: {getattr(error, 'problem', None) or error}.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ScenarioFileError("", f"cannot be read: {error}.") from None

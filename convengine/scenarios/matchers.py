@@ -71,7 +71,7 @@ def _contains(part: Json, value: Json) -> bool:
         found = isinstance(part, Mapping) and contains_json(part, value)
     else:
         found = isinstance(value, list) and any(equal_json(part, member) for member in value)
-    return found or (isinstance(part, list) and bool(part) and all(_contains(one, value) for one in part))
+    return found or (isinstance(part, list) and bool(part) and all(_contains(item, value) for item in part))
 
 
 def _length(value: Json) -> int:

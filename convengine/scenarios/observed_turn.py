@@ -73,9 +73,9 @@ class TurnObserver:
     def record_event(self, event: AuditEvent) -> None:
         """Take note of an event, even if the audit filters it."""
         self.last = event
-        told = event.payload
-        if _NOT_REGISTERED in (told.get("errorCode"), told.get("errorType")):
-            self.missing_tasks.append(str(told.get("errorMessage") or told.get("reasonText")))
+        payload = event.payload
+        if _NOT_REGISTERED in (payload.get("errorCode"), payload.get("errorType")):
+            self.missing_tasks.append(str(payload.get("errorMessage") or payload.get("reasonText")))
 
     def input_params(self) -> Mapping[str, Any] | None:
         """The input params of the session at the last event; null when no turn ran."""

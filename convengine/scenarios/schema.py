@@ -17,8 +17,8 @@ from convengine.scenarios import matchers
 class ScenarioFileError(ValueError):
     """An invalid scenario file: the position in it, and the error."""
 
-    def __init__(self, place: str, problem: str) -> None:
-        super().__init__(f"{place}: {problem}" if place else problem)
+    def __init__(self, location: str, problem: str) -> None:
+        super().__init__(f"{location}: {problem}" if location else problem)
 
 
 def describe_unknown(word: Any, words: Iterable[str], what: str) -> str:

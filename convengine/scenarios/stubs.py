@@ -56,8 +56,8 @@ def build_stubs(scenario: Scenario) -> ScenarioStubs:
     for bean in dict.fromkeys(stub.bean for stub in scenario.tasks):
         made.registry.add_task(bean, _entry([stub for stub in scenario.tasks if stub.bean == bean], made.task_calls))
     for address in dict.fromkeys(_address(stub) for stub in scenario.containers):
-        there = _Queue([stub for stub in scenario.containers if _address(stub) == address])
-        made.registry.providers[address] = _provider(there)
+        stub_queue = _Queue([stub for stub in scenario.containers if _address(stub) == address])
+        made.registry.providers[address] = _provider(stub_queue)
     return made
 
 
@@ -83,7 +83,7 @@ def _address(stub: ContainerStub) -> tuple[int, int, int]:
 
 
 def _entry(stubs: Sequence[TaskStub], calls: list[tuple[str, str]]) -> TaskEntry:
-    methods = {stub.method: _Queue([one for one in stubs if one.method == stub.method]) for stub in stubs}
+    methods = {stub.method: _Queue([other for other in stubs if other.method == stub.method]) for stub in stubs}
     return TaskEntry({name: _method(queue, calls) for name, queue in methods.items()}, allow_from_context=True)
 
 

@@ -36,23 +36,23 @@ def models_of_worlds() -> dict[str, type[models.Model]]:
     }
 
 
-def check_table(table: str, place: str) -> None:
+def check_table(table: str, location: str) -> None:
     """Raises ScenarioFileError for an unknown table."""
     if table not in models_of_worlds():
-        raise ScenarioFileError(place, describe_unknown(table, models_of_worlds(), "table"))
+        raise ScenarioFileError(location, describe_unknown(table, models_of_worlds(), "table"))
 
 
-def check_columns(names: Iterable[str], table: str, place: str) -> None:
+def check_columns(names: Iterable[str], table: str, location: str) -> None:
     """Raises ScenarioFileError for an unknown column."""
     columns = columns_of(models_of_worlds()[table])
     for name in names:
         if RENAMED.get((table, name), name) not in columns:
-            raise ScenarioFileError(f"{place}.{name}", describe_unknown(name, columns, f"column of {table}"))
+            raise ScenarioFileError(f"{location}.{name}", describe_unknown(name, columns, f"column of {table}"))
 
 
-def read_row(row: Row, table: str, place: str) -> Row:
+def read_row(row: Row, table: str, location: str) -> Row:
     """A row with our column names and converted values. Raises ScenarioFileError."""
-    check_columns(row, table, place)
+    check_columns(row, table, location)
     columns = columns_of(models_of_worlds()[table])
     values: dict[str, Json] = {}
     for name, value in row.items():
@@ -60,7 +60,7 @@ def read_row(row: Row, table: str, place: str) -> Row:
         try:
             values[column] = _value(columns[column], value)
         except ValidationError as error:
-            raise ScenarioFileError(f"{place}.{name}", "; ".join(error.messages)) from None
+            raise ScenarioFileError(f"{location}.{name}", "; ".join(error.messages)) from None
     # A world is an import: its older template forms become Jinja2.
     return {**values, **convert_row(table, values)[0]}
 

@@ -41,7 +41,7 @@ class Field:
         """The possible types without null; the types of the enum if none is declared."""
         declared = self.declared.get("type")
         listed = declared if isinstance(declared, list) else [declared] if declared else map(_find_type, self.choices)
-        return tuple(dict.fromkeys(str(one) for one in listed if one != "null")) or ("string",)
+        return tuple(dict.fromkeys(str(item) for item in listed if item != "null")) or ("string",)
 
     @property
     def type(self) -> str:
@@ -145,7 +145,7 @@ class Form:
         """
         try:
             errors = self.validator.evolve(schema=field.declared).iter_errors(value)
-            error = next((one for one in errors if not partly or one.validator not in _INCOMPLETE), None)
+            error = next((item for item in errors if not partly or item.validator not in _INCOMPLETE), None)
         except (Unresolvable, RecursionError) as problem:
             return str(problem)
         return str(error.message) if error else None

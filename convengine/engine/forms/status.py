@@ -153,12 +153,12 @@ def _sort_by_schema(schema: Mapping[str, Json], paths: list[str]) -> list[str]:
 
 
 def _find_enum(schema: Mapping[str, Json], path: str) -> list[Json]:
-    here: Json = schema
+    node: Json = schema
     for part in path.split("."):
-        if not isinstance(here, Mapping):
+        if not isinstance(node, Mapping):
             return []
-        here = here.get("items") if part.isdigit() else (here.get("properties") or {}).get(part)
-    choices = here.get("enum") if isinstance(here, Mapping) else None
+        node = node.get("items") if part.isdigit() else (node.get("properties") or {}).get(part)
+    choices = node.get("enum") if isinstance(node, Mapping) else None
     if not isinstance(choices, list):
         return []
     return [choice if isinstance(choice, str) else json.dumps(choice) for choice in choices if choice is not None]

@@ -157,8 +157,10 @@ def _log_calls(session: Session, turn: Turn, question: Question, request: LlmReq
     now, calls = turn.ports.clock.elapsed_ms(), turn.model_calls
     # A second prompt about the same answer continues the count.
     before = calls[-1].attempt if calls and request.user != question.user else 0
-    for place, one in enumerate(answer.attempts, start=before + 1):
-        calls.append(ModelCall(request, one, place, session.intent, session.state, question.template_id, now))
+    for number, model_attempt in enumerate(answer.attempts, start=before + 1):
+        calls.append(
+            ModelCall(request, model_attempt, number, session.intent, session.state, question.template_id, now)
+        )
 
 
 def _read_answer(text: str, question: Question) -> Reply:

@@ -38,7 +38,7 @@ class TapedModel:
 
 
 def _read_answer(stored: Mapping[str, Any]) -> LlmAnswer:
-    return LlmAnswer(**{**stored, "earlier": tuple(_read_answer(one) for one in stored.get("earlier", ()))})
+    return LlmAnswer(**{**stored, "earlier": tuple(_read_answer(attempt) for attempt in stored.get("earlier", ()))})
 
 
 class TapedLikeness:

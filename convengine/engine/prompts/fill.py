@@ -57,10 +57,10 @@ def fill_prompts(
     return FilledPrompts(texts["system_prompt"], texts["user_prompt"], hint)
 
 
-def fill_prompts_or_audit(session: Session, turn: Turn, told: Stage, **prompts: Json) -> FilledPrompts | None:
-    """The same for a turn that goes on without a model: null for faulty prompts, with the fault in the stage `told`."""
+def fill_prompts_or_audit(session: Session, turn: Turn, error_stage: Stage, **prompts: Json) -> FilledPrompts | None:
+    """The same for a turn that goes on without a model: null for faulty prompts, with the fault in `error_stage`."""
     try:
         return fill_prompts(session, turn, **prompts)
     except (PromptRenderFailed, UnresolvedPromptVariable) as error:
-        turn.audit(session, told, errorCode=error.code, message=error.message, **error.meta)
+        turn.audit(session, error_stage, errorCode=error.code, message=error.message, **error.meta)
         return None

@@ -132,7 +132,9 @@ def list_history(session: Session, turns: int | None = None) -> list[Json]:
     past = (
         session.history if turns is None else session.history[len(session.history) - min(turns, len(session.history)) :]
     )
-    return [{"user": shorten(one.user, _SIDE), "assistant": shorten(one.assistant, _SIDE)} for one in past]
+    return [
+        {"user": shorten(exchange.user, _SIDE), "assistant": shorten(exchange.assistant, _SIDE)} for exchange in past
+    ]
 
 
 def list_allowed_intents(snapshot: Snapshot) -> list[Json]:

@@ -82,9 +82,9 @@ class _Run:
         for _, rule, fault in found.invalid():
             self._turn.audit_invalid_row(session, rule, fault)
         changed = False
-        for place, rule in found.list_visited(session.user_text):
+        for index, rule in found.list_visited(session.user_text):
             verdict = Verdict(False, ALREADY_RUN) if rule.rule_id in self._tasks_run else evaluate_rule(rule, session)
-            done.tested.append(Visit(place, rule, verdict))
+            done.tested.append(Visit(index, rule, verdict))
             if not verdict.matched:
                 continue
             self.tell.match(session, rule, verdict, done)
@@ -105,7 +105,7 @@ class _Run:
             session = error.session or session
             self.tell.error(session, rule, error)
         else:
-            self.tell.audit_rule_applied(session, rule)
+            self.tell.audit_action_done(session, rule)
             self._turn.record_deciding_row(rule, DecisionKind.RULE)
         return session
 

@@ -31,7 +31,7 @@ class Choice(Generic[R]):
     def candidates(self) -> list[Candidate]:
         """The winner, the rows that it outranked, then those that do not count; the first few."""
         winner = self.winner
-        listed = sorted(self.considered, key=lambda one: one[1] is not None)[: _LISTED + 1]
+        listed = sorted(self.considered, key=lambda entry: entry[1] is not None)[: _LISTED + 1]
         return [
             Candidate(row.pk, row is winner, None if row is winner else refused or _explain_rank(winner, row))
             for row, refused in listed

@@ -56,7 +56,7 @@ def count_excluded_rules(snapshot: Snapshot, phase: str, intent: str | None, sta
     """How many rules each reason excludes, from cached counts without visiting rules."""
     by_phase, by_intent = snapshot.memo.get("rule_counts", lambda: _count_by_phase(snapshot))
     active, of_phase = by_phase.total(), by_phase[phase]
-    of_intent = sum(by_intent[phase, one] for one in dict.fromkeys((code(intent), ANY)))
+    of_intent = sum(by_intent[phase, scope_code] for scope_code in dict.fromkeys((code(intent), ANY)))
     in_scope = sum(len(rules) for rules in snapshot.rule_buckets(phase, intent, state).values())
     enabled = len(snapshot.enabled_rows(Rule))
     return {
@@ -72,7 +72,7 @@ def count_out_of_scope(snapshot: Snapshot, row_type: type[Row], intent: str | No
     """How many rows of a scoped table each reason excludes, given that `in_scope` are in; without visiting rows."""
     counts = snapshot.memo.get(("scope counts", row_type), lambda: _count_by_scope(snapshot, row_type))
     enabled = len(snapshot.enabled_rows(row_type))
-    of_intent = sum(counts[one] for one in dict.fromkeys((code(intent), ANY)))
+    of_intent = sum(counts[scope_code] for scope_code in dict.fromkeys((code(intent), ANY)))
     return {
         **count_switched_off(snapshot, row_type),
         INTENT_DISABLED: enabled - counts[None],

@@ -66,17 +66,19 @@ def explain(snapshot: Snapshot, decision: Mapping[str, Json], user_text: str | N
             for rule in snapshot.rows(rows.Rule)
         ]
     row_type, reason = _find_judge(str(decision["kind"]))
-    place = _read_scope(decision, user_text)
+    decision_scope = _read_scope(decision, user_text)
     return [
         _read_stored(row, stored)
-        or ExplainedRow(row.pk, False, exclusion.find_inactive_reason(snapshot, row) or reason(snapshot, row, place))
+        or ExplainedRow(
+            row.pk, False, exclusion.find_inactive_reason(snapshot, row) or reason(snapshot, row, decision_scope)
+        )
         for row in snapshot.rows(row_type)
     ]
 
 
 def find_row_fault(snapshot: Snapshot, row: rows.Row) -> Fault | None:
     """Why a row is unusable: field, value, remedy; null for a usable row, or for tables without checks here."""
-    if found := next((fault for one, fault in unreadable_faults(snapshot) if one is row), None):
+    if found := next((fault for invalid_row, fault in unreadable_faults(snapshot) if invalid_row is row), None):
         return found
     if isinstance(row, rows.Rule):
         return find_fault(row)
@@ -126,14 +128,14 @@ def _read_scope(decision: Mapping[str, Json], user_text: str | None) -> _Decisio
 def _build_rule_reason(
     snapshot: Snapshot, decision: Mapping[str, Json], user_text: str | None
 ) -> Callable[[rows.Rule], str | None]:
-    place, phase = _read_scope(decision, user_text), str(decision["key"]["phase"])
-    found = get_listing(snapshot, phase, place.intent, place.state)
+    decision_scope, phase = _read_scope(decision, user_text), str(decision["key"]["phase"])
+    found = get_listing(snapshot, phase, decision_scope.intent, decision_scope.state)
     order = [rule.rule_id for rule in found]
     after_stop = set(order[order.index(decision["stoppedBy"]) + 1 :]) if "stoppedBy" in decision else set()
     invalid = {rule.rule_id for _, rule, _ in found.invalid()}
 
     def reason(rule: rows.Rule) -> str | None:
-        if cut := exclusion.find_exclusion_reason(snapshot, rule, phase, place.intent, place.state):
+        if cut := exclusion.find_exclusion_reason(snapshot, rule, phase, decision_scope.intent, decision_scope.state):
             return cut
         if rule.rule_id in after_stop:
             return exclusion.STOPPED
@@ -145,24 +147,30 @@ def _build_rule_reason(
 # --- all other tables -------------------------------------------------------------------------------------------
 
 
-def _explain_by_scope(snapshot: Snapshot, row: rows.Row, place: _DecisionScope) -> str:
-    return exclusion.find_scope_reason(row, place.intent, place.state) or OUTRANKED
+def _explain_by_scope(snapshot: Snapshot, row: rows.Row, decision_scope: _DecisionScope) -> str:
+    return exclusion.find_scope_reason(row, decision_scope.intent, decision_scope.state) or OUTRANKED
 
 
-def _explain_by_classifier(snapshot: Snapshot, row: rows.Classifier, place: _DecisionScope) -> str:
+def _explain_by_classifier(snapshot: Snapshot, row: rows.Classifier, decision_scope: _DecisionScope) -> str:
     if code(row.intent_code) in ("", ANY, UNKNOWN):
         return exclusion.INTENT_DISABLED
-    return place.semantic if row.is_semantic else _explain_by_text(snapshot, row, place, normalised=False)
-
-
-def _explain_by_policy(snapshot: Snapshot, row: rows.Policy, place: _DecisionScope) -> str:
     return (
-        exclusion.NOT_ASKED if code(row.rule_type) == "LLM" else _explain_by_text(snapshot, row, place, normalised=True)
+        decision_scope.semantic
+        if row.is_semantic
+        else _explain_by_text(snapshot, row, decision_scope, normalised=False)
+    )
+
+
+def _explain_by_policy(snapshot: Snapshot, row: rows.Policy, decision_scope: _DecisionScope) -> str:
+    return (
+        exclusion.NOT_ASKED
+        if code(row.rule_type) == "LLM"
+        else _explain_by_text(snapshot, row, decision_scope, normalised=True)
     )
 
 
 def _explain_by_text(
-    snapshot: Snapshot, row: rows.Classifier | rows.Policy, place: _DecisionScope, *, normalised: bool
+    snapshot: Snapshot, row: rows.Classifier | rows.Policy, decision_scope: _DecisionScope, *, normalised: bool
 ) -> str:
     table = snapshot.table(type(row))
     bank = table.memo.get(
@@ -170,7 +178,7 @@ def _explain_by_text(
     )
     if row.pk in bank.invalid:
         return ROW_INVALID
-    return OUTRANKED if row.pk in bank.hits(place.text) else exclusion.PATTERN
+    return OUTRANKED if row.pk in bank.hits(decision_scope.text) else exclusion.PATTERN
 
 
 def _list_triples(found: Sequence[rows.Classifier | rows.Policy]) -> list[Triple]:

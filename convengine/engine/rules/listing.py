@@ -39,17 +39,17 @@ class Bucket:
 
     def list_visited(self, text: str | None) -> list[int]:
         """The indexes to visit, in order: matching text rules, and all other usable rules."""
-        hits = [place for place in self.bank.hits(text) if isinstance(place, int)]
+        hits = [index for index in self.bank.hits(text) if isinstance(index, int)]
         return sorted((*self.others, *hits)) if hits else list(self.others)
 
 
 def _build_bucket(rules: tuple[Rule, ...]) -> Bucket:
-    invalid = {place: fault for place, rule in enumerate(rules) if (fault := find_fault(rule))}
-    texts = tuple(place for place, rule in enumerate(rules) if place not in invalid and tests_user_text(rule))
+    invalid = {index: fault for index, rule in enumerate(rules) if (fault := find_fault(rule))}
+    texts = tuple(index for index, rule in enumerate(rules) if index not in invalid and tests_user_text(rule))
     in_bank = set(texts)
-    others = tuple(place for place in range(len(rules)) if place not in invalid and place not in in_bank)
+    others = tuple(index for index in range(len(rules)) if index not in invalid and index not in in_bank)
     triples = tuple(
-        (place, _BANK_TYPES[RuleType(code(rules[place].rule_type))], rules[place].match_pattern) for place in texts
+        (index, _BANK_TYPES[RuleType(code(rules[index].rule_type))], rules[index].match_pattern) for index in texts
     )
     return Bucket(rules, texts, others, invalid, get_bank(triples, blank_texts=True))
 
@@ -76,16 +76,16 @@ class Listing:
         """The rules to test, each with its index in the listing."""
         start = 0
         for bucket in self.buckets:
-            for place in bucket.list_visited(text):
-                yield start + place, bucket.rules[place]
+            for index in bucket.list_visited(text):
+                yield start + index, bucket.rules[index]
             start += len(bucket.rules)
 
     def invalid(self) -> Iterator[tuple[int, Rule, Fault]]:
         """The rules that can never hold: index, row, reason."""
         start = 0
         for bucket in self.buckets:
-            for place, fault in bucket.invalid.items():
-                yield start + place, bucket.rules[place], fault
+            for index, fault in bucket.invalid.items():
+                yield start + index, bucket.rules[index], fault
             start += len(bucket.rules)
 
     def texts_before(self, end: int) -> int:

@@ -106,7 +106,7 @@ def in_words(text: str, *, root: str = "") -> str | None:
             return _condition(condition, root)
         case _ if path.filtered:
             return f"{shorten(text, 2 * _SHOWN)} matches something"
-    return _presence(path, root, there=True)
+    return _presence(path, root, present=True)
 
 
 def noun(text: str) -> str:
@@ -136,7 +136,7 @@ def claim_words(text: str, op: str, literal: Json) -> str | None:
     if path.filtered:
         return None
     if op == "exists" or (literal is None and op in ("==", "!=")):
-        return _presence(path, "", there=op != "==")
+        return _presence(path, "", present=op != "==")
     claims = _CLAIMS.get(_noun(path, ""))
     if claims and isinstance(literal, bool) and op in ("==", "!="):
         return claims[0 if literal is (op == "==") else 1]
@@ -174,7 +174,7 @@ def _condition(condition: Condition, root: str) -> str:
         case Either(terms):
             return "either " + " or ".join(_inner(term, root) for term in terms)
         case Not(Exists(path)):
-            return _presence(path, root, there=False)
+            return _presence(path, root, present=False)
         case Not(Matches(operand, _, pattern)):
             return f"{_operand(operand, root)} does not match {shorten(pattern, _SHOWN)}"
         case Not(term):
@@ -182,7 +182,7 @@ def _condition(condition: Condition, root: str) -> str:
         case Matches(operand, _, pattern):
             return f"{_operand(operand, root)} matches {shorten(pattern, _SHOWN)}"
         case Exists(path):
-            return _presence(path, root, there=True)
+            return _presence(path, root, present=True)
         case Compare():
             return _compare(condition, root)
 
@@ -200,7 +200,7 @@ def _compare(asked: Compare, root: str) -> str:
         if name in _CLAIMS and isinstance(literal, bool):
             return _CLAIMS[name][0 if literal is equal else 1]
         if literal is None and isinstance(asked.left, Path):
-            return _presence(asked.left, root, there=not equal)
+            return _presence(asked.left, root, present=not equal)
         if literal is None:
             return f"{name} is not set" if equal else f"{name} is set"
         if equal and name == "the dialogue act" and (act := act_words(str(literal))):
@@ -211,10 +211,10 @@ def _compare(asked: Compare, root: str) -> str:
     return f"{name} {_op_words(asked.op, name, other)} {other}"
 
 
-def _presence(path: Path, root: str, *, there: bool) -> str:
+def _presence(path: Path, root: str, *, present: bool) -> str:
     name = _noun(path, root)
     claims = _PRESENCE.get(_write_dotted(path, root) or "") or _CLAIMS.get(name)
-    return claims[0 if there else 1] if claims else f"{name} is set" if there else f"{name} is not set"
+    return claims[0 if present else 1] if claims else f"{name} is set" if present else f"{name} is not set"
 
 
 def _op_words(op: str, *names: str) -> str:

@@ -29,7 +29,7 @@ _MESSAGE_SHOWN = 1000
 class Visit(NamedTuple):
     """A tested rule and its result."""
 
-    place: int
+    position: int
     rule: Rule
     verdict: Verdict
 
@@ -55,7 +55,7 @@ class Pass:
     @property
     def end(self) -> int:
         """The index up to which the list was tested."""
-        return self.tested[-1].place + 1 if self.stopped else len(self.listing)
+        return self.tested[-1].position + 1 if self.stopped else len(self.listing)
 
     @property
     def all_matched(self) -> bool:
@@ -105,7 +105,7 @@ class PhaseEvents:
         }
         self._audit(session, RULE_MATCH, payload)
 
-    def audit_rule_applied(self, session: Session, rule: Rule) -> None:
+    def audit_action_done(self, session: Session, rule: Rule) -> None:
         """Record that its action is done."""
         payload = {
             "ruleId": rule.rule_id,
@@ -174,19 +174,19 @@ class PhaseEvents:
         return {
             **done.listing.cuts,
             ROW_INVALID: done.listing.cuts[ROW_INVALID]
-            + sum(place < done.end for place, _, _ in done.listing.invalid()),
+            + sum(index < done.end for index, _, _ in done.listing.invalid()),
             exclusion.PATTERN: done.listing.texts_before(done.end) - hits,
             exclusion.STOPPED: len(done.listing) - done.end,
         }
 
     def _audit_each(self, session: Session, done: Pass) -> None:
-        tested = {one.place: one.verdict for one in done.tested}
-        invalid = {place for place, _, _ in done.listing.invalid()}
-        for place, rule in enumerate(done.listing):
-            verdict = tested.get(place)
+        tested = {visit.position: visit.verdict for visit in done.tested}
+        invalid = {index for index, _, _ in done.listing.invalid()}
+        for index, rule in enumerate(done.listing):
+            verdict = tested.get(index)
             if verdict and verdict.matched:
                 continue
-            reason = exclusion.STOPPED if place >= done.end else ROW_INVALID if place in invalid else NOT_MET
+            reason = exclusion.STOPPED if index >= done.end else ROW_INVALID if index in invalid else NOT_MET
             payload = {
                 "ruleId": rule.rule_id,
                 "type": rule.rule_type,

@@ -65,9 +65,9 @@ def extract(
     fields = [field for field in form.leaves if field.type not in _UNREADABLE]
     missing = [field.path for field in fields] if missing is None else missing
     found = resolve_candidates(reading, _list_candidates(reading, form, fields, missing), asked)
-    told = [*found.chosen, *found.doubtful]
-    left = _add_whole_answer(reading, form, asked, told) if not found.negated.issuperset(asked) else told
-    return _validate_candidates(reading, form, [one for one in left if one not in found.doubtful], found.doubtful)
+    candidates = [*found.chosen, *found.doubtful]
+    left = _add_whole_answer(reading, form, asked, candidates) if not found.negated.issuperset(asked) else candidates
+    return _validate_candidates(reading, form, [claim for claim in left if claim not in found.doubtful], found.doubtful)
 
 
 def _list_candidates(
@@ -77,11 +77,11 @@ def _list_candidates(
     fields.
     """
     surer = [*read_by_label(reading, fields, missing), *unlabelled.read_by_unit(reading, fields)]
-    numbers = [one for one in surer if is_numeric(one.field)]
+    numbers = [claim for claim in surer if is_numeric(claim.field)]
     claimed = {
-        one.field.path
-        for one in numbers
-        if not is_negated_or_hypothetical(reading, one.field, one.start, one.end, one.begins)
+        claim.field.path
+        for claim in numbers
+        if not is_negated_or_hypothetical(reading, claim.field, claim.start, claim.end, claim.begins)
     }
     yield from surer
     yield from read_by_direction(reading, fields)
@@ -95,15 +95,15 @@ def _list_candidates(
 def _add_whole_answer(reading: Reading, form: Form, asked: Collection[str], found: list[Candidate]) -> list[Candidate]:
     """Add the whole message as the answer for the only field asked for, unless it has a candidate."""
     field = form.field(next(iter(asked))) if len(asked) == 1 else None
-    if field is None or any(one.field.path == field.path for one in found):
+    if field is None or any(claim.field.path == field.path for claim in found):
         return found
     answer = read_whole_answer(reading, field)
     if answer is None or (answer.problem and _names_other_field(reading, form, field)):
         return found
-    touched = [one for one in found if one.start < answer.end and answer.start < one.end]
-    if not all(one.yields for one in touched):
+    touched = [claim for claim in found if claim.start < answer.end and answer.start < claim.end]
+    if not all(claim.yields for claim in touched):
         return found
-    return [*(one for one in found if one not in touched), answer]
+    return [*(claim for claim in found if claim not in touched), answer]
 
 
 def _names_other_field(reading: Reading, form: Form, field: Field) -> bool:
@@ -117,18 +117,18 @@ def _validate_candidates(
     """Validate the candidates with the schema of their fields."""
     extracted: list[Extracted] = []
     rejected: dict[str, Rejected] = {}
-    for one in chosen:
-        path = one.field.path
-        reason = one.problem or (VALUE_VIOLATES_SCHEMA if form.breaks(one.field, one.value) else None)
+    for claim in chosen:
+        path = claim.field.path
+        reason = claim.problem or (VALUE_VIOLATES_SCHEMA if form.breaks(claim.field, claim.value) else None)
         if reason:
-            rejected[path] = Rejected(path, one.value, reason)
+            rejected[path] = Rejected(path, claim.value, reason)
         else:
-            extracted.append(Extracted(path, one.value, reading.span(one.start, one.end), one.by))
-    for path in dict.fromkeys(one.field.path for one in doubtful):
-        values = list(dict.fromkeys(one.value for one in doubtful if one.field.path == path))
+            extracted.append(Extracted(path, claim.value, reading.span(claim.start, claim.end), claim.by))
+    for path in dict.fromkeys(claim.field.path for claim in doubtful):
+        values = list(dict.fromkeys(claim.value for claim in doubtful if claim.field.path == path))
         rejected[path] = Rejected(path, values[0] if len(values) == 1 else values, AMBIGUOUS)
     order = {field.path: number for number, field in enumerate(form.leaves)}
     return Extraction(
-        tuple(sorted(extracted, key=lambda one: order[one.field])),
-        tuple(sorted(rejected.values(), key=lambda one: order[one.field])),
+        tuple(sorted(extracted, key=lambda claim: order[claim.field])),
+        tuple(sorted(rejected.values(), key=lambda claim: order[claim.field])),
     )

@@ -123,33 +123,33 @@ def _read_yes_or_no(reading: Reading, field: Field, start: int, end: int) -> Can
     bare = COURTESY.sub("", reading.text.strip().rstrip(_CLOSING))
     if choice := find_choice(clean_value(reading.quote(start, end)), field):
         return Candidate(field, start, end, choice.value, ANSWER)
-    place = (len(reading.text) - len(reading.text.lstrip()), len(reading.text.rstrip()))
+    bounds = (len(reading.text) - len(reading.text.lstrip()), len(reading.text.rstrip()))
     for value, words, phrases in ((True, YES, YES_PHRASES), (False, NO, NO_PHRASES)):
         left = re.split(r"[\s,.!]+", bare.strip())
         while left and left[0] in words:
             del left[0]
         if not left or phrases.fullmatch(" ".join(left)):
-            return Candidate(field, *place, value, ANSWER)
+            return Candidate(field, *bounds, value, ANSWER)
     return None
 
 
 def _read_number(reading: Reading, field: Field) -> Candidate | None:
     """The only number of the message, unless it counts something else."""
     start, end = _find_core(reading, field)
-    found = [one for one in find_numbers(reading) if not one.in_words or one.start == start]
-    only = [one for one in found if start <= one.start] or found
+    found = [mention for mention in find_numbers(reading) if not mention.in_words or mention.start == start]
+    only = [mention for mention in found if start <= mention.start] or found
     if len(only) == 1 and (only[0].unit is None or only[0].start == start):
-        one = only[0]
-        value = read_counted(field, one)
-        if is_negated_or_hypothetical(reading, field, one.start, one.end) or reading.is_question(one.start):
+        mention = only[0]
+        value = read_counted(field, mention)
+        if is_negated_or_hypothetical(reading, field, mention.start, mention.end) or reading.is_question(mention.start):
             return None
-        if one.in_words and SAYS_NOTHING.fullmatch(reading.text[start:end]):
+        if mention.in_words and SAYS_NOTHING.fullmatch(reading.text[start:end]):
             return None
-        if value is not None and not frames_number(reading, field, one):
+        if value is not None and not frames_number(reading, field, mention):
             return None
         if value is None:
-            return _build_candidate(field, one.start, one.end, reading.quote(one.start, end), VALUE_INVALID)
-        return Candidate(field, one.start, value[1], value[0], ANSWER, value[2])
+            return _build_candidate(field, mention.start, mention.end, reading.quote(mention.start, end), VALUE_INVALID)
+        return Candidate(field, mention.start, value[1], value[0], ANSWER, value[2])
     return None
 
 

@@ -49,24 +49,24 @@ def find_mentions(reading: Reading, fields: Sequence[Field]) -> list[FieldMentio
 def read_by_label(reading: Reading, fields: Sequence[Field], missing: Collection[str]) -> Iterator[Candidate]:
     """The values after field names. Plain words count only if the field is missing."""
     names = sorted(find_mentions(reading, fields), key=lambda name: name.start)
-    places: Names = {name.start: name.end for name in names}
+    extents: Names = {name.start: name.end for name in names}
     read = 0
-    for start in places:
+    for start in extents:
         # A name inside a value belongs to the value: "street: Main Street 5".
         named = [name for name in names if name.start == start >= read]
-        for found in [value for name in named if (value := _read_value(reading, name, places, missing))]:
+        for found in [value for name in named if (value := _read_value(reading, name, extents, missing))]:
             read = max(read, found.end)
             yield found
 
 
-def _read_value(reading: Reading, name: FieldMention, places: Names, missing: Collection[str]) -> Candidate | None:
+def _read_value(reading: Reading, name: FieldMention, extents: Names, missing: Collection[str]) -> Candidate | None:
     sign = EXPLICIT.match(reading.text, name.end)
     if name.cut:
         return _read_id(reading, name)
     if is_typed(name.field):
-        return _read_typed(reading, name, sign or _find_changed_to(reading, name), places)
+        return _read_typed(reading, name, sign or _find_changed_to(reading, name), extents)
     if sign:
-        return _read_words(reading, name, sign.end(), find_end_after_sign(reading, sign.end(), places))
+        return _read_words(reading, name, sign.end(), find_end_after_sign(reading, sign.end(), extents))
     naming = NAMING.match(reading.text, name.end)
     if naming is None:
         return None
@@ -85,7 +85,7 @@ def _find_address(reading: Reading, field: Field, start: int) -> re.Match[str] |
     return next((match for match in reading.formats["email"] if match.start() == start), None)
 
 
-def _read_typed(reading: Reading, name: FieldMention, sign: re.Match[str] | None, places: Names) -> Candidate | None:
+def _read_typed(reading: Reading, name: FieldMention, sign: re.Match[str] | None, extents: Names) -> Candidate | None:
     field, soft = name.field, SOFT.match(reading.text, name.end)
     between = sign or soft
     found = read_typed(reading, field, between.end()) if between else None
@@ -95,7 +95,7 @@ def _read_typed(reading: Reading, name: FieldMention, sign: re.Match[str] | None
         return Candidate(field, between.end(), end, value, LABEL, problem, name.start, core)
     if sign is None:
         return None
-    given = _read_words(reading, name, sign.end(), find_end_after_sign(reading, sign.end(), places))
+    given = _read_words(reading, name, sign.end(), find_end_after_sign(reading, sign.end(), extents))
     problem = VALUE_VIOLATES_SCHEMA if list_spellings(field) else VALUE_INVALID
     return Candidate(field, given.start, given.end, given.value, LABEL, problem, name.start) if given else None
 
@@ -142,6 +142,6 @@ def _compile_label(label: Words) -> re.Pattern[str]:
     return re.compile(r"(?<![\w'@/.#])(?<!\w-)" + r"[\s_-]*".join(map(re.escape, label)) + r"(?!\w)(?!-\w)")
 
 
-def _is_longer(one: FieldMention, other: FieldMention) -> bool:
-    contains = one.start <= other.start and other.end <= one.end
-    return contains and (one.end - one.start) > (other.end - other.start)
+def _is_longer(mention: FieldMention, other: FieldMention) -> bool:
+    contains = mention.start <= other.start and other.end <= mention.end
+    return contains and (mention.end - mention.start) > (other.end - other.start)

@@ -35,22 +35,22 @@ class Reading:
 
     def __init__(self, message: str) -> None:
         self.original = message[:MAX_INPUT]
-        folded = [(part, place) for place, char in enumerate(self.original) for part in _fold_char(char)]
+        folded = [(part, index) for index, char in enumerate(self.original) for part in _fold_char(char)]
         self.text = "".join(part for part, _ in folded)
-        self._places = [place for _, place in folded]
+        self._offsets = [index for _, index in folded]
 
     def span(self, start: int, end: int) -> Span:
         """The position of a part of `text` in the message."""
         if start >= end:
             return (0, 0)
-        last = self._places[end - 1] + 1
+        last = self._offsets[end - 1] + 1
         while last < len(self.original) and unicodedata.combining(self.original[last]):
             last += 1
-        return self._places[start], last
+        return self._offsets[start], last
 
     def to_text_position(self, position: int) -> int:
         """The position in `text` of a position in the message."""
-        return bisect_left(self._places, position)
+        return bisect_left(self._offsets, position)
 
     def quote(self, start: int, end: int) -> str:
         """A part of `text` as the user wrote it."""

@@ -42,13 +42,13 @@ def resolve_candidates(reading: Reading, candidates: Iterable[Candidate], asked:
             listed.extend((candidate, *_list_alternatives(reading, candidate)))
     meant = {path: list(_keep_meant(reading, found)) for path, found in by_field.items()}
     left = [best for found in meant.values() for best in _keep_surest(found)]
-    claimed = [one for one in left if not any(_claims_words(other, one) for other in left)]
-    doubtful = [one for one in claimed if any(_are_rivals(one, other, asked) for other in claimed)]
-    clear = [one for one in claimed if one not in doubtful]
+    claimed = [claim for claim in left if not any(_claims_words(other, claim) for other in left)]
+    doubtful = [claim for claim in claimed if any(_are_rivals(claim, other, asked) for other in claimed)]
+    clear = [claim for claim in claimed if claim not in doubtful]
     chosen: list[Candidate] = []
     for path in by_field:
-        values = [one for one in clear if one.field.path == path]
-        same = all(one.value == values[0].value and one.problem == values[0].problem for one in values)
+        values = [claim for claim in clear if claim.field.path == path]
+        same = all(claim.value == values[0].value and claim.problem == values[0].problem for claim in values)
         (chosen if same else doubtful).extend(values[:1] if same else values)
     return ResolvedCandidates(
         tuple(chosen), tuple(doubtful), frozenset(path for path, found in meant.items() if not found)
@@ -57,34 +57,36 @@ def resolve_candidates(reading: Reading, candidates: Iterable[Candidate], asked:
 
 def _keep_meant(reading: Reading, found: list[Candidate]) -> Iterator[Candidate]:
     """The candidates of one field without corrected, denied or questioned ones."""
-    ordered = sorted(found, key=lambda one: (one.start, -one.sureness))
+    ordered = sorted(found, key=lambda claim: (claim.start, -claim.sureness))
     denied = {
-        id(one) for one in ordered if is_negated_or_hypothetical(reading, one.field, one.start, one.end, one.begins)
+        id(claim)
+        for claim in ordered
+        if is_negated_or_hypothetical(reading, claim.field, claim.start, claim.end, claim.begins)
     }
-    for one in ordered:
-        others = [other for other in ordered if other.value != one.value]
-        if any(_takes_back(reading, one, other, denied) for other in others):
+    for claim in ordered:
+        others = [other for other in ordered if other.value != claim.value]
+        if any(_takes_back(reading, claim, other, denied) for other in others):
             continue
-        instead = any(_replaces_directly(reading, other, one, denied) for other in others)
+        instead = any(_replaces_directly(reading, other, claim, denied) for other in others)
         # A match of the schema's own pattern counts in a question too: "where is my order 48392?"
-        asked = one.by != X_EXTRACT and reading.is_question(one.begins)
-        if instead or not (id(one) in denied or asked):
-            yield one
+        asked = claim.by != X_EXTRACT and reading.is_question(claim.begins)
+        if instead or not (id(claim) in denied or asked):
+            yield claim
 
 
-def _takes_back(reading: Reading, one: Candidate, later: Candidate, denied: Collection[int]) -> bool:
+def _takes_back(reading: Reading, claim: Candidate, later: Candidate, denied: Collection[int]) -> bool:
     """True when a later value corrects this one: "A, no, B"."""
-    if later.begins < one.end or later.begins - one.end > _NEAR:
+    if later.begins < claim.end or later.begins - claim.end > _NEAR:
         return False
-    corrects = CORRECTS.search(reading.text[one.end : later.begins]) is not None
-    return corrects or _replaces_directly(reading, one, later, denied)
+    corrects = CORRECTS.search(reading.text[claim.end : later.begins]) is not None
+    return corrects or _replaces_directly(reading, claim, later, denied)
 
 
-def _replaces_directly(reading: Reading, one: Candidate, later: Candidate, denied: Collection[int]) -> bool:
+def _replaces_directly(reading: Reading, claim: Candidate, later: Candidate, denied: Collection[int]) -> bool:
     """True for "dallas no irving". In "no dallas no irving" both are denied."""
-    if id(one) in denied or not 0 < later.begins - one.end <= _NEAR:
+    if id(claim) in denied or not 0 < later.begins - claim.end <= _NEAR:
         return False
-    return BARE_NO.fullmatch(reading.text[one.end : later.begins]) is not None
+    return BARE_NO.fullmatch(reading.text[claim.end : later.begins]) is not None
 
 
 def _apply_correction(reading: Reading, candidate: Candidate) -> Candidate:
@@ -132,21 +134,21 @@ def _move_candidate(candidate: Candidate, start: int, found: Found) -> Candidate
 
 def _keep_surest(found: Iterable[Candidate]) -> list[Candidate]:
     listed = list(found)
-    best = max((one.sureness for one in listed), default=0)
-    return [one for one in listed if one.sureness == best]
+    best = max((claim.sureness for claim in listed), default=0)
+    return [claim for claim in listed if claim.sureness == best]
 
 
-def _claims_words(one: Candidate, other: Candidate) -> bool:
+def _claims_words(claim: Candidate, other: Candidate) -> bool:
     """True when a more certain or longer candidate of another field uses these words."""
-    if one.field.path == other.field.path or not one.overlaps(other):
+    if claim.field.path == other.field.path or not claim.overlaps(other):
         return False
-    if one.sureness != other.sureness:
-        return one.sureness > other.sureness
-    return (one.end - one.begins) > (other.end - other.begins)
+    if claim.sureness != other.sureness:
+        return claim.sureness > other.sureness
+    return (claim.end - claim.begins) > (other.end - other.begins)
 
 
-def _are_rivals(one: Candidate, other: Candidate, asked: Collection[str]) -> bool:
+def _are_rivals(claim: Candidate, other: Candidate, asked: Collection[str]) -> bool:
     """True when two fields could use the same words, and neither was asked for."""
-    if one.field.path == other.field.path or not one.overlaps(other):
+    if claim.field.path == other.field.path or not claim.overlaps(other):
         return False
-    return not (one.field.path in asked and other.field.path not in asked)
+    return not (claim.field.path in asked and other.field.path not in asked)

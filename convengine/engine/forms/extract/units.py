@@ -131,17 +131,17 @@ def counts_other_unit(field: Field, unit: str | None) -> bool:
     """True when the field counts another unit of the same kind: years instead of months."""
     if unit not in UNITS:
         return False
-    own = {one for one in list_units(field) | {singularize(word) for word in field.words} if one in UNITS}
-    return unit not in own and any(UNITS[one] == UNITS[unit] for one in own)
+    own = {known for known in list_units(field) | {singularize(word) for word in field.words} if known in UNITS}
+    return unit not in own and any(UNITS[known] == UNITS[unit] for known in own)
 
 
 def takes_bare_numbers(field: Field) -> bool:
     """True for amounts and counts, the only fields for bare numbers."""
     if identifies(field) or any(unit in UNITS for unit in list_units(field)):
         return False
-    said = {word for label in field.labels for word in label}
+    wanted = {word for label in field.labels for word in label}
     counts = occurs_in(("number", "of"), field.description) or occurs_in(("how", "many"), field.description)
-    return counts or "number" in said or bool(said & (MONEY | COUNTS))
+    return counts or "number" in wanted or bool(wanted & (MONEY | COUNTS))
 
 
 def takes_money(field: Field) -> bool:

@@ -54,7 +54,7 @@ def _capture_values(reading: Reading, form: Form, field: Field, text: str) -> It
         if said and said.strip():
             found = convert_value(clean_value(said), field, form)
             # The position of the value without the words before it, because one of those may deny it.
-            start, end = (reading.to_text_position(place) for place in match.span(group))
+            start, end = (reading.to_text_position(offset) for offset in match.span(group))
             yield Candidate(
                 field, start, end, found.value if found.value is not None else said, X_EXTRACT, found.problem
             )
@@ -170,14 +170,18 @@ def read_by_number(
     `claimed`: number fields that already have a labelled value. `shapes`: fields whose pattern may match numbers.
     """
     bare = [found for found in find_numbers(reading) if found.unit is None]
-    bare = [found for found in bare if not any(_fits(one.declared["pattern"], found.number.digits) for one in shapes)]
+    bare = [
+        found
+        for found in bare
+        if not any(_fits(mention.declared["pattern"], found.number.digits) for mention in shapes)
+    ]
     left = [field for field in fields if is_numeric(field) and field.path not in claimed]
     for field in left:
         meant = {
-            one.start
-            for one in bare
+            mention.start
+            for mention in bare
             if takes_bare_numbers(field)
-            and _may_be_meant(reading, field, one, alone=left == [field], rest=bool(claimed))
+            and _may_be_meant(reading, field, mention, alone=left == [field], rest=bool(claimed))
         }
         for found in bare if meant else ():
             if found.start in meant or not found.in_words:

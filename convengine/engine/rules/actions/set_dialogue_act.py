@@ -55,36 +55,36 @@ def parse(value: str | None) -> ActOverride:
     if not text.startswith("{"):
         return ActOverride(_read_act(text))
     try:
-        said = json.loads(text)
+        wanted = json.loads(text)
     except ValueError:
         raise ActionValueError(USAGE) from None
-    query = _get_either(said, "standaloneQuery", "standalone_query")
+    query = _get_either(wanted, "standaloneQuery", "standalone_query")
     return ActOverride(
-        _read_act(_get_either(said, "dialogueAct", "dialogue_act")),
-        _read_confidence(said.get("confidence")),
-        str(source) if not blank(source := _get_either(said, "source", "dialogueActSource")) else None,
-        "standaloneQuery" in said or "standalone_query" in said,
+        _read_act(_get_either(wanted, "dialogueAct", "dialogue_act")),
+        _read_confidence(wanted.get("confidence")),
+        str(source) if not blank(source := _get_either(wanted, "source", "dialogueActSource")) else None,
+        "standaloneQuery" in wanted or "standalone_query" in wanted,
         str(query) if query is not None else None,
     )
 
 
 def apply(rule: Rule, session: Session, turn: Turn) -> Session:
     """Write the act to the input params, the query to the session. Raises ActionValueError."""
-    said = parse(rule.action_value)
+    wanted = parse(rule.action_value)
     # Without a source, the rule is the source: the old one did not find this act (pipeline-1 8.6).
-    params: dict[str, Any] = {"dialogue_act": said.act.value, "dialogue_act_source": said.source or SOURCE}
-    if said.confidence is not None:
-        params["dialogue_act_confidence"] = said.confidence
+    params: dict[str, Any] = {"dialogue_act": wanted.act.value, "dialogue_act_source": wanted.source or SOURCE}
+    if wanted.confidence is not None:
+        params["dialogue_act_confidence"] = wanted.confidence
     session = session.with_params(params)
-    if said.sets_query:
-        session = session.with_query(said.query)
+    if wanted.sets_query:
+        session = session.with_query(wanted.query)
         session = session.evolve(query_rewritten=session.standalone_query is not None)
     audit_action(
         rule,
         session,
         turn,
         SET_DIALOGUE_ACT,
-        dialogueAct=said.act.value,
+        dialogueAct=wanted.act.value,
         dialogueActConfidence=session.input_params.get("dialogue_act_confidence"),
         dialogueActSource=session.input_params.get("dialogue_act_source"),
         standaloneQuery=session.standalone_query,
@@ -92,8 +92,8 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
     return session
 
 
-def _get_either(said: dict[str, Any], one: str, other: str) -> Any:
-    return said.get(one, said.get(other))
+def _get_either(wanted: dict[str, Any], name: str, alias: str) -> Any:
+    return wanted.get(name, wanted.get(alias))
 
 
 def _read_act(name: object) -> DialogueAct:

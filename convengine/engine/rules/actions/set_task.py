@@ -129,8 +129,8 @@ def _check_methods(reference: TaskReference, registered: Sequence[str]) -> None:
 
 def _build_failure(session: Session, reference: TaskReference, method: str, answer: TaskAnswer) -> ActionFailed:
     error_type, message = answer.error_type or "", answer.error_message or ""
-    told = {"task": reference.task, "method": method, "errorType": error_type, "errorMessage": message}
-    return ActionFailed(error_type, message, session.with_params({"rule_task_error": told}))
+    payload = {"task": reference.task, "method": method, "errorType": error_type, "errorMessage": message}
+    return ActionFailed(error_type, message, session.with_params({"rule_task_error": payload}))
 
 
 def _describe(reference: TaskReference) -> str:

@@ -207,8 +207,8 @@ def _comparison(condition: Compare) -> Test:
 
     def compare(node: Json, root: Json, meter: Meter) -> bool:
         meter.spend(1)
-        one, two = left(node, root, meter), right(node, root, meter)
-        return meter.record(text, one, op, two, decide(one, two, meter.spend), other)
+        left_value, right_value = left(node, root, meter), right(node, root, meter)
+        return meter.record(text, left_value, op, right_value, decide(left_value, right_value, meter.spend), other)
 
     return compare
 

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from convengine.engine.text.compare import shorten
+
 Json = Any
 
 #: Maximum work of one evaluation: values visited and compared. Counted, not timed, so that a replay decides alike; at
@@ -61,7 +63,7 @@ def shorten_value(value: Json) -> Json:
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):
-        return value if len(value) <= MAX_SHOWN else value[: MAX_SHOWN - 1] + "…"
+        return shorten(value, MAX_SHOWN)
     pieces, size = [], 0
     # In pieces, so that a large document costs no more than its shown part.
     for piece in _ENCODER.iterencode(value):

@@ -164,7 +164,7 @@ class DialectParser(ExtendedJsonPathParser):
         """query : '$'"""
         p[0] = Path()
 
-    def p_query_this(self, p: Any) -> None:
+    def p_query_self(self, p: Any) -> None:
         """query : '@'"""
         p[0] = Path(from_root=False)
 

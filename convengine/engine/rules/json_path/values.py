@@ -47,7 +47,7 @@ def _all_equal(pairs: Any, count: int, spend: Spend) -> bool:
     return all(are_equal(one, other, spend) for one, other in pairs)
 
 
-def _compare_ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Json, Json, Spend], bool]:
+def _build_comparison(compare: Callable[[Any, Any], bool]) -> Callable[[Json, Json, Spend], bool]:
     def decide(left: Json, right: Json, spend: Spend) -> bool:
         if is_number(left) and is_number(right):
             return compare(left, right)
@@ -95,10 +95,10 @@ def get_length(value: Json) -> int | None:
 OPERATORS: Mapping[str, Callable[[Json, Json, Spend], bool]] = {
     "==": are_equal,
     "!=": lambda left, right, spend: not are_equal(left, right, spend),
-    "<": _compare_ordered(lambda left, right: left < right),
-    "<=": _compare_ordered(lambda left, right: left <= right),
-    ">": _compare_ordered(lambda left, right: left > right),
-    ">=": _compare_ordered(lambda left, right: left >= right),
+    "<": _build_comparison(lambda left, right: left < right),
+    "<=": _build_comparison(lambda left, right: left <= right),
+    ">": _build_comparison(lambda left, right: left > right),
+    ">=": _build_comparison(lambda left, right: left >= right),
     "in": _member,
     "nin": lambda left, right, spend: not _member(left, right, spend),
     "contains": _contains,

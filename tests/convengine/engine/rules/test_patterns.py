@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from convengine.engine.rules.patterns import MAX_INPUT, PatternError, compile_pattern, has_double_backslash
 
 
-def compile_refused(text: str) -> PatternError:
+def expect_pattern_error(text: str) -> PatternError:
     with pytest.raises(PatternError) as caught:
         compile_pattern(text)
     return caught.value
@@ -97,7 +97,7 @@ def test_a_pattern_is_compiled_once() -> None:
 
 @pytest.mark.parametrize("pattern", ["a(?i)b", "(?i:a)", "ab(?s)", "(a)(?m)", r"\((?i)"])
 def test_flags_stand_at_the_start_only(pattern: str) -> None:
-    error = compile_refused(pattern)
+    error = expect_pattern_error(pattern)
     assert error.code == "REGEX_FLAGS_POSITION"
     assert error.position == pattern.index("(?") + 1
 
@@ -107,7 +107,7 @@ def test_flags_stand_at_the_start_only(pattern: str) -> None:
     [("(", 1), ("x(a(b)", 2), ("a**", 2), ("[z-a]", 2), ("a{2000}", 2), (r"\y", 1), (")", None), ("a" * 2001, 2001)],
 )
 def test_a_broken_pattern_is_invalid(pattern: str, position: int | None) -> None:
-    error = compile_refused(pattern)
+    error = expect_pattern_error(pattern)
     assert error.code == "REGEX_INVALID"
     assert error.reason
     assert position is None or error.position == position
@@ -131,7 +131,7 @@ def test_a_broken_pattern_is_invalid(pattern: str, position: int | None) -> None
     ],
 )
 def test_what_re2_does_not_take_is_refused_with_a_rewriting(pattern: str, position: int) -> None:
-    error = compile_refused(pattern)
+    error = expect_pattern_error(pattern)
     assert error.code == "REGEX_UNSUPPORTED"
     assert error.position == position
     assert error.reason
@@ -140,7 +140,7 @@ def test_what_re2_does_not_take_is_refused_with_a_rewriting(pattern: str, positi
 
 @pytest.mark.parametrize("pattern", [".{1,1000}", r"(?:\w{1,60}\s){1,16}", "(?:.{1,30}){1,30}"])
 def test_a_pattern_that_unfolds_too_far_is_refused(pattern: str) -> None:
-    assert compile_refused(pattern).code == "REGEX_UNSUPPORTED"
+    assert expect_pattern_error(pattern).code == "REGEX_UNSUPPORTED"
 
 
 def test_ordinary_repetitions_are_taken() -> None:
@@ -156,7 +156,7 @@ def test_catastrophic_patterns_cost_a_bounded_number_of_instructions(pattern: st
 
 
 def test_errors_go_to_nobody_but_the_caller(capfd: pytest.CaptureFixture[str]) -> None:
-    compile_refused("(")
+    expect_pattern_error("(")
     assert capfd.readouterr().err == ""
 
 

@@ -35,7 +35,7 @@ def field(name: str) -> Field:
     return found
 
 
-def judge_marked(judge: Any, message: str, name: str) -> bool:
+def judge_value(judge: Any, message: str, name: str) -> bool:
     """`[…]` stands around the value."""
     start, end = message.index("["), message.index("]") - 1
     reading = Reading(message.replace("[", "").replace("]", ""))
@@ -80,7 +80,7 @@ def judge_marked(judge: Any, message: str, name: str) -> bool:
     ],
 )
 def test_what_is_said_without_being_meant(message: str, name: str, expected: bool) -> None:
-    assert judge_marked(is_negated_or_hypothetical, message, name) is expected
+    assert judge_value(is_negated_or_hypothetical, message, name) is expected
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_what_is_said_without_being_meant(message: str, name: str, expected: boo
     ],
 )
 def test_what_bounds_instead_of_giving(message: str, name: str, expected: bool) -> None:
-    assert judge_marked(is_bounded, message, name) is expected
+    assert judge_value(is_bounded, message, name) is expected
 
 
 @pytest.mark.parametrize(
