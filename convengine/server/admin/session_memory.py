@@ -1,19 +1,21 @@
-"""What a session keeps, for its page: summary, preferences and units."""
+"""What sessions keep: summaries, preferences and units. Their admin pages, and their part of a session's page."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from django.contrib import admin
 from django.utils.formats import localize
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 
 from convengine.engine.turn.session import KNOWLEDGE_BASE
-from convengine.server.admin_site.record_columns import link
+from convengine.server.admin_site.read_only import ByConversation
+from convengine.server.admin_site.record_columns import excerpt_column, json_column, link, text_column
 from convengine.server.database.clock import database_time
 from convengine.server.executors.models import CeDocumentCollection
 from convengine.server.model_clients.connections import ModelUnknown
-from convengine.server.sessions.models import CeConversation, CeSessionUnit
+from convengine.server.sessions.models import CeConversation, CeMemory, CeSessionUnit
 from convengine.server.wiring import models
 
 #: How many units the page shows; the list of units has all.
@@ -87,3 +89,30 @@ def _describe_collection(name: str, collections: dict[str, CeDocumentCollection]
     until = localize(localtime(found.expires_at))
     tail = "expired since {}, so turns do not use it (KB_UNAVAILABLE)" if ended else "valid until {}"
     return format_html("{}, {}", page, tail.format(until))
+
+
+@admin.register(CeMemory)
+class MemoryAdmin(ByConversation):
+    """Summaries of long conversations."""
+
+    list_display = ("memory_type", "summary", "source", "from_turn", "to_turn", "conversation_page", "updated_at")
+    ordering = ("-memory_id",)
+    fields = ("memory_type", "conversation_page", "text", "source", "from_turn", "to_turn", "detail", "updated_at")
+    readonly_fields = ("conversation_page", "text", "detail")
+    summary = excerpt_column("summary_text", "summary", 90)
+    text = text_column("summary_text", "summary")
+    detail = json_column("detail_json", "detail")
+
+
+@admin.register(CeSessionUnit)
+class SessionUnitAdmin(ByConversation):
+    """Reusable facts, constraints, definitions and guidance."""
+
+    list_display = ("topic", "kind", "excerpt", "source_turn", "conversation_page", "committed_at")
+    ordering = ("-unit_id",)
+    fields = ("kind", "topic", "text", "conversation_page", "source_turn", "useful_for", "in_phases", "committed_at")
+    readonly_fields = ("conversation_page", "text", "useful_for", "in_phases")
+    excerpt = excerpt_column("claim", "claim", 90)
+    text = text_column("claim", "claim")
+    useful_for = json_column("utility", "useful for")
+    in_phases = json_column("phases", "phases")
