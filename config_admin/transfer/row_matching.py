@@ -21,8 +21,8 @@ from config_admin.transfer.natural_keys import (
 )
 from config_admin.transfer.values import ValueRefused, get_default, normalise_value
 from config_admin.validation.findings import Finding, Severity
-from config_admin.validation.wording import did_you_mean
 from convengine.engine.older_templates.rows import Change, convert_row
+from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import rows
 
 Json = Any

@@ -13,8 +13,8 @@ from django.db import models
 from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, Note
 from config_admin.transfer.natural_keys import TOOL, TOOL_CODE, TOOL_ID, TOOL_PARTS, list_file_columns
 from config_admin.transfer.values import ValueRefused, parse_text
-from config_admin.validation.wording import did_you_mean
 from convengine.engine.text.compare import shorten_line
+from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.scenarios.tables import RENAMED
 

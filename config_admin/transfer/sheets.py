@@ -18,7 +18,7 @@ from django.db import models
 from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, refuse
 from config_admin.transfer.natural_keys import Contents, list_file_columns, list_file_rows
 from config_admin.transfer.values import ValueRefused, parse_text
-from config_admin.validation.wording import did_you_mean
+from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.rows import ROW_TYPE_OF
 
 Json = Any

@@ -17,8 +17,8 @@ from config_admin.validation import common, programs
 from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
-from config_admin.validation.wording import did_you_mean, join_alternatives
 from convengine.engine.text.compare import blank, code
+from convengine.engine.text.wording import did_you_mean, join_alternatives
 from convengine.engine.turn.enums import Word
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.scope import ANY, UNKNOWN

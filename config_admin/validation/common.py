@@ -7,8 +7,8 @@ from typing import Any
 from config_admin.validation import relations
 from config_admin.validation.draft import Check, Draft
 from config_admin.validation.findings import Finding
-from config_admin.validation.wording import did_you_mean
 from convengine.engine.text.compare import code
+from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from jsonschema import Draft202012Validator, FormatChecker, ValidationError
 
 from convengine.engine.rules.patterns import PatternError
 from convengine.engine.text.compare import shorten
+from convengine.engine.text.wording import find_nearest
 from convengine.engine.turn.codec import dumps
 from convengine.scenarios import matchers
 
@@ -24,8 +24,8 @@ class ScenarioFileError(ValueError):
 def describe_unknown(word: Any, words: Iterable[str], what: str) -> str:
     """The error for an unknown word, with the most similar known one."""
     allowed = sorted(words)
-    near = get_close_matches(str(word), allowed, n=1)
-    return f"unknown {what} `{word}`; " + (f"did you mean `{near[0]}`?" if near else f"known: {', '.join(allowed)}.")
+    nearest = find_nearest(str(word), allowed)
+    return f"unknown {what} `{word}`; " + (f"did you mean `{nearest}`?" if nearest else f"known: {', '.join(allowed)}.")
 
 
 def shorten_json(value: Any) -> str:

@@ -10,12 +10,12 @@ from config_admin.validation import programs, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.settings import canonical_key, find_setting, upper_key
-from config_admin.validation.wording import did_you_mean, join_names
 from convengine.engine.llm import settings as llm
 from convengine.engine.steps.intents import settings as intents
 from convengine.engine.steps.interaction import settings
 from convengine.engine.steps.tools import settings as tools
 from convengine.engine.text.compare import blank
+from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct
 from convengine.engine.turn.live_settings import ALIASES, CATALOGUE, Setting, Unreadable

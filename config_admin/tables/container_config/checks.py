@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from config_admin.validation import common, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
-from config_admin.validation.wording import join_names
+from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows
 from convengine.engine.turn.params import KEY_SHAPE
 

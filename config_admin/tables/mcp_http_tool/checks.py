@@ -10,10 +10,10 @@ from config_admin.validation import common, programs, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import as_json
-from config_admin.validation.wording import did_you_mean, join_names
 from convengine.engine.older_templates.convert import to_jinja
 from convengine.engine.prompts import render
 from convengine.engine.text.compare import blank, code, truthy
+from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import HttpMethod, MappingMode, ToolGroup
 from convengine.engine.turn.scope import ANY

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from config_admin.validation import relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
-from config_admin.validation.wording import did_you_mean
 from convengine.engine.older_templates.convert import to_jinja
 from convengine.engine.prompts import render
 from convengine.engine.text.compare import code
+from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import rows
 
 Planner = Draft[rows.Planner]

@@ -8,8 +8,8 @@ from config_admin.validation import common, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import as_json
-from config_admin.validation.wording import join_names
 from convengine.engine.text.compare import blank, code
+from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import McpTransport
 from convengine.server.mcp_client.policy import Policy

@@ -8,8 +8,8 @@ from config_admin.validation import relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
-from config_admin.validation.wording import join_names
 from convengine.engine.text.compare import blank, code
+from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.params import KEY_SHAPE

@@ -9,13 +9,13 @@ from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.patterns import matches_everything
 from config_admin.validation.rule_effects import MOVE_COLUMNS, is_move, list_params, list_required_values
-from config_admin.validation.wording import did_you_mean, join_names
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions import set_task
 from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.rules.json_path.nodes import Members
 from convengine.engine.rules.json_path.parser import parse_path
 from convengine.engine.text.compare import code
+from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RuleAction, RulePhase, RuleType
 from convengine.engine.turn.facts import SESSION_KEYS

@@ -8,9 +8,9 @@ from config_admin.validation import common, programs, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
-from config_admin.validation.wording import did_you_mean
 from convengine.engine.steps.tools.settings import ALLOW_GROUP_ONLY
 from convengine.engine.text.compare import blank, code
+from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.snapshot import Snapshot
 

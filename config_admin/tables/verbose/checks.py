@@ -6,8 +6,8 @@ from config_admin.tables.tool.checks import report_unknown_tool
 from config_admin.validation import common, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
-from config_admin.validation.wording import did_you_mean
 from convengine.engine.text.compare import blank, code
+from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import StepMatch
 from convengine.engine.turn.scope import ANY

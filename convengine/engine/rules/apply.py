@@ -7,6 +7,8 @@ from convengine.engine.rules.listing import get_listing
 from convengine.engine.rules.phase_events import Pass, PhaseEvents, Visit
 from convengine.engine.rules.settings import MAX_PASSES
 from convengine.engine.rules.verdict import Verdict
+from convengine.engine.text.compare import code
+from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn.enums import DecisionKind, RuleAction, RulePhase
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
@@ -112,10 +114,9 @@ class _Run:
     def _act(self, rule: Rule, session: Session) -> Session:
         action = vocabulary.get_action(rule.action)
         if action is None:
-            meant = vocabulary.closest(rule.action)
-            hint = f" Did you mean {meant}?" if meant else ""
-            known = ", ".join(sorted(vocabulary.list_actions()))
-            raise UnknownAction(f"There is no action {rule.action}.{hint}", f"Choose one of: {known}.")
+            known = vocabulary.list_actions()
+            hint = did_you_mean(code(rule.action), known)
+            raise UnknownAction(f"There is no action {rule.action}.{hint}", f"Choose one of: {join_names(known)}.")
         if action.name == RuleAction.SET_TASK:
             self._tasks_run.add(rule.rule_id)
         return action.apply(rule, session, self._turn)

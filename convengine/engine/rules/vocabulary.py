@@ -3,7 +3,6 @@
 The built-in actions, and those that a deployment adds with `@rule_action`.
 """
 
-import difflib
 from collections.abc import Callable, Mapping
 
 from convengine.engine.rules.actions import BUILT_IN
@@ -24,12 +23,6 @@ def list_actions() -> Mapping[str, Action]:
 def get_action(name: str | None) -> Action | None:
     """The action of this name, ignoring case, or null."""
     return BUILT_IN.get(code(name)) or _custom.get(code(name))
-
-
-def closest(name: str | None) -> str | None:
-    """The most similar known action, or null."""
-    found = difflib.get_close_matches(code(name), list(list_actions()), n=1)
-    return found[0] if found else None
 
 
 def rule_action(

@@ -3,13 +3,13 @@
 import uuid
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from difflib import get_close_matches
 from typing import Any
 
 from rest_framework import serializers
 
 from convengine.engine.errors import InputParamsTooLarge, MessageTooLarge
 from convengine.engine.text.compare import shorten, storable
+from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.params import KEY_SHAPE
 from convengine.server.api import wire
@@ -180,9 +180,7 @@ def _is_same_value(one: Any, other: Any) -> bool:
 
 def describe_unknown_field(name: str, value: Any, fields: Iterable[str], aliases: Iterable[str] = ()) -> str:
     """The error for an unknown field."""
-    known = [*fields, *aliases]
-    closest = get_close_matches(name, known, n=1)
-    hint = f" Did you mean {closest[0]}?" if closest else ""
+    hint = did_you_mean(name, [*fields, *aliases])
     return f"Unknown field (sent: {quote_value(value)}).{hint} Known: {', '.join(fields)}."
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from convengine.engine.text.compare import code
+from convengine.engine.text.wording import join_names
 from convengine.engine.turn.rows import McpServer
 
 Json = Any
@@ -81,12 +82,12 @@ class Policy:
 
     def _command(self, command: str) -> str:
         if command not in self.commands:
-            raise NotAllowed(f"The command {command!r} may not be started here. Allowed: {_join_names(self.commands)}.")
+            raise NotAllowed(f"The command {command!r} may not be started here. Allowed: {join_names(self.commands)}.")
         return command
 
     def _url(self, url: str) -> str:
         if not self.allows_host(url):
-            raise NotAllowed(f"The host of {url!r} may not be reached from here. Allowed: {_join_names(self.hosts)}.")
+            raise NotAllowed(f"The host of {url!r} may not be reached from here. Allowed: {join_names(self.hosts)}.")
         return url
 
     def _environment(self, env: Json) -> list[tuple[str, str]]:
@@ -105,7 +106,3 @@ class Policy:
         if found[1] not in self.secrets:
             raise NotAllowed(f"There is no secret {found[1]}; the deployment sets CE_MCP_SECRET_{found[1]}.")
         return self.secrets[found[1]]
-
-
-def _join_names(names: frozenset[str]) -> str:
-    return ", ".join(sorted(names)) or "none"

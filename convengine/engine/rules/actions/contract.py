@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -148,11 +148,6 @@ def require_names(action: str, value: str | None, what: str) -> tuple[str, ...]:
 def audit_action(rule: Rule, session: Session, turn: Turn, stage: Stage, *folded: str, **payload: Json) -> None:
     """Write an action's own stage. `folded` names the parts that a reader takes from the state of the turn (R33)."""
     turn.audit(session, stage, **{"ruleId": rule.rule_id, **payload, **dict.fromkeys(folded, FOLDED)})
-
-
-def join_names(values: Sequence[str]) -> str:
-    """Values as a sentence lists them."""
-    return ", ".join(values)
 
 
 def describe_values(values: Mapping[str, Json]) -> str:

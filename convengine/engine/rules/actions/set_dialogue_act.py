@@ -10,7 +10,6 @@ from convengine.engine.rules.actions.contract import (
     ActionValueError,
     Write,
     audit_action,
-    join_names,
     require_value,
 )
 from convengine.engine.rules.stages import RULE_STEPS
@@ -24,7 +23,7 @@ from convengine.engine.turn.turn import Turn
 VALUE = "a dialogue act"
 #: Source of a dialogue act that a rule set.
 SOURCE = "RULE"
-USAGE = f'Use one of {join_names(list(DialogueAct))}, or JSON with "dialogueAct".'
+USAGE = f'Use one of {", ".join(DialogueAct)}, or JSON with "dialogueAct".'
 
 
 SET_DIALOGUE_ACT = declare_stage(

@@ -5,7 +5,6 @@ from convengine.engine.rules.actions.contract import (
     ActionValueError,
     Write,
     audit_action,
-    join_names,
     require_value,
 )
 from convengine.engine.rules.stages import RULE_STEPS
@@ -33,7 +32,7 @@ def parse(value: str | None) -> tuple[str, str]:
     """The kind and the id. Raises ActionValueError. The save check tests what is registered."""
     kind, _, wanted = require_value("SET_PREFERENCE", value, VALUE).partition(":")
     if kind.strip().lower() not in PREFERENCE_KINDS or blank(wanted):
-        raise ActionValueError(f"Use kind:id; the kind is one of {join_names(PREFERENCE_KINDS)}.")
+        raise ActionValueError(f"Use kind:id; the kind is one of {', '.join(PREFERENCE_KINDS)}.")
     return kind.strip().lower(), wanted.strip()
 
 

@@ -3,18 +3,17 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from convengine.engine.rules.actions.contract import (
     Action,
     ActionFailed,
     ActionValueError,
     audit_action,
-    join_names,
     require_value,
     split_names,
 )
 from convengine.engine.rules.stages import RULE_STEPS
+from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn.enums import RuleAction
 from convengine.engine.turn.ports import TaskAnswer
 from convengine.engine.turn.rows import Rule
@@ -111,18 +110,17 @@ def apply_task_answer(session: Session, answer: TaskAnswer) -> Session:
 
 def build_unknown_task_error(task: str, registered: Iterable[str]) -> ActionValueError:
     """The message for an unknown task: the known ones, and the most similar."""
-    known = sorted(registered)
-    near = get_close_matches(task, known, n=1)
-    meant = f"Did you mean {near[0]}? " if near else ""
-    remedy = f"{meant}Name a registered task ({join_names(known) or 'none'}), or register {task} in code."
-    message = f"There is no registered task {task}. Registered: {join_names(known) or 'none'}."
+    known = list(registered)
+    names = join_names(known)
+    remedy = f"{did_you_mean(task, known)} Name a registered task ({names}), or register {task} in code.".lstrip()
+    message = f"There is no registered task {task}. Registered: {names}."
     return ActionValueError(message, "NOT_REGISTERED", remedy)
 
 
 def _check_methods(reference: TaskReference, registered: Sequence[str]) -> None:
     for method in reference.choose_methods(registered):
         if method not in registered:
-            has = join_names(sorted(registered))
+            has = join_names(registered)
             message = f"Task {reference.task} has no method {method}. It has: {has}."
             raise ActionValueError(message, "NOT_REGISTERED", f"Name a method of {reference.task}: {has}.")
 

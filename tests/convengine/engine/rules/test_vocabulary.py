@@ -4,7 +4,7 @@ import pytest
 
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import ActionFailed, ActionValueError
-from convengine.engine.rules.vocabulary import closest, get_action, list_actions, rule_action
+from convengine.engine.rules.vocabulary import get_action, list_actions, rule_action
 from convengine.engine.turn.enums import RuleAction
 from convengine.engine.turn.stage import find_stage
 from tests.builders import make_rule, make_session, make_turn
@@ -38,11 +38,6 @@ def test_an_action_is_found_in_any_case() -> None:
     assert get_action(" set_state ") is list_actions()["SET_STATE"]
     assert get_action("SET_STAT") is None
     assert get_action(None) is None
-
-
-def test_the_nearest_action_is_offered() -> None:
-    assert closest("SET_STAT") == "SET_STATE"
-    assert closest("XXXXX") is None
 
 
 @pytest.mark.usefixtures("_own_actions")

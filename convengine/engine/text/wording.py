@@ -1,4 +1,4 @@
-"""Words in messages: lists, and suggestions."""
+"""Words in messages: lists, and the known word that somebody probably meant."""
 
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def find_nearest(word: str, known: Iterable[str]) -> str | None:
-    """The most similar known word, or null."""
+    """The most similar known word, ignoring case, or null."""
     by_lower = {name.lower(): name for name in known}
     found = get_close_matches(word.lower(), by_lower, n=1)
     return by_lower[found[0]] if found else None

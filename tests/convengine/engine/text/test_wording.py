@@ -1,6 +1,6 @@
 """Words in messages."""
 
-from config_admin.validation.wording import did_you_mean, find_nearest, join_alternatives, join_names
+from convengine.engine.text.wording import did_you_mean, find_nearest, join_alternatives, join_names
 
 
 def test_the_nearest_name_is_found_in_any_case() -> None:
