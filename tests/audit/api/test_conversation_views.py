@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from audit.api.serializers import EventSerializer
 from audit.models import CeAudit
 from config_admin.models import CeConfig, CeResponse
 from convengine.server.sessions.models import CeConversation
@@ -243,7 +244,8 @@ def test_keys_keep_their_order_and_times_their_offset(caller: Caller) -> None:
         " updatedAt lastTurn"
     )
     assert " ".join(page["results"][0]) == " ".join(conversation_document["lastTurn"]) == _TURN_KEYS
-    assert " ".join(events[0]) == ("auditId conversationId stage payload createdAt turnId turnNo seq configVersion")
+    assert list(events[0]) == list(EventSerializer().fields)
+    assert " ".join(events[0]) == "auditId conversationId stage payload createdAt turnId turnNo seq configVersion"
     assert " ".join(account) == "conversationId turnNo turnId configVersion sentences"
     assert " ".join(account["sentences"][0]) == "text kind family tone seqs rows parts"
     times = (conversation_document["createdAt"], page["results"][0]["startedAt"], events[0]["createdAt"])

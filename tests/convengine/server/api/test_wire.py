@@ -5,6 +5,7 @@ from django.conf import settings
 
 from config_admin.models import CeResponse, CeVerbose
 from convengine.server.api.models import CeApiKey
+from convengine.server.api.serializers import TurnResponseSerializer
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller, make_key
 from tests.worlds import create_help_desk
@@ -150,3 +151,14 @@ def test_a_listener_of_the_deployment_hears_each_line_and_its_trouble_is_its_own
 
     assert caller.say("hours")["success"] is True
     assert heard == ["In HOURS."]
+
+
+def test_the_keys_of_an_answer_keep_their_order_and_are_all_described(caller: Caller) -> None:
+    answer = say(caller, "hours", "verbose").json()
+    CeResponse.objects.filter(intent_code="FEES").delete()
+    failure = say(caller, "fees", "verbose").json()
+
+    turn = "success conversationId turnId turnNo configVersion ignoredInputParams verbose intent state payload context"
+    assert " ".join(answer) == f"{turn} errorCode recoverable message stateReport"
+    assert " ".join(failure) == f"{turn} errorCode message recoverable"
+    assert {*answer, *failure, "trace"} == set(TurnResponseSerializer().fields)
