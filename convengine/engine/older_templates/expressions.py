@@ -102,7 +102,7 @@ def translate(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Said:
+class _Translation:
     """A part of an expression in Jinja2."""
 
     text: str
@@ -156,114 +156,116 @@ class _Parser:
 
     # --- operators, lowest precedence first ----------------------------------------------------------------------
 
-    def expression(self) -> _Said:
+    def expression(self) -> _Translation:
         self._depth += 1
         if self._depth > MAX_NESTING:
             raise ExpressionError("it is nested too deeply")
-        said = self._ternary()
+        translation = self._ternary()
         self._depth -= 1
-        return said
+        return translation
 
-    def _ternary(self) -> _Said:
-        said = self._elvis()
+    def _ternary(self) -> _Translation:
+        translation = self._elvis()
         if self._take("?"):
             yes = self.expression()
             self._expect(":")
             no = self.expression()
-            return _Said(f"{yes.operand} if {said.operand} else {no.operand}", False)
+            return _Translation(f"{yes.operand} if {translation.operand} else {no.operand}", False)
         if self._take("if"):
             condition = self._elvis()
             other = f" else {self.expression().operand}" if self._take("else") else ""
-            return _Said(f"{said.operand} if {condition.operand}{other}", False)
-        return said
+            return _Translation(f"{translation.operand} if {condition.operand}{other}", False)
+        return translation
 
-    def _elvis(self) -> _Said:
+    def _elvis(self) -> _Translation:
         choices = [self._chain(self._and, "or")]
         while self._take("?:"):
             choices.append(self._chain(self._and, "or"))
-        said = choices.pop()
+        translation = choices.pop()
         for choice in reversed(choices):
-            said = _Said(f"{choice.operand}|if_blank({said.text})", False)
-        return said
+            translation = _Translation(f"{choice.operand}|if_blank({translation.text})", False)
+        return translation
 
-    def _and(self) -> _Said:
+    def _and(self) -> _Translation:
         return self._chain(self._not, "and")
 
-    def _chain(self, part: Callable[[], _Said], *operators: str) -> _Said:
-        said = part()
+    def _chain(self, part: Callable[[], _Translation], *operators: str) -> _Translation:
+        translation = part()
         while operator := self._take(*operators):
-            said = _Said(f"{said.operand} {operator} {part().operand}", False)
-        return said
+            translation = _Translation(f"{translation.operand} {operator} {part().operand}", False)
+        return translation
 
-    def _not(self) -> _Said:
+    def _not(self) -> _Translation:
         negations = 0
         while self._take("!", "not"):
             negations += 1
-        said = self._comparison()
-        return _Said(f"not {said.operand}", False) if negations % 2 else said
+        translation = self._comparison()
+        return _Translation(f"not {translation.operand}", False) if negations % 2 else translation
 
-    def _comparison(self) -> _Said:
-        said = self._concatenation()
+    def _comparison(self) -> _Translation:
+        translation = self._concatenation()
         while True:
             if operator := self._take(*COMPARISONS):
-                said = _Said(f"{said.operand} {operator} {self._concatenation().operand}", False)
+                translation = _Translation(f"{translation.operand} {operator} {self._concatenation().operand}", False)
             elif self._peek() == "not" and self._peek(1) == "in":
                 self._at += 2
-                said = _Said(f"{said.operand} not in {self._concatenation().operand}", False)
+                translation = _Translation(f"{translation.operand} not in {self._concatenation().operand}", False)
             elif self._take("is"):
                 negated = "not " if self._take("not") else ""
-                said = _Said(f"{said.operand} is {negated}{self._postfix().text}", False)
+                translation = _Translation(f"{translation.operand} is {negated}{self._postfix().text}", False)
             else:
-                return said
+                return translation
 
-    def _concatenation(self) -> _Said:
+    def _concatenation(self) -> _Translation:
         return self._chain(self._sum, "~")
 
-    def _sum(self) -> _Said:
-        said = self._product()
+    def _sum(self) -> _Translation:
+        translation = self._product()
         while operator := self._take("+", "-"):
             other = self._product()
-            joins = operator == "+" and (said.is_text or other.is_text)
-            said = _Said(f"{said.operand} {'~' if joins else operator} {other.operand}", False, joins)
-        return said
+            joins = operator == "+" and (translation.is_text or other.is_text)
+            translation = _Translation(
+                f"{translation.operand} {'~' if joins else operator} {other.operand}", False, joins
+            )
+        return translation
 
-    def _product(self) -> _Said:
+    def _product(self) -> _Translation:
         return self._chain(self._unary, "*", "/", "//", "%", "**")
 
-    def _unary(self) -> _Said:
+    def _unary(self) -> _Translation:
         minus = ""
         while self._take("-"):
             minus += "-"
-        said = self._postfix()
-        return _Said(f"{minus}{said.operand}", False) if minus else said
+        translation = self._postfix()
+        return _Translation(f"{minus}{translation.operand}", False) if minus else translation
 
     # --- operands -----------------------------------------------------------------------------------------------
 
-    def _postfix(self) -> _Said:
-        said = self._primary()
+    def _postfix(self) -> _Translation:
+        translation = self._primary()
         while True:
             if self._take(".", "?."):
-                said = self._member(said)
+                translation = self._member(translation)
             elif self._take("["):
-                said = _Said(f"{said.operand}[{self._subscript()}]")
-            elif self._peek() == "(" and said.simple:
+                translation = _Translation(f"{translation.operand}[{self._subscript()}]")
+            elif self._peek() == "(" and translation.simple:
                 self._at += 1
-                said = _Said(f"{said.text}({', '.join(self._arguments(')'))})")
+                translation = _Translation(f"{translation.text}({', '.join(self._arguments(')'))})")
             elif self._take("|"):
-                said = _Said(f"{said.operand}|{self._filter()}")
+                translation = _Translation(f"{translation.operand}|{self._filter()}")
             else:
-                return said
+                return translation
 
-    def _member(self, said: _Said) -> _Said:
+    def _member(self, translation: _Translation) -> _Translation:
         token = self._next()
         if token.kind == "number":
-            return _Said(f"{said.operand}[{token.text}]")
+            return _Translation(f"{translation.operand}[{token.text}]")
         if token.kind != "name":
             raise ExpressionError(f"unexpected {token.text!r} after a dot")
         if self._peek() == "(" and token.text in METHODS:
             self._at += 1
-            return _method(token.text, said.operand, self._arguments(")"))
-        return _Said(f"{said.operand}.{token.text}")
+            return _method(token.text, translation.operand, self._arguments(")"))
+        return _Translation(f"{translation.operand}.{token.text}")
 
     def _subscript(self) -> str:
         parts = [""]
@@ -293,35 +295,35 @@ class _Parser:
         self._expect(closing)
         return found
 
-    def _primary(self) -> _Said:
+    def _primary(self) -> _Translation:
         token = self._next()
         if token.kind == "string":
-            return _Said(token.text, is_text=True)
+            return _Translation(token.text, is_text=True)
         if token.kind == "number":
-            return _Said(token.text)
+            return _Translation(token.text)
         if token.kind == "name":
             return self._name(token.text)
         match token.text:
             case "(":
                 inner = self.expression()
                 self._expect(")")
-                return _Said(f"({inner.text})", is_text=inner.is_text)
+                return _Translation(f"({inner.text})", is_text=inner.is_text)
             case "[":
-                return _Said(f"[{', '.join(self._arguments(']'))}]")
+                return _Translation(f"[{', '.join(self._arguments(']'))}]")
             case "{":
-                return _Said("{" + ", ".join(self._entries()) + "}")
+                return _Translation("{" + ", ".join(self._entries()) + "}")
             case "#":
                 return self._helper()
             case "@":
                 raise ExpressionError("code cannot be reached from a template: @")
         raise ExpressionError(f"unexpected {token.text!r}")
 
-    def _name(self, name: str) -> _Said:
+    def _name(self, name: str) -> _Translation:
         if name == "new" or (name == "T" and self._peek() == "("):
             raise ExpressionError(f"code cannot be reached from a template: {name}")
-        return _Said(WORDS.get(name, name))
+        return _Translation(WORDS.get(name, name))
 
-    def _helper(self) -> _Said:
+    def _helper(self) -> _Translation:
         helper, dot, method, bracket = (self._next().text for _ in range(4))
         if helper not in HELPERS or dot != "." or bracket != "(" or method not in METHODS:
             raise ExpressionError(f"there is no #{helper}.{method}")
@@ -340,9 +342,9 @@ class _Parser:
         self._expect("}")
 
 
-def _method(name: str, receiver: str, arguments: list[str]) -> _Said:
+def _method(name: str, receiver: str, arguments: list[str]) -> _Translation:
     count, say = METHODS[name]
     if len(arguments) != count:
         raise ExpressionError(f"{name}() takes {count} values, not {len(arguments)}")
     becomes_filter = say("", *arguments).startswith("|")
-    return _Said(say(receiver, *arguments), not becomes_filter)
+    return _Translation(say(receiver, *arguments), not becomes_filter)
