@@ -80,7 +80,7 @@ class FeedbackAdmin(ByConversation):
     def row(self, row: CeMcpUserFeedback) -> SafeString | str:
         if not row.row_pk:
             return "-"
-        return row_link(row.table_name, row.row_pk, f"{row.table_name.removeprefix('ce_')} {row.row_pk}")
+        return row_link(row.table_name, row.row_pk)
 
     @admin.display(description="configuration")
     def release(self, row: CeMcpUserFeedback) -> SafeString:
@@ -132,7 +132,7 @@ class FeedbackAdmin(ByConversation):
 
 
 def _link_row(rating: RowRating) -> SafeString:
-    return row_link(rating.table, rating.pk, f"{rating.table.removeprefix('ce_').replace('_', ' ')} {rating.pk}")
+    return row_link(rating.table, rating.pk)
 
 
 def _feedback_list_url(rating: RowRating) -> str:

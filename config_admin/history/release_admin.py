@@ -195,5 +195,5 @@ def _in_the_way(rows: Sequence[tuple[str, Any]]) -> list[Refusal]:
     if not rows:
         return []
     links = [(row_url(table, pk, "history"), row_name(table, pk)) for table, pk in rows[:SHOWN]]
-    message = "Changed again since, so taking this back would undo that too. Put these back one by one, if at all:"
+    message = "Later releases changed these rows again, so this release cannot be undone. Restore single rows instead:"
     return [Refusal(message, links)]

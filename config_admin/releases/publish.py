@@ -32,7 +32,8 @@ class Findings:
     @property
     def summary(self) -> str:
         """The number of changed rows by table."""
-        return ", ".join(f"{len(rows)} in {table}" for table, rows in self.differences.items())
+        counts = ((control_plane()[table]._meta, len(rows)) for table, rows in self.differences.items())
+        return ", ".join(f"{n} {opts.verbose_name if n == 1 else opts.verbose_name_plural}" for opts, n in counts)
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,12 @@
 
 from typing import Any, NamedTuple
 
+from django.utils.text import capfirst
+
 from config_admin.releases import content, tree
 from config_admin.releases.change_set import change_set
 from config_admin.releases.changes import Author
+from config_admin.releases.content import control_plane
 from config_admin.releases.diff import differences
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.queries import release_of, row_at
@@ -17,8 +20,8 @@ class RevertConflict(ValueError):
     """The rows were changed again since."""
 
     def __init__(self, rows: list[tuple[str, Any]]) -> None:
-        names = ", ".join(f"{table} {pk}" for table, pk in rows)
-        super().__init__(f"Changed again since, so taking this back would undo that too: {names}.")
+        names = ", ".join(f"{capfirst(control_plane()[table]._meta.verbose_name)} {pk}" for table, pk in rows)
+        super().__init__(f"Later releases changed these rows again, so this release cannot be undone: {names}.")
         #: Table and primary key of each.
         self.rows = rows
 

@@ -70,8 +70,8 @@ def check_action(draft: Rule) -> Iterator[Finding]:
         if code(row.action) not in draft.world.rule_actions:
             names = ", ".join(known)
             hint = did_you_mean(str(row.action), known)
-            said = f"Unknown action {row.action}." if row.action else "The action is missing."
-            yield draft.error("ACTION", "action", f"{said} Choose one of: {names}.{hint}")
+            unknown = f"Unknown action {row.action}. Choose one of: {names}.{hint}"
+            yield draft.error("ACTION", "action", unknown if row.action else "Choose an action.")
         return
     try:
         value = found.parse(row.action_value)

@@ -11,6 +11,7 @@ from django.contrib.admin import display
 from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 
 from convengine.engine.text.compare import shorten_line
 
@@ -77,14 +78,15 @@ def release_link(config_version: int | None) -> SafeString:
 
 
 def row_link(table: str, pk: Any, label: str = "") -> SafeString:
-    """The page of a configuration row."""
-    return link(f"{_admin_name(table)}_change", label or f"{table} {pk}", pk)
+    """The page of a configuration row, named like `Rule 41`."""
+    opts = _get_options(table)
+    name = capfirst(opts.verbose_name) if opts else table
+    return link(f"{opts.app_label}_{opts.model_name}_change" if opts else table, label or f"{name} {pk}", pk)
 
 
 @cache
-def _admin_name(table: str) -> str:
-    found = next((model._meta for model in apps.get_models() if model._meta.db_table == table), None)
-    return f"{found.app_label}_{found.model_name}" if found else table
+def _get_options(table: str) -> Any:
+    return next((model._meta for model in apps.get_models() if model._meta.db_table == table), None)
 
 
 def answer_text(answer: Any) -> str:

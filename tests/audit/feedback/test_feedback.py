@@ -191,7 +191,7 @@ def test_rows_stand_by_what_was_thought_of_their_answers_the_worst_first(caller:
     assert one
     assert one.share == 67
     page = qa.get("/admin/audit/cemcpuserfeedback/rated/").content.decode()
-    assert page.index(f"response {hours.pk}") < page.index(f"response {fees.pk}")
+    assert page.index(f"Answer {hours.pk}") < page.index(f"Answer {fees.pk}")
     listed = qa.get(f"/admin/audit/cemcpuserfeedback/?table_name=ce_response&row_pk={hours.pk}")
     assert listed.status_code == 200
     form = qa.get(f"/admin/config_admin/ceresponse/{hours.pk}/change/").content.decode()

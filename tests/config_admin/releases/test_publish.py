@@ -149,7 +149,7 @@ def test_a_change_past_the_application_becomes_a_release_with_its_differences():
     settle(Origin.OUT_OF_BAND)
     release = m.CeRelease.objects.get(pk=before.config_version + 1)
     assert (release.origin, release.author) == ("OUT_OF_BAND", "")
-    assert release.reason == "Direct database change: 1 in ce_intent, 1 in ce_rule"
+    assert release.reason == "Direct database change: 1 intent, 1 rule"
     entry = rule.history.first()
     assert (entry.history_type, entry.priority, entry.config_version) == ("~", 1, release.config_version)
     assert entry.history_change_reason == release.reason

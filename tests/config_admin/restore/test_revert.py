@@ -81,7 +81,7 @@ def test_a_release_is_taken_back(rule):
 def test_rows_changed_since_are_told_and_nothing_is_done(rule):
     bad = change(rule, priority=1)
     last = change(rule, priority=2)
-    with pytest.raises(RevertConflict, match=f"ce_rule {rule.pk}") as conflict:
+    with pytest.raises(RevertConflict, match=f"Rule {rule.pk}") as conflict:
         revert_release(bad, checked=False)
     assert conflict.value.rows == [("ce_rule", rule.pk)]
     assert version() == last
