@@ -11,10 +11,10 @@ from audit.record.session_values import dotted_path, excerpt_value
 from audit.replay.replay import comparable
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.text.compare import match_text
+from convengine.engine.text.json_diff import ABSENT, diff_json, format_path
 
 Json = Any
 T = TypeVar("T")
-_ABSENT = object()
 #: Maximum paths of an event.
 _MAX_DIFFERENCES = 40
 #: Keys of the turn itself, which differ in any two.
@@ -131,21 +131,14 @@ def turn_key(user_input: str | None) -> str:
     return match_text(user_input)
 
 
-def find_differences(left: Json, right: Json, path: str = "") -> Iterator[Difference]:
-    """The paths in which two JSON values differ."""
-    if isinstance(left, Mapping) and isinstance(right, Mapping):
-        for key in [*left, *(key for key in right if key not in left)]:
-            here = f"{path}.{key}" if path else str(key)
-            yield from find_differences(left.get(key, _ABSENT), right.get(key, _ABSENT), here)
-    elif isinstance(left, list) and isinstance(right, list):
-        for number, (one, other) in enumerate(zip_longest(left, right, fillvalue=_ABSENT)):
-            yield from find_differences(one, other, f"{path}[{number}]")
-    elif type(left) is not type(right) or left != right:
-        yield Difference(
-            path,
-            "" if left is _ABSENT else excerpt_value(left) or "null",
-            "" if right is _ABSENT else excerpt_value(right) or "null",
-        )
+def describe_differences(left: Json, right: Json) -> Iterator[Difference]:
+    """The paths in which two payloads differ; items of lists are compared by index."""
+    for path, before, after in diff_json(left, right):
+        yield Difference(format_path(path), _excerpt_side(before), _excerpt_side(after))
+
+
+def _excerpt_side(value: Json) -> str:
+    return "" if value is ABSENT else excerpt_value(value) or "null"
 
 
 def _group_by_step(events: Sequence[Event]) -> list[tuple[str, list[Event]]]:
@@ -165,12 +158,10 @@ def _pair_events(left: Sequence[Event], right: Sequence[Event], said: set[Differ
     for one, other in align(left, right, *keys):
         event = one or other
         if event is not None:
-            both = one is not None and other is not None
-            differences = (
-                list(islice(find_differences(_comparable_payload(one), _comparable_payload(other)), _MAX_DIFFERENCES))
-                if both
-                else []
-            )
+            differences: list[Difference] = []
+            if one is not None and other is not None:
+                found = describe_differences(_comparable_payload(one), _comparable_payload(other))
+                differences = list(islice(found, _MAX_DIFFERENCES))
             news = [difference for difference in differences if _without_prefix(difference) not in said]
             said.update(_without_prefix(difference) for difference in differences if "[" not in difference.path)
             yield EventPair(event.row.stage, one, other, differences, news)
@@ -183,10 +174,8 @@ def _without_prefix(difference: Difference) -> Difference:
     )
 
 
-def _comparable_payload(event: Event | None) -> Json:
+def _comparable_payload(event: Event) -> Json:
     """The content of an event for comparison: without times and keys of the turn, with its changes."""
-    if event is None:
-        return None
     said = dict(event.payload)
     stored = event.row.payload_json.get("_meta")
     changed = stored.get("changed") if isinstance(stored, Mapping) else None

@@ -1,4 +1,4 @@
-"""The product's diff: two JSON documents path by path, and two texts word by word.
+"""Differences for people: two JSON documents path by path, and two texts word by word.
 
 An expression of a template counts as one word.
 """
@@ -8,16 +8,18 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from config_admin.releases.blobs import canonical
-from config_admin.releases.tree import has_same_text
+from convengine.engine.text.json_diff import ABSENT, diff_json, format_path
 
 #: Longer texts are shown completely, before and after, because comparing them by words would take too long.
 MAX_PARTS = 3000
 #: Only the ends of longer unchanged parts are shown.
 MAX_SAME = 240
 _WORD = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|\s+|(?:(?!\{[{%#])\S)+|\{", re.DOTALL)
+Json = Any
 Opcode = tuple[str, int, int, int, int]
 
 
@@ -99,10 +101,6 @@ def _shorten_equal_part(text: str) -> str:
     return f"{text[:half]} … {text[-half:]}"
 
 
-Json = Any
-_GONE = object()
-
-
 @dataclass(frozen=True)
 class PathChange:
     """One changed path of a document, such as `properties.amount.type` or `required[1]`."""
@@ -112,8 +110,12 @@ class PathChange:
 
 
 def list_path_changes(old: Json, new: Json) -> Iterator[PathChange]:
-    """The changed paths, in the order of the keys. A whole document has the blank path."""
-    yield from _list_changed_paths("", old, new)
+    """The changed paths, in the order of the keys. A whole document has the blank path.
+
+    People read these: items of a list are aligned by content, so that an insertion is one change.
+    """
+    for path, before, after in diff_json(old, new, pair_items=_align_items, sort_keys=True):
+        yield PathChange(format_path(path, _format_key), _build_segments(before, after))
 
 
 def format_json(value: Json) -> str:
@@ -121,40 +123,26 @@ def format_json(value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
 
 
-def _list_changed_paths(path: str, old: Json, new: Json) -> Iterator[PathChange]:
-    if old is not _GONE and new is not _GONE and has_same_text(old, new):
-        return
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted(old.keys() | new.keys()):
-            yield from _list_changed_paths(_join_path(path, key), old.get(key, _GONE), new.get(key, _GONE))
-    elif isinstance(old, list) and isinstance(new, list):
-        yield from _list_item_changes(path, old, new)
-    else:
-        yield PathChange(path, _build_segments(old, new))
-
-
-def _list_item_changes(path: str, old: Sequence[Json], new: Sequence[Json]) -> Iterator[PathChange]:
+def _align_items(old: Sequence[Json], new: Sequence[Json]) -> Iterator[tuple[int, Json, Json]]:
+    """The differing items, each with its index in the new list, or in the old one if it was removed."""
     texts = ([canonical(item).decode() for item in side] for side in (old, new))
     for tag, start, stop, new_start, new_stop in opcodes(*texts):
         if tag == "equal":
             continue
-        was, now = old[start:stop], new[new_start:new_stop]
-        for place in range(max(len(was), len(now))):
-            at = (new_start if place < len(now) else start) + place
-            before = was[place] if place < len(was) else _GONE
-            yield from _list_changed_paths(f"{path}[{at}]", before, now[place] if place < len(now) else _GONE)
+        pairs = zip_longest(old[start:stop], new[new_start:new_stop], fillvalue=ABSENT)
+        for offset, (before, after) in enumerate(pairs):
+            yield (start if after is ABSENT else new_start) + offset, before, after
 
 
-def _join_path(path: str, key: str) -> str:
-    name = key if key.replace("_", "").replace("-", "").isalnum() else json.dumps(key, ensure_ascii=False)
-    return f"{path}.{name}" if path else name
+def _format_key(key: str) -> str:
+    return key if key.replace("_", "").replace("-", "").isalnum() else json.dumps(key, ensure_ascii=False)
 
 
 def _build_segments(old: Json, new: Json) -> list[Segment]:
     if isinstance(old, str) and isinstance(new, str):
         return segments(old, new)
-    found = [] if old is _GONE else [Segment("out", _quote(old))]
-    return found if new is _GONE else [*found, Segment("in", _quote(new))]
+    found = [] if old is ABSENT else [Segment("out", _quote(old))]
+    return found if new is ABSENT else [*found, Segment("in", _quote(new))]
 
 
 def _quote(value: Json) -> str:

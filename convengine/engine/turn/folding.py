@@ -153,6 +153,7 @@ def _compare(
     unsets: list[str],
     left_out: Collection[str] = (),
 ) -> None:
+    """Collect the changes by pointer; unlike `diff_json`, lists count as one value, and every turn pays for this."""
     # Nearly every value is the same object as before; those are skipped without Python code for each.
     for key in compress(new, map(is_not, map(old.get, new, repeat(_ABSENT)), new.values())):
         if key in left_out:

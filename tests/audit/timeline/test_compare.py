@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from audit.models import CeAccessLog
-from audit.replay.comparison import Difference, align, find_differences
+from audit.replay.comparison import Difference, align, describe_differences
 from audit.timeline.addresses import compare_form_url, compare_url
 from tests.api import Caller
 from tests.audit.timeline.conftest import long_conversation
@@ -120,8 +120,8 @@ def test_places_of_two_values() -> None:
     left = {"a": 1, "b": [1, 2], "c": {"d": None}, "e": "x", "f": True}
     right = {"a": 1, "b": [1, 3, 4], "c": {"d": "y"}, "f": 1}
 
-    assert list(find_differences(left, left)) == []
-    assert list(find_differences(left, right)) == [
+    assert list(describe_differences(left, left)) == []
+    assert list(describe_differences(left, right)) == [
         Difference("b[1]", "2", "3"),
         Difference("b[2]", "", "4"),
         Difference("c.d", "null", "y"),

@@ -1,0 +1,66 @@
+"""The differences of two JSON values, path by path."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+Json = Any
+#: The keys and indexes that lead to a value; blank for the whole document.
+JsonPath = tuple[str | int, ...]
+#: Pairs the items of two lists; each pair has an index for its path.
+PairItems = Callable[[Sequence[Json], Sequence[Json]], Iterable[tuple[int, Json, Json]]]
+
+
+class Absent:
+    """The type of `ABSENT`."""
+
+
+#: The value of a side that lacks the path; null is a value.
+ABSENT = Absent()
+
+
+class JsonDifference(NamedTuple):
+    """A path at which two values differ."""
+
+    path: JsonPath
+    before: Json
+    after: Json
+
+
+def pair_by_index(before: Sequence[Json], after: Sequence[Json]) -> Iterator[tuple[int, Json, Json]]:
+    """The items of two lists at the same index."""
+    for index, (old, new) in enumerate(zip_longest(before, after, fillvalue=ABSENT)):
+        yield index, old, new
+
+
+def diff_json(
+    before: Json, after: Json, *, pair_items: PairItems = pair_by_index, sort_keys: bool = False, path: JsonPath = ()
+) -> Iterator[JsonDifference]:
+    """The paths at which two JSON values differ, down to single values. 1, 1.0 and true are different.
+
+    Keys come in the order of the first document, then the new ones of the second; `sort_keys` sorts all.
+    """
+    children: Iterable[tuple[str | int, Json, Json]]
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        keys = [*before, *(key for key in after if key not in before)]
+        names = sorted(keys) if sort_keys else keys
+        children = ((key, before.get(key, ABSENT), after.get(key, ABSENT)) for key in names)
+    elif isinstance(before, list) and isinstance(after, list):
+        children = pair_items(before, after)
+    else:
+        if type(before) is not type(after) or before != after:
+            yield JsonDifference(path, before, after)
+        return
+    for step, old, new in children:
+        yield from diff_json(old, new, pair_items=pair_items, sort_keys=sort_keys, path=(*path, step))
+
+
+def format_path(path: JsonPath, format_key: Callable[[str], str] = str) -> str:
+    """A path as people write it: `properties.amount[1]`."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            text += f".{format_key(step)}" if text else format_key(step)
+    return text
