@@ -21,7 +21,9 @@ def error_summary(context: Mapping[str, Any]) -> SafeString:
 @register.simple_tag
 def form_error_summary(*forms: "BaseForm | BaseFormSet[Any]") -> SafeString:
     """The same for the forms and form sets that a page names."""
-    return summarize_errors(form for given in forms for form in getattr(given, "forms", (given,)))
+    return summarize_errors(
+        form for given in forms for form in (given.forms if isinstance(given, BaseFormSet) else (given,))
+    )
 
 
 def summarize_errors(forms: Iterable[BaseForm]) -> SafeString:
