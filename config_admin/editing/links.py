@@ -8,8 +8,9 @@ from django.urls import reverse
 from django.utils.text import capfirst
 
 from config_admin.releases.content import control_plane
+from convengine.engine.rules.sentence import describe_rule
 from convengine.engine.text.compare import shorten_line
-from convengine.engine.turn.rows import Row
+from convengine.engine.turn.rows import Row, Rule
 
 
 def release_url(config_version: int) -> str:
@@ -31,7 +32,8 @@ def row_name(table: str, pk: Any) -> str:
 
 def row_title(row: Row) -> str:
     """The name of a row with what distinguishes it, such as `Rule 41 · too late to cancel`."""
-    about = describe_content(vars(row))
+    is_bare_rule = isinstance(row, Rule) and not row.description
+    about = shorten_line(describe_rule(row), 60) if is_bare_rule else describe_content(vars(row))
     return row_name(row.table, row.pk) + (f" · {about}" if about else "")
 
 
