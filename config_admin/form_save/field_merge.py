@@ -12,6 +12,7 @@ from config_admin.editing.fields import JsonField, PickerInput, TextField, Unrea
 from config_admin.releases.blobs import canonical
 from config_admin.releases.content import as_json
 from config_admin.releases.tree import Content, has_same_text
+from convengine.engine.text.json_diff import ABSENT
 
 #: The result for a field: the only changed side, or a choice.
 THEIRS, MINE, BOTH, CHOOSE = "theirs", "mine", "both", "choose"
@@ -97,7 +98,6 @@ def _is_equal_value(one: Any, other: Any) -> bool:
 
 
 Json = Any
-_GONE = object()
 
 
 def combine_texts(base: str, theirs: str, mine: str) -> str:
@@ -113,7 +113,7 @@ def combine_texts(base: str, theirs: str, mine: str) -> str:
 def combine_json(base: Json, theirs: Json, mine: Json) -> Json:
     """Both changes of a document, key by key; if both set one path, mine wins. Lists keep the additions of both."""
     found = _merge_values(base, theirs, mine)
-    return mine if found is _GONE else found
+    return mine if found is ABSENT else found
 
 
 def _merge_parts(base: Sequence[str], theirs: Sequence[str], mine: Sequence[str], gap: str) -> Iterator[str]:
@@ -161,12 +161,12 @@ def _merge_values(base: Json, theirs: Json, mine: Json) -> Json:
     if isinstance(theirs, dict) and isinstance(mine, dict):
         before = base if isinstance(base, dict) else {}
         keys = dict.fromkeys([*before, *theirs, *mine])
-        found = {key: _merge_values(*(side.get(key, _GONE) for side in (before, theirs, mine))) for key in keys}
-        return {key: value for key, value in found.items() if value is not _GONE}
+        found = {key: _merge_values(*(side.get(key, ABSENT) for side in (before, theirs, mine))) for key in keys}
+        return {key: value for key, value in found.items() if value is not ABSENT}
     if isinstance(theirs, list) and isinstance(mine, list):
         return _merge_lists(base if isinstance(base, list) else [], theirs, mine)
     # What one side removed and the other changed stays, changed.
-    return theirs if mine is _GONE else mine
+    return theirs if mine is ABSENT else mine
 
 
 def _merge_lists(base: Sequence[Json], theirs: Sequence[Json], mine: Sequence[Json]) -> list[Json]:
@@ -181,4 +181,4 @@ def _get_item_key(item: Json) -> bytes:
 
 
 def _has_equal_text(one: Json, other: Json) -> bool:
-    return one is other or (one is not _GONE and other is not _GONE and has_same_text(one, other))
+    return one is other or (one is not ABSENT and other is not ABSENT and has_same_text(one, other))

@@ -10,6 +10,7 @@ from itertools import compress, repeat
 from operator import attrgetter, is_not, itemgetter
 from typing import Any
 
+from convengine.engine.text.json_diff import ABSENT
 from convengine.engine.turn.params import NESTING, REPEATED, drop_keys
 from convengine.engine.turn.session import Session
 
@@ -142,9 +143,6 @@ def select_schema_part(state: Mapping[str, Json]) -> Json:
 _INTERNAL = frozenset({"context", "inputParams", "userInputParams", "schemaFields", "epoch"})
 
 
-_ABSENT = object()
-
-
 def _compare(
     old: Mapping[str, Json],
     new: Mapping[str, Json],
@@ -155,10 +153,10 @@ def _compare(
 ) -> None:
     """Collect the changes by pointer; unlike `diff_json`, lists count as one value, and every turn pays for this."""
     # Nearly every value is the same object as before; those are skipped without Python code for each.
-    for key in compress(new, map(is_not, map(old.get, new, repeat(_ABSENT)), new.values())):
+    for key in compress(new, map(is_not, map(old.get, new, repeat(ABSENT)), new.values())):
         if key in left_out:
             continue
-        before, value = old.get(key, _ABSENT), new[key]
+        before, value = old.get(key, ABSENT), new[key]
         pointer = f"{at}/{key if isinstance(key, str) and key.isidentifier() else _escape_key(key)}"
         if isinstance(before, dict) and isinstance(value, dict) and before and value:
             _compare(before, value, pointer, sets, unsets)

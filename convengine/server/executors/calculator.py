@@ -11,6 +11,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal,
 from typing import Any
 
 from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.text.wording import join_names
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.server.executors.job import Job
 
@@ -134,7 +135,7 @@ def _constant(node: Any, names: Mapping[str, Json]) -> Any:
 
 def _name(node: Any, names: Mapping[str, Json]) -> Any:
     if node.id not in names or node.id == "expression":
-        known = ", ".join(sorted(set(names) - {"expression"})) or "none"
+        known = join_names(set(names) - {"expression"})
         raise ToolFault(INVALID, f"There is no argument {node.id}. Arguments: {known}.")
     return number(names[node.id])
 

@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote, urlsplit
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.steps.tools.request import cap_result
 from convengine.engine.steps.tools.settings import RESULT_MAX_BYTES
+from convengine.engine.text.wording import join_names
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.codec import dumps, to_strict
 from convengine.engine.turn.enums import SqlDialect
@@ -269,7 +270,7 @@ def _source(job: Job, row: rows.DbTool) -> Database:
         next(iter(urls)) if len(urls) == 1 else ""
     )
     if name not in urls:
-        known = ", ".join(sorted(urls)) or "none"
+        known = join_names(urls)
         hint = "" if name else " Choose one in McpDbExecutor / CONNECTION."
         raise ToolFault("DATABASE_UNKNOWN", f"There is no tool database {name or 'chosen'}. Known: {known}.{hint}")
     source = database(urls[name])

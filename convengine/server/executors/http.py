@@ -8,6 +8,7 @@ from urllib.parse import quote
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.rules.json_path import PathError, compile_path
 from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows
 from convengine.engine.turn.codec import dumps, loads, to_strict
 from convengine.engine.turn.enums import MappingMode
@@ -157,7 +158,7 @@ def _at(document: Json, path: Json) -> Json:
 def _by_mapper(document: Json, name: Json, mappers: Mappers) -> Json:
     mapper = mappers.get(str(name))
     if mapper is None:
-        known = ", ".join(sorted(mappers)) or "none"
+        known = join_names(mappers)
         raise ToolFault("MAPPING_FAILED", f"There is no registered mapper {name}. Registered: {known}.")
     try:
         return to_strict(mapper(document))

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.text.wording import join_names
 from convengine.engine.turn.codec import dumps, loads
 from convengine.server.deployment import conf
 
@@ -99,9 +100,7 @@ def connection(name: str) -> HttpConnection:
     """The connection of a name. Raises ToolFault CONNECTION_UNKNOWN, and ConnectionInvalid."""
     known = connections(conf.get("HTTP_CONNECTIONS"))
     if name not in known:
-        raise ToolFault(
-            "CONNECTION_UNKNOWN", f"There is no connection {name}. Known: {', '.join(sorted(known)) or 'none'}."
-        )
+        raise ToolFault("CONNECTION_UNKNOWN", f"There is no connection {name}. Known: {join_names(known)}.")
     return known[name]
 
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from convengine.engine.text.compare import code
+from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import GuardrailType, SqlDialect
 from convengine.engine.turn.snapshot import Snapshot
@@ -128,7 +129,7 @@ def _judge_table(table: "exp.Table", listed: frozenset[str] | None) -> None:
     full = ".".join(part for part in (catalog, schema, name) if part)
     if listed is not None:
         if full not in listed:
-            known = ", ".join(sorted(listed)) or "none"
+            known = join_names(listed)
             raise SqlRefused(
                 f"The table {full} is not in the allowed tables ({known}); add it there if it may be read."
             )

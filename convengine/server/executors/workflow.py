@@ -11,6 +11,7 @@ from django.db import connections
 
 from convengine.engine.steps.actions.settings import ACTION_TIMEOUT_MS
 from convengine.engine.steps.tools.fault import ToolFault
+from convengine.engine.text.wording import join_names
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import to_plain, to_strict
 from convengine.engine.turn.facts import collect_session_facts
@@ -65,5 +66,5 @@ def _method(job: Job) -> Callable[..., Any]:
         found = next((entry.methods[each] for each in wanted if each in entry.methods), None) if entry else None
         if found is not None:
             return found
-    known = ", ".join(sorted(f"{name}.{each}" for name, entry in tasks.items() for each in entry.methods)) or "none"
+    known = join_names(f"{name}.{each}" for name, entry in tasks.items() for each in entry.methods)
     raise ToolFault("NO_TASK", f"No task is registered for {job.tool_code or 'a group alone'}. Registered: {known}.")

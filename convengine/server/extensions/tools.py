@@ -5,6 +5,7 @@ from typing import Any
 
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.steps.tools.request import resolve_group
+from convengine.engine.text.wording import join_names
 from convengine.engine.turn.codec import loads, to_plain, to_strict
 from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.facts import collect_session_facts
@@ -59,7 +60,7 @@ class RegisteredTools:
     def no_executor(self, tool_code: str, tool_group: str) -> ToolAnswer:
         """The answer without an executor."""
         named = f"tool {tool_code} of group {tool_group}" if tool_code else f"group {tool_group}"
-        known = ", ".join(sorted(f"{code} ({one.group})" for code, one in self._registry.tools.items())) or "none"
+        known = join_names(f"{code} ({one.group})" for code, one in self._registry.tools.items())
         message = f"No executor is installed for {named}. Registered: {known}."
         return ToolAnswer(error_type="NO_EXECUTOR", error_message=message)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from convengine.engine.text.wording import join_names
 from convengine.engine.turn.ports import LlmAnswer
 
 Json = Any
@@ -78,7 +79,7 @@ class Connections:
             for model in connection.models:
                 if name in ("", model, f"{connection.name}:{model}"):
                     return connection, model
-        allowed = ", ".join(sorted(self.names)) or "none"
+        allowed = join_names(self.names)
         raise ModelUnknown(f"LLM/MODEL is {name!r}, which this deployment does not allow. Allowed: {allowed}.")
 
 
