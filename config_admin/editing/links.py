@@ -32,8 +32,10 @@ def row_name(table: str, pk: Any) -> str:
 
 def row_title(row: Row) -> str:
     """The name of a row with what distinguishes it, such as `Rule 41 · too late to cancel`."""
-    is_bare_rule = isinstance(row, Rule) and not row.description
-    about = shorten_line(describe_rule(row), 60) if is_bare_rule else describe_content(vars(row))
+    if isinstance(row, Rule) and not row.description:
+        about = shorten_line(describe_rule(row), 60)
+    else:
+        about = describe_content(vars(row))
     return row_name(row.table, row.pk) + (f" · {about}" if about else "")
 
 
