@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any
 
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions import set_json
-from convengine.engine.rules.actions.contract import ActionValueError
+from convengine.engine.rules.actions.contract import COMPUTED, REMOVED, ActionValueError, Write
 from convengine.engine.rules.json_path import PathError
 from convengine.engine.rules.json_path.nodes import Compare, Condition, Every, Literal, Path, Where, format_path
 from convengine.engine.rules.json_path.parser import parse_path
@@ -54,18 +53,8 @@ def _list_equalities(condition: Condition) -> Iterator[tuple[str, str]]:
 
 
 def list_params(rule: rows.Rule) -> tuple[str, ...]:
-    """The input params that a rule sets; none for an unreadable value."""
-    match code(rule.action):
-        case "SET_INPUT_PARAM":
-            return tuple(_parse_action_value(rule) or ())
-        case "SET_JSON":
-            # Not parsed, because compiling the path of every rule would take long, and its name comes before the colon.
-            return ((rule.action_value or "").partition(":")[0].strip() or set_json.DEFAULT_KEY,)
-        case "GET_CONTEXT" | "GET_SCHEMA_JSON" | "GET_SESSION":
-            name = _parse_action_value(rule)
-            return (name,) if name else ()
-        case _:
-            return ()
+    """The input params that a rule writes; none for an unreadable value."""
+    return tuple(write.path[1] for write in _list_writes(rule) if write.path[0] == "inputParams")
 
 
 def list_written_names(snapshot: Snapshot) -> frozenset[str]:
@@ -75,14 +64,18 @@ def list_written_names(snapshot: Snapshot) -> frozenset[str]:
 
 def _iterate_written_names(snapshot: Snapshot) -> Iterator[str]:
     for rule in snapshot.enabled_rows(rows.Rule):
-        yield from list_params(rule)
-        if code(rule.action) == "SET_CONTEXT":
-            yield from (path.split(".")[0] for path in _parse_action_value(rule) or ())
+        yield from (write.path[1] for write in _list_writes(rule) if write.path[0] in ("inputParams", "context"))
 
 
-def _parse_action_value(rule: rows.Rule) -> Any:
+def _list_writes(rule: rows.Rule) -> list[Write]:
+    """What a rule's action writes, without what it removes."""
+    if code(rule.action) == "SET_JSON":
+        # Not parsed, because compiling the path of every rule would take long, and its name comes before the colon.
+        name = (rule.action_value or "").partition(":")[0].strip() or set_json.DEFAULT_KEY
+        return [Write(("inputParams", name), COMPUTED)]
     action = vocabulary.get_action(rule.action)
     try:
-        return action.parse(rule.action_value) if action else None
+        found = action.writes(action.parse(rule.action_value)) if action else ()
     except ActionValueError:
-        return None
+        return []
+    return [write for write in found if write.value is not REMOVED]

@@ -120,6 +120,8 @@ _CHECK_OF_VALUE: Mapping[str, Callable[[Rule, Any], Iterator[Finding]]] = {
 
 def check_engine_keys(draft: Rule) -> Iterator[Finding]:
     """An input param that the engine sets, and that is not meant for rules (settings 5)."""
+    if code(draft.row.action) == RuleAction.SET_DIALOGUE_ACT:
+        return  # Its purpose is to override the engine.
     for key in list_params(draft.row):
         known = PARAMS.get(key)
         if known and known.owner == "E":
