@@ -16,8 +16,9 @@ from convengine.engine.stages import STAGES
 from convengine.engine.steps.state_graph.stages import STATE_GRAPH_VALID
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
+from convengine.engine.turn.enums import RuleAction
 from convengine.engine.turn.scope import ANY
-from convengine.engine.turn.stage import Family, find_stage
+from convengine.engine.turn.stage import find_stage
 
 Json = Any
 _TABLE = "ce_rule"
@@ -28,12 +29,8 @@ _MOST = 2
 _PATTERN = 40
 #: Comparisons that hold only for the compared value, or show it anyway.
 _SAYS_IT = ("==", "=~", "equals")
-#: Stages of actions: their declarations describe what each did.
-_ACTIONS = tuple(
-    stage
-    for stage in STAGES.values()
-    if stage.family == Family.RULE and stage.sentences and stage.startswith(("SET_", "GET_", "CLEAR_", "REMOVE_"))
-)
+#: Stages of actions, which have the action's name: their declarations describe what each did.
+_ACTIONS = tuple(STAGES[action] for action in RuleAction)
 #: A state and an intent that were set to their present value.
 _STAYS: Mapping[str, tuple[str, str, str]] = {
     SET_STATE: ("fromState", "toState", "kept the state {toState}"),

@@ -11,11 +11,11 @@ from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.rules.actions import set_json
 from convengine.engine.rules.actions.contract import ActionValueError
-from convengine.engine.rules.bank import TextBank
 from convengine.engine.rules.conditions import evaluate_rule
 from convengine.engine.rules.explain import find_row_fault
 from convengine.engine.rules.json_path import PathError, compile_path
 from convengine.engine.rules.patterns import PatternError, compile_pattern
+from convengine.engine.rules.text_bank import TextBank
 from convengine.engine.steps.intents.classifiers import get_classifier_bank, order_classifiers
 from convengine.engine.steps.tools.request import InvalidToolRequest, build_row_request
 from convengine.engine.text.compare import blank, code, shorten

@@ -22,7 +22,7 @@ from config_admin.form_save.presence import OpenRow, others
 from config_admin.form_save.request_change_set import describe_new_release, record_request
 from config_admin.releases.change_set import current
 from config_admin.validation.findings import Finding
-from config_admin.validation.run import check_delete
+from config_admin.validation.save_checks import check_delete
 from config_admin.validation.uses import find_references
 from convengine.engine.older_templates.rows import Change
 from convengine.engine.turn.rows import ROW_TYPE_OF, Row

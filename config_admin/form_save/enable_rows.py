@@ -24,7 +24,7 @@ from config_admin.form_save.confirmation import (
 )
 from config_admin.validation.draft import overlaid
 from config_admin.validation.findings import Finding
-from config_admin.validation.run import check_row
+from config_admin.validation.save_checks import check_row
 from convengine.engine.turn.rows import ROW_TYPE_OF, Row
 from convengine.engine.turn.snapshot import Snapshot
 

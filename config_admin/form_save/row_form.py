@@ -26,7 +26,7 @@ from config_admin.releases.blobs import hash_of
 from config_admin.snapshot.compile import row_of
 from config_admin.validation.codes import CODES
 from config_admin.validation.findings import Finding
-from config_admin.validation.run import check_row, stale_edit
+from config_admin.validation.save_checks import check_row, stale_edit
 from convengine.engine.older_templates.rows import Change, convert_row
 from convengine.engine.turn.rows import Row
 

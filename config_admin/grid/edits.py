@@ -24,7 +24,7 @@ from config_admin.validation.common import find_fallbacks, report_last_fallback
 from config_admin.validation.draft import Draft, overlaid
 from config_admin.validation.findings import Finding, Severity
 from config_admin.validation.installation import describe_installation
-from config_admin.validation.run import check_row
+from config_admin.validation.save_checks import check_row
 from config_admin.validation.world import World
 from convengine.engine.older_templates.rows import Change, convert_row
 from convengine.engine.turn import rows

@@ -9,7 +9,7 @@ from config_admin.snapshot.compile import Chunk, compile_chunk
 from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding
 from config_admin.validation.installation import describe_installation
-from config_admin.validation.run import check_delete, check_row
+from config_admin.validation.save_checks import check_delete, check_row
 from config_admin.validation.world import World
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot, Table

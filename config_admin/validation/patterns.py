@@ -1,7 +1,7 @@
 """Checks that phrases and policies share: how broad a pattern is (pipeline-1 1.13)."""
 
-from convengine.engine.rules.bank import EXACT, REGEX, matches_single
 from convengine.engine.rules.patterns import PatternError, compile_pattern
+from convengine.engine.rules.text_bank import EXACT, REGEX, matches_single
 from convengine.engine.text.compare import code
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -1,6 +1,6 @@
 from config_admin.snapshot.active import snapshots
 from config_admin.validation.installation import describe_installation
-from config_admin.validation.run import check_row
+from config_admin.validation.save_checks import check_row
 from convengine.engine.turn.rows import ROW_TYPES
 from convengine.server.extensions.registry import Registry
 

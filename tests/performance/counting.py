@@ -12,7 +12,7 @@ from unittest.mock import patch
 import convengine
 from bench.statements import count_statements
 from bench.worlds import MESSAGES
-from convengine.engine.rules import apply, bank
+from convengine.engine.rules import apply, text_bank
 from convengine.engine.rules.conditions import evaluate_rule
 from convengine.server.database.clock import TurnClock
 from tests.api import Caller
@@ -64,7 +64,7 @@ def _rules(work: TurnWork) -> Iterator[None]:
 
 @contextmanager
 def _patterns(work: TurnWork) -> Iterator[None]:
-    hits = bank._Automaton.hits
+    hits = text_bank._Automaton.hits
 
     def count_patterns(*args: Any) -> Any:
         work.pattern_sets += 1
@@ -73,7 +73,10 @@ def _patterns(work: TurnWork) -> Iterator[None]:
     def never(*args: Any) -> Any:
         raise AssertionError("patterns were tested one by one")
 
-    with patch.object(bank._Automaton, "hits", count_patterns), patch.object(bank._SequentialSearch, "hits", never):
+    with (
+        patch.object(text_bank._Automaton, "hits", count_patterns),
+        patch.object(text_bank._SequentialSearch, "hits", never),
+    ):
         yield
 
 

@@ -6,9 +6,9 @@ from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
 from config_admin.health.survey import Survey
 from config_admin.health.texts.predicate import TextPredicate, is_impossible
 from config_admin.validation.findings import Severity
-from convengine.engine.rules.bank import REGEX
 from convengine.engine.rules.conditions import get_target
 from convengine.engine.rules.patterns import PatternError, compile_pattern
+from convengine.engine.rules.text_bank import REGEX
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RuleType

@@ -6,7 +6,7 @@ from typing import Any
 from config_admin.health.diagnosis import Diagnosis, RowKey
 from config_admin.health.survey import Survey
 from config_admin.validation.findings import Finding, Severity
-from config_admin.validation.run import check_row
+from config_admin.validation.save_checks import check_row
 from convengine.engine.turn import rows
 
 #: Findings that another health check reports better, with an input or for all rows at once.

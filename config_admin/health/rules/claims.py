@@ -10,7 +10,7 @@ from itertools import islice, product
 from typing import Any
 
 from config_admin.health.texts.predicate import TextPredicate
-from convengine.engine.rules import bank
+from convengine.engine.rules import text_bank
 from convengine.engine.rules.conditions import get_target
 from convengine.engine.rules.json_path import PathError
 from convengine.engine.rules.json_path.compile import Test, compile_test
@@ -156,7 +156,7 @@ def split_condition(rule: rows.Rule, holds: bool = True) -> tuple[Branch, ...]:
 @lru_cache(maxsize=16384)
 def _split_condition(kind: str, target: str, pattern: str, null_leaf: bool, holds: bool) -> tuple[Branch, ...]:
     if kind in (RuleType.EXACT, RuleType.REGEX):
-        predicate = TextPredicate(bank.RULE_EXACT if kind == RuleType.EXACT else bank.REGEX, pattern)
+        predicate = TextPredicate(text_bank.RULE_EXACT if kind == RuleType.EXACT else text_bank.REGEX, pattern)
         return ((TextClaim(target, predicate, holds),),)
     if kind not in (RuleType.JSON_PATH, RuleType.CONTEXT_JSON_PATH):
         return ()

@@ -8,8 +8,8 @@ from config_admin.health.rules.simulator import TurnSimulator, make_turn
 from config_admin.health.texts.predicate import FITS, FITS_CASE, Text, TextPredicate, find_text
 from config_admin.validation import relations
 from convengine.engine.dialogue.settings import REGEX_AFFIRM, REGEX_EDIT, REGEX_GREETING, REGEX_NEGATE
-from convengine.engine.rules.bank import REGEX, RULE_EXACT
 from convengine.engine.rules.json_path.nodes import Compare, Literal, Matches
+from convengine.engine.rules.text_bank import REGEX, RULE_EXACT
 from convengine.engine.steps.intents.classifiers import get_classifier_bank
 from convengine.engine.steps.policy.policies import get_policy_bank
 from convengine.engine.text.compare import code

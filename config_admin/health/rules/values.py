@@ -8,9 +8,9 @@ from config_admin.health.rules.claims import NOTHING, FactClaim, FactPath, split
 from config_admin.health.rules.document import Conflict, build_document
 from config_admin.health.rules.forms import list_schema_values, make_pattern_predicate
 from config_admin.health.texts.predicate import FITS, FITS_CASE, TextPredicate, find_text
-from convengine.engine.rules.bank import REGEX
 from convengine.engine.rules.json_path.nodes import Compare, Exists, Length, Literal, Matches, Path, Where
 from convengine.engine.rules.json_path.values import is_number
+from convengine.engine.rules.text_bank import REGEX
 
 Json = Any
 #: Values for any path.

@@ -20,7 +20,7 @@ from config_admin.health.texts.pattern_tree import (
     quote,
 )
 from config_admin.health.texts.product_search import MAX_STATES, Automaton, automaton, search
-from convengine.engine.rules import bank
+from convengine.engine.rules import text_bank
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.text.compare import norm
 
@@ -55,7 +55,7 @@ class TextPredicate:
     @property
     def automaton(self) -> Automaton:
         """Its automaton for a search. Raises UnsupportedPattern."""
-        whole = self.kind in (FITS, FITS_CASE, bank.EXACT, bank.RULE_EXACT)
+        whole = self.kind in (FITS, FITS_CASE, text_bank.EXACT, text_bank.RULE_EXACT)
         return automaton(self._source, whole, self.kind != FITS_CASE)
 
     @property
@@ -69,14 +69,16 @@ class TextPredicate:
     @property
     def is_regular(self) -> bool:
         """True when its automaton is exactly equivalent to the engine, so that a search can prove something."""
-        if self.kind == bank.RULE_EXACT:
-            text = bank.fold_case(self.pattern)
+        if self.kind == text_bank.RULE_EXACT:
+            text = text_bank.fold_case(self.pattern)
             return self._always or (text.isascii() and not any(pair in text for pair in _LIGATURES))
-        return self.kind in (bank.REGEX, FITS, FITS_CASE)
+        return self.kind in (text_bank.REGEX, FITS, FITS_CASE)
 
     @property
     def _always(self) -> bool:
-        return self.kind == bank.RULE_EXACT and bank.fold_case(self.pattern) == bank.fold_case(bank.ANY)
+        return self.kind == text_bank.RULE_EXACT and text_bank.fold_case(self.pattern) == text_bank.fold_case(
+            text_bank.ANY
+        )
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -91,7 +93,7 @@ class TextPredicate:
         """Short natural texts that fulfil it."""
         if self._always:
             return ("hello",)
-        if self.kind not in (bank.REGEX, FITS, FITS_CASE):
+        if self.kind not in (text_bank.REGEX, FITS, FITS_CASE):
             return (self.pattern.strip(),)
         return _matching_samples(self.kind, self.pattern, self._source)
 
@@ -108,31 +110,31 @@ def _matching_samples(kind: str, pattern: str, source: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65536)
 def _holds(kind: str, pattern: str, text: str) -> bool:
-    if kind in (bank.REGEX, FITS, FITS_CASE):
+    if kind in (text_bank.REGEX, FITS, FITS_CASE):
         try:
             compiled = compile_pattern(pattern, ignore_case=kind != FITS_CASE)
         except PatternError:
             return False
-        return compiled.occurs_in(text) if kind == bank.REGEX else compiled.fits(text)
-    if kind == bank.RULE_EXACT:
+        return compiled.occurs_in(text) if kind == text_bank.REGEX else compiled.fits(text)
+    if kind == text_bank.RULE_EXACT:
         # A rule's text may be blank, too.
-        return bank.fold_case(pattern) != "" and bank.fold_case(pattern) in (
-            bank.fold_case(bank.ANY),
-            bank.fold_case(text),
+        return text_bank.fold_case(pattern) != "" and text_bank.fold_case(pattern) in (
+            text_bank.fold_case(text_bank.ANY),
+            text_bank.fold_case(text),
         )
-    return bank.matches_single(kind, pattern, text)
+    return text_bank.matches_single(kind, pattern, text)
 
 
 def _source(kind: str, pattern: str) -> str:
     match kind:
-        case bank.REGEX | "FITS" | "FITS_CASE":
+        case text_bank.REGEX | "FITS" | "FITS_CASE":
             return compile_pattern(pattern, ignore_case=kind != FITS_CASE).source
-        case bank.RULE_EXACT:
-            always = bank.fold_case(pattern) == bank.fold_case(bank.ANY)
+        case text_bank.RULE_EXACT:
+            always = text_bank.fold_case(pattern) == text_bank.fold_case(text_bank.ANY)
             return "(?s).*" if always else f"{_SPACE}{quote(pattern.strip())}{_SPACE}"
     words = r"\s+".join(map(quote, norm(pattern).split(" ")))
-    start = r"\A\s*" if kind == bank.STARTS_WITH else ""
-    return rf"\s*{words}\s*" if kind == bank.EXACT else start + words
+    start = r"\A\s*" if kind == text_bank.STARTS_WITH else ""
+    return rf"\s*{words}\s*" if kind == text_bank.EXACT else start + words
 
 
 def find_text(

@@ -7,7 +7,7 @@ from itertools import islice
 from config_admin.validation import common, patterns
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
-from convengine.engine.rules.bank import REGEX, get_bank
+from convengine.engine.rules.text_bank import REGEX, get_bank
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from convengine.engine.rules.bank import ANY, fold_case
 from convengine.engine.rules.json_path import PathError, compile_path
 from convengine.engine.rules.patterns import PatternError, compile_pattern
+from convengine.engine.rules.text_bank import ANY, fold_case
 from convengine.engine.rules.verdict import (
     MATCHER_FAILED,
     NO_MATCHER,

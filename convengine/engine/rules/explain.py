@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any
 
 from convengine.engine.rules import exclusion
-from convengine.engine.rules.bank import TextBank, Triple
 from convengine.engine.rules.conditions import find_fault
 from convengine.engine.rules.listing import get_listing
+from convengine.engine.rules.text_bank import TextBank, Triple
 from convengine.engine.rules.verdict import ROW_INVALID
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows

@@ -176,7 +176,7 @@ class MatchTarget(Word):
 
 
 class RuleAction(Word):
-    """What a rule does when its condition holds. Labels and value grammars: `rules.vocabulary`."""
+    """What a rule does when its condition holds. Each has a module of its name in `rules.actions`."""
 
     SET_INTENT = "SET_INTENT", "Set intent"
     SET_STATE = "SET_STATE", "Set state"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from config_admin.validation.findings import Finding
-from config_admin.validation.run import check_row
+from config_admin.validation.save_checks import check_row
 from config_admin.validation.world import World
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot, Table

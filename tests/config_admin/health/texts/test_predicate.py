@@ -1,7 +1,7 @@
 import pytest
 
 from config_admin.health.texts.predicate import FITS, FITS_CASE, TextPredicate, find_text, includes, is_impossible
-from convengine.engine.rules.bank import CONTAINS, EXACT, REGEX, RULE_EXACT, STARTS_WITH
+from convengine.engine.rules.text_bank import CONTAINS, EXACT, REGEX, RULE_EXACT, STARTS_WITH
 
 
 def test_the_text_is_one_that_a_person_would_type() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from config_admin.tables.classifier.checks import list_sample_texts
-from convengine.engine.rules.bank import TextBank
+from convengine.engine.rules.text_bank import TextBank
 from tests.config_admin.validation.shop import CLASSIFIER, codes, list_messages
 
 OTHER = replace(CLASSIFIER, classifier_id=2, intent_code="ORDER_STATUS", rule_type="CONTAINS", pattern="where is")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from config_admin.validation.run import check_row
+from config_admin.validation.save_checks import check_row
 from convengine.engine.turn import rows
 from tests.config_admin.validation.shop import CANCEL, FAQ, WORLD, codes, list_messages, shop
 

@@ -5,7 +5,7 @@ from time import thread_time
 
 import pytest
 
-from config_admin.validation.run import check_delete, check_row, stale_edit
+from config_admin.validation.save_checks import check_delete, check_row, stale_edit
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot, Table
 from tests.cases import for_each

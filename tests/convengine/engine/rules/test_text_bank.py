@@ -3,9 +3,9 @@ import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convengine.engine.rules import bank as module
-from convengine.engine.rules.bank import TextBank, get_bank, matches_single
+from convengine.engine.rules import text_bank as module
 from convengine.engine.rules.patterns import compile_pattern
+from convengine.engine.rules.text_bank import TextBank, get_bank, matches_single
 from convengine.engine.text.compare import blank, norm
 
 
