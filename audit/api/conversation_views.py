@@ -127,7 +127,7 @@ class TurnTraceView(OwnScopeMixin, APIView):
     def get(self, request: Request, conversation_id: str, turn_no: str) -> Response:
         """One turn as steps with their stages, in the shape of the conversation's trace.
 
-        `turns` is empty for a turn of which no event was written.
+        `turns` is empty for a turn without written events.
         """
         key = parameters.get_conversation(request, conversation_id).pk
         wanted = parameters.parse_number(turn_no, "turnNo")

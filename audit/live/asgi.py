@@ -97,7 +97,7 @@ async def _send_frames(stream: Stream, send: Any) -> None:
     async for sent in stream.frames():
         taken = asyncio.ensure_future(send(_body_message(sent)))
         if not (await asyncio.wait({taken}, timeout=_PATIENCE))[0]:
-            # Its queue is dropped. If it reads after all, it is told to connect again.
+            # Its queue is dropped. If it reads after all, it gets the message to connect again.
             stream.reader.give_up()
             stream.hub.leave(stream.reader)
             await asyncio.wait_for(taken, _LAST_PATIENCE)

@@ -1,4 +1,4 @@
-"""Erasures: of which conversation, by whom, why."""
+"""Erasures: the conversation, who erased it, and why."""
 
 from django.db import models
 from django.utils import timezone

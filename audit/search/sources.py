@@ -70,7 +70,7 @@ def sql_condition(sql: str) -> RawSQL:
 
 @dataclass(frozen=True)
 class OrderedSource:
-    """Rows in the order of some columns, the last of which is their key."""
+    """Rows in the order of some columns; the last column is their key."""
 
     code: str
     column: str

@@ -29,7 +29,7 @@ class ChangeSet:
     id: UUID = field(default_factory=uuid4)
     #: Primary keys by table.
     touched: dict[str, set[Any]] = field(default_factory=dict)
-    #: Tables of which every row is compared.
+    #: Tables whose rows are all compared.
     touched_tables: set[str] = field(default_factory=set)
     #: Its release, once it is made.
     release: CeRelease | None = None
@@ -54,7 +54,7 @@ class ChangeSet:
         self.touched.setdefault(model._meta.db_table, set()).update(pk.to_python(value) for value in pks)
 
     def touch_table(self, model: type[models.Model]) -> None:
-        """Mark a table of which any row may have changed."""
+        """Mark a table where any row may have changed."""
         self.touched_tables.add(model._meta.db_table)
 
     @contextmanager

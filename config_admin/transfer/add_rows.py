@@ -35,7 +35,7 @@ class AddedRows:
 
 
 def add_rows(document: Document, *, author: str, reason: str) -> AddedRows:
-    """Add the rows of a document, none of which may exist by its name.
+    """Add the rows of a document. No row of these names may exist.
 
     Raises ImportRefused, and changes nothing, when one has an error or exists.
     """

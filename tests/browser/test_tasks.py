@@ -124,7 +124,7 @@ def test_an_intent_that_collects_two_fields_and_confirms(analyst: Visitor) -> No
     guide.save("a yes books")
     answer(guide, "DONE", "Your table is booked, {{ name }}.")
     guide.save("say that it is booked")
-    guide.did("Add the last answer. Nothing is told to be missing any more.")
+    guide.did("Add the last answer. The page reports nothing missing any more.")
 
     page.get_by_role("link", name="Try a conversation").first.click()
     for text in ("I would like to book a table", "4 guests, name: Anna", "yes please"):
@@ -200,7 +200,7 @@ def test_the_priority_of_two_rules_is_swapped(analyst: Visitor) -> None:
     rows = page.get_by_role("row").filter(has_text="tool_result.result.found is false")
     expect(rows.nth(0)).to_contain_text(first)
     guide.did(
-        "Open the intent. Its rules stand in the order in which they are tried; a lower priority goes first.",
+        "Open the intent. Its rules are listed in the order in which they are tried; a lower priority goes first.",
         rows.nth(1),
     )
 

@@ -1,4 +1,4 @@
-"""A rule's condition as alternatives of simple claims about a turn, each of which can be searched for.
+"""A rule's condition as alternatives of simple claims about a turn; each claim can be searched for.
 
 A claim only guides the search; the engine decides at the end whether a rule holds.
 """

@@ -142,7 +142,7 @@ def _list_values_of_size(literal: Json) -> Iterator[Json]:
 
 
 def _values_of_branching_path(claim: FactClaim, path: Path, literals: Sequence[Json] = ()) -> Iterator[Json]:
-    """For a path that branches: lists and objects of which some fulfil its filters."""
+    """For a path that branches: lists and objects where some elements fulfil its filters."""
     if path.definite:
         return
     for step in path.steps:

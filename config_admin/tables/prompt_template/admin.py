@@ -11,7 +11,7 @@ from convengine.server.admin_site.record_columns import excerpt_column
 
 @admin.register(CePromptTemplate)
 class PromptTemplateAdmin(ScopedAdmin):
-    """What a model is told, and what the user may do in a state. Of equals, the newest comes first."""
+    """The prompt of a model, and what the user may do in a state. Of equal rows, the newest comes first."""
 
     sections = (
         ("Where", ("response_type", "intent_code", "state_code")),

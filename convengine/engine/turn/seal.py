@@ -3,7 +3,7 @@
 A seal is one value beside the record. It holds the seal before it (as a hash), a salt, a digest for each group of what
 the turn left, and a mark of two bytes for each piece: digests say whether something was changed, marks say what.
 Digests are salted: once the salt is destroyed, nobody finds out by trying what was erased. Nothing here is a secret;
-whoever may write to the database could make another chain, which an anchor kept elsewhere finds.
+a person who may write to the database could make another chain; an anchor kept elsewhere reveals that.
 """
 
 import struct

@@ -47,7 +47,7 @@ def execute_all(statements: Sequence[Statement]) -> None:
             elif not all(execute(statement) or not statement.must_match for statement in statements):
                 raise StatementRefused
     except (DataError, IntegrityError) as error:
-        # A turn that lost its lease meets the record that whoever recovered the lease has left: a key taken twice.
+        # A turn that lost its lease meets the record of the call that recovered the lease: the key exists twice.
         raise StatementRefused from error
 
 

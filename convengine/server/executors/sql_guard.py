@@ -112,7 +112,7 @@ def judge(tree: "exp.Expr", dialect: str, rules: Allowed) -> None:
         if isinstance(node, exp.Select) and not node.expressions:
             raise SqlRefused("There is a SELECT without anything to select. Name the columns.")
         if isinstance(node, (exp.CTE, exp.Subquery)) and not isinstance(node.this, (exp.Query, exp.Table, exp.Join)):
-            raise SqlRefused(f"Only queries may stand in brackets or after WITH; {node.this.key.upper()} is none.")
+            raise SqlRefused(f"Brackets and WITH may contain only queries; {node.this.key.upper()} is not a query.")
         if isinstance(node, exp.Table):
             _judge_table(node, rules.tables)
     _judge_words(tree, dialect, rules)

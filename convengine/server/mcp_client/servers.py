@@ -56,7 +56,7 @@ class Worker:
         for close in self._closing:
             try:
                 asyncio.run_coroutine_threadsafe(_whole(close), self._loop).result(_LAST_WAIT)
-            except Exception:  # noqa: S112 - the process ends; whoever listens to a closed pipe ends by itself
+            except Exception:  # noqa: S112 - the process ends; a reader of a closed pipe ends by itself
                 continue
 
 

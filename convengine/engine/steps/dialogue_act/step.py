@@ -141,7 +141,7 @@ def _edits_a_field(session: Session, turn: Turn) -> bool:
 
 
 def _starts_over(session: Session, turn: Turn, resolved: ResolvedAct) -> bool:
-    """True when the act is RESET and the text confirms it, whoever found the act."""
+    """True when the act is RESET and the text confirms it, whether a pattern or a model found the act."""
     return (
         resolved.found.act is DialogueAct.RESET
         and resolved.regex.act is DialogueAct.RESET

@@ -60,7 +60,7 @@ def test_lists_have_their_shapes() -> None:
         ("SELECT a INTO b FROM c", "INTO is not allowed: SELECT … INTO writes a table. Take it out."),
         (
             "WITH d AS (DELETE FROM a RETURNING *) SELECT * FROM d",
-            "Only queries may stand in brackets or after WITH; DELETE is none.",
+            "Brackets and WITH may contain only queries; DELETE is not a query.",
         ),
         ("SELECT a FROM b FOR UPDATE", "LOCK is not allowed: FOR UPDATE and its kin lock rows. Take it out."),
         (
