@@ -74,6 +74,7 @@ def test_why_and_replay_of_the_readme_work_as_it_says(demo: Demo) -> None:
     assert printed[-1] == "equal"
 
 
+@pytest.mark.long
 def test_the_calls_by_thread_of_the_manual_tell_what_was_decided_and_why(demo: Demo) -> None:
     """Seed 004, "How to test"."""
     calls = f"CE_URL={demo.url} sh docs/try-sessions.sh"
@@ -115,6 +116,7 @@ def test_its_people_can_log_in_over_http(demo: Demo) -> None:
         assert (arrived.status, urllib.parse.urlsplit(arrived.url).path) == (200, "/admin/")
 
 
+@pytest.mark.long
 def test_a_second_server_on_another_port_works_on_the_same_data(demo: Demo) -> None:
     key, conversation = demo.facts()["api_key"], str(uuid.uuid4())
     demo.say("Hello", conversation)
@@ -166,6 +168,7 @@ def test_every_turn_of_the_demonstration_can_be_run_again(demo: Demo) -> None:
     assert set(printed.split()) == {"equal"}
 
 
+@pytest.mark.long
 def test_it_starts_again_quickly_and_knows_its_people_its_key_and_its_conversations(demo: Demo) -> None:
     before, port, conversation = demo.facts(), demo.running[0].port, str(uuid.uuid4())
     demo.say("Hello", conversation)

@@ -108,7 +108,7 @@ def test_replay_of_turns_before_and_after_an_edit_says_equal(two: list[Server]) 
     assert said.split() == ["equal", "equal"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_under_constant_editing_every_turn_answers_what_its_release_says_and_none_is_behind(two: list[Server]) -> None:
     """Edits by form and by raw SQL while four clients talk: an edit that was committed before a message is in it."""
     row, secret, over = hours(), make_key(), Event()
