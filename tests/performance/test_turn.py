@@ -51,7 +51,7 @@ def test_P8_an_ordinary_turn_asks_at_most_four_statements() -> None:
     assert work.pattern_sets > 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_P5_a_turn_does_the_same_work_with_10_000_rules_as_with_10() -> None:
     few = after_a_while(rules=10, patterns=10)
     many = after_a_while(rules=10_000, patterns=10)
@@ -93,6 +93,7 @@ def test_an_ordinary_turn_stores_less_than_20_KB() -> None:
     assert (count_stored_bytes(*_STORED_BY_TURNS) - before) / 4 < 20 * 1024
 
 
+@pytest.mark.long
 def test_an_edit_of_one_rule_among_5_000_stores_less_than_100_KB() -> None:
     worlds.load(rules=5_000, patterns=10)
     before = count_stored_bytes(*_STORED_BY_EDITS)

@@ -129,6 +129,7 @@ def test_rows_that_are_gone_are_not_offered(ada: Client) -> None:
     assert find(ada)["hits"] == []
 
 
+@pytest.mark.long
 def test_only_the_latest_are_kept_and_every_favourite(ada: Client) -> None:
     with change_set():
         stored = [make(m.CeRule) for _ in range(KEPT + 3)]

@@ -29,6 +29,7 @@ def test_with_one_it_gets_name_and_arguments(settings: Any, monkeypatch: pytest.
     assert sent == [(["summaries", "a", 1], {"retry": False})]
 
 
+@pytest.mark.long
 def test_one_that_is_out_of_reach_takes_nothing(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with_broker(settings, "redis://localhost:1/0")
     monkeypatch.setattr(worker.app.conf, "broker_url", "redis://localhost:1/0")

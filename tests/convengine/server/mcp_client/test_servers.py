@@ -201,6 +201,7 @@ def test_secrets_reach_the_process_and_the_deployments_own_variables_do_not(
     assert value(servers, row, "environment", name="CE_SECRET_KEY") == ""
 
 
+@pytest.mark.long
 def test_a_killed_process_leaves_no_server_behind() -> None:
     program = (
         "import sys, time; sys.path.insert(0, sys.argv[1])\n"
