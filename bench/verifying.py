@@ -38,7 +38,7 @@ def _verify(turns: int, seconds: float) -> int:
     started = time.perf_counter()
     report = verify_all.verify_all()
     took = time.perf_counter() - started
-    print(report.sentence())
+    print(report.summary())
     for one in report.findings[:5]:
         print(f"  {one}")
     limit = seconds * turns / 100_000
@@ -114,7 +114,7 @@ def _copies(template: dict[str, Any], conversations: int) -> None:
                 del values["history_id"]
                 # Sealed data names no conversation: digests and marks of the copies are those of the turn itself.
                 own = Seal(previous, seal.last_seq, seal.digests, seal.salt, seal.marks)
-                values["chain"], previous = own.packed(), own.hash(encode_frame(values))
+                values["chain"], previous = own.to_bytes(), own.hash(encode_frame(values))
                 records.append(CeConversationHistory(**values))
             more = {"conversation_id": key, "remote_jid": str(key), "chain_head": previous}
             rows.append(CeConversation(**{**row, **more, "last_turn_no": _TURNS_OF_A_CONVERSATION}))
