@@ -18,7 +18,7 @@ def snake(name: str) -> str:
 
 @pytest.mark.parametrize(("topic", "module", "name"), STEPS)
 def test_a_step_is_found_by_its_name(topic: str, module: str, name: str) -> None:
-    # A small step stands in the module of a larger one of its topic, or all of them in `step`.
+    # A small step is in the module of a larger one of its topic, or all of them are in `step`.
     assert module in {"step"} | {snake(other) for owner, _, other in STEPS if owner == topic}
     if [owner for owner, _, _ in STEPS].count(topic) == 1:
         assert module == "step"

@@ -134,7 +134,7 @@ def test_what_was_erased_or_redacted_breaks_no_account(stage: Stage, payload: Ma
         assert all(narrate(event(stage, **said)))
 
 
-#: Stages that no shared world reaches, with what is told of them.
+#: Stages that no shared world reaches, with their sentences.
 CASES: list[tuple[Stage, dict[str, Any], str]] = [
     (AUDIT_EVENT_LOST, {"stage": "SET_JSON", "reason": "too large"},
      "The database rejected the event SET_JSON: too large; it is missing from the audit trail."),

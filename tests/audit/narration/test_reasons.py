@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 
 def read_reasons(caller: Caller) -> dict[str, Reason]:
-    """What is told of the first turn, by what it is about."""
+    """The reasons of the first turn, by their subject."""
     events = list(expand_events(read_turns(uuid.UUID(caller.conversation_id), [1])))
     return {reason.subject: reason for reason in list_reasons(events)}
 

@@ -1,4 +1,4 @@
-"""Edits are judged together, as forms would judge each of them, and what others did meanwhile is told first."""
+"""Edits are checked together, as forms check each of them. Changes of other people are reported first."""
 
 from typing import Any
 

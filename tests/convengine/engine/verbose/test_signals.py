@@ -72,7 +72,7 @@ def test_a_rule_that_matched_tells_its_action_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("payload", "told"),
+    ("payload", "expected"),
     [
         ({"candidates": [], "cut": {"SCOPE_INTENT": 5, "PHASE": 2}}, True),
         ({"candidates": []}, True),
@@ -81,8 +81,8 @@ def test_a_rule_that_matched_tells_its_action_too() -> None:
         ({"ruleId": 3, "reason": "TYPE_CONDITION_NOT_MET"}, False),
     ],
 )
-def test_that_no_rule_matched_is_told_only_where_none_was_eligible(payload: dict[str, Any], told: bool) -> None:
-    assert bool(list_heard_signals(RULE_NO_MATCH, "RulesStep", **payload)) is told
+def test_that_no_rule_matched_is_told_only_where_none_was_eligible(payload: dict[str, Any], expected: bool) -> None:
+    assert bool(list_heard_signals(RULE_NO_MATCH, "RulesStep", **payload)) is expected
 
 
 def test_a_tool_of_another_place_is_told_as_an_error() -> None:

@@ -6,7 +6,7 @@ from convengine.server.templatetags.error_summary import form_error_summary, sum
 
 
 class Booking(forms.Form):
-    """Two fields, one of which is a number."""
+    """A number field and a text field."""
 
     guests = forms.IntegerField(label="Guests", error_messages={"invalid": "Enter a whole number. Digits only."})
     name = forms.CharField(label="Name")

@@ -306,7 +306,7 @@ def test_a_reset_that_the_words_bear_out_resets_whoever_saw_it_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "exception", "told"),
+    ("answer", "exception", "expected"),
     [
         pytest.param("sure thing", "InvalidJson", True, id="DA_V19-no JSON"),
         pytest.param(OUT, "LlmTimeout", False, id="DA_V20-a time-out"),
@@ -316,13 +316,13 @@ def test_a_reset_that_the_words_bear_out_resets_whoever_saw_it_first() -> None:
         pytest.param({"confidence": 1}, "UnknownDialogueAct", True, id="no act"),
     ],
 )
-def test_an_answer_that_cannot_be_used_leaves_the_patterns(answer: Any, exception: str, told: bool) -> None:
+def test_an_answer_that_cannot_be_used_leaves_the_patterns(answer: Any, exception: str, expected: bool) -> None:
     session, turn, model = run_model("walk me through", answer)
 
     assert read_result(session) == ("NEW_REQUEST", 0.70, "REGEX_FALLBACK")
     assert payload(turn, "DIALOGUE_ACT_LLM_ERROR")["exception"] == exception
     assert stages(turn).count("DIALOGUE_ACT_LLM_ERROR") == 1
-    assert ("DIALOGUE_ACT_LLM_OUTPUT" in stages(turn)) is told
+    assert ("DIALOGUE_ACT_LLM_OUTPUT" in stages(turn)) is expected
     assert len(model.requests) == 1
 
 
