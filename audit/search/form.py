@@ -93,7 +93,7 @@ class FindForm(forms.Form):
             self.fields[name].widget.input_type = "text"
 
     @property
-    def asked(self) -> Mapping[str, str]:
+    def filled_filters(self) -> Mapping[str, str]:
         """The filled filters, without blank and default ones."""
         given = {name: str(self.data.get(name, "")).strip() for name in self.fields}
         return {name: text for name, text in given.items() if text and (name, text) != ("show", TURNS)}

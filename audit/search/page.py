@@ -38,15 +38,15 @@ def find_page(request: HttpRequest) -> HttpResponse:
     form = FindForm(request.GET)
     if request.method != "POST" and any(not text for text in request.GET.values()):
         # Empty filters are not part of the address.
-        return HttpResponseRedirect(_address(request, form.asked))
-    save = saved.SaveForm(request.user, form.asked)
+        return HttpResponseRedirect(_address(request, form.filled_filters))
+    save = saved.SaveForm(request.user, form.filled_filters)
     if request.method == "POST":
         if "delete" in request.POST:
             return _delete_search(request, form)
-        save = saved.SaveForm(request.user, form.asked, request.POST)
+        save = saved.SaveForm(request.user, form.filled_filters, request.POST)
         if form.is_valid() and save.is_valid():
             messages.success(request, f"The search is saved as “{save.save().name}”.")
-            return HttpResponseRedirect(_address(request, form.asked))
+            return HttpResponseRedirect(_address(request, form.filled_filters))
     return TemplateResponse(request, "audit/find.html", _page_context(request, form, save))
 
 
@@ -57,22 +57,22 @@ def _page_context(request: HttpRequest, form: FindForm, save: saved.SaveForm) ->
         "title": "Find",
         "form": form,
         "groups": [(title, [form[name] for name in names]) for title, names in GROUPS],
-        "more_open": any(name in form.asked for _, names in GROUPS[1:] for name in names) or bool(form.errors),
+        "more_open": any(name in form.filled_filters for _, names in GROUPS[1:] for name in names) or bool(form.errors),
         "asked": [
             (form[name].label, _describe_value(form, name), _address_without(request, form, name))
-            for name in form.asked
+            for name in form.filled_filters
         ],
         "suggestions": suggest_values(),
         "save": save,
         "kept": [(one, saved.may_delete_search(request.user, one), one.owner_id == request.user.pk) for one in kept],
-        "here": _address(request, form.asked),
+        "here": _address(request, form.filled_filters),
     }
     return context | (_results_context(request, form) if form.is_valid() else {})
 
 
 def _results_context(request: HttpRequest, form: FindForm) -> dict[str, Any]:
     search = form.search()
-    log_access(request, CeAccessLog.Kind.SEARCH, search=urlencode(form.asked))
+    log_access(request, CeAccessLog.Kind.SEARCH, search=urlencode(form.filled_filters))
     at = request.GET.get(CURSOR, "")
     cursor = Cursor.read(at)
     found = find_turns(search, cursor, SIZE)
@@ -91,27 +91,27 @@ def _page_links(request: HttpRequest, form: FindForm, found: TurnPage) -> Mappin
     """The addresses of the next and previous page, or blank."""
 
     def build_link(cursor: Cursor | None) -> str:
-        return _address(request, {**form.asked, CURSOR: str(cursor)}) if cursor else ""
+        return _address(request, {**form.filled_filters, CURSOR: str(cursor)}) if cursor else ""
 
     return {
         "older": build_link(found.older),
         "newer": build_link(found.newer),
         "look_further": build_link(found.further),
-        "newest": _address(request, form.asked),
+        "newest": _address(request, form.filled_filters),
     }
 
 
 def _describe_value(form: FindForm, name: str) -> str:
     """The value of a filter in words."""
     choices = dict(getattr(form.fields[name], "choices", ()))
-    text = str(choices.get(form.asked[name], form.asked[name]))
+    text = str(choices.get(form.filled_filters[name], form.filled_filters[name]))
     return text.replace("T", " ") if name in TIMES else text
 
 
 def _address_without(request: HttpRequest, form: FindForm, name: str) -> str:
     """The search without one filter. The row and its table belong together."""
     gone = {"table", "row"} if name in ("table", "row") else {name}
-    return _address(request, {key: text for key, text in form.asked.items() if key not in gone})
+    return _address(request, {key: text for key, text in form.filled_filters.items() if key not in gone})
 
 
 def _address(request: HttpRequest, asked: Mapping[str, str]) -> str:
@@ -124,7 +124,7 @@ def _delete_search(request: HttpRequest, form: FindForm) -> HttpResponse:
         messages.success(request, f"The search “{gone.name}” was deleted.")
     else:
         messages.error(request, "This search does not exist any more, or belongs to someone else.")
-    return HttpResponseRedirect(_address(request, form.asked))
+    return HttpResponseRedirect(_address(request, form.filled_filters))
 
 
 def suggest_values() -> Mapping[str, Sequence[str]]:

@@ -204,7 +204,7 @@ def _ask_model(session: Session, turn: Turn, choices: Sequence[Mapping[str, Json
         Question(
             "COLLISION",
             prompts.system,
-            prompts.asked,
+            prompts.user_with_hint,
             context=session.context,
             stages=_STAGES,
             audit_payload={

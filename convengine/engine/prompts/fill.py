@@ -26,7 +26,7 @@ class FilledPrompts:
     hint: str = ""
 
     @property
-    def asked(self) -> str:
+    def user_with_hint(self) -> str:
         """The user prompt followed by the hint."""
         return "\n\n".join(part for part in (self.user, self.hint) if not blank(part))
 

@@ -229,7 +229,7 @@ def _build_question(row: Response, template: PromptTemplate, session: Session, t
     return Question(
         "RESPONSE_JSON" if is_json else "RESPONSE_TEXT",
         prompts.system,
-        prompts.asked,
+        prompts.user_with_hint,
         context=_build_model_context(session),
         json_schema=schema,
         want_json=is_json,

@@ -17,14 +17,14 @@ def test_names_are_filled_in_and_the_users_own_brackets_stay() -> None:
     done, _ = fill()
 
     assert done == FilledPrompts("Be brief.", "Q: what is {{x}}?")
-    assert done.asked == done.user
+    assert done.user_with_hint == done.user
 
 
 def test_the_hint_comes_after_the_user_prompt_with_its_names_filled_in() -> None:
     done, _ = fill(hint="Name {{ amount }}.")
 
     assert done == FilledPrompts("Be brief.", "Q: what is {{x}}?", "Name 7.")
-    assert done.asked == "Q: what is {{x}}?\n\nName 7."
+    assert done.user_with_hint == "Q: what is {{x}}?\n\nName 7."
 
 
 def test_a_prompt_may_show_the_hint_itself() -> None:
