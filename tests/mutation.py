@@ -2,8 +2,9 @@
 
 `make mutation` makes the faults of `mutations.json`, one at a time, in a copy of the tree. They are found by function
 and statement, so that they outlive a move of their module; a statement that was reworded is found by likeness, and one
-that is gone is replaced by the next of the reserve. `--draw SEED` draws others. Which test executes which line is known
-from one run of the tests under coverage.
+that is gone is replaced by the next of the reserve. `--draw SEED` draws others. The tests of the module and of its
+folder are tried first, as they are quick. What they do not catch is tried with every test that executes the line, known
+from one run of all tests under coverage (hours; `--near` leaves it out).
 """
 
 import argparse
@@ -182,19 +183,39 @@ def tests_of(mutation: Mutation) -> list[str]:
     return sorted(tests - {"", *FAILED_BEFORE.read_text().splitlines()})
 
 
+def nearest_tests(mutation: Mutation) -> list[str]:
+    """The test file of the module, where it has one, then the folder of tests that mirrors the module's folder."""
+    source = Path(mutation.file)
+    folder = Path("tests") / source.parent
+    while not (ROOT / folder).is_dir():
+        folder = folder.parent
+    own = folder / f"test_{source.stem}.py"
+    return [str(path) for path in (own, folder) if (ROOT / path).exists()]
+
+
 def judge(mutation: Mutation, tests: list[str], tree: Path) -> str:
-    """The first test that fails with the fault, or nothing."""
+    """The first of these tests that fails with the fault, or nothing."""
     (wanted := tree / "var" / "wanted").write_text("\n".join(tests))
+    return _first_failure(mutation, sorted({test.partition("::")[0] for test in tests}), tree, str(wanted))
+
+
+def _first_failure(mutation: Mutation, paths: list[str], tree: Path, wanted: str = "") -> str:
     source = (tree / mutation.file).read_bytes()
-    (tree / mutation.file).write_bytes(mutation.apply(source))
-    done = _run(tree, (*PYTEST, "-x", *{test.partition("::")[0] for test in tests}), MUTATION_TESTS=str(wanted))
-    (tree / mutation.file).write_bytes(source)
-    if done.returncode == 0:
-        return ""
-    failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
-    if failed and _run(tree, (*PYTEST, failed[1])).returncode:  # It fails without the fault, too.
-        return judge(mutation, [test for test in tests if test != failed[1]], tree)
-    return failed[1] if failed else f"pytest ended with {done.returncode}"
+    passed_over: list[str] = []
+    while True:
+        (tree / mutation.file).write_bytes(mutation.apply(source))
+        skip = [f"--deselect={test}" for test in passed_over]
+        done = _run(tree, (*PYTEST, "-x", *skip, *paths), MUTATION_TESTS=wanted)
+        (tree / mutation.file).write_bytes(source)
+        # 5: no test was left to run.
+        if done.returncode in (0, 5):
+            return ""
+        failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
+        if not failed:
+            return f"pytest ended with {done.returncode}"
+        if not _run(tree, (*PYTEST, failed[1])).returncode:
+            return failed[1]
+        passed_over.append(failed[1])  # It fails without the fault, too.
 
 
 def _run(tree: Path, arguments: tuple[str, ...], **environment: str) -> "subprocess.CompletedProcess[str]":
@@ -220,7 +241,7 @@ def pytest_runtest_logreport(report: Any) -> None:
 
 
 def pytest_collection_modifyitems(items: list[Any]) -> None:
-    if "MUTATION_TESTS" in os.environ:
+    if os.environ.get("MUTATION_TESTS"):
         wanted = set(Path(os.environ["MUTATION_TESTS"]).read_text().splitlines())
         items[:] = [item for item in items if item.nodeid in wanted]
 
@@ -230,30 +251,42 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("--draw", type=int, metavar="SEED", help="draw other faults, and end")
     parser.add_argument("--reuse", action="store_true", help="take the lines of the tests from the last run")
+    parser.add_argument("--near", action="store_true", help="try the tests of the module and its folder only")
     parser.add_argument("--all", action="store_true", help="make the faults of the reserve too")
     options = parser.parse_args()
     if options.draw is not None:
         DRAWN.write_text(json.dumps(draw(options.draw), indent=2) + "\n")
         return 0
     every = list_mutations()
-    located = [found for drawn in json.loads(DRAWN.read_text()) if (found := locate(drawn, every))]
+    located = [match for drawn in json.loads(DRAWN.read_text()) if (match := locate(drawn, every))]
     chosen = located if options.all else located[:COUNT]
-    if not options.reuse:
-        collect_contexts({mutation.file for mutation, _ in chosen})
-    caught = 0
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"
         shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".venv", ".git", "var", ".mypy_cache"), symlinks=True)
         (tree / "var").mkdir()
+        uncaught = []
         for mutation, likeness in chosen:
-            tests = tests_of(mutation)
-            failing = judge(mutation, tests, tree) if tests else ""
-            caught += bool(failing)
-            print(f"{mutation.file}:{mutation.line} in {mutation.function} ({likeness:.2f} like what was drawn)")
-            print(f"    {mutation.kind} → {mutation.text}")
-            print(f"    {len(tests)} tests: {'caught by ' + failing if failing else 'NOT CAUGHT'}", flush=True)
-    print(f"{caught} of {len(chosen)} caught")
+            failing = _first_failure(mutation, nearest_tests(mutation), tree)
+            _print_result(mutation, likeness, failing, "no test of its folder")
+            if not failing:
+                uncaught.append((mutation, likeness))
+        if uncaught and not options.near:
+            if not options.reuse:
+                collect_contexts({mutation.file for mutation, _ in uncaught})
+            for mutation, likeness in list(uncaught):
+                tests = tests_of(mutation)
+                failing = judge(mutation, tests, tree) if tests else ""
+                _print_result(mutation, likeness, failing, f"none of {len(tests)} tests")
+                if failing:
+                    uncaught.remove((mutation, likeness))
+    print(f"{len(chosen) - len(uncaught)} of {len(chosen)} caught")
     return 0 if len(chosen) >= COUNT else 1
+
+
+def _print_result(mutation: Mutation, likeness: float, failing: str, otherwise: str) -> None:
+    print(f"{mutation.file}:{mutation.line} in {mutation.function} ({likeness:.2f} like what was drawn)")
+    print(f"    {mutation.kind} → {mutation.text}")
+    print(f"    caught by {failing}" if failing else f"    caught by {otherwise}", flush=True)
 
 
 if __name__ == "__main__":
