@@ -1,6 +1,7 @@
 """Statements that are built first and executed together, in one transaction (R23, R78)."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,10 +42,11 @@ def execute_all(statements: Sequence[Statement]) -> None:
     PostgreSQL gets them as one statement: one round trip instead of one for each.
     """
     try:
+        if dialect().vendor == "postgresql":
+            _execute_in_one_statement(statements)
+            return
         with transaction.atomic():
-            if dialect().vendor == "postgresql":
-                _execute_in_one_statement(statements)
-            elif not all(execute(statement) or not statement.must_match for statement in statements):
+            if not all(execute(statement) or not statement.must_match for statement in statements):
                 raise StatementRefused
     except (DataError, IntegrityError) as error:
         # A turn that lost its lease meets the record of the call that recovered the lease: the key exists twice.
@@ -52,14 +54,13 @@ def execute_all(statements: Sequence[Statement]) -> None:
 
 
 def _execute_in_one_statement(statements: Sequence[Statement]) -> None:
-    """All statements as one, which counts the rows of those that must match one."""
+    """All statements as one, which is a transaction of its own and fails when one that must match a row does not."""
     parts, counts, params = [], ["1"], []
     for number, statement in enumerate(statements):
         parts.append(f"s{number} AS ({statement.sql}{' RETURNING 1' * statement.must_match})")
         params += [storable(value) if isinstance(value, str) else value for value in statement.params]
         if statement.must_match:
-            counts.append(f"(SELECT count(*) FROM s{number})")
-    with connection.cursor() as cursor:
+            counts.append(f"ce_require_match((SELECT count(*) FROM s{number}))")
+    inside_another = transaction.atomic() if connection.in_atomic_block else nullcontext()
+    with inside_another, connection.cursor() as cursor:
         cursor.execute(f"WITH {', '.join(parts)} SELECT {', '.join(counts)}", params)
-        if not all(cursor.fetchone()):
-            raise StatementRefused
