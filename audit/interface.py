@@ -4,6 +4,8 @@ from audit.access_log import write
 from audit.feedback.row_ratings import rate_row
 from audit.live import asgi, publish
 from audit.record import writer
+from audit.record.model_calls import has_model_call, sum_cost
+from audit.record.queries import read_last_seq
 from audit.record.row_usage import count_row_usage
 from audit.record.session_trail import list_deciding_rows, list_moves
 from audit.record.step_timeline import build_graphs, read_turn_trace
@@ -19,6 +21,9 @@ class _TurnReader:
     list_moves = staticmethod(list_moves)
     list_deciding_rows = staticmethod(list_deciding_rows)
     count_row_usage = staticmethod(count_row_usage)
+    read_last_seq = staticmethod(read_last_seq)
+    has_model_call = staticmethod(has_model_call)
+    sum_cost = staticmethod(sum_cost)
     rate_row = staticmethod(rate_row)
 
 

@@ -79,7 +79,7 @@ def sum_cost(conversation_id: str) -> float:
     return float(sum(cost for cost in calls.values_list("cost", flat=True) if cost))
 
 
-def asked_for(turn_id: str, conversation_id: str, purposes: Sequence[str]) -> bool:
+def has_model_call(turn_id: str, conversation_id: str, purposes: Sequence[str]) -> bool:
     """True when the log has a call of the turn for one of these purposes."""
     calls = CeLlmCallLog.objects.filter(conversation_id=conversation_id, turn_id=turn_id, purpose__in=purposes)
     return calls.exists()

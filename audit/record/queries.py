@@ -248,6 +248,12 @@ def read_turn_page(
     return rows[:size], len(rows) > size
 
 
+def read_last_seq(conversation_id: str, turn_no: int | None) -> int:
+    """The number of the last event of a turn, or outside of turns; 0 when there is none."""
+    events = CeAudit.objects.filter(conversation_id=conversation_id, turn_no=turn_no)
+    return events.order_by("-seq").values_list("seq", flat=True).first() or 0
+
+
 def newest_turn_numbers(conversation_id: uuid.UUID, before: int | None, size: int) -> list[int]:
     """The numbers of up to `size` turns before `before`, oldest first."""
     found = CeConversationHistory.objects.filter(conversation_id=conversation_id)

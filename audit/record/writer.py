@@ -119,11 +119,6 @@ def turns_leave(keys: Sequence[int]) -> None:
     cuts.turns_leave(keys)
 
 
-def sum_cost(conversation_id: str) -> float:
-    """The cost of a conversation's logged model calls."""
-    return model_calls.sum_cost(conversation_id)
-
-
 def append(
     conversation_id: str | uuid.UUID,
     turn_id: uuid.UUID | None,
@@ -148,12 +143,6 @@ def append(
     links.add_events(new_events, now, config_version, sealed=not of_dead_turn)
 
 
-def last_seq(conversation_id: str, turn_no: int | None) -> int:
-    """The number of the last event of a turn, or outside of turns; 0 when there is none."""
-    events = CeAudit.objects.filter(conversation_id=conversation_id, turn_no=turn_no)
-    return events.order_by("-seq").values_list("seq", flat=True).first() or 0
-
-
 def outside(events: Sequence[tuple[str, Stage, Mapping[str, Any]]], now: datetime, config_version: int | None) -> None:
     """Store events (conversation, stage, payload) that belong to no turn, each after those of its conversation.
 
@@ -161,11 +150,6 @@ def outside(events: Sequence[tuple[str, Stage, Mapping[str, Any]]], now: datetim
     """
     new_events = [links.NewEvent(uuid.UUID(str(key)), str(stage), payload) for key, stage, payload in events]
     links.add_events(new_events, now, config_version)
-
-
-def asked_for(turn_id: str, conversation_id: str, purposes: Sequence[str]) -> bool:
-    """True when a model was called for one of these purposes in a turn, or after it."""
-    return model_calls.asked_for(turn_id, conversation_id, purposes)
 
 
 def _rows(turn: Turn, after_seq: int, *, every: bool = False) -> list[AuditRow]:

@@ -22,7 +22,7 @@ from config_admin.form_save.request_change_set import describe_new_release as to
 from config_admin.form_save.request_change_set import record_request
 from config_admin.releases.content import control_plane
 from config_admin.snapshot.compile import row_of
-from config_admin.transfer.add_rows import ImportRefused, add_rows
+from config_admin.transfer.apply_import import ImportRefused, add_rows
 from config_admin.workplace.intent_overview import describe_row
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
@@ -223,8 +223,9 @@ def _store_flow(request: HttpRequest, wanted: FlowRequest) -> list[str]:
             messages.success(request, told_release())
     except ImportRefused as refused:
         return [
-            f"{table_label(one.table)}: {column_label(one.table, one.field or '')}: {one.message}"
-            for one in refused.findings
+            f"{table_label(error.finding.table)}: {column_label(error.finding.table, error.finding.field or '')}: "
+            f"{error.finding.message}"
+            for error in refused.plan.errors
         ]
     return []
 

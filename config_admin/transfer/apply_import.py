@@ -1,6 +1,8 @@
 """Import a document as one release, or not at all (R76)."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import DatabaseError
 
@@ -9,8 +11,9 @@ from config_admin.releases.change_set import change_set
 from config_admin.releases.changes import Author
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
-from config_admin.transfer.document import Document
-from config_admin.transfer.import_plan import Plan, Progress, ignore_progress, plan_import
+from config_admin.transfer.document import Document, FileRow, Mode
+from config_admin.transfer.import_plan import LocatedFinding, Plan, Progress, ignore_progress, plan_import
+from config_admin.validation.findings import Finding, Severity
 
 
 class ImportRefused(ValueError):
@@ -63,3 +66,27 @@ def _apply_plan(found: Plan, author: Author, reason: str, rest: bool, progress: 
         restore_rows(found.placed.wanted, checked=False)
     progress("written", count, count)
     return ImportResult(found, change.release)
+
+
+def add_rows(tables: Mapping[str, Sequence[Mapping[str, Any]]], *, author: str, reason: str) -> ImportResult:
+    """Import rows that the product ships, as new rows. Raises ImportRefused when one exists already."""
+    located_rows = {
+        table: [FileRow(row, f"{table} row {number}") for number, row in enumerate(rows, 1)]
+        for table, rows in tables.items()
+    }
+    with change_set(Origin.IMPORT, author, reason):
+        result = import_document(Document(located_rows, Mode.ADD), author=author, reason=reason)
+        result.plan.findings.extend(_find_existing_rows(result.plan))
+        if result.plan.is_refused:
+            raise ImportRefused(result.plan)
+    return result
+
+
+def _find_existing_rows(plan: Plan) -> Iterator[LocatedFinding]:
+    """An error for each row that would change an existing one."""
+    for table, rows in plan.differences.items():
+        for row in rows:
+            if row.before is not None:
+                message = f"Row {row.pk} already has this name. Choose another name."
+                finding = Finding("DUPLICATE", Severity.ERROR, table, row.pk, None, message)
+                yield LocatedFinding(f"{table} {row.pk}", finding)

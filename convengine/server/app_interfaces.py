@@ -84,17 +84,8 @@ class TurnLog(Protocol):
     ) -> None:
         """Store events (conversation, stage, payload) of no turn. Needs an open transaction."""
 
-    def last_seq(self, conversation_id: str, turn_no: int | None, /) -> int:
-        """The number of the last event of a turn; 0 without events."""
-
     def pieces(self, conversation_id: str, turn_id: uuid.UUID, turn_no: int, /) -> tuple[int, Pieces]:
         """What is stored of a dead turn, as its seal covers it, and the number of its last event."""
-
-    def asked_for(self, turn_id: str, conversation_id: str, purposes: Sequence[str], /) -> bool:
-        """True when a model was asked for one of these purposes in a turn, or after it."""
-
-    def sum_cost(self, conversation_id: str, /) -> float:
-        """The cost of the logged model calls of a conversation."""
 
     def turns_removed_before(self, before: datetime, /) -> None:
         """Note that older turns and sessions are removed."""
@@ -183,6 +174,15 @@ class TurnReader(Protocol):
 
     def count_row_usage(self, rows: Sequence[tuple[str, str]], since: datetime, /) -> dict[tuple[str, str], RowUsage]:
         """How often rows (table, key) decided turns since then."""
+
+    def read_last_seq(self, conversation_id: str, turn_no: int | None, /) -> int:
+        """The number of the last event of a turn; 0 without events."""
+
+    def has_model_call(self, turn_id: str, conversation_id: str, purposes: Sequence[str], /) -> bool:
+        """True when a model was called for one of these purposes in a turn, or after it."""
+
+    def sum_cost(self, conversation_id: str, /) -> float:
+        """The cost of the logged model calls of a conversation."""
 
     def rate_row(self, table: str, pk: str, /) -> RowRating | None:
         """The feedback on a row's answers; null without any."""

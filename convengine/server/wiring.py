@@ -22,7 +22,7 @@ from convengine.engine.turn.ports import Clock, ConversationPort, LikenessPort, 
 from convengine.engine.turn.recording import Tape
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.verbose import VerboseLine, VerboseListener
-from convengine.server.app_interfaces import turn_log
+from convengine.server.app_interfaces import turn_reader
 from convengine.server.deployment import conf
 from convengine.server.executions.book import Executions
 from convengine.server.executors.port import BuiltInTools
@@ -56,7 +56,7 @@ def model() -> ModelPort:
 
 def make_model_client(found: Connections) -> OpenAiModel:
     """The models behind these connections. A waiting turn holds no database connection."""
-    return OpenAiModel(found, _release_connections, lambda conversation: turn_log().sum_cost(conversation))
+    return OpenAiModel(found, _release_connections, lambda conversation: turn_reader().sum_cost(conversation))
 
 
 def _release_connections() -> None:

@@ -3,6 +3,8 @@
 from typing import Any
 
 from config_admin import models as m
+from config_admin.releases.diff import differences
+from config_admin.releases.queries import release_of
 
 SCOPE = {"intent_code": "LOAN", "state_code": "COLLECT"}
 SCHEMA = {"type": "object", "properties": {"amount": {"type": "number"}}}
@@ -80,3 +82,9 @@ def rules(count: int) -> list[m.CeRule]:
         )
         for number in range(count)
     ]
+
+
+def changed_rows(config_version: int) -> list[tuple[str, Any]]:
+    """Table and key of each row that a release changed."""
+    changes = differences(release_of(config_version).parent_id or 0, config_version)
+    return [(table, row.pk) for table, rows in changes.items() for row in rows]

@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 from django.db import connection, transaction
 
-from config_admin.transfer.add_rows import add_rows
+from config_admin.transfer.apply_import import add_rows
 from convengine.server import wiring
 from convengine.server.extensions import registry as registered
 from convengine.server.extensions.registry import Registry

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from config_admin.transfer.add_rows import add_rows
-from config_admin.transfer.apply_import import import_document
+from config_admin.transfer.apply_import import add_rows, import_document
 from config_admin.transfer.files import JSON, YAML, export_configuration, read_bytes
 from tests.config_admin.transfer.conftest import delete_all_rows
 from tests.demo.conftest import CONFIGURATION

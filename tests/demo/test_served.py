@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from config_admin.models import CeResponse
-from config_admin.transfer.add_rows import add_rows
+from config_admin.transfer.apply_import import add_rows
 from tests.api import make_key
 from tests.demo.conftest import CONFIGURATION
 from tests.demo.test_readme import TOUR, fits

@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand
 
 from config_admin.management.commands.serve import become_server, jobs_in_server, need_port
 from config_admin.models import CeIntent
-from config_admin.transfer.add_rows import add_rows
+from config_admin.transfer.apply_import import add_rows
 from convengine.server import wiring
 from convengine.server.api.models import CeApiKey
 

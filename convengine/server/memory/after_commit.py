@@ -19,7 +19,7 @@ from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.server import wiring
-from convengine.server.app_interfaces import turn_log
+from convengine.server.app_interfaces import turn_log, turn_reader
 from convengine.server.database.dialect import dialect
 from convengine.server.database.statements import Statement, StatementRefused, execute_all
 from convengine.server.jobs.background import background
@@ -45,7 +45,7 @@ def write_summaries(conversation_id: str, turn_no: int) -> None:
     again = rebuild_turn(conversation_id)
     if again is None or again.turn.turn_no != turn_no or not is_due(again.session, again.turn):
         return
-    if turn_log().asked_for(again.turn.turn_id, conversation_id, PURPOSES):
+    if turn_reader().has_model_call(again.turn.turn_id, conversation_id, PURPOSES):
         return
     _write_summaries(again.turn, again.row, again.session)
 

@@ -18,7 +18,7 @@ from convengine.engine.turn.stage import find_stage
 from convengine.engine.turn.trail import AuditEvent, Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.server import wiring
-from convengine.server.app_interfaces import configuration, turn_log
+from convengine.server.app_interfaces import configuration, turn_reader
 from convengine.server.database.clock import TurnClock, database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
@@ -104,5 +104,5 @@ def _rebuild_session(row: Conversation, record: CeConversationHistory, loaded: L
 
 def _stored_events(record: CeConversationHistory, session: Session) -> list[AuditEvent]:
     """Stands for the stored events; only their number counts."""
-    last = turn_log().last_seq(str(record.conversation_id), record.turn_no)
+    last = turn_reader().read_last_seq(str(record.conversation_id), record.turn_no)
     return [AuditEvent(seq, "", {}, session, None, 0.0) for seq in range(1, last + 1)]

@@ -7,7 +7,7 @@ import pytest
 from config_admin.flows.flows import Flow, FlowRequest, RequestedField, document, make_pattern
 from config_admin.models import CeMcpTool
 from config_admin.releases.change_set import change_set
-from config_admin.transfer.add_rows import add_rows
+from config_admin.transfer.apply_import import add_rows
 from convengine.engine.rules.patterns import compile_pattern
 from tests.api import Caller
 

@@ -5,9 +5,8 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.test import Client
 
 from config_admin import models as m
-from config_admin.releases.revisions import revisions
 from tests.config_admin.admin.pages import a_response, address, newest, read_message
-from tests.config_admin.builders import make
+from tests.config_admin.builders import changed_rows, make
 
 pytestmark = pytest.mark.django_db
 
@@ -65,7 +64,7 @@ def test_many_are_deleted_as_one_release(ada: Client) -> None:
     assert "Delete 3 answers?" in " ".join(asked.content.decode().split())
     ada.post(address(m.CeResponse), data | {"post": "yes", "reason": "Spring cleaning"})
 
-    assert len(revisions(newest().pk)) == 3
+    assert len(changed_rows(newest().pk)) == 3
     assert newest().reason == "Spring cleaning"
 
 
@@ -76,4 +75,4 @@ def test_a_tool_takes_its_statement_along(ada: Client) -> None:
     ada.post(address(m.CeMcpTool, "delete", row.tool_id), {"post": "yes", "reason": "Because"})
 
     assert "1 database tool" in page
-    assert [change.table_name for change in revisions(newest().pk)] == ["ce_mcp_tool", "ce_mcp_db_tool"]
+    assert [table for table, _ in changed_rows(newest().pk)] == ["ce_mcp_tool", "ce_mcp_db_tool"]

@@ -12,9 +12,8 @@ from django.test import Client
 from config_admin import models as m
 from config_admin.form_save.edit_conflict import CHOICE, TEXT
 from config_admin.releases.change_set import change_set
-from config_admin.releases.revisions import revisions
 from tests.config_admin.admin.pages import a_response, address, fill, form_of, newest, send_again
-from tests.config_admin.builders import SCHEMA, make
+from tests.config_admin.builders import SCHEMA, changed_rows, make
 
 pytestmark = pytest.mark.django_db
 TEXT_CHOICE = f"{CHOICE}exact_text"
@@ -70,7 +69,7 @@ def test_fields_that_one_side_changed_are_merged_by_themselves(ada: Client, ben:
     assert (now.exact_text, now.priority, now.enabled) == ("Call us now.", 20, False)
     assert newest().parent_id == before.pk
     assert newest().reason == f"Shorter (combined with the change of ben, release {before.pk})"
-    assert [change.row_pk for change in revisions(newest().pk)] == [row.pk]
+    assert changed_rows(newest().pk) == [("ce_response", row.pk)]
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.test import Client
 
 from config_admin import models as m
-from config_admin.releases.revisions import revisions
 from tests.config_admin.admin.pages import a_response, address, newest
-from tests.config_admin.builders import make
+from tests.config_admin.builders import changed_rows, make
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +40,7 @@ def test_all_of_them_change_in_one_release(ada: Client) -> None:
     release = newest()
     assert response.status_code == 302
     assert (release.author, release.reason) == ("ada", "Quiet night")
-    assert [change.row_pk for change in revisions(release.pk)] == [row.pk for row in rows]
+    assert changed_rows(release.pk) == [("ce_response", row.pk) for row in rows]
     assert not m.CeResponse.objects.filter(pk__in=[row.pk for row in rows], enabled=True).exists()
 
 

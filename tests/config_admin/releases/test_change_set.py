@@ -11,10 +11,9 @@ from config_admin import models as m
 from config_admin.releases.change_set import change_set, current
 from config_admin.releases.diff import diff
 from config_admin.releases.models import Origin
-from config_admin.releases.revisions import revisions
 from config_admin.snapshot.active import snapshots
 from convengine.engine.turn import rows
-from tests.config_admin.builders import make
+from tests.config_admin.builders import changed_rows, make
 from tests.config_admin.builders import rules as some_rules
 
 pytestmark = pytest.mark.dialects
@@ -309,7 +308,7 @@ def test_writers_beside_one_another_make_releases_without_gaps():
     assert [release.pk for release in found] == list(range(before + 1, before + 13))
     assert [release.parent_id for release in found] == [release.pk - 1 or None for release in found]
     assert {release.origin for release in found} == {"API"}
-    assert all(len(revisions(release.pk)) == 1 for release in found)
+    assert all(len(changed_rows(release.pk)) == 1 for release in found)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -4,10 +4,9 @@ import pytest
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
-from config_admin.releases.revisions import revisions
 from config_admin.restore.restore_rows import RowsBelongTogether
 from config_admin.restore.revert import RevertConflict, revert_release, revert_row
-from tests.config_admin.builders import make
+from tests.config_admin.builders import changed_rows, make
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
@@ -39,7 +38,7 @@ def test_a_row_is_put_back(rule):
     assert (rule.priority, rule.updated_by) == (100, "ada")
     assert (release.origin, release.config_version) == ("REVERT", other + 1)
     assert release.reason == f"ce_rule {rule.pk} as in version {before}"
-    assert [r.operation for r in revisions(version())] == ["REVERT"]
+    assert changed_rows(version()) == [("ce_rule", rule.pk)]
     assert m.CePolicy.objects.get().priority == 4
 
 

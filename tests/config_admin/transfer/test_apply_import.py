@@ -10,7 +10,7 @@ from config_admin import models as m
 from config_admin.releases import head
 from config_admin.releases.change_set import change_set
 from config_admin.transfer import apply_import
-from config_admin.transfer.apply_import import ImportFailed, ImportRefused, import_document
+from config_admin.transfer.apply_import import ImportFailed, ImportRefused, add_rows, import_document
 from config_admin.transfer.document import Document, Mode
 from config_admin.transfer.files import JSON, YAML, export_configuration, read_bytes
 from tests.config_admin.builders import make, rules
@@ -118,3 +118,42 @@ def test_what_the_database_alone_refuses_changes_nothing(monkeypatch: pytest.Mon
     with pytest.raises(ImportFailed, match="nothing was imported"):
         import_as_ada(document(Mode.ADD, ce_rule=[{**RULE, "intent_code": " "}], ce_intent=[INTENT]))
     assert not m.CeIntent.objects.filter(intent_code="LOAN").exists()
+
+
+ANSWER = {"intent_code": "UNKNOWN", "state_code": "IDLE", "response_type": "EXACT"}
+
+
+def add_answers(*rows: dict[str, str]) -> apply_import.ImportResult:
+    return add_rows({"ce_response": [{**ANSWER, **row} for row in rows]}, author="ada", reason="from elsewhere")
+
+
+@pytest.mark.django_db
+def test_older_template_forms_are_added_as_jinja_and_reported() -> None:
+    result = add_answers({"exact_text": "Hi [(${name})]"}, {"exact_text": "Bye {{ name }}"})
+
+    row = m.CeResponse.objects.get(exact_text="Hi {{ name }}")
+    conversions = result.plan.placed.conversions
+    assert len(result.plan.differences["ce_response"]) == 2
+    assert {key: [tuple(change) for change in changes] for key, changes in conversions.items()} == {
+        ("ce_response", row.pk): [("exact_text", "[(${name})]", "{{ name }}")]
+    }
+
+
+@pytest.mark.django_db
+def test_one_template_that_cannot_be_converted_refuses_all_added_rows() -> None:
+    before = m.CeRelease.objects.count()
+    with pytest.raises(ImportRefused, match="This template is not valid"):
+        add_answers({"exact_text": "Fine."}, {"exact_text": "#{T(java.lang.Runtime)}"})
+
+    assert not m.CeResponse.objects.filter(exact_text="Fine.").exists()
+    assert m.CeRelease.objects.count() == before
+
+
+@pytest.mark.django_db
+def test_adding_rows_changes_no_existing_row() -> None:
+    m.CeIntent.objects.create(intent_code="LOAN", description="Mine.")
+    intent = {"intent_code": "LOAN", "description": "Theirs."}
+    with pytest.raises(ImportRefused, match="Row LOAN already has this name"):
+        add_rows({"ce_intent": [intent]}, author="ada", reason="from elsewhere")
+
+    assert m.CeIntent.objects.get(intent_code="LOAN").description == "Mine."
