@@ -58,7 +58,8 @@ def trace_turn(folder: Path) -> FileTracer:
 
     call_command("demo", "--no-serve", stdout=io.StringIO())
     secret = json.loads((folder / "demo.json").read_text())["api_key"]
-    client, tracer, body = Client(), FileTracer(Step), {}
+    client, tracer = Client(), FileTracer(Step)
+    body: dict[str, Any] = {}
 
     def post(message: str) -> Any:
         return client.post(

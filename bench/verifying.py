@@ -93,7 +93,7 @@ def _one_turn() -> dict[str, Any]:
     worlds.load(rules=100, patterns=20)
     caller = Caller()
     say(caller, 1)
-    record = CeConversationHistory.objects.values().get()
+    record: dict[str, Any] = dict(CeConversationHistory.objects.values().get())
     CeConversation.objects.filter(pk=caller.conversation_id).update(status="RUNNING")
     return record
 

@@ -1,6 +1,6 @@
 """The measured pages, each with its limit in milliseconds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -41,38 +41,50 @@ def cases(record: Record) -> list[Case]:
 
 def _searches(record: Record) -> Iterator[Case]:
     found = _common()
-    yield _find("newest turns")
-    yield _find("newest conversations", show="conversations")
-    yield _find(f"participant with {record.many:,} conversations", participant=BUSIEST)
-    yield _find("the same, their conversations", participant=BUSIEST, show="conversations")
-    yield _find("participant of one conversation", participant=RAREST_NAME)
-    yield _find("participant that is not there", participant="+1", empty=True)
-    yield _find("commonest intent", intent=found["intent"])
-    yield _find("rarest intent", intent=RARE)
-    yield _find("commonest error", error=found["error"])
-    yield _find("rarest error", error=RARE_ERROR)
-    yield _find("rule that fires in every turn", table="ce_rule", row=found["rule"])
-    yield _find("rule that fired once", table="ce_rule", row=RARE_ROW)
-    yield _find("the commonest word", q="number")
-    yield _find("the rarest word", q=RARE_WORD)
-    yield _find("a word that is nowhere", q="nowhere", empty=True)
-    yield _find("words in their order", q='"my number is 77777"', empty=True)
-    yield _find("the beginning of many words", q="num*")
-    yield _find("stage of every turn", stage="USER_INPUT")
-    yield _find("stage of one turn", stage=RARE_STAGE)
-    yield _find("state", state=found["state"])
-    yield _find("release in the middle", release=found["release"])
-    yield _find("failed turns", status="FAILED")
-    yield _find("intent, rule, stage and release together", intent=found["intent"], table="ce_rule", row=found["rule"],
-                stage="RULE_APPLIED", release=found["release"])  # fmt: skip
-    yield _find("common intent and common word, never together", intent="DELIVERY", q="warranty washing", empty=True)
-    yield _find("common intent and common error, never together", intent="TOPIC_3", error=found["error"], empty=True)
-    yield _find("nothing but a duration that no turn has", ms="3000000", empty=True)
-    yield _find("nothing but a cost that no turn has", cost="9", empty=True)
-    yield _find("an hour half a year ago", since=found["at"], until=found["until"])
-    yield _find("conversations of the commonest intent", intent=found["intent"], show="conversations")
+    yield _find("newest turns", {})
+    yield _find("newest conversations", {"show": "conversations"})
+    yield _find(f"participant with {record.many:,} conversations", {"participant": BUSIEST})
+    yield _find("the same, their conversations", {"participant": BUSIEST, "show": "conversations"})
+    yield _find("participant of one conversation", {"participant": RAREST_NAME})
+    yield _find("participant that is not there", {"participant": "+1"}, empty=True)
+    yield _find("commonest intent", {"intent": found["intent"]})
+    yield _find("rarest intent", {"intent": RARE})
+    yield _find("commonest error", {"error": found["error"]})
+    yield _find("rarest error", {"error": RARE_ERROR})
+    yield _find("rule that fires in every turn", {"table": "ce_rule", "row": found["rule"]})
+    yield _find("rule that fired once", {"table": "ce_rule", "row": RARE_ROW})
+    yield _find("the commonest word", {"q": "number"})
+    yield _find("the rarest word", {"q": RARE_WORD})
+    yield _find("a word that is nowhere", {"q": "nowhere"}, empty=True)
+    yield _find("words in their order", {"q": '"my number is 77777"'}, empty=True)
+    yield _find("the beginning of many words", {"q": "num*"})
+    yield _find("stage of every turn", {"stage": "USER_INPUT"})
+    yield _find("stage of one turn", {"stage": RARE_STAGE})
+    yield _find("state", {"state": found["state"]})
+    yield _find("release in the middle", {"release": found["release"]})
+    yield _find("failed turns", {"status": "FAILED"})
+    yield _find(
+        "intent, rule, stage and release together",
+        {
+            "intent": found["intent"],
+            "table": "ce_rule",
+            "row": found["rule"],
+            "stage": "RULE_APPLIED",
+            "release": found["release"],
+        },
+    )
+    yield _find(
+        "common intent and common word, never together", {"intent": "DELIVERY", "q": "warranty washing"}, empty=True
+    )
+    yield _find(
+        "common intent and common error, never together", {"intent": "TOPIC_3", "error": found["error"]}, empty=True
+    )
+    yield _find("nothing but a duration that no turn has", {"ms": "3000000"}, empty=True)
+    yield _find("nothing but a cost that no turn has", {"cost": "9"}, empty=True)
+    yield _find("an hour half a year ago", {"since": found["at"], "until": found["until"]})
+    yield _find("conversations of the commonest intent", {"intent": found["intent"], "show": "conversations"})
     for what, asked, place in _deep():
-        yield _find(f"{what}, from the middle on", **asked, at=place)
+        yield _find(f"{what}, from the middle on", {**asked, "at": place})
 
 
 def _pages(middle: int) -> Iterator[Case]:
@@ -82,9 +94,11 @@ def _pages(middle: int) -> Iterator[Case]:
         ordinary: "an ordinary conversation",
         busy: "one of the busiest participant",
     }
-    for key, name in names.items():
-        yield Case(f"session page of {name}", reverse("admin:ce_sessions_ceconversation_change", args=[key]), TIMELINE)
-        yield Case(f"timeline of {name}", reverse("admin:audit_ceaudit_timeline", args=[key]), TIMELINE)
+    for conversation, name in names.items():
+        yield Case(
+            f"session page of {name}", reverse("admin:ce_sessions_ceconversation_change", args=[conversation]), TIMELINE
+        )
+        yield Case(f"timeline of {name}", reverse("admin:audit_ceaudit_timeline", args=[conversation]), TIMELINE)
     there = f"{reverse('admin:audit_ceaudit_timeline', args=[LONGEST])}?turn={middle}"
     yield Case("timeline of the longest conversation, from its middle", there, TIMELINE)
     for what, key, turn in (
@@ -94,9 +108,9 @@ def _pages(middle: int) -> Iterator[Case]:
         yield Case(f"a turn {what}", reverse("admin:audit_ceaudit_turn", args=[key, turn]), DETAILS)
 
 
-def _find(what: str, *, empty: bool = False, **asked: str) -> Case:
+def _find(what: str, filters: Mapping[str, str], *, empty: bool = False) -> Case:
     address = reverse("admin:audit_ceaudit_find")
-    return Case(what, f"{address}?{urlencode(asked)}" if asked else address, SEARCH, empty)
+    return Case(what, f"{address}?{urlencode(filters)}" if filters else address, SEARCH, empty)
 
 
 def _common() -> dict[str, str]:

@@ -6,7 +6,7 @@ turn in the middle has.
 """
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -149,9 +149,9 @@ def _plan_turns(cursor: Any, templates: Templates, turns: int, long: int, busy: 
 
 
 def _records(cursor: Any, templates: Templates) -> None:
-    theirs = ("conversation_id", "channel", "remote_jid", "created_at", "updated_at", "last_message_at", "last_turn_no",
-              "turn_count", "lifecycle")  # fmt: skip
-    columns = _columns(cursor, "ce_conversation", theirs)
+    of_session = ("conversation_id", "channel", "remote_jid", "created_at", "updated_at", "last_message_at",
+                  "last_turn_no", "turn_count", "lifecycle")  # fmt: skip
+    columns = _columns(cursor, "ce_conversation", of_session)
     cursor.execute(
         _SESSIONS.format(columns=", ".join(columns), columns_of_c=", ".join(f"c.{one}" for one in columns),
                          busiest=BUSIEST, rarest=RAREST_NAME),
@@ -161,9 +161,9 @@ def _records(cursor: Any, templates: Templates) -> None:
         "INSERT INTO ce_thread (workspace_id, channel, remote_jid, created_at) "
         "SELECT DISTINCT workspace_id, channel, remote_jid, now() FROM ce_conversation WHERE channel <> 'api'"
     )
-    theirs = ("history_id", "conversation_id", "turn_id", "turn_no", "created_at", "modified_at", "config_version",
+    of_turn = ("history_id", "conversation_id", "turn_id", "turn_no", "created_at", "modified_at", "config_version",
               "user_input", "intent_code", "state_code", "error_code", "duration_ms")  # fmt: skip
-    columns = _columns(cursor, "ce_conversation_history", theirs)
+    columns = _columns(cursor, "ce_conversation_history", of_turn)
     cursor.execute(
         _RECORDS.format(columns=", ".join(columns), columns_of_t=", ".join(f"t.{one}" for one in columns),
                         word=RARE_WORD, rare=RARE, error=RARE_ERROR),
@@ -206,6 +206,6 @@ def _without_indexes(cursor: Any, say: Say) -> Iterator[None]:
         cursor.execute(definition.replace(" ON ONLY ", " ON "))
 
 
-def _columns(cursor: Any, table: str, without: tuple[str, ...]) -> list[str]:
+def _columns(cursor: Any, table: str, without: Sequence[str]) -> list[str]:
     cursor.execute("SELECT column_name FROM information_schema.columns WHERE table_name = %s ORDER BY 1", [table])
     return [name for (name,) in cursor.fetchall() if name not in without]

@@ -39,9 +39,9 @@ def play_templates(secret: str) -> Templates:
 
 def _talk(secret: str) -> list[int]:
     """The numbers of the turns of one conversation."""
-    client, one = Client(SERVER_NAME="127.0.0.1", raise_request_exception=False), str(uuid.uuid4())
+    client, conversation = Client(SERVER_NAME="127.0.0.1", raise_request_exception=False), uuid.uuid4()
     for message in worlds.MESSAGES:
-        body = {"conversationId": one, "message": message}
+        body = {"conversationId": str(conversation), "message": message}
         client.post(tasks.PATH, body, content_type="application/json", headers={"Authorization": f"Api-Key {secret}"})
-    turns = CeConversationHistory.objects.filter(conversation_id=one).order_by("turn_no")
+    turns = CeConversationHistory.objects.filter(conversation_id=conversation).order_by("turn_no")
     return list(turns.values_list("history_id", flat=True))
