@@ -15,6 +15,7 @@ from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import DialogueAct, Word
 from convengine.engine.turn.facts import RESERVED_FACTS
+from convengine.engine.turn.local_time import CLOCK
 from convengine.engine.turn.params import PARAMS
 from convengine.engine.turn.scope import ANY, UNKNOWN
 
@@ -218,7 +219,7 @@ def list_suggested_names(editor: EditorContext) -> dict[str, list[str]]:
     """The suggested names: facts at the top, context fields, input params, template names."""
     fields = [option.value for option in list_form_field_options(editor)]
     return {
-        "facts": sorted({*RESERVED_FACTS, *fields}),
+        "facts": sorted({*RESERVED_FACTS, CLOCK, *fields}),
         "context": fields,
         "params": [option.value for option in params(editor)],
         "template": sorted({*list_known_names(), *RESERVED_FACTS, *fields}),

@@ -12,6 +12,7 @@ from convengine.engine.pipeline.stages import STEP_ENTER
 from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.turn.recording import Playback
 from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.engine.turn.local_time import get_local_time
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.trail import AuditEvent, Trail
@@ -60,10 +61,19 @@ def sample_typed_message(text: str, snapshot: Snapshot, intent: str | None, stat
     """A first message, in a conversation in the row's scope."""
     params = {"dialogue_act": code(text)}
     where = (UNKNOWN if code(one) in ("", ANY) else code(one) for one in (intent, state))
-    session = Session("try", 1, user_text=text, intent=next(where), state=next(where), input_params=params)
     clock = TurnClock(timezone.now())
     ports = wiring.ports(clock, _NoConversation(), Playback([]), snapshot)
-    return SampleTurn(session, Turn("try", 1, TurnRequest("try", text), snapshot, ports, Trail(clock.elapsed_ms)))
+    turn = Turn("try", 1, TurnRequest("try", text), snapshot, ports, Trail(clock.elapsed_ms))
+    session = Session(
+        "try",
+        1,
+        now=get_local_time(turn),
+        user_text=text,
+        intent=next(where),
+        state=next(where),
+        input_params=params,
+    )
+    return SampleTurn(session, turn)
 
 
 def load_stored_turn(turn_id: str, *, phase: str | None = None, step: str | None = None) -> SampleTurn:

@@ -55,6 +55,7 @@ _UNBOUNDED = 2**31 - 1
 _KINDS = {
     "bool": "true or false",
     "json": "JSON",
+    "time zone": "a time zone, such as Europe/Berlin",
     "list": "words separated by commas",
     "codes": "codes separated by commas",
     "lines": "one entry per line",

@@ -16,11 +16,14 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import PromptUse
 from convengine.engine.turn.facts import RESERVED_FACTS
+from convengine.engine.turn.local_time import CLOCK
 from convengine.engine.turn.scope import ANY
 
 Schema = Draft[rows.OutputSchema]
 #: Names that no field may have; rules write `pending_slot`, but no form may (pipeline-1 1.11, R97).
 RESERVED = ENGINE_BRANCHES | RESERVED_FACTS | {"pending_slot", "pendingSlot"}
+#: Names that were reserved later: a stored form may keep such a field.
+RESERVED_LATER = frozenset({CLOCK, "dialogue"})
 
 
 def _check_shape(draft: Schema) -> Iterator[Finding]:
@@ -76,13 +79,14 @@ def _check_patterns(draft: Schema, part: Mapping[str, Any]) -> Iterator[Finding]
 
 
 def _check_reserved_names(draft: Schema) -> Iterator[Finding]:
+    stored = draft.snapshot.table(rows.OutputSchema).by_pk.get(draft.row.pk)
+    kept = RESERVED_LATER & set(relations.get_properties(stored.json_schema)) if stored else frozenset()
     for name in relations.get_properties(draft.row.json_schema):
-        if name in RESERVED:
-            yield draft.error(
-                "SCHEMA_RESERVED_FIELD",
-                "json_schema",
-                f"{name} is a reserved name of the engine. Choose another field name.",
-            )
+        message = f"{name} is a reserved name of the engine. Choose another field name."
+        if name in kept:
+            yield draft.warning("SCHEMA_RESERVED_FIELD", "json_schema", message)
+        elif name in RESERVED | RESERVED_LATER:
+            yield draft.error("SCHEMA_RESERVED_FIELD", "json_schema", message)
 
 
 def _check_prompt(draft: Schema) -> Iterator[Finding]:

@@ -23,6 +23,7 @@ from convengine.engine.pipeline.stages import (
 )
 from convengine.engine.pipeline.step import Continue, Outcome, Step, Stop
 from convengine.engine.pipeline.timing import audit_timing
+from convengine.engine.turn.local_time import get_local_time
 from convengine.engine.turn.session import FIELDS, FinalResult, Session, StepTiming
 from convengine.engine.turn.turn import Turn
 
@@ -75,7 +76,11 @@ class Engine:
     def run(self, turn: Turn) -> EngineOutcome:
         """Run one turn. Never raises for a fault of a step: the outcome has the error."""
         session = Session(
-            turn.request.conversation_id, turn.turn_no, user_text=turn.request.message, steps=turn.timings
+            turn.request.conversation_id,
+            turn.turn_no,
+            now=get_local_time(turn),
+            user_text=turn.request.message,
+            steps=turn.timings,
         )
         limit, events, interrupted = turn.time_limit_ms, turn.trail.events, turn.interrupted
         for step in self.steps:

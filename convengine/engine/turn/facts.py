@@ -7,6 +7,7 @@ grows.
 from collections.abc import Mapping
 from typing import Any
 
+from convengine.engine.turn.local_time import CLOCK, describe_clock
 from convengine.engine.turn.params import hide_internal
 from convengine.engine.turn.payload import TextPayload
 from convengine.engine.turn.session import Session
@@ -109,10 +110,14 @@ def list_step_infos(session: Session) -> list[dict[str, Any]]:
 
 
 def collect_facts(session: Session) -> dict[str, Any]:
-    """Context keys at the top, overridden by the session facts; `inputParams`; and `payload` if there is one."""
+    """Context keys at the top, overridden by the session facts; `inputParams`; and `payload` if there is one.
+
+    The clock never hides a field of the context that has its name.
+    """
     cached = session.__dict__.get("_facts")
     if cached is None:
         cached = {
+            CLOCK: describe_clock(session.now),
             **session.context,
             **collect_session_facts(session),
             "inputParams": hide_internal(session.input_params),

@@ -6,6 +6,7 @@ helpers below make new ones.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import datetime
 from typing import Any, NamedTuple, Self
 
 from convengine.engine.turn.payload import Payload
@@ -17,7 +18,7 @@ Json = Any
 
 #: Fields that the audit does not record as state: they grow with every step, or have stages of their own.
 UNAUDITED_FIELDS = frozenset(
-    {"steps", "history", "final_result", "payload", "last_assistant", "transitions", "lifecycle_detail"}
+    {"steps", "history", "final_result", "payload", "last_assistant", "transitions", "lifecycle_detail", "now"}
 )
 KNOWLEDGE_BASE = "knowledge_base"
 PREFERENCE_KINDS = ("model", "planner", "intent_resolver", KNOWLEDGE_BASE, "tool_set")
@@ -93,6 +94,8 @@ class Session:
 
     conversation_id: str
     turn_no: int = 1
+    #: The time of the turn in the conversation's time zone; null outside of a turn.
+    now: datetime | None = None
 
     # text
     user_text: str | None = None

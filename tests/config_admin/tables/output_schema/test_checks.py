@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from convengine.engine.turn import rows
-from tests.config_admin.validation.shop import CONFIRMATION, EXTRACTION, SCHEMA, codes, list_messages
+from tests.config_admin.validation.shop import CONFIRMATION, EXTRACTION, SCHEMA, codes, findings, list_messages
 
 
 def of(**properties: Any) -> dict[str, Any]:
@@ -67,6 +67,15 @@ def test_the_engines_own_names_are_no_fields(name: str) -> None:
     assert list_messages(replace(SCHEMA, json_schema=of(**{name: {}}))) == [
         ("SCHEMA_RESERVED_FIELD", f"{name} is a reserved name of the engine. Choose another field name.")
     ]
+
+
+@pytest.mark.parametrize("name", ["clock", "dialogue"])
+def test_a_name_that_was_reserved_later_is_an_error_for_a_new_field_and_a_warning_for_a_stored_one(name: str) -> None:
+    schema = replace(SCHEMA, json_schema=of(**{name: {"type": "string"}}))
+
+    severities = [[found.is_error for found in findings(schema, *stored)] for stored in ((), (schema,))]
+
+    assert severities == [[True], [False]]
 
 
 def test_extraction_needs_a_prompt_template() -> None:

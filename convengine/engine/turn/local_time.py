@@ -1,0 +1,46 @@
+"""The turn's clock in the conversation's time zone: what rules read as `clock`."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from convengine.engine.turn import live_settings
+from convengine.engine.turn.live_settings import Kind, Unreadable, declare
+from convengine.engine.turn.turn import Turn
+
+#: The name under which rules read the clock; no field may have it.
+CLOCK = "clock"
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def _read_zone(text: str) -> str:
+    try:
+        return ZoneInfo(text.strip()).key
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        raise Unreadable("must be the name of a time zone, such as Europe/Berlin or UTC.") from None
+
+
+TIME_ZONE = declare(
+    "Session",
+    "TIME_ZONE",
+    Kind("time zone", _read_zone, blank_is_absent=True),
+    "UTC",
+    "The time zone of the users, such as Europe/Berlin. Rules read the date and the time of day in it.",
+)
+
+
+def get_local_time(turn: Turn) -> datetime:
+    """The time of the turn in the conversation's time zone; constant during the turn, and the same in a replay."""
+    return turn.ports.clock.now().astimezone(ZoneInfo(live_settings.read(turn.snapshot, TIME_ZONE).value))
+
+
+def describe_clock(now: datetime | None) -> Mapping[str, str | int]:
+    """The parts of a local time that rules read; empty without a clock."""
+    if now is None:
+        return {}
+    return {
+        "now": now.isoformat(timespec="seconds"),
+        "today": now.date().isoformat(),
+        "weekday": WEEKDAYS[now.weekday()],
+        "hour": now.hour,
+    }
