@@ -10,9 +10,9 @@ from django.utils import formats, timezone
 
 from convengine.engine.pipeline.stages import STEP_ENTER
 from convengine.engine.text.compare import code, shorten_line
+from convengine.engine.turn.local_time import get_local_time
 from convengine.engine.turn.recording import Playback
 from convengine.engine.turn.scope import ANY, UNKNOWN
-from convengine.engine.turn.local_time import get_local_time
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.trail import AuditEvent, Trail
