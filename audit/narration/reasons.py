@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from audit.narration.why import explain_decisions
 from audit.record.expand import Event
 from convengine.engine.rules.path_words import fact_name, value_words
+from convengine.engine.rules.row_names import name_row
 from convengine.engine.rules.sentence import describe_rule
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn import rows
@@ -46,10 +47,8 @@ _REASONS = {
     "SEMANTIC_UNAVAILABLE": "no comparison of meaning was available",
     "NOT_ASKED": "it was not needed",
 }
-#: Maximum length of a rule's sentence and of a description.
-_LONGEST, _TITLE = 180, 80
-#: Columns that name a row; the first that is filled counts.
-_TITLES = ("description", "display_name", "exact_text", "tool_code", "name", "action_key", "input_param_name")
+#: Maximum length of a rule's sentence.
+_LONGEST = 180
 
 
 class ReasonRow(NamedTuple):
@@ -103,19 +102,9 @@ def decision_subject(decision: Mapping[str, Any]) -> str:
 def describe_candidate(snapshot: Snapshot, table: str, candidate: Mapping[str, Any]) -> ReasonRow:
     """A candidate of a decision."""
     row = snapshot.row(rows.ROW_TYPE_OF[table], candidate["id"])
-    title = row_title(row)
+    title = name_row(table, row) if row else ""
     about = shorten(describe_rule(row), _LONGEST) if isinstance(row, rows.Rule) else candidate["description"] or title
     return ReasonRow(table, candidate["id"], about, title, "" if candidate["matched"] else describe_loss(candidate))
-
-
-def row_title(row: Any) -> str:
-    """The name of a row: its description, else the beginning of its text; else blank."""
-    if isinstance(row, rows.Rule) and not row.description:
-        return shorten(describe_rule(row), _TITLE)
-    texts = (getattr(row, name, None) for name in _TITLES)
-    return shorten(
-        next((" ".join(text.split()) for text in texts if isinstance(text, str) and text.strip()), ""), _TITLE
-    )
 
 
 def reason_words(code: str | None) -> str:

@@ -13,7 +13,6 @@ from django.template.response import TemplateResponse
 from audit.access_log.write import log_access
 from audit.models import CeAccessLog, CeMcpUserFeedback
 from audit.narration import Fact, Sentence, narrate_turn
-from audit.narration.reasons import row_title
 from audit.record.expand import Event
 from audit.record.session_values import excerpt_value
 from audit.replay.replay import rebuild_turn
@@ -25,6 +24,7 @@ from audit.timeline.session_changes import Change, StepChanges, find_changes, gr
 from audit.timeline.turn_filter import FAMILIES, TurnFilter
 from audit.timeline.warnings import list_warnings
 from audit.timeline.waterfall import build_waterfall
+from convengine.engine.rules.row_names import name_row
 from convengine.engine.stages import family_of
 from convengine.engine.steps.tools.stages import (
     MCP_DB_SQL_EXECUTION,
@@ -154,7 +154,8 @@ def _build_fact_part(record: Any, fact: Fact, snapshot: Snapshot | None) -> Sent
     url = _row_url(record, fact)
     if fact.row is None or not url or snapshot is None or fact.row.table not in ROW_TYPE_OF:
         return SentencePart(fact.text, url, _is_name(fact))
-    title = row_title(snapshot.row(ROW_TYPE_OF[fact.row.table], fact.row.pk))
+    decided = snapshot.row(ROW_TYPE_OF[fact.row.table], fact.row.pk)
+    title = name_row(fact.row.table, decided) if decided else ""
     row = f"{fact.row.table} {fact.row.pk}"
     if not title:
         return SentencePart(fact.text, url, True, row)

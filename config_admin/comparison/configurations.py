@@ -89,7 +89,7 @@ def changed_row(table: str, row: Difference) -> ChangedRow:
     return ChangedRow(
         table_title(table),
         row_name(table, row.pk),
-        describe_content(told or {}),
+        describe_content(table, told or {}),
         url,
         how,
         changes(table, row.before, row.after),

@@ -1,6 +1,7 @@
 """Addresses of the admin's pages, and names of rows in links."""
 
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from django.contrib.admin.utils import quote
@@ -8,9 +9,8 @@ from django.urls import reverse
 from django.utils.text import capfirst
 
 from config_admin.releases.content import control_plane
-from convengine.engine.rules.sentence import describe_rule
-from convengine.engine.text.compare import shorten_line
-from convengine.engine.turn.rows import Row, Rule
+from convengine.engine.rules.row_names import name_row
+from convengine.engine.turn.rows import Row
 
 
 def release_url(config_version: int) -> str:
@@ -32,10 +32,7 @@ def row_name(table: str, pk: Any) -> str:
 
 def row_title(row: Row) -> str:
     """The name of a row with what distinguishes it, such as `Rule 41 · too late to cancel`."""
-    if isinstance(row, Rule) and not row.description:
-        about = shorten_line(describe_rule(row), 60)
-    else:
-        about = describe_content(vars(row))
+    about = name_row(row.table, row)
     return row_name(row.table, row.pk) + (f" · {about}" if about else "")
 
 
@@ -61,18 +58,12 @@ def table_title(table: str) -> str:
     return capfirst(str(control_plane()[table]._meta.verbose_name_plural))
 
 
-#: Columns that distinguish rows of a table, besides the number; the first that is filled.
-_TELLING = (
-    *("description", "tool_code", "action_key", "name", "config_key", "match_pattern", "pattern", "exact_text"),
-    *("message", "derivation_hint", "to_state", "input_param_name", "match_value", "system_prompt", "state_code"),
-)
-
-
-def describe_content(content: Mapping[str, Any]) -> str:
-    """The purpose of a row in a few words of its own."""
-    return shorten_line(
-        next((text for name in _TELLING if isinstance(text := content.get(name), str) and text), ""), 60
-    )
+def describe_content(table: str, content: Mapping[str, Any]) -> str:
+    """The name of a row by its columns; blank for columns of an older table."""
+    try:
+        return name_row(table, SimpleNamespace(**content))
+    except AttributeError:
+        return ""
 
 
 def workspace_url(intent: str) -> str:

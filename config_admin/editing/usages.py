@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from config_admin.editing.links import describe_content, row_name, row_url, table_label, workspace_url
+from config_admin.editing.links import row_name, row_url, table_label, workspace_url
 from config_admin.validation.uses import list_uses
+from convengine.engine.rules.row_names import name_row
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
@@ -51,4 +52,4 @@ def _group(how: str, table: str, members: list[Row]) -> Group:
 
 
 def _about(row: Row) -> str:
-    return row.name if isinstance(row, rows.Intent) else describe_content(vars(row))
+    return row.name if isinstance(row, rows.Intent) else name_row(row.table, row)

@@ -12,6 +12,7 @@ from config_admin.tables.history import RowHistory
 from config_admin.tables.model_fields import CodeField, not_blank
 from config_admin.validation.columns import Reference, declare_column
 from config_admin.validation.draft import SaveChecks
+from convengine.engine.rules.row_names import name_row
 from convengine.engine.turn.scope import ANY, UNKNOWN
 
 STAMPS = ("updated_at", "updated_by")
@@ -77,7 +78,7 @@ class ControlPlaneRow(models.Model):
         base_manager_name = "objects"
 
     def __str__(self) -> str:
-        return f"{self.pk} · {self.summary()}"
+        return f"{self.pk} · {name_row(self._meta.db_table, self)}"
 
     def save_base(self, *args: Any, **options: Any) -> None:
         """Store the row in a change set. Every way of saving an instance ends here."""
@@ -91,10 +92,6 @@ class ControlPlaneRow(models.Model):
         """Delete the row, and dependent rows, in one change set."""
         with record_write():
             return super().delete(*args, **options)
-
-    def summary(self) -> str:
-        """The content of the row in a few words."""
-        raise NotImplementedError
 
 
 class ScopedRow(ControlPlaneRow):
@@ -116,11 +113,6 @@ class ScopedRow(ControlPlaneRow):
     class Meta(ControlPlaneRow.Meta):
         abstract = True
         constraints = not_blank("intent_code", "state_code")
-
-    @property
-    def scope(self) -> str:
-        """Intent and state in short."""
-        return f"{self.intent_code}/{self.state_code}"
 
 
 def index(name: str, *columns: str) -> models.Index:

@@ -6,7 +6,6 @@ from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.classifier.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import CodeField, make_enabled_field, not_blank, note, priority, word
 from config_admin.validation.columns import REGEX, LanguageByWord, Problem, Reference, declare_column
-from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import ClassifierType
 from convengine.engine.turn.scope import ANY, UNKNOWN
 
@@ -51,6 +50,3 @@ class CeIntentClassifier(ControlPlaneRow):
         verbose_name = "phrase"
         indexes = [index("ce_classifier_order", "enabled", "priority")]
         constraints = not_blank("intent_code", "state_code")
-
-    def summary(self) -> str:
-        return f"{self.rule_type} {shorten_line(self.pattern, 60)} → {self.intent_code}"

@@ -7,7 +7,6 @@ from config_admin.tables.base_model import ControlPlaneRow
 from config_admin.tables.config.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import make_enabled_field
 from config_admin.validation.columns import Problem, Reference, declare_column
-from convengine.engine.text.compare import shorten_line
 
 
 class CeConfig(ControlPlaneRow):
@@ -50,6 +49,3 @@ class CeConfig(ControlPlaneRow):
                 violation_error_message="A value for this type and key already exists.",
             )
         ]
-
-    def summary(self) -> str:
-        return f"{self.config_type}/{self.config_key} = {shorten_line(self.config_value, 60)}"

@@ -32,6 +32,3 @@ class CeContainerConfig(ScopedRow):
         db_table = "ce_container_config"
         verbose_name = "data source"
         indexes = [index("ce_container_lookup", "intent_code", "state_code", "enabled", "priority")]
-
-    def summary(self) -> str:
-        return f"{self.scope} {self.page_id}/{self.section_id}/{self.container_id} → {self.input_param_name}"

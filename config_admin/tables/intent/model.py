@@ -6,7 +6,6 @@ from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.intent.checks import SAVE_CHECKS
 from config_admin.tables.model_fields import CodeField, make_enabled_field, optional_name, optional_text, priority
 from config_admin.validation.columns import Problem, declare_column
-from convengine.engine.text.compare import shorten_line
 
 
 class CeIntent(ControlPlaneRow):
@@ -41,6 +40,3 @@ class CeIntent(ControlPlaneRow):
 
     def __str__(self) -> str:
         return str(self.intent_code)
-
-    def summary(self) -> str:
-        return shorten_line(self.description, 60)

@@ -8,7 +8,6 @@ from config_admin.tables.mcp_db_tool.checks import SAVE_CHECKS
 from config_admin.tables.mcp_tool.model import CeMcpTool
 from config_admin.tables.model_fields import document, flag, word
 from config_admin.validation.columns import SQL, Bounds, Problem, declare_column
-from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import SqlDialect
 
 
@@ -49,6 +48,3 @@ class CeMcpDbTool(ControlPlaneRow):
         db_table = "ce_mcp_db_tool"
         verbose_name = "database tool"
         indexes = [index("ce_mcp_db_tool_dialect", "dialect")]
-
-    def summary(self) -> str:
-        return shorten_line(self.sql_template, 60)

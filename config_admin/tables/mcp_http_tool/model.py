@@ -75,6 +75,3 @@ class CeMcpHttpTool(ControlPlaneRow):
     class Meta(ControlPlaneRow.Meta):
         db_table = "ce_mcp_http_tool"
         verbose_name = "HTTP tool"
-
-    def summary(self) -> str:
-        return f"{self.method} {self.connection_name}{self.url_template}"

@@ -33,6 +33,3 @@ class CeMcpPlanner(ScopedRow):
         db_table = "ce_mcp_planner"
         verbose_name = "planner prompt"
         indexes = [index("ce_mcp_planner_lookup", "enabled", "intent_code", "state_code", "planner_id")]
-
-    def summary(self) -> str:
-        return self.scope

@@ -91,6 +91,3 @@ class CeMcpServer(ControlPlaneRow):
         db_table = "ce_mcp_server"
         verbose_name = "MCP server"
         constraints = not_blank("intent_code", "state_code")
-
-    def summary(self) -> str:
-        return f"{self.name} ({self.transport})"

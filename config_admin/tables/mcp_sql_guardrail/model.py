@@ -33,6 +33,3 @@ class CeMcpSqlGuardrail(ControlPlaneRow):
                 violation_error_message="This guardrail already exists.",
             )
         ]
-
-    def summary(self) -> str:
-        return f"{self.rule_type} {self.match_value}"

@@ -50,6 +50,3 @@ class CeMcpTool(ScopedRow):
                 violation_error_message="A tool with this code already exists.",
             ),
         ]
-
-    def summary(self) -> str:
-        return f"{self.tool_code} ({self.scope})"

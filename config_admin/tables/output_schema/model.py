@@ -6,7 +6,6 @@ from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import document, make_enabled_field, note, priority, word
 from config_admin.tables.output_schema.checks import SAVE_CHECKS
 from config_admin.validation.columns import Problem, Reference, declare_column
-from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import SchemaType
 from convengine.engine.turn.scope import UNKNOWN
 
@@ -29,9 +28,6 @@ class CeOutputSchema(ScopedRow):
         db_table = "ce_output_schema"
         verbose_name = "form"
         indexes = [index("ce_output_schema_lookup", "intent_code", "state_code", "schema_type", "enabled", "priority")]
-
-    def summary(self) -> str:
-        return f"{self.scope} {shorten_line(self.description, 60)}".rstrip()
 
 
 # The scope of all tables, but for ANY: a form belongs to one intent.

@@ -39,6 +39,3 @@ class CePendingAction(ScopedRow):
         db_table = "ce_pending_action"
         verbose_name = "pending action"
         indexes = [index("ce_pending_action_lookup", "enabled", "action_key", "intent_code", "state_code", "priority")]
-
-    def summary(self) -> str:
-        return f"{self.scope} {self.action_key}"

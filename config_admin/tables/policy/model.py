@@ -6,7 +6,6 @@ from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.model_fields import make_enabled_field, note, priority, word
 from config_admin.tables.policy.checks import SAVE_CHECKS
 from config_admin.validation.columns import REGEX, LanguageByWord, Problem, declare_column
-from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import PolicyType
 
 
@@ -41,6 +40,3 @@ class CePolicy(ControlPlaneRow):
         verbose_name = "policy"
         verbose_name_plural = "policies"
         indexes = [index("ce_policy_order", "enabled", "priority")]
-
-    def summary(self) -> str:
-        return f"{self.rule_type} {shorten_line(self.pattern, 60)}"

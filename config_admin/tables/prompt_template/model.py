@@ -77,6 +77,3 @@ class CePromptTemplate(ScopedRow):
         db_table = "ce_prompt_template"
         verbose_name = "prompt template"
         indexes = [index("ce_prompt_template_lookup", "response_type", "intent_code", "state_code", "enabled")]
-
-    def summary(self) -> str:
-        return f"{self.scope} {self.response_type} {self.interaction_mode or ''}".rstrip()

@@ -6,7 +6,6 @@ from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import document, make_enabled_field, note, optional_text, priority, word
 from config_admin.tables.response.checks import SAVE_CHECKS
 from config_admin.validation.columns import TEMPLATE, declare_column
-from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import OutputFormat, ResponseType
 
 
@@ -43,6 +42,3 @@ class CeResponse(ScopedRow):
             index("ce_response_lookup", "intent_code", "state_code", "enabled", "priority"),
             index("ce_response_state", "state_code", "enabled", "priority"),
         ]
-
-    def summary(self) -> str:
-        return f"{self.scope} {self.response_type} {shorten_line(self.exact_text or self.derivation_hint, 60)}".rstrip()

@@ -6,7 +6,6 @@ from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import flag, make_enabled_field, note, optional_text, priority, word
 from config_admin.tables.rule.checks import SAVE_CHECKS
 from config_admin.validation.columns import PATH, REGEX, LanguageByWord, Problem, Reference, declare_column
-from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import MatchTarget, RuleAction, RulePhase, RuleType
 
 
@@ -66,6 +65,3 @@ class CeRule(ScopedRow):
         db_table = "ce_rule"
         verbose_name = "rule"
         indexes = [index("ce_rule_lookup", "enabled", "phase", "intent_code", "state_code", "priority")]
-
-    def summary(self) -> str:
-        return f"{self.scope} {self.rule_type} → {self.action} {shorten_line(self.action_value, 60)}".rstrip()

@@ -52,6 +52,3 @@ class CeStateGraph(ControlPlaneRow):
                 violation_error_message="This edge already exists.",
             ),
         ]
-
-    def summary(self) -> str:
-        return f"{self.intent_code}: {self.from_state} → {self.to_state}"

@@ -35,6 +35,3 @@ class CeTool(ScopedRow):
         db_table = "ce_tool"
         verbose_name = "direct tool call"
         indexes = [index("ce_tool_lookup", "enabled", "intent_code", "state_code", "priority")]
-
-    def summary(self) -> str:
-        return f"{self.scope} {self.tool_code or self.tool_group}"

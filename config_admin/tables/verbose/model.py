@@ -6,7 +6,6 @@ from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import make_enabled_field, not_blank, optional_name, optional_text, priority, word
 from config_admin.tables.verbose.checks import SAVE_CHECKS
 from config_admin.validation.columns import PATH, REGEX, TEMPLATE, LanguageByWord, Problem, Reference, declare_column
-from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import StepMatch
 
 
@@ -75,6 +74,3 @@ class CeVerbose(ScopedRow):
                 message="Enter a value, or ANY for all.",
             ),
         ]
-
-    def summary(self) -> str:
-        return f"{self.scope} {self.determinant} {shorten_line(self.message or self.error_message, 60)}".rstrip()

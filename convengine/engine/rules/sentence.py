@@ -29,7 +29,7 @@ def describe_rule(rule: Rule) -> str:
     if asked and _COMPLETE in asked and intent != ANY:
         asked = asked.replace(_COMPLETE, f"the form of {intent} is complete")
         intent = ANY
-    where = _describe_scope(intent, state)
+    where = describe_scope(intent, state)
     when = f"When {asked}{where}" if asked else f"Always{where}"
     stop = " Later rules of this phase are skipped." if rule.stop_processing else ""
     return f"{when}, {describe_effect(rule)}.{stop}"
@@ -87,7 +87,8 @@ def _describe_text(rule: Rule) -> str:
     return _TEXTS.get(get_target(rule), f"the text {rule.match_target}")
 
 
-def _describe_scope(intent: str, state: str) -> str:
+def describe_scope(intent: str, state: str) -> str:
+    """` in state COLLECT of intent REFUND`; nothing for ANY."""
     match intent, state:
         case "ANY", "ANY":
             return ""

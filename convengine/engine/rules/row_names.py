@@ -1,0 +1,81 @@
+"""What people call a configuration row: its description, else what it says or does, in a few words."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from convengine.engine.rules.sentence import describe_rule, describe_scope
+from convengine.engine.text.compare import blank, code, shorten_line
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import ClassifierType, GuardrailType, PolicyType, PromptUse, ToolGroup, Word
+from convengine.engine.turn.labels import code_label, in_words, step_label
+
+LONGEST = 80
+
+
+def name_row(table: str, row: Any) -> str:
+    """The name of a row, which has its table's columns as attributes, on one line; blank for a row without content."""
+    text = getattr(row, "description", None)
+    if table not in _OWN_NAMES or blank(text):
+        text = _NAMES[table](row)
+    return shorten_line(text, LONGEST)
+
+
+def _name_pattern(kinds: type[Word], row: Any) -> str:
+    return "" if blank(row.pattern) else f"{_label(kinds, row.rule_type)}: {row.pattern}"
+
+
+def _name_form(row: Any) -> str:
+    fields = row.json_schema.get("properties") if isinstance(row.json_schema, Mapping) else None
+    return f"Fields {', '.join(map(str, fields))}" if isinstance(fields, Mapping) and fields else _scope(row)
+
+
+def _name_prompt(row: Any) -> str:
+    return f"{_label(PromptUse, row.response_type)}{_scope(row)}"
+
+
+def _name_setting(row: Any) -> str:
+    if blank(row.config_type) or blank(row.config_key):
+        return ""
+    key, _, qualifier = row.config_key.partition(".")
+    only = f" for {qualifier}" if qualifier else ""
+    return f"{step_label(row.config_type)}: {in_words(key) if key.strip() else ''}{only} = {row.config_value}"
+
+
+def _label(words: type[Word], value: Any) -> str:
+    known = words.read(value)
+    return known.label if known else str(value or "")
+
+
+def _scope(row: Any) -> str:
+    return describe_scope(code(row.intent_code), code(row.state_code))
+
+
+#: Tables whose rows are called by a description, if they have one; others have a name.
+_OWN_NAMES = frozenset(
+    each.table
+    for each in (
+        *(rows.Classifier, rows.Rule, rows.StateEdge, rows.Policy, rows.OutputSchema, rows.Response),
+        *(rows.PendingAction, rows.DirectTool, rows.SqlGuardrail),
+    )
+)
+_NAMES: Mapping[str, Callable[[Any], str]] = {
+    rows.Intent.table: lambda row: row.display_name or row.description,
+    rows.Classifier.table: lambda row: _name_pattern(ClassifierType, row),
+    rows.Rule.table: describe_rule,
+    rows.StateEdge.table: lambda row: f"From {code_label(row.from_state)} to {code_label(row.to_state)}",
+    rows.Policy.table: lambda row: _name_pattern(PolicyType, row),
+    rows.OutputSchema.table: _name_form,
+    rows.PromptTemplate.table: _name_prompt,
+    rows.Response.table: lambda row: row.exact_text or row.derivation_hint,
+    rows.ContainerConfig.table: lambda row: row.input_param_name,
+    rows.PendingAction.table: lambda row: row.action_key,
+    rows.Tool.table: lambda row: row.tool_code,
+    rows.DirectTool.table: lambda row: row.tool_code or _label(ToolGroup, row.tool_group),
+    rows.DbTool.table: lambda row: row.sql_template,
+    rows.HttpTool.table: lambda row: f"{row.method} {row.connection_name}{row.url_template}",
+    rows.Planner.table: lambda row: f"Planner prompt{_scope(row)}",
+    rows.SqlGuardrail.table: lambda row: f"{_label(GuardrailType, row.rule_type)}: {row.match_value}",
+    rows.McpServer.table: lambda row: row.name,
+    rows.Config.table: _name_setting,
+    rows.Verbose.table: lambda row: row.message or row.error_message,
+}
