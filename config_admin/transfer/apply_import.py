@@ -6,12 +6,13 @@ from typing import Any
 
 from django.db import DatabaseError
 
+from config_admin.editing.links import row_name
 from config_admin.releases import head
 from config_admin.releases.change_set import change_set
 from config_admin.releases.changes import Author
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.restore.restore_rows import RowsBelongTogether, restore_rows
-from config_admin.transfer.document import Document, FileRow, Mode
+from config_admin.transfer.document import Document, FileRow, Mode, locate_row
 from config_admin.transfer.import_plan import LocatedFinding, Plan, Progress, ignore_progress, plan_import
 from config_admin.validation.findings import Finding, Severity
 
@@ -22,7 +23,7 @@ class ImportRefused(ValueError):
     def __init__(self, found: Plan) -> None:
         #: The checked import.
         self.plan = found
-        super().__init__("; ".join(f"{e.where}, {e.finding.field or 'row'}: {e.finding.message}" for e in found.errors))
+        super().__init__("; ".join(map(str, found.errors)))
 
 
 class ImportFailed(ValueError):
@@ -71,7 +72,7 @@ def _apply_plan(found: Plan, author: Author, reason: str, rest: bool, progress: 
 def add_rows(tables: Mapping[str, Sequence[Mapping[str, Any]]], *, author: str, reason: str) -> ImportResult:
     """Import rows that the product ships, as new rows. Raises ImportRefused when one exists already."""
     located_rows = {
-        table: [FileRow(row, f"{table} row {number}") for number, row in enumerate(rows, 1)]
+        table: [FileRow(row, locate_row(table, number)) for number, row in enumerate(rows, 1)]
         for table, rows in tables.items()
     }
     with change_set(Origin.IMPORT, author, reason):
@@ -89,4 +90,4 @@ def _find_existing_rows(plan: Plan) -> Iterator[LocatedFinding]:
             if row.before is not None:
                 message = f"Row {row.pk} already has this name. Choose another name."
                 finding = Finding("DUPLICATE", Severity.ERROR, table, row.pk, None, message)
-                yield LocatedFinding(f"{table} {row.pk}", finding)
+                yield LocatedFinding(row_name(table, row.pk), finding)

@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from config_admin.transfer.document import Document, FileRefused, FileRow
+from config_admin.transfer.document import Document, FileRefused, FileRow, locate_row
 from config_admin.transfer.json_text import MAX_DIGITS, NoJson, read_json
 from config_admin.transfer.natural_keys import Contents, list_file_rows
 from convengine.engine.turn.codec import MAX_DEPTH, TOO_DEEP
@@ -92,7 +92,7 @@ def _list_rows(table: str, rows: Json, lines: Mapping[int, int]) -> Iterator[Fil
     if not isinstance(rows, list):
         raise FileRefused(table, "must be a list of rows.")
     for number, row in enumerate(rows, 1):
-        where = f"{table} row {number}"
+        where = locate_row(table, number)
         if not isinstance(row, dict):
             raise FileRefused(where, "must be a map of columns.")
         yield FileRow(row, f"{where} (line {lines[id(row)]})" if id(row) in lines else where)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from config_admin.editing.links import table_title
+
 Json = Any
 
 
@@ -45,6 +47,11 @@ class Mode(StrEnum):
     #: For files of other systems, whose ids mean other rows: an existing row is skipped, the others are new, with their
     #: own id if it is free.
     ADD = "add"
+
+
+def locate_row(table: str, number: object, word: str = "row") -> str:
+    """The position of a row in a file: `Policies, row 2`."""
+    return f"{table_title(table)}, {word} {number}"
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import models
 
+from config_admin.editing.links import column_label, row_name
 from config_admin.releases import tree
 from config_admin.releases.blobs import Blobs
 from config_admin.releases.change_set import get_released_head
@@ -34,6 +35,11 @@ class LocatedFinding:
 
     where: str
     finding: Finding
+
+    def __str__(self) -> str:
+        field = self.finding.field
+        column = f", {column_label(self.finding.table, field)}" if field else ""
+        return f"{self.where}{column}: {self.finding.message}"
 
 
 @dataclass
@@ -132,7 +138,10 @@ def _check_plan(found: Plan, progress: Progress) -> None:
 
 
 def _locate_finding(found: Plan, finding: Finding) -> str:
-    return found.placed.origins.get((finding.table, finding.row)) or f"{finding.table} {finding.row}, not in the file"
+    return (
+        found.placed.origins.get((finding.table, finding.row))
+        or f"{row_name(finding.table, finding.row)}, not in the file"
+    )
 
 
 def _find_limit_problems(wanted: Mapping[str, Mapping[Any, Any]], bad: set[tuple[str, Any]]) -> list[Finding]:

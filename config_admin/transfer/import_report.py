@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from config_admin.editing.links import column_label, describe_content, row_name, table_title
 from config_admin.releases.content import key_of
-from config_admin.releases.diff import table_diff
+from config_admin.releases.diff import ChangedRow, table_diff
 from config_admin.releases.tree import Content, Difference
 from config_admin.transfer.import_plan import LocatedFinding, Plan
 from config_admin.transfer.natural_keys import NATURAL
@@ -64,9 +65,11 @@ def describe_plan(plan: Plan) -> Iterator[str]:
         ("Errors", _describe_findings(plan.errors)),
         ("Warnings", _describe_findings([located for located in plan.findings if not located.finding.is_error])),
         ("Left out", _describe_findings(plan.left_out)),
-        ("Converted", [f"{plan.placed.origins.get(key)}, {change.field}: {change.before} → {change.after}"
-                       for key, changes in plan.placed.conversions.items() for change in changes]),
-        ("New numbers", [f"{table} {old} becomes {new}" for (table, old), new in plan.placed.renumbered.items()]),
+        ("Converted", [f"{plan.placed.origins.get((table, pk))}, {column_label(table, change.field)}: "
+                       f"{change.before} → {change.after}"
+                       for (table, pk), changes in plan.placed.conversions.items() for change in changes]),
+        ("New numbers", [f"{row_name(table, old)} of the file becomes {row_name(table, new)}"
+                         for (table, old), new in plan.placed.renumbered.items()]),
         ("Notes", [f"{note.where}: {note.text}" for note in plan.document.notes if not note.refused]),
     ):  # fmt: skip
         if lines:
@@ -75,7 +78,7 @@ def describe_plan(plan: Plan) -> Iterator[str]:
 
 
 def _describe_findings(found: Sequence[LocatedFinding]) -> list[str]:
-    return [f"{one.where}, {one.finding.field or 'row'}: {one.finding.message} [{one.finding.code}]" for one in found]
+    return [f"{located} [{located.finding.code}]" for located in found]
 
 
 def describe_differences(differences: Differences) -> Iterator[str]:
@@ -84,19 +87,24 @@ def describe_differences(differences: Differences) -> Iterator[str]:
         yield "No differences."
     for table, rows in differences.items():
         diff = table_diff(list(rows))
-        yield f"{table}: {len(diff.added)} new, {len(diff.changed)} changed, {len(diff.removed)} gone"
-        lines = [f"+ {get_row_name(table, row)}" for row in diff.added]
-        lines += [f"~ {get_row_name(table, row.after)}: {', '.join(row.fields)}" for row in diff.changed]
-        lines += [f"- {get_row_name(table, row)}" for row in diff.removed]
+        counts = f"{len(diff.added)} added, {len(diff.changed)} changed, {len(diff.removed)} removed"
+        yield f"{table_title(table)}: {counts}"
+        lines = [f"+ {describe_row(table, row)}" for row in diff.added]
+        lines += [f"~ {describe_row(table, row.after)} (changed: {_list_labels(table, row)})" for row in diff.changed]
+        lines += [f"- {describe_row(table, row)}" for row in diff.removed]
         yield from _shorten_list(lines)
 
 
-def get_row_name(table: str, row: Content) -> str:
-    """The name of a row: its natural key, else its id and scope."""
+def describe_row(table: str, row: Content) -> str:
+    """A row with its natural key, else with its number and name."""
     if table in NATURAL and all(name in row for name in NATURAL[table]):
-        return " ".join(str(row[name]) for name in NATURAL[table])
-    scope = "/".join(str(row[name]) for name in ("intent_code", "state_code") if name in row)
-    return f"{row[key_of(table)]} {scope}".rstrip()
+        return row_name(table, " ".join(str(row[name]) for name in NATURAL[table]))
+    name = describe_content(table, row)
+    return f"{row_name(table, row[key_of(table)])}{f' · {name}' if name else ''}"
+
+
+def _list_labels(table: str, row: ChangedRow) -> str:
+    return ", ".join(column_label(table, name) for name in row.fields)
 
 
 def _shorten_list(lines: Sequence[str]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
 
 from config_admin.comparison.configurations import ChangedRow, changed_row
-from config_admin.editing.links import release_url, table_title
+from config_admin.editing.links import column_label, release_url, row_name, table_title
 from config_admin.form_save import reasons
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused, ImportResult, import_document
@@ -210,11 +210,14 @@ def _report(found: Plan) -> dict[str, Any]:
     warnings = [told for told in found.findings if not told.finding.is_error]
     notes = [f"{note.where}: {note.text}" for note in found.document.notes if not note.refused]
     notes += [
-        f"{found.placed.origins[key]}, {change.field}: {change.before} is read as {change.after}"
+        f"{found.placed.origins[key]}, {column_label(key[0], change.field)}: {change.before} is read as {change.after}"
         for key, changes in found.placed.conversions.items()
         for change in changes
     ]
-    notes += [f"{table_title(table)}: {old} becomes {new}" for (table, old), new in found.placed.renumbered.items()]
+    notes += [
+        f"{row_name(table, old)} of the file becomes {row_name(table, new)}."
+        for (table, old), new in found.placed.renumbered.items()
+    ]
     return {
         "plan": found,
         "counts": [(table_title(table), *_count_changes(of_table)) for table, of_table in differences.items()],
@@ -246,4 +249,4 @@ def _describe_changed_row(table: str, row: Any) -> ChangedRow:
 
 
 def _format_findings(found: list[LocatedFinding]) -> list[str]:
-    return [f"{one.where}, {one.finding.field or 'row'}: {one.finding.message} ({one.finding.code})" for one in found]
+    return [f"{located} ({located.finding.code})" for located in found]

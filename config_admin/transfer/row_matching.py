@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from config_admin.editing.links import table_title
 from config_admin.releases import tree
 from config_admin.releases.blobs import canonical
 from config_admin.releases.content import as_json, control_plane, kept_columns, key_of
@@ -128,7 +129,9 @@ class _Table:
         for name, given in row.values.items():
             if name not in self.columns:
                 hint = did_you_mean(name, self.columns)
-                raise self._refuse_row("COLUMN_UNKNOWN", name, f"{self.table} has no column {name}.{hint}")
+                raise self._refuse_row(
+                    "COLUMN_UNKNOWN", name, f"{table_title(self.table)} have no column {name}.{hint}"
+                )
             try:
                 values[name] = normalise_value(self.columns[name], given)
             except ValueRefused as error:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import models
 
+from config_admin.editing.links import table_title
 from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, Note
 from config_admin.transfer.natural_keys import TOOL, TOOL_CODE, TOOL_ID, TOOL_PARTS, list_file_columns
 from config_admin.transfer.values import ValueRefused, parse_text
@@ -265,11 +266,13 @@ class _Reading:
             position = where if len(statement.rows) == 1 else f"{where}, row {number}"
             values = dict(zip(statement.columns, row, strict=True))
             try:
-                read = self._row(statement.table, values, f"{position} ({statement.table})")
+                read = self._row(statement.table, values, f"{position} ({table_title(statement.table)})")
             except ValueRefused as error:
-                self.notes.append(Note(f"{position} ({statement.table})", str(error), refused=True))
+                self.notes.append(Note(f"{position} ({table_title(statement.table)})", str(error), refused=True))
                 continue
-            self.tables.setdefault(statement.table, []).append(FileRow(read, f"{position} ({statement.table})"))
+            self.tables.setdefault(statement.table, []).append(
+                FileRow(read, f"{position} ({table_title(statement.table)})")
+            )
 
     def _row(self, table: str, values: Mapping[str, Literal], where: str) -> dict[str, Json]:
         columns, found = list_file_columns(table), dict[str, Json]()
@@ -278,9 +281,9 @@ class _Reading:
             if name is None or literal is DEFAULT:
                 continue
             if name not in columns:
-                raise ValueRefused(f"{table} has no column {written}.{did_you_mean(written, columns)}")
+                raise ValueRefused(f"{table_title(table)} have no column {written}.{did_you_mean(written, columns)}")
             if name != written:
-                self.notes.append(Note(where, f"{written} is {name} here."))
+                self.notes.append(Note(where, f"The column {written} is read as {name}."))
             if literal is not NOW:
                 found[name] = self._value(name, columns[name], literal, where)
             elif name not in _STAMPS:
@@ -320,7 +323,7 @@ class _Reading:
         except ValueRefused as error:
             raise ValueRefused(f"{name}: {error}") from None
         if _changes_value(column, literal, value):
-            self.notes.append(Note(where, f"{name}: {written!r} is {value!r} here."))
+            self.notes.append(Note(where, f"{name}: {written!r} is read as {value!r}."))
         return value
 
 

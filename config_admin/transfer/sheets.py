@@ -15,7 +15,7 @@ from typing import Any
 
 from django.db import models
 
-from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, refuse
+from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, locate_row, refuse
 from config_admin.transfer.natural_keys import Contents, list_file_columns, list_file_rows
 from config_admin.transfer.values import ValueRefused, parse_text
 from convengine.engine.text.wording import did_you_mean
@@ -72,7 +72,7 @@ def rows_of(table: str, lines: Iterable[tuple[int, Cells]]) -> list[FileRow]:
     rows, wrong = [], []
     for line, cells in ahead:
         try:
-            rows += [_row(table, names, cells, f"{table} line {line}")] if any(cells) else []
+            rows += [_row(table, names, cells, locate_row(table, line, "line"))] if any(cells) else []
         except FileRefused as refused:
             wrong.append(refused)
     refuse(wrong)

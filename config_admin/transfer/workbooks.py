@@ -15,7 +15,7 @@ from typing import Any
 
 from django.db import models
 
-from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, refuse
+from config_admin.transfer.document import Document, FileRefused, FileRow, Mode, locate_row, refuse
 from config_admin.transfer.natural_keys import Contents, list_file_columns
 from config_admin.transfer.sheets import Cells, cells_of, rows_of
 from convengine.engine.turn.rows import ROW_TYPE_OF
@@ -52,7 +52,7 @@ def _list_cells(contents: Contents, table: str) -> Iterator[list[Value]]:
     columns = list(list_file_columns(table).items())
     for number, cells in enumerate(cells_of(contents, table), 1):
         for (name, _), text in zip(columns, cells, strict=True):
-            _check_text(f"{table} line {number}, {name}", text)
+            _check_text(f"{locate_row(table, number, 'line')}, {name}", text)
         yield [
             text if number == 1 else _convert_cell(column, text)
             for (_, column), text in zip(columns, cells, strict=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from config_admin.editing.links import column_label, row_name, table_title
 from config_admin.health.check import IN_FULL, Health, build_report, check_all
 from config_admin.health.diagnosis import Diagnosis
 from config_admin.snapshot.active import snapshots
@@ -49,8 +50,9 @@ class Command(BaseCommand):
 
     def _print(self, health: Health, chosen: Sequence[Diagnosis]) -> None:
         for one in chosen:
-            where = one.table if one.row is None else f"{one.table} {one.row}"
-            self.stdout.write(f"{one.severity.value:<8}{one.code}  {where}{f' · {one.field}' if one.field else ''}")
+            where = table_title(one.table) if one.row is None else row_name(one.table, one.row)
+            column = f" · {column_label(one.table, one.field)}" if one.field else ""
+            self.stdout.write(f"{one.severity.value:<8}{one.code}  {where}{column}")
             self.stdout.write(f"        {one.message}\n        {one.consequence}")
             if one.witness:
                 shown = {name: value for name, value in one.witness.as_dict().items() if name != "joined"}
@@ -58,7 +60,7 @@ class Command(BaseCommand):
             self.stdout.write("")
         errors = sum(one.is_error for one in chosen)
         counted = f"{_count_phrase(errors, 'error')}, {_count_phrase(len(chosen) - errors, 'warning')}"
-        self.stdout.write(f"Version {health.config_version}: {counted}.")
+        self.stdout.write(f"Release {health.config_version}: {counted}.")
 
 
 def _is_wanted(one: Diagnosis, tables: list[str] | None, codes: list[str] | None) -> bool:

@@ -71,7 +71,7 @@ def test_a_refused_row_refuses_all(caller: Caller) -> None:
     told = send(caller, bundle={"ce_policy": rows}, apply=True)
     assert told.status_code == 422
     [finding] = told.json()["findings"]
-    assert (finding["where"], finding["field"], finding["code"]) == ("ce_policy row 2", "rule_type", "RULE_TYPE")
+    assert (finding["where"], finding["field"], finding["code"]) == ("Policies, row 2", "rule_type", "RULE_TYPE")
     assert not CePolicy.objects.exists()
     told = send(caller, bundle={"ce_policy": rows}, apply=True, rest=True)
     assert (told.status_code, len(told.json()["leftOut"]), CePolicy.objects.count()) == (200, 1, 1)
@@ -81,7 +81,7 @@ def test_seeds_come_in_the_same_way(caller: Caller) -> None:
     sql = "INSERT INTO ce_policy (rule_type, pattern, response_text) VALUES ('regex', 'iban', 'No.');"
     told = send(caller, sql=sql, apply=True).json()
     assert told["mode"] == "add"
-    assert told["notes"] == [{"where": "line 1 (ce_policy)", "text": "rule_type: 'regex' is 'REGEX' here."}]
+    assert told["notes"] == [{"where": "line 1 (Policies)", "text": "rule_type: 'regex' is read as 'REGEX'."}]
     assert CePolicy.objects.get().pattern == "iban"
 
 

@@ -8,7 +8,7 @@ import pytest
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.content import control_plane
-from config_admin.transfer.document import Document, FileRow, Mode
+from config_admin.transfer.document import Document, FileRow, Mode, locate_row
 from tests.config_admin.builders import make
 
 
@@ -33,7 +33,7 @@ def document(mode: Mode = Mode.UPDATE, **tables: Sequence[dict[str, Any]]) -> Do
     """A file of these rows."""
     return Document(
         {
-            table: [FileRow(row, f"{table} row {number}") for number, row in enumerate(rows, 1)]
+            table: [FileRow(row, locate_row(table, number)) for number, row in enumerate(rows, 1)]
             for table, rows in tables.items()
         },
         mode,

@@ -59,7 +59,7 @@ def test_5000_rules_come_back_in_time_and_one_bad_one_refuses_them_all(big: byte
     with pytest.raises(ImportRefused) as refused:
         import_as_ada(read_bytes("x", json.dumps(spoilt).encode()))
     [told] = refused.value.plan.errors
-    assert (told.where, told.finding.field) == ("ce_rule row 4322", "match_pattern")
+    assert (told.where, told.finding.field) == ("Rules, row 4322", "match_pattern")
     assert "is not valid" in told.finding.message
     assert head.newest() == version
     assert not m.CeRule.objects.exists()
@@ -89,9 +89,9 @@ def test_the_rest_comes_without_what_is_refused_and_what_hangs_on_it() -> None:
     assert [rule.intent_code for rule in m.CeRule.objects.all()] == ["ANY"]
     assert not m.CeIntent.objects.filter(intent_code="LOAN").exists()
     assert [(told.where, told.finding.code) for told in done.plan.left_out] == [
-        ("ce_rule row 3", "COLUMN_UNKNOWN"),
-        ("ce_intent row 1", "DESCRIPTION_BLANK"),
-        ("ce_rule row 1", "INTENT_UNKNOWN"),
+        ("Rules, row 3", "COLUMN_UNKNOWN"),
+        ("Intents, row 1", "DESCRIPTION_BLANK"),
+        ("Rules, row 1", "INTENT_UNKNOWN"),
     ]
 
 

@@ -31,7 +31,7 @@ def test_yaml_and_json_with_and_without_a_head_say_the_same(text: str) -> None:
 
 def test_a_row_knows_its_line() -> None:
     found = bundle.read_bundle(HEAD + "  ce_intent:\n  - intent_code: A\n  - intent_code: B\n")
-    assert [row.where for row in found.tables["ce_intent"]] == ["ce_intent row 1 (line 5)", "ce_intent row 2 (line 6)"]
+    assert [row.where for row in found.tables["ce_intent"]] == ["Intents, row 1 (line 5)", "Intents, row 2 (line 6)"]
 
 
 def test_dates_and_other_words_of_yaml_stay_texts() -> None:
@@ -46,7 +46,7 @@ def test_dates_and_other_words_of_yaml_stay_texts() -> None:
         ("- 1", "must be a map of tables"),
         ("ce_intents: []", "ce_intents: is not a table"),
         ("ce_intent: {}", "ce_intent: must be a list of rows"),
-        ("ce_intent: [1]", "ce_intent row 1: must be a map"),
+        ("ce_intent: [1]", "Intents, row 1: must be a map"),
         ("format: other\nversion: 1\ntables: {}", "format: 'other' is not supported"),
         (
             "format: convengine-configuration\nversion: 2\ntables: {}",

@@ -57,7 +57,7 @@ def test_a_file_is_looked_at_then_imported_for_a_reason(ada: Client) -> None:
 def test_refused_rows_are_told_and_may_be_left_out(ada: Client) -> None:
     shown = preview_rows(ada, POLICY, {**POLICY, "policy_id": 8, "rule_type": "X"})
     text = shown.content.decode()
-    assert "ce_policy row 2, rule_type" in text
+    assert "Policies, row 2, match type" in text
     assert 'name="apply"' not in text
     without = answer_preview(ada, shown, rest="on")
     assert [title for title, *_ in without.context["lists"]] == ["Left out"]

@@ -115,7 +115,7 @@ def test_a_tool_and_its_own_row_come_together_and_go_together() -> None:
 )
 def test_what_does_not_fit_is_named(rows: list[dict[str, Any]], code: str, field: str, message: str) -> None:
     found = plan_import(document(ce_policy=rows))
-    assert codes(found) == [("ce_policy row 1", code, field)]
+    assert codes(found) == [("Policies, row 1", code, field)]
     assert message in found.errors[0].finding.message
 
 
@@ -123,19 +123,19 @@ def test_what_does_not_fit_is_named(rows: list[dict[str, Any]], code: str, field
 def test_a_document_in_a_column_holds_only_what_every_database_takes(value: str) -> None:
     for schema in ({"properties": {"a": {"title": [value]}}}, {value: 1}):
         found = plan_import(document(ce_output_schema=[{"intent_code": "LOAN", "json_schema": schema}]))
-        assert ("ce_output_schema row 1", "SHAPE_INVALID", "json_schema") in codes(found)
+        assert ("Forms, row 1", "SHAPE_INVALID", "json_schema") in codes(found)
 
 
 def test_one_row_twice_is_refused() -> None:
     given = document(ce_intent=[{"intent_code": "A", "description": "x"}, {"intent_code": "a", "description": "y"}])
-    assert codes(plan_import(given)) == [("ce_intent row 2", "DUPLICATE", "intent_code")]
+    assert codes(plan_import(given)) == [("Intents, row 2", "DUPLICATE", "intent_code")]
 
 
 def test_an_intent_without_a_code_and_a_row_without_a_tool_find_no_place() -> None:
     found = plan_import(document(ce_intent=[{"description": "x"}], ce_mcp_http_tool=[{"tool_code": "none"}]))
     assert codes(found) == [
-        ("ce_intent row 1", "FIELD_REQUIRED", "intent_code"),
-        ("ce_mcp_http_tool row 1", "TOOL_UNKNOWN", "tool_code"),
+        ("Intents, row 1", "FIELD_REQUIRED", "intent_code"),
+        ("HTTP tools, row 1", "TOOL_UNKNOWN", "tool_code"),
     ]
 
 

@@ -51,10 +51,10 @@ def test_a_file_of_seeds_comes_in_and_says_what_does_not(imported: ImportResult)
     ]
     codes = {(where.split(" (")[-1].rstrip(")"), field, code) for where, field, code, _ in told if field}
     assert codes == {
-        ("ce_intent_classifier", "pattern", "REGEX_UNSUPPORTED"),
-        ("ce_prompt_template", "response_type", "RESPONSE_TYPE_PROMPT"),
-        ("ce_rule", "match_pattern", "REGEX_UNSUPPORTED"),
-        ("ce_rule", "action", "ACTION"),
+        ("Phrases", "pattern", "REGEX_UNSUPPORTED"),
+        ("Prompt templates", "response_type", "RESPONSE_TYPE_PROMPT"),
+        ("Rules", "match_pattern", "REGEX_UNSUPPORTED"),
+        ("Rules", "action", "ACTION"),
     }
     refused = [message for _, _, code, message in told if code == "STATEMENT_REFUSED"]
     assert [re.split(r"[:(]", text)[0] for text in refused] == [
@@ -93,11 +93,11 @@ def test_words_and_values_are_said_as_they_are_here(imported: ImportResult) -> N
 
     notes = [note.text for note in imported.plan.document.notes if not note.refused]
     for text in (
-        "phase: 'AGENT_POST_INTENT' is 'POST_AGENT_INTENT' here.",
-        "tool_group: 'MCP_DB' is 'DB' here.",
-        "rule_type: 'regex' is 'REGEX' here.",
-        "enabled: '1' is True here.",
-        "output_format is response_type here.",
+        "phase: 'AGENT_POST_INTENT' is read as 'POST_AGENT_INTENT'.",
+        "tool_group: 'MCP_DB' is read as 'DB'.",
+        "rule_type: 'regex' is read as 'REGEX'.",
+        "enabled: '1' is read as True.",
+        "The column output_format is read as response_type.",
         "3 rows with an empty intent or state are read as ANY.",
         "BEGIN contains no rows.",
     ):
@@ -201,9 +201,9 @@ def test_rows_know_their_line_and_number() -> None:
         "\nINSERT INTO ce_policy (pattern) VALUES ('a');\n\nINSERT INTO ce_policy (pattern) VALUES\n('b'),\n('c');"
     )
     assert [row.where for row in found.tables["ce_policy"]] == [
-        "line 2 (ce_policy)",
-        "line 4, row 1 (ce_policy)",
-        "line 4, row 2 (ce_policy)",
+        "line 2 (Policies)",
+        "line 4, row 1 (Policies)",
+        "line 4, row 2 (Policies)",
     ]
     assert found.mode is Mode.ADD
 

@@ -58,8 +58,8 @@ def test_every_text_comes_back_and_none_is_a_formula(value: str | None) -> None:
 def test_rows_know_their_line_and_blank_ones_are_passed_over() -> None:
     found = read_bytes("CE_POLICY.csv", f'\ufeff{HEAD}\n7,EXACT,x,y,\n\n,EXACT,"a\nb",y,\n'.encode())
     assert [(row.where, row.values.get("policy_id")) for row in found.tables["ce_policy"]] == [
-        ("ce_policy line 2", 7),
-        ("ce_policy line 5", None),
+        ("Policies, line 2", 7),
+        ("Policies, line 5", None),
     ]
     assert found.mode is Mode.UPDATE
 
@@ -113,7 +113,7 @@ def test_all_that_does_not_fit_is_told_at_once_and_of_very_much_the_first() -> N
     with pytest.raises(FileRefused) as some:
         read_bytes("ce_policy.csv", b"policy_id,enabled\nx,maybe\n1,true\ny,true")
     assert [problem.partition(":")[0] for problem in some.value.describe_problems()] == [
-        *("ce_policy line 2, policy_id", "ce_policy line 2, enabled", "ce_policy line 4, policy_id"),
+        *("Policies, line 2, policy_id", "Policies, line 2, enabled", "Policies, line 4, policy_id"),
     ]
 
     with pytest.raises(FileRefused) as many:

@@ -88,7 +88,7 @@ def test_every_text_comes_back_and_none_is_a_formula(value: str | None) -> None:
 
 @pytest.mark.parametrize("value", ["a\rb", "a\x01b", "_x0041_", "x" * (LONGEST + 1)])
 def test_a_text_that_no_workbook_brings_back_is_named_and_not_spoilt(value: str) -> None:
-    with pytest.raises(ValueError, match=r"ce_policy line 2, description: .* CSV or YAML"):
+    with pytest.raises(ValueError, match=r"Policies, line 2, description: .* CSV or YAML"):
         write_workbook(contents(description=value), ["ce_policy"])
 
 
@@ -112,7 +112,7 @@ def test_what_people_type_into_spreadsheets_means_what_it_shows() -> None:
     assert (changed.pk, changed.after["rule_type"], changed.after["priority"]) == (7, "EXACT", 12)
     assert changed.after["response_text"] == "2026-01-31T00:00:00"
     assert new.before is None
-    assert found.placed.origins["ce_policy", new.pk] == "ce_policy line 4"
+    assert found.placed.origins["ce_policy", new.pk] == "Policies, line 4"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_what_people_type_into_spreadsheets_means_what_it_shows() -> None:
         (lambda: book_of(HEAD, title="ce_polcy"), "is not a table"),
         (book_of, "has only empty sheets"),
         (lambda: book_of(["policy_id", "patern"]), "has no column 'patern'"),
-        (lambda: book_of(HEAD, [1, "EXACT", "p", "r", "soon"]), "ce_policy line 2, priority"),
+        (lambda: book_of(HEAD, [1, "EXACT", "p", "r", "soon"]), "Policies, line 2, priority"),
     ],
 )  # fmt: skip
 def test_what_is_hostile_or_broken_is_refused_with_the_remedy(data: Callable[[], bytes], told: str) -> None:
@@ -157,7 +157,7 @@ def test_what_is_wrong_in_any_sheet_is_told_at_once() -> None:
         read_bytes("some.xlsx", to_bytes(book))
 
     assert [problem.partition(":")[0] for problem in refused.value.describe_problems()] == [
-        *("ce_policy line 2, priority", "ce_polcy", "ce_response line 2, priority"),
+        *("Policies, line 2, priority", "ce_polcy", "Answers, line 2, priority"),
     ]
 
 

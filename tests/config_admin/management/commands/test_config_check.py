@@ -37,7 +37,7 @@ def _run_check(*arguments: str, **options: Any) -> str:
 def test_findings_are_printed_with_an_example_and_counted(loan: None) -> None:
     said = _run_check()
 
-    assert "WARNING RULE_COLLISION  ce_rule" in said
+    assert "WARNING RULE_COLLISION  Rule " in said
     assert 'For example: {"intent": "LOAN"' in said
     assert "0 errors, 2 warnings." in said
 

@@ -64,7 +64,11 @@ def test_without_apply_nothing_is_changed(tmp_path: Path) -> None:
     make(m.CePolicy, policy_id=8, response_text="Never.")
     file, version = file_of(tmp_path, POLICY, {**POLICY, "policy_id": 8}), head.newest()
     told = run("config_import", file)
-    assert told.splitlines()[:3] == ["ce_policy: 1 new, 1 changed, 0 gone", "  + 7", "  ~ 8: response_text"]
+    assert told.splitlines()[:3] == [
+        "Policies: 1 added, 1 changed, 0 removed",
+        "  + Policy 7 · Contains: cvv",
+        "  ~ Policy 8 · Contains: cvv (changed: answer)",
+    ]
     assert told.splitlines()[-1] == "Nothing was changed. Use --apply to import."
     assert head.newest() == version
 
@@ -81,13 +85,13 @@ def test_with_apply_it_is_one_release_of_somebody_for_some_reason(tmp_path: Path
 def test_refused_rows_are_named_and_the_rest_comes_when_asked_for(tmp_path: Path) -> None:
     file = file_of(tmp_path, POLICY, {**POLICY, "policy_id": 9, "rule_type": "REGULAR"})
     told = run("config_import", file, "--apply", fails=True)
-    assert "ce_policy row 2, rule_type: " in told
+    assert "Policies, row 2, match type: " in told
     assert "Choose REGEX" in told
     assert not m.CePolicy.objects.exists()
 
     report = json.loads(run("config_import", file, "--json", fails=True))
     [finding] = report["findings"]
-    assert (finding["where"], finding["row"], finding["field"]) == ("ce_policy row 2", 9, "rule_type")
+    assert (finding["where"], finding["row"], finding["field"]) == ("Policies, row 2", 9, "rule_type")
     assert (report["refused"], report["applied"], report["release"]) == (True, False, None)
 
     told = run("config_import", file, "--apply", "--rest")
@@ -118,15 +122,25 @@ def test_releases_and_files_are_compared_in_any_pair(tmp_path: Path) -> None:
     def list_differences(before: Any, after: Any) -> list[str]:
         return run("config_diff", before, after).splitlines()
 
-    assert list_differences(version - 1, version) == ["ce_policy: 1 new, 0 changed, 0 gone", "  + 7"]
-    assert list_differences(version, one) == ["ce_policy: 0 new, 1 changed, 0 gone", "  ~ 7: pattern"]
-    assert list_differences(one, version) == list_differences(version, one)
-    assert list_differences(one, two) == ["ce_policy: 1 new, 1 changed, 0 gone", "  + 8", "  ~ 7: pattern"]
-    assert list_differences(two, one)[0] == "ce_policy: 0 new, 1 changed, 1 gone"
+    assert list_differences(version - 1, version) == [
+        "Policies: 1 added, 0 changed, 0 removed",
+        "  + Policy 7 · Contains: pin",
+    ]
+    assert list_differences(version, one) == [
+        "Policies: 0 added, 1 changed, 0 removed",
+        "  ~ Policy 7 · Contains: cvv (changed: pattern)",
+    ]
+    assert list_differences(one, version)[1] == "  ~ Policy 7 · Contains: pin (changed: pattern)"
+    assert list_differences(one, two) == [
+        "Policies: 1 added, 1 changed, 0 removed",
+        "  + Policy 8 · Contains: cvv",
+        "  ~ Policy 7 · Contains: iban (changed: pattern)",
+    ]
+    assert list_differences(two, one)[0] == "Policies: 0 added, 1 changed, 1 removed"
     assert list_differences(one, one) == ["No differences."]
     report = json.loads(run("config_diff", version, one, "--json"))
     assert report["ce_policy"]["changed"][0]["fields"]["pattern"] == ["pin", "cvv"]
     with pytest.raises(CommandError, match="Release 999"):
         run("config_diff", 999, one)
-    with pytest.raises(CommandError, match="ce_policy row 1: colour"):
+    with pytest.raises(CommandError, match="Policies, row 1: colour"):
         run("config_diff", one, file_of(tmp_path, {"colour": 1}, name="bad.json"))
