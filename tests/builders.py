@@ -6,11 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from convengine.engine.steps.tools.scripted import ScriptedServers, ScriptedTools
-from convengine.engine.steps.tools.taped import TapedPace
 from convengine.engine.turn import rows
 from convengine.engine.turn.conversation import Conversation, Loaded
 from convengine.engine.turn.ports import LikenessPort, ModelPort, Pace, Ports, ServerPort, ToolPort
-from convengine.engine.turn.recording import Recording
+from convengine.engine.turn.recording import Recording, TapedPace
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.engine.turn.trail import Trail

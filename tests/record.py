@@ -3,7 +3,7 @@
 from typing import Any
 
 from audit.models import CeAudit
-from audit.record.left_out import restore_elided_events
+from audit.record.elision import restore_elided_events
 
 
 def events(**wanted: Any) -> list[CeAudit]:

@@ -33,7 +33,7 @@ from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.turn.seal import Seal
 from convengine.server.app_interfaces import configuration
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.executors.models import CeNotification
 from convengine.server.sessions.models import (
     CLOSED_BY_CALL,

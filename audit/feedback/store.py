@@ -13,7 +13,7 @@ from convengine.engine.rules.redaction import Redaction
 from convengine.engine.steps.tools.stages import MCP_USER_FEEDBACK
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.server.app_interfaces import configuration, turn_log
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 Json = Any

@@ -21,7 +21,7 @@ from audit.models import CeChainBase, CeChainLink
 from audit.record.seal.links import link_frame
 from audit.record.seal.pieces import microseconds
 from convengine.engine.turn.seal import Seal
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.turn_record import FRAME, encode_frame
 

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from itertools import combinations
 from typing import Any
 
-from audit.record import left_out
+from audit.record import elision
 from audit.record.seal.stored_pieces import OF_EVENTS, Piece
 from convengine.engine.pipeline.stages import PIPELINE_TIMING
 from convengine.engine.turn.codec import loads
@@ -51,7 +51,7 @@ def find_differences(marks: Mapping[str, Sequence[int]], events: Sequence[Piece]
     runs = [run for group in OF_EVENTS for run in _differing_runs(group, marks.get(group, ()), events)]
     there = {piece.seq: piece for run in runs for piece in run.events}
     # The seal of some events is only that of PIPELINE_TIMING, which lists them.
-    no_rows = {seq for one in events if one.stage == _TIMING for seq in left_out.numbers(loads(one.payload))}
+    no_rows = {seq for one in events if one.stage == _TIMING for seq in elision.numbers(loads(one.payload))}
     absent = set(numbers) - {one.seq for one in events} - no_rows
     found = Differences()
     #: The sealed part of a differing event, by its number.

@@ -17,7 +17,7 @@ from audit.record.seal.pieces import CALL, encode_calls, encode_deciding_rows, g
 from audit.record.seal.stored_pieces import OF_EVENTS, Piece
 from convengine.engine.turn.codec import dump_in_order
 from convengine.engine.turn.seal import Pieces
-from convengine.server.database.dialect import dialect
+from convengine.server.database.sql import dialect
 from convengine.server.turns.turn_record import DOCUMENTS, FRAME, SAID
 
 #: Turns per read.

@@ -10,8 +10,7 @@ from audit.live.bus import relay
 from audit.live.messages import VERBOSE, StreamMessage, encode_event, encode_progress
 from audit.models import CeAudit
 from audit.record.expand import expand_events
-from audit.record.rate_limit import limiter
-from audit.record.rows import AuditRow, build_audit_rows, build_unstored_event, mask_payloads
+from audit.record.rows import AuditRow, build_audit_rows, build_unstored_event, limiter, mask_payloads
 from convengine.engine.pipeline.stages import STEP_ENTER
 from convengine.engine.rules.redaction import Redaction
 from convengine.engine.stages import AFTER_THE_ANSWER, base_name

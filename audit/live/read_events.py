@@ -18,7 +18,7 @@ from convengine.engine.pipeline.stages import TURN_FAILED
 from convengine.engine.stages import AFTER_THE_ANSWER
 from convengine.engine.threads.lifecycle import CLOSED
 from convengine.engine.turn.enums import TurnStatus
-from convengine.server.database.dialect import dialect
+from convengine.server.database.sql import dialect
 from convengine.server.sessions.models import CLOSED_BY_CALL, CeConversationHistory
 from convengine.server.turns.dead_turns import recover_expired_lease
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.models import CeAudit
-from audit.record import left_out
-from audit.record.implied import repeats_text, running, whole
+from audit.record import elision
+from audit.record.elision import repeats_text, running, whole
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_ERROR, STEP_EXIT
 from convengine.engine.stages import WHOLE_META, base_name
 from convengine.engine.turn import folding
 
 Json = Any
-_OF_THE_WRITER = frozenset({"step", "changed", left_out.KEY})
+_OF_THE_WRITER = frozenset({"step", "changed", elision.KEY})
 _STEP_ENDS = frozenset({STEP_EXIT, STEP_ERROR})
 
 

@@ -16,8 +16,7 @@ from convengine.engine.turn.codec import dumps, loads
 from convengine.engine.turn.ports import LlmAnswer, ModelCall
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.turn import Turn
-from convengine.server.database.dialect import dialect
-from convengine.server.database.statements import Statement, execute
+from convengine.server.database.sql import Statement, dialect, execute
 
 log = structlog.get_logger(__name__)
 

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Sum
 
 from audit.models import CeAudit, CeLlmCallLog
-from audit.record.left_out import follows, restore_elided_events
+from audit.record.elision import follows, restore_elided_events
 from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_EXIT
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 

@@ -35,8 +35,8 @@ from convengine.engine.turn.audit_settings import (
 )
 from convengine.engine.turn.job import Counts, Job, Nightly
 from convengine.server.app_interfaces import configuration
-from convengine.server.database.clock import database_time
 from convengine.server.database.sealed_tables import PurgedQuerySet
+from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation
 from convengine.server.sessions.retention import retention_cutoff
 

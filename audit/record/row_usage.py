@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import connection
 
 from convengine.server.app_interfaces import RowUsage
-from convengine.server.database.dialect import dialect
+from convengine.server.database.sql import dialect
 
 #: Counting ends here, because each counted entry must be read.
 MOST = 1000

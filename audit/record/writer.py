@@ -9,8 +9,7 @@ from django.db import DataError, transaction
 
 from audit.models import CeAudit, CeChainCut
 from audit.record import model_calls
-from audit.record.rate_limit import limiter
-from audit.record.rows import AuditRow, build_audit_rows, encode_payloads, join_json_list
+from audit.record.rows import AuditRow, build_audit_rows, encode_payloads, join_json_list, limiter
 from audit.record.seal import cuts, links, stored_pieces
 from audit.record.seal.pieces import build_event_pieces, encode_deciding_rows, microseconds
 from convengine.engine.pipeline.stages import AUDIT_EVENT_LOST
@@ -21,8 +20,7 @@ from convengine.engine.turn.seal import CALLS, DECIDED, Batch, Pieces
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
 from convengine.server.app_interfaces import TurnWrites, WrittenTurn
-from convengine.server.database.dialect import dialect
-from convengine.server.database.statements import Statement, execute
+from convengine.server.database.sql import Statement, dialect, execute
 
 #: Occurs in no stage, no JSON and no code.
 SEPARATOR = "\x01"

@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from audit.models import CeErasure, CeReplayJob
 from audit.replay.job_result import run_job_turns
 from convengine.engine.errors import ConversationNotFound, ReplayBusy
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.deployment import conf
 from convengine.server.jobs.background import Background
 from convengine.server.turns.waiting import release_connection

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from audit.models import CeAudit
-from audit.record import left_out
-from audit.record.implied import running, whole
-from audit.record.left_out import restore_elided_events
+from audit.record import elision
+from audit.record.elision import restore_elided_events, running, whole
 from audit.record.queries import read_turns
 from audit.record.rows import build_audit_rows, build_unstored_event, mask_payloads
 from convengine.engine.rules.redaction import Redaction
@@ -24,7 +23,7 @@ from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import Turn
 from convengine.server import wiring
 from convengine.server.app_interfaces import configuration
-from convengine.server.database.clock import TurnClock
+from convengine.server.database.sql import TurnClock
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.turns.recording import StoredRecording, read_recording
 
@@ -159,9 +158,9 @@ def _comparable_events(rows: Iterable[CeAudit]) -> list[tuple[str, Json]]:
     for row in rows:
         payload = row.payload_json
         meta = payload.get("_meta")
-        if isinstance(meta, Mapping) and left_out.KEY in meta:
+        if isinstance(meta, Mapping) and elision.KEY in meta:
             # How an event is stored, not whether it happened.
-            rest = {key: value for key, value in meta.items() if key != left_out.KEY}
+            rest = {key: value for key, value in meta.items() if key != elision.KEY}
             payload = {**drop_keys(payload, {"_meta"}), **({"_meta": rest} if rest else {})}
         step = running(row.stage, payload, meta if isinstance(meta, Mapping) else {}, step)
         events.append((row.stage, comparable(whole(row.stage, payload, step))))

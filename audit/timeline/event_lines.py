@@ -8,8 +8,8 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
+from audit.record.elision import follows
 from audit.record.expand import Event
-from audit.record.left_out import follows
 from audit.timeline.turn_filter import TurnFilter
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.stages import family_of

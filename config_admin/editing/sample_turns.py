@@ -19,7 +19,7 @@ from convengine.engine.turn.trail import AuditEvent, Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.server import wiring
 from convengine.server.app_interfaces import turn_reader
-from convengine.server.database.clock import TurnClock
+from convengine.server.database.sql import TurnClock
 from convengine.server.sessions.models import CeConversationHistory
 
 #: How many of the newest turns are examined, and how many of them are offered.

@@ -13,7 +13,7 @@ from convengine.engine.turn.seal import Batch, Pieces
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
-from convengine.server.database.statements import Statement
+from convengine.server.database.sql import Statement
 from convengine.server.deployment import conf
 
 

@@ -12,14 +12,12 @@ import structlog
 from django.db import connections
 from django.utils.module_loading import import_string
 
-from convengine.engine.llm.taped import TapedLikeness, TapedModel
 from convengine.engine.pipeline.engine import Engine
 from convengine.engine.pipeline.hooks import Hooks
 from convengine.engine.pipeline.order import DEFAULT_PIPELINE, order_steps
 from convengine.engine.pipeline.step import Step
-from convengine.engine.steps.tools.taped import TapedPace, TapedServers, TapedTools
 from convengine.engine.turn.ports import Clock, ConversationPort, LikenessPort, ModelPort, Ports, ServerPort, ToolPort
-from convengine.engine.turn.recording import Tape
+from convengine.engine.turn.recording import Tape, TapedLikeness, TapedModel, TapedPace, TapedServers, TapedTools
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.verbose import VerboseLine, VerboseListener
 from convengine.server.app_interfaces import turn_reader

@@ -9,7 +9,7 @@ from audit.models import AppendOnly, CeAudit, CeLlmCallLog, CeTurnRow
 from audit.record import writer
 from audit.record.expand import expand_events
 from audit.record.queries import read_turns
-from audit.record.rate_limit import RateLimiter
+from audit.record.rows import RateLimiter
 from config_admin.models import CeResponse
 from convengine.engine.turn.codec import loads
 from convengine.server.sessions.models import CeConversationHistory

@@ -14,7 +14,7 @@ from bench.statements import count_statements
 from bench.worlds import MESSAGES
 from convengine.engine.rules import apply, text_bank
 from convengine.engine.rules.conditions import evaluate_rule
-from convengine.server.database.clock import TurnClock
+from convengine.server.database.sql import TurnClock
 from tests.api import Caller
 
 _OURS = str(Path(convengine.__file__).parent.parent)

@@ -10,7 +10,7 @@ from config_admin.health.rules.claims import NOTHING, FactPath
 from config_admin.health.texts.predicate import FITS_CASE, TextPredicate, find_text
 from config_admin.validation import relations
 from convengine.engine.forms.form import Field, Form, get_form
-from convengine.engine.forms.select import find_schema
+from convengine.engine.forms.session_form import find_schema
 from convengine.engine.rules.json_path.values import is_number
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RulePhase

@@ -11,9 +11,8 @@ from config_admin.validation import relations
 from config_admin.validation.world import World
 from convengine.engine.dialogue.classify import classify
 from convengine.engine.dialogue.settings import RESET_ACT_RESETS
-from convengine.engine.forms.facts import SCHEMA_INCOMPLETE
-from convengine.engine.forms.form import get_form
-from convengine.engine.forms.status import is_meaningful
+from convengine.engine.forms.form import get_form, is_meaningful
+from convengine.engine.forms.session_form import SCHEMA_INCOMPLETE
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.rules.apply import run_phase

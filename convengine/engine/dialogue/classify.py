@@ -11,8 +11,7 @@ from convengine.engine.dialogue.settings import (
     REGEX_NEGATE,
     REGEX_RESET,
 )
-from convengine.engine.rules.pattern_settings import get_pattern
-from convengine.engine.rules.patterns import MAX_INPUT
+from convengine.engine.rules.patterns import MAX_INPUT, get_pattern
 from convengine.engine.text.compare import match_text, norm
 from convengine.engine.turn.enums import DialogueAct
 from convengine.engine.turn.live_settings import Setting

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from convengine.engine.forms.status import is_meaningful
+from convengine.engine.forms.form import is_meaningful
 from convengine.engine.prompts.values import to_text
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from convengine.engine.forms.status import is_meaningful
+from convengine.engine.forms.form import is_meaningful
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.memory.context_summary import flatten_line
 from convengine.engine.memory.settings import UNITS_PROMPT

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from convengine.engine.pending_actions.settings import REQUIRE_RESOLVED_INTENT_AND_STATE
-from convengine.engine.rules.exclusion import count_out_of_scope
 from convengine.engine.rules.explain import OUTRANKED
+from convengine.engine.rules.verdict import count_out_of_scope
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind

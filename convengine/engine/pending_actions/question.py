@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from convengine.engine.forms.status import is_meaningful
+from convengine.engine.forms.form import is_meaningful
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.pending_actions import choice, record
 from convengine.engine.pending_actions.choice import Choice, Scope, build_action, list_pending_rows

@@ -14,15 +14,18 @@ from jinja2 import pass_context
 from jinja2 import tests as jinja_tests
 from jinja2.runtime import Context, LoopContext
 
-from convengine.engine.prompts.values import Missing, is_blank, to_json, to_text
-from convengine.engine.prompts.work import (
+from convengine.engine.prompts.values import (
     MAX_ITEMS,
     MAX_OUTPUT,
+    Missing,
     RenderLimit,
     get_work,
+    is_blank,
     limit_value,
     measure_cost,
     measure_deep_cost,
+    to_json,
+    to_text,
 )
 
 Json = Any

@@ -8,8 +8,7 @@ from typing import Any
 from convengine.engine.errors import PromptRenderFailed, UnresolvedPromptVariable
 from convengine.engine.prompts.compile import TemplateError, compile_template
 from convengine.engine.prompts.sandbox import GLOBALS
-from convengine.engine.prompts.values import to_text
-from convengine.engine.prompts.work import KEY, MAX_OUTPUT, RenderLimit, Work
+from convengine.engine.prompts.values import KEY, MAX_OUTPUT, RenderLimit, Work, to_text
 
 Json = Any
 _BEGIN = re.compile(r"\{[{%#]")

@@ -14,14 +14,15 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 
 from convengine.engine.prompts.filters import FILTERS, INTERNAL, TESTS
-from convengine.engine.prompts.values import Missing, to_text
-from convengine.engine.prompts.work import (
+from convengine.engine.prompts.values import (
     MAX_ITEMS,
+    Missing,
     RenderLimit,
     get_work,
     limit_value,
     measure_cost,
     measure_deep_cost,
+    to_text,
 )
 
 Json = Any

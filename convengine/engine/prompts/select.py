@@ -4,7 +4,7 @@ from datetime import datetime
 
 from convengine.engine.errors import PromptContextMissing
 from convengine.engine.rules.choice import Choice, choose_row
-from convengine.engine.rules.exclusion import SCOPE_INTENT
+from convengine.engine.rules.verdict import SCOPE_INTENT
 from convengine.engine.text.compare import code
 from convengine.engine.turn.enums import DecisionKind, PromptUse
 from convengine.engine.turn.rows import PromptTemplate

@@ -1,4 +1,7 @@
-"""Values inside templates: how they print, and what a missing name is (pipeline-2 9.5)."""
+"""Values inside templates: how they print, what a missing name is, and what work they cost (pipeline-2 9.5).
+
+Work is counted, not timed, so that the result is deterministic (law 3).
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -6,6 +9,7 @@ from datetime import date, datetime, time
 from typing import Any
 
 from jinja2 import ChainableUndefined
+from jinja2.runtime import Context
 
 Json = Any
 
@@ -65,3 +69,81 @@ def is_blank(value: Json) -> bool:
     if isinstance(value, str):
         return not value.strip()
     return value is None or isinstance(value, Missing) or (isinstance(value, (list, tuple, Mapping)) and not value)
+
+
+#: Work of one rendering, about a microsecond each: at most 200 ms (pipeline-2 9.5).
+MAX_WORK = 100_000
+#: Maximum length of a text that a rendering, or an expression in it, makes.
+MAX_OUTPUT = 256 * 1024
+#: Maximum length of a list that an expression makes.
+MAX_ITEMS = 10_000
+#: Maximum content of a list or object on all levels, in characters; each entry counts some.
+MAX_HELD = 4 * 1024 * 1024
+_ENTRY = 16
+#: The variable with the count of a rendering; no template can write this name.
+KEY = " work"
+
+
+class RenderLimit(ValueError):
+    """The template exceeds its limit."""
+
+
+class Work:
+    """The count of one rendering, and the plain names that were missing."""
+
+    __slots__ = ("_left", "missing")
+
+    def __init__(self) -> None:
+        self._left = MAX_WORK
+        self.missing: dict[str, None] = {}
+
+    def spend(self, amount: int) -> None:
+        """Count some work. Raises RenderLimit."""
+        self._left -= max(amount, 0)
+        if self._left < 0:
+            raise RenderLimit("The template does too much work.")
+
+
+def get_work(context: Context) -> Work:
+    """The count of the current rendering."""
+    found: Work = context.parent[KEY]
+    return found
+
+
+def measure_cost(value: Any) -> int:
+    """The cost of reading a value: its size."""
+    if isinstance(value, str):
+        return 1 + len(value) // 256
+    return 1 + len(value) if isinstance(value, (list, tuple, dict)) else 1
+
+
+def measure_deep_cost(value: Any) -> int:
+    """The cost of reading a value on all levels. Raises RenderLimit for one that is too large.
+
+    An entry that occurs twice counts twice: repeated `[a, a]` is small in memory, but takes forever to print or to
+    compare.
+    """
+    if not isinstance(value, (list, tuple, dict)):
+        return measure_cost(value)
+    seen, held, left = 0, 0, [value]
+    while left:
+        entries = left.pop()
+        seen += len(entries)
+        held += len(entries) * _ENTRY
+        for entry in entries.values() if isinstance(entries, dict) else entries:
+            if isinstance(entry, str):
+                held += len(entry)
+            elif isinstance(entry, (list, tuple, dict)):
+                left.append(entry)
+        if held > MAX_HELD:
+            raise RenderLimit(f"A list or object holds more than {MAX_HELD} characters.")
+    return 1 + seen // 16 + held // 4096
+
+
+def limit_value(value: Any) -> Any:
+    """The value, unless it is too large. Raises RenderLimit."""
+    if isinstance(value, str) and len(value) > MAX_OUTPUT:
+        raise RenderLimit(f"A text grew longer than {MAX_OUTPUT} characters.")
+    if isinstance(value, (list, tuple, dict)) and len(value) > MAX_ITEMS:
+        raise RenderLimit(f"A list grew longer than {MAX_ITEMS} entries.")
+    return value

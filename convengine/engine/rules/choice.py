@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from convengine.engine.rules.exclusion import count_out_of_scope
 from convengine.engine.rules.explain import OUTRANKED
+from convengine.engine.rules.verdict import count_out_of_scope
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import rank_specificity
 from convengine.engine.turn.snapshot import Snapshot

@@ -9,11 +9,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from convengine.engine.rules import exclusion
 from convengine.engine.rules.conditions import find_fault
 from convengine.engine.rules.listing import get_listing
 from convengine.engine.rules.text_bank import TextBank, Triple
-from convengine.engine.rules.verdict import ROW_INVALID
+from convengine.engine.rules.verdict import (
+    INTENT_DISABLED,
+    NOT_ASKED,
+    PATTERN,
+    ROW_INVALID,
+    STOPPED,
+    find_exclusion_reason,
+    find_inactive_reason,
+    find_scope_reason,
+)
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind
@@ -45,7 +53,7 @@ class _DecisionScope:
     state: str | None
     text: str | None
     #: Why a row of examples that was not stored did not decide.
-    semantic: str = exclusion.NOT_ASKED
+    semantic: str = NOT_ASKED
 
 
 #: Why a row that was not stored did not decide.
@@ -69,9 +77,7 @@ def explain(snapshot: Snapshot, decision: Mapping[str, Json], user_text: str | N
     decision_scope = _read_scope(decision, user_text)
     return [
         _read_stored(row, stored)
-        or ExplainedRow(
-            row.pk, False, exclusion.find_inactive_reason(snapshot, row) or reason(snapshot, row, decision_scope)
-        )
+        or ExplainedRow(row.pk, False, find_inactive_reason(snapshot, row) or reason(snapshot, row, decision_scope))
         for row in snapshot.rows(row_type)
     ]
 
@@ -118,7 +124,7 @@ def _read_stored(row: rows.Row, stored: Mapping[str, Json]) -> ExplainedRow | No
 
 def _read_scope(decision: Mapping[str, Json], user_text: str | None) -> _DecisionScope:
     key = decision.get("key") or {}
-    semantic = str(key.get("semantic") or exclusion.NOT_ASKED)
+    semantic = str(key.get("semantic") or NOT_ASKED)
     return _DecisionScope(key.get("intent"), key.get("state"), key.get("userText", user_text), semantic)
 
 
@@ -135,11 +141,11 @@ def _build_rule_reason(
     invalid = {rule.rule_id for _, rule, _ in found.invalid()}
 
     def reason(rule: rows.Rule) -> str | None:
-        if cut := exclusion.find_exclusion_reason(snapshot, rule, phase, decision_scope.intent, decision_scope.state):
+        if cut := find_exclusion_reason(snapshot, rule, phase, decision_scope.intent, decision_scope.state):
             return cut
         if rule.rule_id in after_stop:
-            return exclusion.STOPPED
-        return ROW_INVALID if rule.rule_id in invalid else exclusion.PATTERN
+            return STOPPED
+        return ROW_INVALID if rule.rule_id in invalid else PATTERN
 
     return reason
 
@@ -148,12 +154,12 @@ def _build_rule_reason(
 
 
 def _explain_by_scope(snapshot: Snapshot, row: rows.Row, decision_scope: _DecisionScope) -> str:
-    return exclusion.find_scope_reason(row, decision_scope.intent, decision_scope.state) or OUTRANKED
+    return find_scope_reason(row, decision_scope.intent, decision_scope.state) or OUTRANKED
 
 
 def _explain_by_classifier(snapshot: Snapshot, row: rows.Classifier, decision_scope: _DecisionScope) -> str:
     if code(row.intent_code) in ("", ANY, UNKNOWN):
-        return exclusion.INTENT_DISABLED
+        return INTENT_DISABLED
     return (
         decision_scope.semantic
         if row.is_semantic
@@ -163,9 +169,7 @@ def _explain_by_classifier(snapshot: Snapshot, row: rows.Classifier, decision_sc
 
 def _explain_by_policy(snapshot: Snapshot, row: rows.Policy, decision_scope: _DecisionScope) -> str:
     return (
-        exclusion.NOT_ASKED
-        if code(row.rule_type) == "LLM"
-        else _explain_by_text(snapshot, row, decision_scope, normalised=True)
+        NOT_ASKED if code(row.rule_type) == "LLM" else _explain_by_text(snapshot, row, decision_scope, normalised=True)
     )
 
 
@@ -178,7 +182,7 @@ def _explain_by_text(
     )
     if row.pk in bank.invalid:
         return ROW_INVALID
-    return OUTRANKED if row.pk in bank.hits(decision_scope.text) else exclusion.PATTERN
+    return OUTRANKED if row.pk in bank.hits(decision_scope.text) else PATTERN
 
 
 def _list_triples(found: Sequence[rows.Classifier | rows.Policy]) -> list[Triple]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from convengine.engine.rules.conditions import find_fault, get_target
-from convengine.engine.rules.exclusion import count_excluded_rules
 from convengine.engine.rules.text_bank import REGEX, RULE_EXACT, TextBank, get_bank
+from convengine.engine.rules.verdict import count_excluded_rules
 from convengine.engine.text.compare import code
 from convengine.engine.turn.enums import MatchTarget, RuleType
 from convengine.engine.turn.fault import Fault

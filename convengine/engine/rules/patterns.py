@@ -6,13 +6,18 @@ Before RE2 reads a pattern it is translated: `\w` and `\W` mean letters, marks a
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 import re2
 
+from convengine.engine.turn import live_settings
 from convengine.engine.turn.fault import Fault
+from convengine.engine.turn.live_settings import Setting
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.stages import CONFIG_VALUE_INVALID
+from convengine.engine.turn.turn import Turn
 
 #: Maximum length of a pattern, and of the matched part of a text (pipeline-1 1.13).
 MAX_PATTERN = 2000
@@ -260,3 +265,32 @@ def _find_unclosed(text: str) -> int | None:
 
 def _blank_escapes(text: str) -> str:
     return re.sub(r"\\.", "  ", _blank_literals(text))
+
+
+def get_pattern(session: Session, turn: Turn, setting: Setting[str]) -> Pattern:
+    """The pattern of a live setting. An unusable one is reported once, and the default applies (pipeline-1 8.2)."""
+    text = turn.config(session, setting)
+    try:
+        return compile_pattern(text)
+    except PatternError as error:
+        audit_unusable(session, turn, setting, text, error)
+        return compile_pattern(setting.default)
+
+
+def audit_unusable(session: Session, turn: Turn, setting: Setting[Any], text: str, error: PatternError) -> None:
+    """Report, once per turn, that a pattern setting is unusable: of its row, or of the deployment's default."""
+    row = live_settings.read(turn.snapshot, setting).row
+    reason = f"{setting.name}: {error.reason}"
+    if row is not None:
+        turn.audit_invalid_row(session, row, replace(error.fault("config_value", text), reason=reason))
+        return
+    turn.audit_once(
+        session,
+        CONFIG_VALUE_INVALID,
+        setting.name,
+        configType=setting.type,
+        configKey=setting.key,
+        value=text,
+        usedDefault=setting.default,
+        reason=reason,
+    )

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from convengine.engine.rules import exclusion, vocabulary
+from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import ActionFailed, ActionValueError, UnknownAction
 from convengine.engine.rules.listing import Listing, tests_user_text
 from convengine.engine.rules.settings import AUDIT_NO_MATCH
 from convengine.engine.rules.stages import RULE_APPLIED, RULE_ERROR, RULE_MATCH, RULE_NO_MATCH, RULE_PASS_CAP_REACHED
-from convengine.engine.rules.verdict import NOT_MET, ROW_INVALID, Verdict
+from convengine.engine.rules.verdict import NOT_MET, PATTERN, ROW_INVALID, STOPPED, Verdict
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.enums import RulePhase
 from convengine.engine.turn.fault import Fault
@@ -175,8 +175,8 @@ class PhaseEvents:
             **done.listing.cuts,
             ROW_INVALID: done.listing.cuts[ROW_INVALID]
             + sum(index < done.end for index, _, _ in done.listing.invalid()),
-            exclusion.PATTERN: done.listing.texts_before(done.end) - hits,
-            exclusion.STOPPED: len(done.listing) - done.end,
+            PATTERN: done.listing.texts_before(done.end) - hits,
+            STOPPED: len(done.listing) - done.end,
         }
 
     def _audit_each(self, session: Session, done: Pass) -> None:
@@ -186,7 +186,7 @@ class PhaseEvents:
             verdict = tested.get(index)
             if verdict and verdict.matched:
                 continue
-            reason = exclusion.STOPPED if index >= done.end else ROW_INVALID if index in invalid else NOT_MET
+            reason = STOPPED if index >= done.end else ROW_INVALID if index in invalid else NOT_MET
             payload = {
                 "ruleId": rule.rule_id,
                 "type": rule.rule_type,

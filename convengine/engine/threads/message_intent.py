@@ -1,17 +1,17 @@
 """What a message means to its session. The first matching row wins (R39, R40, R41)."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from convengine.engine.dialogue.classify import affirms
 from convengine.engine.llm.ask import Question, ask
 from convengine.engine.llm.reply import read_confidence
 from convengine.engine.pending_actions.question import has_open_action
-from convengine.engine.text.compare import code
+from convengine.engine.text.compare import code, match_text
 from convengine.engine.threads import new_task
 from convengine.engine.threads import settings as catalogue
 from convengine.engine.threads.lifecycle import AWAITING_USER, PENDING_COMPLETE
-from convengine.engine.threads.phrases import is_one_of, split_at_joins
 from convengine.engine.threads.stages import MESSAGE_INTENT_CLASSIFIED
 from convengine.engine.turn.enums import DialogueAct, MessageIntent
 from convengine.engine.turn.scope import is_resolved
@@ -141,3 +141,33 @@ def _audit_message_intent(session: Session, turn: Turn, meaning: MessageIntent) 
         dialogueAct=session.input_params.get("dialogue_act"),
     )
     return session
+
+
+_PUNCTUATION = re.compile(r"[\s,;:.!…]+")
+#: Joins "looks good" to something more (R41).
+_MORE = re.compile(r"\s*(?:,|\b(?:but|and|also|except|plus)\b)\s*")
+_WORD = re.compile(r"\w")
+
+
+def normalize_phrase(text: str | None) -> str:
+    """Normal form for comparing phrases, without punctuation between words."""
+    return _PUNCTUATION.sub(" ", match_text(text)).strip()
+
+
+def is_one_of(text: str | None, phrases: Iterable[str]) -> bool:
+    """True when the whole text is one of the phrases."""
+    phrase_text = normalize_phrase(text)
+    return bool(phrase_text) and any(phrase_text == normalize_phrase(phrase) for phrase in phrases)
+
+
+def split_at_joins(text: str | None) -> list[tuple[str, str]]:
+    """Every split of a text into a phrase, a joining word, and at least one more word: (phrase, more)."""
+    plain = match_text(text)
+    splits = []
+    for joint in _MORE.finditer(plain):
+        head, more = plain[: joint.start()], plain[joint.end() :]
+        while (again := _MORE.match(more)) and again.end():
+            more = more[again.end() :]
+        if head and _WORD.search(more):
+            splits.append((head, more))
+    return splits

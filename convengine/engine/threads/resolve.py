@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from convengine.engine.threads import settings as catalogue
 from convengine.engine.threads.lifecycle import CLOSED
-from convengine.engine.threads.phrases import is_one_of
+from convengine.engine.threads.message_intent import is_one_of
 from convengine.engine.threads.resume import EXPLICIT_RESET, OFFERED, OPTIONS, STALE
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.enums import Word

@@ -16,7 +16,7 @@ from convengine.engine.threads.lifecycle import (
     move_lifecycle,
     step_lifecycle,
 )
-from convengine.engine.threads.phrases import is_one_of
+from convengine.engine.threads.message_intent import is_one_of
 from convengine.engine.turn.enums import Lifecycle
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.payload import to_spoken_text

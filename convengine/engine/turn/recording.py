@@ -4,12 +4,29 @@ In a live turn, calls are made and recorded. In a replay, answers come from the 
 not know the difference.
 """
 
+import hashlib
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 from convengine.engine.errors import ReplayMismatch
+from convengine.engine.turn.codec import TOO_DEEP, is_too_deep, to_plain
+from convengine.engine.turn.ports import (
+    Clock,
+    LikenessAnswer,
+    LikenessPort,
+    LlmAnswer,
+    LlmRequest,
+    ModelPort,
+    ServerPort,
+    ServerTools,
+    TimedToolPort,
+    ToolAnswer,
+)
+from convengine.engine.turn.rows import McpServer
+from convengine.engine.turn.session import Session
 
 Json = Any
 
@@ -140,3 +157,115 @@ def _describe_call(port: str, request: Json) -> str:
 def _describe_briefly(port: str, request: Json) -> str:
     """A call in few words: of a model, its purpose."""
     return f"{port} for {request['purpose']}" if port == "model" else _describe_call(port, request)
+
+
+RESULT_TOO_DEEP = "RESULT_TOO_DEEP"
+
+
+class TapedTools:
+    """The tools port of one turn, in front of the deployment's executors."""
+
+    def __init__(self, tools: TimedToolPort, tape: Tape) -> None:
+        self._tools = tools
+        self._tape = tape
+
+    def run(
+        self,
+        tool_code: str,
+        tool_group: str,
+        args: Mapping[str, Any],
+        session: Session,
+        within_ms: int | None = None,
+    ) -> ToolAnswer:
+        def call() -> dict[str, Any]:
+            given = self._tools.run(tool_code, tool_group, args, session, within_ms)
+            if is_too_deep(given.result):
+                # What cannot be stored cannot be remembered, shown or replayed either.
+                given = ToolAnswer(error_type=RESULT_TOO_DEEP, error_message=TOO_DEEP)
+            answer: dict[str, Any] = to_plain(asdict(given))
+            # The name in the recordings.
+            answer["told"] = answer.pop("stage_payloads")
+            return answer
+
+        request = to_plain({"tool": tool_code, "group": tool_group, "args": args})
+        recorded = dict(self._tape.ask("tool", request, call))
+        return ToolAnswer(stage_payloads=recorded.pop("told", {}), **recorded)
+
+
+class TapedServers:
+    """The tools of MCP servers in one turn, in front of the process's sessions."""
+
+    def __init__(self, servers: ServerPort, tape: Tape) -> None:
+        self._servers = servers
+        self._tape = tape
+
+    def tools(self, server: McpServer) -> ServerTools:
+        request = {"server": server.name}
+        return ServerTools(
+            **self._tape.ask("server.tools", request, lambda: to_plain(asdict(self._servers.tools(server))))
+        )
+
+
+class TapedPace:
+    """The stopwatch of one turn, and its pauses."""
+
+    def __init__(self, clock: Clock, tape: Tape, sleep: Callable[[float], None]) -> None:
+        self._clock = clock
+        self._tape = tape
+        self._sleep = sleep
+
+    def elapsed_ms(self) -> float:
+        return float(self._tape.ask("pace.spent", None, self._clock.elapsed_ms))
+
+    def wait(self, milliseconds: float) -> None:
+        """Pause."""
+
+        def pause() -> None:
+            self._sleep(milliseconds / 1000)
+
+        self._tape.ask("pace.wait", milliseconds, pause)
+
+
+class TapedModel:
+    """The model port of one turn, in front of the deployment's model."""
+
+    def __init__(self, model: ModelPort, tape: Tape) -> None:
+        self._model = model
+        self._tape = tape
+
+    @cached_property
+    def configured(self) -> bool:
+        """True if there is a model; recorded once per turn, so that a replay does not depend on today's deployment."""
+        return bool(self._tape.ask("model.configured", None, lambda: self._model.configured))
+
+    def complete(self, request: LlmRequest) -> LlmAnswer:
+        return _read_answer(
+            self._tape.ask("model", to_plain(asdict(request)), lambda: to_plain(asdict(self._model.complete(request))))
+        )
+
+    def allows(self, name: str) -> bool:
+        """True if a model of this name exists; recorded, because the deployment of a replay may have others."""
+        return bool(self._tape.ask("model.allows", name, lambda: self._model.allows(name)))
+
+    def sum_cost(self, conversation_id: str) -> float:
+        """The cost of earlier calls."""
+        return float(self._tape.ask("model.spent", conversation_id, lambda: self._model.sum_cost(conversation_id)))
+
+
+def _read_answer(stored: Mapping[str, Any]) -> LlmAnswer:
+    return LlmAnswer(**{**stored, "earlier": tuple(_read_answer(attempt) for attempt in stored.get("earlier", ()))})
+
+
+class TapedLikeness:
+    """Sentence similarity, in front of the deployment's implementation."""
+
+    def __init__(self, vectors: LikenessPort, tape: Tape) -> None:
+        self._vectors = vectors
+        self._tape = tape
+
+    def likeness(self, text: str, others: Sequence[str]) -> LikenessAnswer:
+        """Compare texts. The recording keeps a digest of the others, because they are rows of the release."""
+        digest = hashlib.sha256("\0".join(others).encode("utf-8", "replace")).hexdigest()
+        request = {"text": text, "count": len(others), "digest": digest}
+        answer = self._tape.ask("likeness", request, lambda: to_plain(asdict(self._vectors.likeness(text, others))))
+        return LikenessAnswer(**{**answer, "scores": tuple(answer["scores"])})

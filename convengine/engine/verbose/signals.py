@@ -10,9 +10,8 @@ from convengine.engine.clarification.stages import (
 )
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_ERROR, STEP_EXIT
 from convengine.engine.rules import vocabulary
-from convengine.engine.rules.exclusion import PATTERN, STOPPED
 from convengine.engine.rules.stages import RULE_APPLIED, RULE_MATCH, RULE_NO_MATCH
-from convengine.engine.rules.verdict import ROW_INVALID
+from convengine.engine.rules.verdict import PATTERN, ROW_INVALID, STOPPED
 from convengine.engine.stages import STAGES
 from convengine.engine.steps.correction.stages import (
     CORRECTION_STEP_CONFIRM_ACCEPT,

@@ -12,7 +12,7 @@ from django.utils.timezone import localtime
 from convengine.engine.turn.session import KNOWLEDGE_BASE
 from convengine.server.admin_site.read_only import ByConversation
 from convengine.server.admin_site.record_columns import excerpt_column, json_column, link, text_column
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.executors.models import CeDocumentCollection
 from convengine.server.model_clients.connections import ModelUnknown
 from convengine.server.sessions.models import CeConversation, CeMemory, CeSessionUnit

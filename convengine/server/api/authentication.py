@@ -12,7 +12,7 @@ from rest_framework.throttling import SimpleRateThrottle
 
 from convengine.engine.turn.codec import loads
 from convengine.server.api.models import CeApiKey
-from convengine.server.database.dialect import dialect
+from convengine.server.database.sql import dialect
 from convengine.server.deployment import conf
 
 _SCHEME = "Api-Key"

@@ -12,7 +12,7 @@ from convengine.engine.errors import ConversationPersistFailed
 from convengine.engine.turn.codec import dumps, load_column
 from convengine.engine.turn.ports import Execution, ExecutionClaim
 from convengine.engine.turn.recording import Tape
-from convengine.server.database.dialect import Dialect, dialect
+from convengine.server.database.sql import Dialect, dialect
 
 log = structlog.get_logger(__name__)
 Json = Any

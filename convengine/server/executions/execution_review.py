@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from convengine.engine.turn.codec import dumps
-from convengine.server.database.dialect import dialect
+from convengine.server.database.sql import dialect
 from convengine.server.sessions.models import CePendingActionExecution
 
 Json = Any

@@ -26,7 +26,7 @@ from convengine.server.admin_site.record_columns import (
     status_column,
     text_column,
 )
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.deployment import conf
 from convengine.server.jobs import running
 from convengine.server.jobs.models import CeJob, CeJobRun

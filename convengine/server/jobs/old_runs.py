@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from convengine.engine.turn.job import Counts, Job, Nightly
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.jobs.models import CeJobRun
 
 KEPT = timedelta(days=14)

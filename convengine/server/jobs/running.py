@@ -20,8 +20,7 @@ from django.utils.timezone import get_default_timezone
 
 from convengine.engine.turn.enums import JobStatus
 from convengine.engine.turn.job import Job
-from convengine.server.database.clock import database_time
-from convengine.server.database.dialect import dialect
+from convengine.server.database.sql import database_time, dialect
 from convengine.server.deployment import conf
 from convengine.server.jobs.models import CeJob, CeJobRun
 

@@ -30,8 +30,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.server import wiring
 from convengine.server.app_interfaces import configuration, turn_log
-from convengine.server.database.clock import database_time
-from convengine.server.database.dialect import dialect
+from convengine.server.database.sql import database_time, dialect
 from convengine.server.memory.rebuild_turn import rebuild_turn, run_after_turn
 from convengine.server.sessions.models import ENDED, CeConversation, CeConversationHistory, CeMemory, CeSessionUnit
 

@@ -19,7 +19,7 @@ from convengine.engine.turn.trail import AuditEvent, Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.server import wiring
 from convengine.server.app_interfaces import configuration, turn_reader
-from convengine.server.database.clock import TurnClock, database_time
+from convengine.server.database.sql import TurnClock, database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 T = TypeVar("T")

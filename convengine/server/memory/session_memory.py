@@ -15,8 +15,7 @@ from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from convengine.server.database.dialect import dialect
-from convengine.server.database.statements import Statement
+from convengine.server.database.sql import Statement, dialect
 from convengine.server.memory.compaction import compact_thread
 
 

@@ -12,7 +12,7 @@ from convengine.engine.turn import live_settings
 from convengine.engine.turn.audit_settings import RETENTION_DAYS
 from convengine.engine.turn.job import Counts, Every, Job, Nightly
 from convengine.server.app_interfaces import configuration, turn_log
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import (
     ENDED,
     CeConversation,

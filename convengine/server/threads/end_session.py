@@ -11,7 +11,7 @@ from convengine.engine.threads.stages import SESSION_LIFECYCLE
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import Lifecycle
 from convengine.server.app_interfaces import configuration, turn_log
-from convengine.server.database.dialect import dialect
+from convengine.server.database.sql import dialect
 from convengine.server.turns.waiting import LAST_TICKET
 
 

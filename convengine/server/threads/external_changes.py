@@ -20,8 +20,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.server.app_interfaces import configuration, turn_log
-from convengine.server.database.clock import database_time
-from convengine.server.database.statements import StatementRefused, execute_all
+from convengine.server.database.sql import StatementRefused, database_time, execute_all
 from convengine.server.sessions.models import CLOSED_BY_CALL, CeConversation
 from convengine.server.threads.end_session import ObservedSession, end_session
 from convengine.server.turns.acquire import acquire

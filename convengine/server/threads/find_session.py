@@ -19,8 +19,7 @@ from convengine.engine.threads.settings import ON_CONCURRENT_TURN
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.enums import Lifecycle
 from convengine.server.app_interfaces import configuration
-from convengine.server.database.clock import database_time
-from convengine.server.database.dialect import dialect
+from convengine.server.database.sql import database_time, dialect
 from convengine.server.threads.end_session import ObservedSession, end_session
 from convengine.server.threads.topic_drift import is_another_topic
 from convengine.server.turns import idempotency, waiting

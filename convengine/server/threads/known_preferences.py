@@ -8,7 +8,7 @@ from django.db.models import Q
 from convengine.engine.errors import RequestInvalid
 from convengine.engine.threads.preferences import find_problems, map_by_kind
 from convengine.engine.turn.session import KNOWLEDGE_BASE
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.executors.models import CeDocumentCollection
 from convengine.server.wiring import models
 

@@ -20,7 +20,7 @@ from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.server import wiring
 from convengine.server.app_interfaces import turn_log
-from convengine.server.database.clock import TurnClock
+from convengine.server.database.sql import TurnClock
 from convengine.server.sessions.models import CeConversation
 
 _ASKED = (

@@ -22,8 +22,7 @@ from convengine.engine.turn.seal import Batch
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import PreviousSession, Turn
 from convengine.server.app_interfaces import turn_log
-from convengine.server.database.dialect import dialect
-from convengine.server.database.statements import Statement, StatementRefused, execute, execute_all
+from convengine.server.database.sql import Statement, StatementRefused, dialect, execute, execute_all
 from convengine.server.memory import session_memory
 from convengine.server.memory.session_memory import delete_units_stmts, store_units_stmts
 from convengine.server.sessions.models import CeConversation

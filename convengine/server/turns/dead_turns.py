@@ -14,7 +14,7 @@ from convengine.engine.threads.stages import SESSION_LIFECYCLE
 from convengine.engine.turn.codec import load_column
 from convengine.engine.turn.seal import WORDS
 from convengine.server.app_interfaces import turn_log
-from convengine.server.database.dialect import dialect
+from convengine.server.database.sql import dialect
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.turns.turn_record import encode_documents, encode_words, make_seal
 

@@ -9,8 +9,7 @@ from django.db import connection
 
 from convengine.engine.errors import IdempotencyKeyReused
 from convengine.engine.turn.codec import dumps, load_column
-from convengine.server.database.dialect import dialect
-from convengine.server.database.statements import Statement
+from convengine.server.database.sql import Statement, dialect
 from convengine.server.deployment import conf
 
 _NAMESPACE = uuid.UUID("6f1d2ec6-5a3f-4d47-9c55-6f0f0f2f7f11")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from django.db import connection
 
 from convengine.engine.turn.codec import dumps
-from convengine.server.database.dialect import dialect
+from convengine.server.database.sql import dialect
 
 #: Seconds between two looks of a turn; a quick one looks only at its commit.
 _PAUSE = 0.1

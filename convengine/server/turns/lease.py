@@ -14,7 +14,7 @@ from convengine.engine.threads.settings import LEASE_SECONDS
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.conversation import Conversation
 from convengine.server.app_interfaces import configuration
-from convengine.server.database.dialect import dialect
+from convengine.server.database.sql import dialect
 
 
 @dataclass(frozen=True)

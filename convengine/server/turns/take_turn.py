@@ -28,9 +28,7 @@ from convengine.engine.turn.verbose import VerboseLine
 from convengine.engine.verbose.publish import listen
 from convengine.server import wiring
 from convengine.server.app_interfaces import configuration, live_streams
-from convengine.server.database.clock import TurnClock
-from convengine.server.database.dialect import dialect
-from convengine.server.database.statements import Statement
+from convengine.server.database.sql import Statement, TurnClock, dialect
 from convengine.server.deployment import conf
 from convengine.server.memory import after_commit
 from convengine.server.memory.session_memory import recall_previous_session

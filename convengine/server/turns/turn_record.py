@@ -21,8 +21,7 @@ from convengine.engine.turn.params import select_turn_facts
 from convengine.engine.turn.seal import GENESIS, SALT, WORDS, Batch, Pieces, Seal, collect_pieces
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from convengine.server.database.dialect import dialect
-from convengine.server.database.statements import Statement
+from convengine.server.database.sql import Statement, dialect
 
 #: Columns of a turn record whose values are literals in the statement.
 _LITERAL = frozenset({"status", "source", "audit_incomplete", "replayable"})

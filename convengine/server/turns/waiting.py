@@ -11,7 +11,7 @@ from convengine.engine.errors import ConversationClosed, TurnInProgress
 from convengine.engine.threads.settings import LEASE_WAIT_SECONDS
 from convengine.engine.turn import live_settings
 from convengine.server.app_interfaces import configuration
-from convengine.server.database.dialect import dialect
+from convengine.server.database.sql import dialect
 from convengine.server.turns.dead_turns import recover_expired_lease
 
 T = TypeVar("T")

@@ -21,7 +21,7 @@ from audit.models import CeAccessLog, CeAudit, CeChainLink, CeErasure, CeSavedSe
 from audit.record.seal import links
 from convengine.engine.errors import ConversationClosed
 from convengine.engine.turn.seal import Seal
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeThread
 from tests.api import Caller
 from tests.worlds import create_help_desk

@@ -13,7 +13,7 @@ from django.core.management.base import CommandError
 from audit.integrity import anchor
 from audit.models import CeAudit, CeChainCut
 from audit.record.seal import cuts
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller
 from tests.worlds import create_help_desk

@@ -13,7 +13,7 @@ from audit.integrity import verify
 from audit.models import CeAudit, CeChainLink, CeLlmCallLog, CeTurnRow
 from config_admin.models import CeConfig, CeResponse
 from convengine.engine.turn.seal import Seal
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.threads import external_changes
 from convengine.server.turns.turn_record import encode_frame

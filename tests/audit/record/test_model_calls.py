@@ -22,7 +22,7 @@ from convengine.engine.turn.ports import LlmAnswer
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.server import wiring
-from convengine.server.database import statements
+from convengine.server.database import sql
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.turns.take_turn import TurnAnswer, take_turn
 from convengine.server.wiring import OutsideWorld
@@ -97,21 +97,21 @@ def test_step_by_step_they_are_written_once() -> None:
 
 
 def test_a_row_that_the_database_refuses_does_not_fail_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = statements.execute
+    real = sql.execute
 
-    def refusing(write: statements.Statement) -> bool:
+    def refusing(write: sql.Statement) -> bool:
         if "ce_llm_call_log" in write.sql:
             raise DataError("too large")
         return real(write)
 
-    def refuse_model_calls(writes: Sequence[statements.Statement]) -> None:
+    def refuse_model_calls(writes: Sequence[sql.Statement]) -> None:
         if any("ce_llm_call_log" in write.sql for write in writes):
             raise DataError("too large")
         joined(writes)
 
-    joined = statements._execute_in_one_statement
-    monkeypatch.setattr(statements, "execute", refusing)
-    monkeypatch.setattr(statements, "_execute_in_one_statement", refuse_model_calls)
+    joined = sql._execute_in_one_statement
+    monkeypatch.setattr(sql, "execute", refusing)
+    monkeypatch.setattr(sql, "_execute_in_one_statement", refuse_model_calls)
     monkeypatch.setattr(model_calls, "execute", refusing)
     answer, rows = turn_with(ANSWER)
 

@@ -12,7 +12,7 @@ from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
 from audit.record import partitions, retention
 from audit.record.retention import remove_old
 from config_admin.models import CeConfig
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 
 pytestmark = pytest.mark.dialects
 

@@ -9,8 +9,7 @@ from typing import Any
 from convengine.engine.pending_actions import choice, record
 from convengine.engine.pending_actions.choice import Action, Scope
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.rules.pattern_settings import audit_unusable
-from convengine.engine.rules.patterns import MAX_INPUT, Pattern, PatternError, compile_pattern
+from convengine.engine.rules.patterns import MAX_INPUT, Pattern, PatternError, audit_unusable, compile_pattern
 from convengine.engine.steps.actions.action_lifecycle import LIFECYCLE_FIELDS, reopen_action
 from convengine.engine.steps.actions.settings import (
     APPROVAL_GATE_FAIL_CLOSED,

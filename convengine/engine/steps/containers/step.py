@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.rules import exclusion
 from convengine.engine.rules.explain import OUTRANKED
+from convengine.engine.rules.verdict import count_out_of_scope
 from convengine.engine.steps.containers.settings import (
     CONTAINER_ENABLED,
     CONTAINER_MAX_BYTES,
@@ -202,7 +202,7 @@ def choose_containers(snapshot: Snapshot, intent: str | None, state: str | None)
     ]
     in_scope = sum(len(tier) for tier in tiers)
     chosen = tiers[0] if tiers else ()
-    cut = exclusion.count_out_of_scope(snapshot, rows.ContainerConfig, intent, in_scope)
+    cut = count_out_of_scope(snapshot, rows.ContainerConfig, intent, in_scope)
     return ContainerChoice(chosen, {**cut, OUTRANKED: in_scope - len(chosen)})
 
 

@@ -14,13 +14,18 @@ from convengine.engine.forms.edit_phrases import (
     split_sentences,
 )
 from convengine.engine.forms.extract.negated_or_hypothetical import begins_with_negation
-from convengine.engine.forms.facts import FACT_FIELDS, get_usable_form, lock_intent, set_form_facts
 from convengine.engine.forms.form import Field, Form
-from convengine.engine.forms.select import decide_schema
+from convengine.engine.forms.session_form import (
+    FACT_FIELDS,
+    decide_schema,
+    get_usable_form,
+    lock_intent,
+    set_form_facts,
+)
 from convengine.engine.forms.values import VALUE_INVALID, ConvertedValue, clean_value, convert_value
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.prompts.allowed_interactions import choose_interaction, find_capabilities
-from convengine.engine.rules.pattern_settings import get_pattern
+from convengine.engine.rules.patterns import get_pattern
 from convengine.engine.steps.correction.settings import REGEX_RETRY
 from convengine.engine.steps.correction.stages import (
     CORRECTION_STEP_CONFIRM_ACCEPT,

@@ -9,7 +9,7 @@ from convengine.engine.dialogue.classify import ClassifiedAct, classify, means_r
 from convengine.engine.dialogue.settings import LLM_THRESHOLD, RESET_ACT_RESETS, RESOLUTE
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.forms.edit_phrases import find_edit_clauses, resolves_to_one_field
-from convengine.engine.forms.select import find_schema
+from convengine.engine.forms.session_form import find_schema
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.llm.reply import read_confidence
 from convengine.engine.pipeline.step import Continue, Step

@@ -7,10 +7,16 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from convengine.engine.forms.extract import Extraction, extract
-from convengine.engine.forms.facts import FACT_FIELDS, clear_form_facts, get_usable_form, lock_intent, set_form_facts
-from convengine.engine.forms.form import Form, get_form
-from convengine.engine.forms.select import decide_schema, find_schema
-from convengine.engine.forms.status import is_meaningful
+from convengine.engine.forms.form import Form, get_form, is_meaningful
+from convengine.engine.forms.session_form import (
+    FACT_FIELDS,
+    clear_form_facts,
+    decide_schema,
+    find_schema,
+    get_usable_form,
+    lock_intent,
+    set_form_facts,
+)
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.forms.ask_model import read_by_model

@@ -4,9 +4,14 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from convengine.engine.rules.exclusion import BELOW_MIN_SCORE, NOT_ASKED, SEMANTIC_UNAVAILABLE, count_switched_off
 from convengine.engine.rules.text_bank import TextBank
-from convengine.engine.rules.verdict import ROW_INVALID
+from convengine.engine.rules.verdict import (
+    BELOW_MIN_SCORE,
+    NOT_ASKED,
+    ROW_INVALID,
+    SEMANTIC_UNAVAILABLE,
+    count_switched_off,
+)
 from convengine.engine.steps.intents.settings import (
     COLLISION_BY_PRIORITY,
     OVERRIDE_STATE_ON_SAME_INTENT,

@@ -4,7 +4,7 @@ from typing import Any
 
 from convengine.engine.clarification import collision
 from convengine.engine.forms.form import get_form
-from convengine.engine.forms.select import find_schema
+from convengine.engine.forms.session_form import find_schema
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.intents.agent import AgentOutcome, AgentResult, resolve_by_agent

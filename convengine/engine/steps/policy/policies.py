@@ -3,10 +3,9 @@
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
-from convengine.engine.rules.exclusion import count_switched_off
 from convengine.engine.rules.patterns import compile_pattern
 from convengine.engine.rules.text_bank import TextBank
-from convengine.engine.rules.verdict import ROW_INVALID
+from convengine.engine.rules.verdict import ROW_INVALID, count_switched_off
 from convengine.engine.text.compare import norm
 from convengine.engine.turn import rows
 from convengine.engine.turn.fault import Fault

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from convengine.engine.rules import exclusion
 from convengine.engine.rules.explain import OUTRANKED
+from convengine.engine.rules.verdict import count_out_of_scope
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY
@@ -45,7 +45,7 @@ def choose_response(snapshot: Snapshot, intent: str | None, state: str | None) -
     return ResponseChoice(
         tuple(ranked),
         {
-            **exclusion.count_out_of_scope(snapshot, rows.Response, intent_code, len(ranked)),
+            **count_out_of_scope(snapshot, rows.Response, intent_code, len(ranked)),
             OUTRANKED: max(0, len(ranked) - 1 - _LISTED),
         },
     )

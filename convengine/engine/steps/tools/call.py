@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
-from convengine.engine.forms.status import get_validator
+from convengine.engine.forms.form import get_validator
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ToolGroup

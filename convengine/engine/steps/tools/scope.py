@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from convengine.engine.forms.status import is_well_formed
+from convengine.engine.forms.form import is_well_formed
 from convengine.engine.steps.tools.stages import MCP_SERVER_UNAVAILABLE
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows

@@ -10,7 +10,7 @@ from audit.integrity import verify
 from audit.models import CeAudit, CeChainBase, CeChainCut, CeTurnRow
 from audit.record import retention
 from audit.record.seal import cuts
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.sessions import retention as turns
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller

@@ -10,9 +10,8 @@ from config_admin.health.diagnosis import Witness
 from config_admin.health.rules.phases import SOURCES
 from config_admin.health.rules.simulator import TurnSimulator, replace_custom_code
 from config_admin.validation.world import World
-from convengine.engine.forms.facts import set_form_facts
 from convengine.engine.forms.form import get_form
-from convengine.engine.forms.select import find_schema
+from convengine.engine.forms.session_form import find_schema, set_form_facts
 from convengine.engine.pipeline.engine import Engine
 from convengine.engine.rules.apply import run_phase
 from convengine.engine.turn import rows

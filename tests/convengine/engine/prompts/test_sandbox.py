@@ -7,7 +7,7 @@ import pytest
 
 from convengine.engine.older_templates.convert import to_jinja
 from convengine.engine.prompts.render import render_lenient
-from convengine.engine.prompts.work import MAX_OUTPUT, RenderLimit
+from convengine.engine.prompts.values import MAX_OUTPUT, RenderLimit
 from tests.cases import for_each
 
 SECRET = "s3cret-value"

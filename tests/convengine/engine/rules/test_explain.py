@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 from convengine.engine.rules.apply import run_phase
 from convengine.engine.rules.conditions import evaluate_rule
-from convengine.engine.rules.exclusion import find_exclusion_reason
 from convengine.engine.rules.explain import explain, list_explained_kinds
-from convengine.engine.rules.verdict import ROW_INVALID
+from convengine.engine.rules.verdict import ROW_INVALID, find_exclusion_reason
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind, RulePhase
 from convengine.engine.turn.snapshot import Snapshot

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convengine.engine.rules.patterns import MAX_INPUT, PatternError, compile_pattern, has_double_backslash
+from convengine.engine.dialogue.settings import REGEX_AFFIRM
+from convengine.engine.rules.patterns import MAX_INPUT, PatternError, compile_pattern, get_pattern, has_double_backslash
+from tests.builders import make_config, make_session, make_snapshot, make_turn, payload, stages
 
 
 def expect_pattern_error(text: str) -> PatternError:
@@ -173,3 +175,30 @@ def test_a_pattern_either_works_or_is_refused(pattern: str, text: str) -> None:
     with contextlib.suppress(PatternError):
         compiled = compile_pattern(pattern)
         assert compiled.fits(text) <= compiled.occurs_in(text)
+
+
+def test_the_pattern_of_the_row_counts() -> None:
+    turn = make_turn(make_snapshot(make_config("DialogueActStep/REGEX_AFFIRM", "aye")))
+
+    assert get_pattern(make_session(), turn, REGEX_AFFIRM).fits("AYE")
+    assert stages(turn) == []
+
+
+def test_a_row_that_cannot_be_used_leaves_the_built_in_pattern_and_is_told_once() -> None:
+    row = make_config("DialogueActStep/REGEX_AFFIRM", "([")
+    turn = make_turn(make_snapshot(row))
+
+    for _ in range(2):
+        assert get_pattern(make_session(), turn, REGEX_AFFIRM).fits("yes")
+    assert stages(turn) == ["CONFIG_ROW_INVALID"]
+    told = payload(turn, "CONFIG_ROW_INVALID")
+    assert (told["table"], told["rowId"]) == ("ce_config", row.config_id)
+    assert told["reason"].startswith("DialogueActStep/REGEX_AFFIRM: missing ]")
+    assert (told["field"], told["value"], bool(told["remedy"])) == ("config_value", "([", True)
+
+
+def test_a_default_of_the_deployment_that_cannot_be_used_is_told_by_its_name() -> None:
+    turn = make_turn(make_snapshot(defaults={("DIALOGUEACTSTEP", "REGEX_AFFIRM"): "(["}))
+
+    assert get_pattern(make_session(), turn, REGEX_AFFIRM).fits("yes")
+    assert payload(turn, "CONFIG_VALUE_INVALID")["configKey"] == "REGEX_AFFIRM"

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from convengine.engine.threads.message_intent import is_one_of, split_at_joins
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller
 from tests.threads import Participant, row_of, set_rule, setting, travel_desk
@@ -96,3 +97,31 @@ def test_on_the_plain_turn_api_the_meaning_changes_no_answer(guest: Participant)
 
     assert answer["payload"]["value"] == "Here is your plan."
     assert answer["stateReport"]["lifecycle"] == "COMPLETE"
+
+
+@pytest.mark.parametrize("text", ["Perfect, thanks!", "perfect thanks", "  PERFECT  thanks. "])
+def test_punctuation_and_case_do_not_count(text: str) -> None:
+    assert is_one_of(text, ["perfect thanks"])
+
+
+@pytest.mark.parametrize("text", ["never mind the gap", "", None, "mind"])
+def test_a_phrase_is_the_whole_text_or_nothing(text: str | None) -> None:
+    assert not is_one_of(text, ["never mind"])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("looks good but also add a hotel", ("looks good", "add a hotel")),
+        ("Looks good, and a hotel", ("looks good", "a hotel")),
+        ("done except the hotel", ("done", "the hotel")),
+        ("yes plus breakfast", ("yes", "breakfast")),
+    ],
+)
+def test_more_begins_behind_a_joining_word(text: str, found: tuple[str, str]) -> None:
+    assert split_at_joins(text)[0] == found
+
+
+@pytest.mark.parametrize("text", ["looks good", "looks good but", "looks good, ...", "sandy beach", "and more"])
+def test_without_a_word_more_there_is_nothing_more(text: str) -> None:
+    assert split_at_joins(text) == []

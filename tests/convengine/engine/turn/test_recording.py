@@ -1,9 +1,19 @@
 """What a recording says of calls that it misses, or that nobody made: words for people, values as JSON."""
 
+from typing import Any
+
 import pytest
 
 from convengine.engine.errors import ReplayMismatch
-from convengine.engine.turn.recording import Playback, Reuse
+from convengine.engine.llm.scripted import ScriptedModel, ScriptLine
+from convengine.engine.steps.tools.scripted import ScriptedServers, ScriptedTools, Stub
+from convengine.engine.turn.ports import LlmRequest
+from convengine.engine.turn.recording import Playback, Recording, Reuse, TapedModel, TapedPace, TapedServers, TapedTools
+from convengine.server.extensions.registry import Registry
+from convengine.server.extensions.tools import RegisteredTools, TimedTools
+from convengine.server.model_clients.offline import NoModel
+from tests.builders import make_server, make_session
+from tests.fakes.clock import FrozenClock
 
 TOOL = ["tool", {"tool": "look.up", "args": {"city": "Köln", "day": None}}, {}]
 
@@ -30,3 +40,85 @@ def test_of_a_model_stands_the_purpose() -> None:
 
     assert "asks model for INTENT, and" in ask_refused(Reuse([]), "model", asked)
     assert Reuse([["model", asked, {}]]).unasked == ["model for INTENT"]
+
+
+def test_an_answer_comes_from_the_executor_once_and_then_from_the_tape() -> None:
+    tape = Recording()
+    tools = ScriptedTools([Stub("stock", result=(1, 2))])
+    session = make_session()
+
+    live = TapedTools(TimedTools(tools), tape).run("stock", "DB", {"q": 1}, session)
+    none = TimedTools(RegisteredTools(Registry()))
+    again = TapedTools(none, Playback(tape.entries)).run("stock", "DB", {"q": 1}, session)
+
+    assert live == again
+    assert live.result == [1, 2]
+    assert len(tools.calls) == 1
+
+
+def test_what_a_server_offers_comes_from_it_once_and_then_from_the_tape() -> None:
+    tape = Recording()
+    script = ScriptedServers(ScriptedTools([Stub("mcp.shop.order.status"), Stub("mcp.other.x"), Stub("stock")]))
+
+    live = TapedServers(script, tape).tools(make_server("shop"))
+    again = TapedServers(ScriptedServers(ScriptedTools([])), Playback(tape.entries)).tools(make_server("shop"))
+
+    assert live == again
+    assert live.tools == [{"name": "order.status"}]
+
+
+def test_a_result_that_nobody_could_store_is_a_fault_of_the_tool() -> None:
+    result: Any = 1
+    for _ in range(900):
+        result = {"a": result}
+    tools = TimedTools(ScriptedTools([Stub("stock", result=result)]))
+
+    answer = TapedTools(tools, Recording()).run("stock", "DB", {}, make_session())
+
+    assert (answer.result, answer.error_type) == (None, "RESULT_TOO_DEEP")
+
+
+def test_a_replay_reads_the_time_of_the_record_and_never_waits() -> None:
+    tape, slept = Recording(), []
+    live = TapedPace(FrozenClock(elapsed=120.0), tape, slept.append)
+    assert live.elapsed_ms() == 120.0
+    live.wait(500)
+
+    again = TapedPace(FrozenClock(elapsed=9.0), Playback(tape.entries), slept.append)
+    assert again.elapsed_ms() == 120.0
+    again.wait(500)
+
+    assert slept == [0.5]
+
+
+REQUEST = LlmRequest("POLICY", "Judge.", "Is it nice?", json_schema={"type": "object"})
+
+
+def test_an_answer_comes_from_the_model_once_and_then_from_the_tape() -> None:
+    tape = Recording()
+    script = ScriptedModel([ScriptLine({"POLICY"}, "yes")])
+
+    live = TapedModel(script, tape).complete(REQUEST)
+    again = TapedModel(NoModel(), Playback(tape.entries)).complete(REQUEST)
+
+    assert live == again
+    assert live.text == "yes"
+    assert script.calls == ["POLICY"]
+
+
+def test_a_replay_that_asks_something_else_is_a_mismatch() -> None:
+    tape = Recording()
+    TapedModel(NoModel(), tape).complete(REQUEST)
+
+    with pytest.raises(ReplayMismatch):
+        TapedModel(NoModel(), Playback(tape.entries)).complete(LlmRequest("POLICY", "Judge.", "Is it bad?"))
+
+
+def test_whether_there_is_a_model_is_asked_once_and_remembered_by_the_tape() -> None:
+    tape = Recording()
+    model = TapedModel(ScriptedModel([]), tape)
+
+    assert model.configured
+    assert model.configured
+    assert tape.entries == [["model.configured", None, True]]
+    assert TapedModel(NoModel(), Playback(tape.entries)).configured

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.steps.tools.taped import TapedTools
 from convengine.engine.turn.ports import ToolAnswer
-from convengine.engine.turn.recording import Playback, Recording
+from convengine.engine.turn.recording import Playback, Recording, TapedTools
 from convengine.engine.turn.session import Session
 from convengine.server.extensions import registry as registered
 from convengine.server.extensions.http import HttpRequest

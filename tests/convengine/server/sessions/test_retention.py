@@ -10,7 +10,7 @@ import pytest
 
 from config_admin.models import CeConfig
 from convengine.engine.turn.job import Counts
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.sessions import retention
 from convengine.server.sessions.models import (
     CeConversation,

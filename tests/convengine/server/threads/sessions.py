@@ -4,7 +4,7 @@ import uuid
 from datetime import datetime, timedelta
 from typing import Any
 
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation
 
 CHANNEL = "whatsapp"

@@ -10,7 +10,7 @@ from django.db import transaction
 from audit.models import CeAudit
 from convengine.engine.errors import SessionTransitionInvalid
 from convengine.engine.turn.enums import Lifecycle
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation, CeTurnTicket
 from convengine.server.threads.end_session import ObservedSession, end_session
 from convengine.server.turns import waiting

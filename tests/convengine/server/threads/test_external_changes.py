@@ -9,7 +9,7 @@ from django.db import connection
 
 from audit.models import CeAudit
 from convengine.engine.errors import ConversationClosed, ConversationNotFound, TurnConflict, TurnInProgress
-from convengine.server.database.statements import StatementRefused
+from convengine.server.database.sql import StatementRefused
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.threads import external_changes
 from tests.convengine.server.threads.sessions import session

@@ -10,7 +10,7 @@ from django.db import connection, connections, transaction
 
 from audit.models import CeAudit
 from config_admin.models import CeConfig
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeTurnTicket
 from convengine.server.threads import idle_sessions
 from convengine.server.threads.idle_sessions import close_idle_sessions

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from config_admin.models import CeResponse
 from convengine.engine.errors import RequestInvalid
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeSessionUnit
 from convengine.server.threads import session_lists
 from convengine.server.turns.dead_turns import recover_expired_lease

@@ -9,7 +9,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from convengine.engine.turn.turn import TurnRequest
-from convengine.server.database.statements import execute
+from convengine.server.database.sql import execute
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns import acquire as leases
 from convengine.server.turns import idempotency

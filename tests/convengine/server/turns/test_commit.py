@@ -12,7 +12,7 @@ from config_admin.models import CeResponse
 from convengine.engine.errors import TurnConflict, TurnInterrupted
 from convengine.engine.pipeline.engine import EngineOutcome
 from convengine.engine.turn.session import Session
-from convengine.server.database.statements import Statement, execute
+from convengine.server.database.sql import Statement, execute
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeIdempotency, CeMemory
 from convengine.server.turns import commit as commits
 from convengine.server.turns.commit import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from convengine.server.database.clock import database_time
+from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CePendingActionExecution
 from convengine.server.turns.open_executions import report_open_executions
 from tests.convengine.server.threads.sessions import session

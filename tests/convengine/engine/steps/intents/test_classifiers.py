@@ -3,11 +3,10 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.llm.taped import TapedLikeness
 from convengine.engine.rules.explain import explain, find_row_fault
 from convengine.engine.steps.intents.intent_resolution import IntentResolutionStep
 from convengine.engine.turn.codec import loads
-from convengine.engine.turn.recording import Playback, Recording
+from convengine.engine.turn.recording import Playback, Recording, TapedLikeness
 from convengine.engine.turn.rows import Classifier, Row
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn

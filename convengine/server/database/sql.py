@@ -1,12 +1,20 @@
-"""The differences between the two databases. All other SQL of the server is the same for both."""
+"""Hand-written SQL: the differences between the two databases, their time, and statements executed together.
 
+All other SQL of the server is the same for both databases (R23, R78, R88).
+"""
+
+import time
 import uuid
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from django.db import connection
+from django.db import DataError, IntegrityError, connection, transaction
 
+from convengine.engine.text.compare import storable
 from convengine.server.deployment import conf
 
 
@@ -113,3 +121,82 @@ def _dialect(vendor: str) -> Dialect:
 def dialect() -> Dialect:
     """The dialect of the default connection, which scenarios replace temporarily."""
     return _dialect(connection.vendor)
+
+
+def database_time() -> datetime:
+    """The present time in UTC, outside of turns."""
+    sql = dialect()
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {sql.now()}", [])
+        return sql.read_time(cursor.fetchone()[0])
+
+
+@dataclass(frozen=True)
+class TurnClock:
+    """The time of one turn. `now` is constant during the turn; `elapsed_ms` runs."""
+
+    started_at: datetime
+    _started: float = field(default_factory=time.perf_counter)
+
+    def now(self) -> datetime:
+        """The time of the turn's first statement, in UTC."""
+        return self.started_at
+
+    def elapsed_ms(self) -> float:
+        """Milliseconds since the turn began."""
+        return (time.perf_counter() - self._started) * 1000
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One INSERT, UPDATE or DELETE with its parameters; built, not executed."""
+
+    sql: str
+    params: Sequence[Any]
+    #: When it matches no row, the transaction is rolled back.
+    must_match: bool = False
+
+
+class StatementRefused(Exception):
+    """A statement matched no row although it must, or the database refused a value; nothing was written."""
+
+
+def execute(statement: Statement) -> bool:
+    """Execute one statement; true when it matched a row. Needs an open transaction.
+
+    Characters that no database takes in a text are replaced here, wherever the text came from.
+    """
+    params = [storable(value) if isinstance(value, str) else value for value in statement.params]
+    with connection.cursor() as cursor:
+        cursor.execute(statement.sql, params)
+        return bool(cursor.rowcount)
+
+
+def execute_all(statements: Sequence[Statement]) -> None:
+    """Execute all statements or none. Raises StatementRefused.
+
+    PostgreSQL gets them as one statement: one round trip instead of one for each.
+    """
+    try:
+        if dialect().vendor == "postgresql":
+            _execute_in_one_statement(statements)
+            return
+        with transaction.atomic():
+            if not all(execute(statement) or not statement.must_match for statement in statements):
+                raise StatementRefused
+    except (DataError, IntegrityError) as error:
+        # A turn that lost its lease meets the record of the call that recovered the lease: the key exists twice.
+        raise StatementRefused from error
+
+
+def _execute_in_one_statement(statements: Sequence[Statement]) -> None:
+    """All statements as one, which is a transaction of its own and fails when one that must match a row does not."""
+    parts, counts, params = [], ["1"], []
+    for number, statement in enumerate(statements):
+        parts.append(f"s{number} AS ({statement.sql}{' RETURNING 1' * statement.must_match})")
+        params += [storable(value) if isinstance(value, str) else value for value in statement.params]
+        if statement.must_match:
+            counts.append(f"ce_require_match((SELECT count(*) FROM s{number}))")
+    inside_another = transaction.atomic() if connection.in_atomic_block else nullcontext()
+    with inside_another, connection.cursor() as cursor:
+        cursor.execute(f"WITH {', '.join(parts)} SELECT {', '.join(counts)}", params)

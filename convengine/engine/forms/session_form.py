@@ -1,0 +1,125 @@
+"""The form of a session: which one applies, and its facts, input params and lock (tables 3.1, R77, pipeline-2 5.3).
+
+An exact state goes before ANY, then priority, then id. The intent must always be exact.
+"""
+
+from collections.abc import Mapping
+
+from convengine.engine.forms.form import Form, SchemaStatus, describe_fields, get_form
+from convengine.engine.rules.choice import Choice, choose_row
+from convengine.engine.rules.verdict import SCOPE_INTENT
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import DecisionKind, SchemaType
+from convengine.engine.turn.rows import OutputSchema
+from convengine.engine.turn.scope import ANY, is_resolved
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.turn import Turn
+
+#: Reason why a row in scope does not count: it is not written in JSON Schema.
+SCHEMA_TYPE = "SCHEMA_TYPE"
+
+
+def choose_schema(snapshot: Snapshot, intent: str | None, state: str | None) -> Choice[rows.OutputSchema]:
+    """All schemas of (intent, state), best first. An unresolved intent has none."""
+    return choose_row(
+        snapshot, rows.OutputSchema, intent, state, _find_refusal if is_resolved(intent) else _refuse_without_intent
+    )
+
+
+def find_schema(snapshot: Snapshot, intent: str | None, state: str | None) -> rows.OutputSchema | None:
+    """The schema of (intent, state), or null."""
+    return choose_schema(snapshot, intent, state).winner if snapshot.rows(rows.OutputSchema) else None
+
+
+def decide_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
+    """The schema of this turn, with its DECISION event. An earlier choice of the turn stays.
+
+    Nothing is recorded if there are no schemas at all.
+    """
+    chosen = session.resolved_schema
+    if chosen is not None and code(chosen.intent_code) == code(session.intent):
+        return chosen
+    if not turn.snapshot.rows(rows.OutputSchema):
+        return None
+    choice = choose_schema(turn.snapshot, session.intent, session.state)
+    turn.decide(
+        session,
+        DecisionKind.SCHEMA,
+        key={"intent": session.intent, "state": session.state},
+        winner=choice.winner,
+        candidates=choice.candidates(),
+        cut=choice.cut,
+    )
+    return choice.winner
+
+
+def _find_refusal(row: rows.OutputSchema) -> str | None:
+    if code(row.intent_code) == ANY:
+        return SCOPE_INTENT
+    return None if code(row.schema_type) in ("", SchemaType.SCHEMA_JSON) else SCHEMA_TYPE
+
+
+def _refuse_without_intent(row: rows.OutputSchema) -> str | None:
+    return SCOPE_INTENT
+
+
+#: Session fields that these functions change.
+FACT_FIELDS = frozenset(
+    {
+        "resolved_schema", "schema_complete", "schema_has_any_value", "missing_required_fields",
+        "missing_field_options", "intent_locked", "intent_lock_reason", "input_params",
+    }
+)  # fmt: skip
+SCHEMA_INCOMPLETE = "SCHEMA_INCOMPLETE"
+
+
+def get_usable_form(session: Session, turn: Turn, row: OutputSchema | None) -> Form | None:
+    """The form of a schema row; null for none, and for an unusable one, which is reported once."""
+    if row is None:
+        return None
+    form = get_form(turn.snapshot, row)
+    if form.problem:
+        turn.audit_invalid_row(session, row, form.problem)
+        return None
+    return form
+
+
+def set_form_facts(
+    session: Session, row: OutputSchema, status: SchemaStatus, rejected: Mapping[str, str] | None = None
+) -> Session:
+    """Add the facts of the form. `rejected`: values of this message that were rejected, with the reason."""
+    invalid = {**(rejected or {}), **status.invalid}
+    return session.evolve(
+        resolved_schema=row,
+        schema_complete=status.complete,
+        schema_has_any_value=status.has_any_value,
+        missing_required_fields=status.missing,
+        missing_field_options=dict(status.options),
+    ).with_params(
+        {
+            "missing_fields": list(status.missing),
+            "missing_field_options": dict(status.options),
+            "schema_invalid_fields": invalid,
+            "schema_field_details": describe_fields(row.json_schema),
+            "schema_description": row.description or "",
+            "schema_id": row.schema_id,
+        }
+    )
+
+
+def lock_intent(session: Session, complete: bool) -> Session:
+    """Lock the intent until the form is complete (pipeline-1 14.10)."""
+    return session.evolve(intent_locked=not complete, intent_lock_reason=None if complete else SCHEMA_INCOMPLETE)
+
+
+def clear_form_facts(session: Session) -> Session:
+    """Remove the facts and the lock for a scope without a form (pipeline-2 5.1 (3))."""
+    return lock_intent(session, True).evolve(
+        resolved_schema=None,
+        schema_complete=False,
+        schema_has_any_value=False,
+        missing_required_fields=(),
+        missing_field_options={},
+    )
