@@ -10,7 +10,7 @@ from audit.narration.wording import plain, quote
 from audit.record.expand import Event
 from convengine.engine.rules.actions.set_intent import SET_INTENT
 from convengine.engine.rules.actions.set_state import SET_STATE
-from convengine.engine.rules.path_words import claim_words, comparison_words, fact_name
+from convengine.engine.rules.path_words import claim_words, comparison_sentence, comparison_words, fact_name, is_row
 from convengine.engine.rules.stages import RULE_APPLIED, RULE_MATCH
 from convengine.engine.stages import STAGES
 from convengine.engine.steps.state_graph.stages import STATE_GRAPH_VALID
@@ -28,7 +28,7 @@ _MOST = 2
 #: Maximum length of a shown pattern.
 _PATTERN = 40
 #: Comparisons that hold only for the compared value, or show it anyway.
-_SAYS_IT = ("==", "=~", "equals")
+_SAYS_IT = ("==", "=~", "equals", "is", "=", "isYes", "isNo", "isEmpty")
 #: Stages of actions, which have the action's name: their declarations describe what each did.
 _ACTIONS = tuple(STAGES[action] for action in RuleAction)
 #: A state and an intent that were set to their present value.
@@ -111,6 +111,9 @@ def _find_comparisons(matched: Event, pk: Json) -> list[Parts]:
 def _describe_comparison(one: Mapping[str, Json], path: tuple[str | int, ...], seq: int) -> Parts:
     """One of them: "the message matches /cancel/", "vip is true", "the form is complete"."""
     name, literal = str(one["path"]), one.get("literal")
+    if is_row(name, str(one.get("op"))):
+        sentence = comparison_sentence(name, str(one.get("op")), literal, other=one.get("literalPath"))
+        return (Fact(sentence, name, seq, (*path, "path")), *_describe_compared_value(one, path, seq))
     if claim := claim_words(_plain_path(name), str(one.get("op")), literal):
         return (Fact(claim, name, seq, (*path, "path")),)
     if one.get("op") == "equals" and literal == ANY:
@@ -121,11 +124,15 @@ def _describe_comparison(one: Mapping[str, Json], path: tuple[str | int, ...], s
     if literal is None:
         return (left, " is set" if one.get("op") in ("exists", "!=") else " is not set")
     right = _describe_pattern(literal) if one.get("op") == "=~" else _describe_value(literal)
+    return (left, f" {op} ", Fact(right, literal, seq, (*path, "literal")), *_describe_compared_value(one, path, seq))
+
+
+def _describe_compared_value(one: Mapping[str, Json], path: tuple[str | int, ...], seq: int) -> Parts:
+    """The value that was compared, unless the comparison names it."""
     found = one.get("value")
-    shown: Parts = ()
-    if found is not None and one.get("op") not in _SAYS_IT and not isinstance(found, (dict, list)):
-        shown = (" (it is ", Fact(_describe_value(found), found, seq, (*path, "value")), ")")
-    return (left, f" {op} ", Fact(right, literal, seq, (*path, "literal")), *shown)
+    if found is None or one.get("op") in _SAYS_IT or isinstance(found, (dict, list)):
+        return ()
+    return (" (it is ", Fact(_describe_value(found), found, seq, (*path, "value")), ")")
 
 
 def _plain_path(path: str) -> str:

@@ -142,7 +142,12 @@ def _describe_key(name: str, value: Json) -> tuple[str, str]:
 def _build_candidate(snapshot: Snapshot, table: str, candidate: Mapping[str, Json]) -> Candidate:
     operands = [
         Operand(
-            comparison_sentence(str(operand.get("path", "")), str(operand.get("op", "")), operand.get("literal")),
+            comparison_sentence(
+                str(operand.get("path", "")),
+                str(operand.get("op", "")),
+                operand.get("literal"),
+                other=operand.get("literalPath"),
+            ),
             str(operand.get("path", "")),
             excerpt_value(operand.get("value")) or "not set",
             bool(operand.get("result", True)),

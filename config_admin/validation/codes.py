@@ -78,6 +78,10 @@ CODES: Mapping[str, str] = {
     ),
     "SEMANTIC_NOT_INSTALLED": "This installation cannot compare the meaning of texts, so the phrase is ignored.",
     # rules
+    "CONDITION_INVALID": "The condition cannot be read. Choose a field, an operator and a value in every row.",
+    "CONDITION_FIELD_UNKNOWN": (
+        "A row of the condition names a field that nothing sets, so that row is never met. Choose another field."
+    ),
     "RULE_TYPE": "Unknown condition type. Choose one from the list.",
     "PHASE": "Unknown phase. Choose one from the list.",
     "ACTION": "Unknown action. Choose one from the list.",

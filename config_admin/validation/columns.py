@@ -24,7 +24,7 @@ from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.scope import ANY, UNKNOWN
 
 Field = TypeVar("Field", bound="models.Field[Any, Any]")
-TEMPLATE, SQL, REGEX, PATH = "template", "sql", "regex", "path"
+TEMPLATE, SQL, REGEX, PATH, JSON = "template", "sql", "regex", "path", "json"
 
 
 class Reference(StrEnum):

@@ -6,6 +6,7 @@ from functools import lru_cache
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions import set_json
 from convengine.engine.rules.actions.contract import COMPUTED, REMOVED, ActionValueError, Write
+from convengine.engine.rules.field_conditions.parser import Comparison, ConditionError, parse_condition
 from convengine.engine.rules.json_path import PathError
 from convengine.engine.rules.json_path.nodes import Compare, Condition, Every, Literal, Path, Where, format_path
 from convengine.engine.rules.json_path.parser import parse_path
@@ -28,7 +29,10 @@ def is_move(rule: rows.Rule, action: str | None = None) -> bool:
 
 def list_required_values(rule: rows.Rule) -> Mapping[str, str]:
     """The values that paths must have for a rule's filter to hold; empty if unknown."""
-    by_path = code(rule.rule_type) in (RuleType.JSON_PATH, RuleType.CONTEXT_JSON_PATH)
+    kind = code(rule.rule_type)
+    if kind == RuleType.CONDITION:
+        return _read_required_values(rule.match_pattern or "")
+    by_path = kind in (RuleType.JSON_PATH, RuleType.CONTEXT_JSON_PATH)
     return _parse_required_values(rule.match_pattern or "") if by_path else {}
 
 
@@ -39,6 +43,22 @@ def _parse_required_values(path: str) -> Mapping[str, str]:
     except PathError:
         return {}
     return dict(_list_equalities(steps[0].condition)) if len(steps) == 1 and isinstance(steps[0], Where) else {}
+
+
+@lru_cache(maxsize=4096)
+def _read_required_values(text: str) -> Mapping[str, str]:
+    """The rows of a condition that must all hold, and that name one value."""
+    try:
+        group = parse_condition(text)
+    except ConditionError:
+        return {}
+    if group.negated or (group.combinator == "or" and len(group.members) > 1):
+        return {}
+    return {
+        f"@.{member.field}": str(member.value)
+        for member in group.members
+        if isinstance(member, Comparison) and member.operator.name in ("is", "=") and not member.from_field
+    }
 
 
 def _list_equalities(condition: Condition) -> Iterator[tuple[str, str]]:

@@ -79,7 +79,7 @@ def _check_patterns(draft: Schema, part: Mapping[str, Any]) -> Iterator[Finding]
 
 
 def _check_reserved_names(draft: Schema) -> Iterator[Finding]:
-    stored = draft.snapshot.table(rows.OutputSchema).by_pk.get(draft.row.pk)
+    stored = draft.snapshot.row(rows.OutputSchema, draft.row.pk)
     kept = RESERVED_LATER & set(relations.get_properties(stored.json_schema)) if stored else frozenset()
     for name in relations.get_properties(draft.row.json_schema):
         message = f"{name} is a reserved name of the engine. Choose another field name."

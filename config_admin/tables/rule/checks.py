@@ -8,17 +8,27 @@ from config_admin.validation import common, graph, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.patterns import matches_everything
-from config_admin.validation.rule_effects import MOVE_COLUMNS, is_move, list_params, list_required_values
+from config_admin.validation.rule_effects import (
+    MOVE_COLUMNS,
+    is_move,
+    list_params,
+    list_required_values,
+    list_written_names,
+)
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions import set_task
+from convengine.engine.rules.actions.context_paths import ENGINE_BRANCHES
 from convengine.engine.rules.actions.contract import ActionValueError
+from convengine.engine.rules.field_conditions.evaluate import ALIASES
+from convengine.engine.rules.field_conditions.parser import ConditionError, list_fields, parse_condition
 from convengine.engine.rules.json_path.nodes import Members
 from convengine.engine.rules.json_path.parser import parse_path
-from convengine.engine.text.compare import code
+from convengine.engine.text.compare import blank, code
 from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RuleAction, RulePhase, RuleType
-from convengine.engine.turn.facts import SESSION_KEYS
+from convengine.engine.turn.facts import RESERVED_FACTS, SESSION_KEYS
+from convengine.engine.turn.local_time import CLOCK
 from convengine.engine.turn.params import PARAMS
 from convengine.engine.turn.scope import ANY, INTENT_COLLISION, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
@@ -49,6 +59,40 @@ def _check_constant_path(draft: Rule) -> Iterator[Finding]:
                     "value, or turn off “also match an empty value”."
                 ),
             )
+
+
+def check_condition(draft: Rule) -> Iterator[Finding]:
+    """A condition of rows that can be read."""
+    if code(draft.row.rule_type) != RuleType.CONDITION or blank(draft.row.match_pattern):
+        return
+    try:
+        parse_condition(draft.row.match_pattern or "")
+    except ConditionError as error:
+        where = f" Part: {error.path}." if error.path else ""
+        yield draft.error("CONDITION_INVALID", "match_pattern", f"{error.reason}{where}")
+
+
+def check_condition_fields(draft: Rule) -> Iterator[Finding]:
+    """Every field of the condition is a fact, a field of a form of the intent, or set by a rule or a caller."""
+    if code(draft.row.rule_type) != RuleType.CONDITION:
+        return
+    known = list_condition_names(draft.snapshot, draft.row.intent_code)
+    for name in list_fields(parse_condition(draft.row.match_pattern or "")):
+        root = name.partition(".")[0]
+        if root not in known:
+            yield draft.warning(
+                "CONDITION_FIELD_UNKNOWN",
+                "match_pattern",
+                f"Nothing sets {root}, so this row of the condition is never met.{did_you_mean(root, known)}",
+            )
+
+
+def list_condition_names(snapshot: Snapshot, intent: str) -> frozenset[str]:
+    """The names that a condition of an intent's rules may begin with."""
+    fields = relations.list_form_fields(snapshot, intent)
+    return (
+        fields | list_written_names(snapshot) | RESERVED_FACTS | ENGINE_BRANCHES | ALIASES.keys() | {CLOCK, "dialogue"}
+    )
 
 
 #: Phases that run before direct tool calls: later phases set `tool_request` without effect.
@@ -271,9 +315,10 @@ def check_target_response(draft: Rule) -> Iterator[Finding]:
 
 
 SAVE_CHECKS = SaveChecks(
-    form=(check_action,),
+    form=(check_action, check_condition),
     fit=(
         _check_constant_path,
+        check_condition_fields,
         check_engine_keys,
         check_phase,
         check_unconditional_move,

@@ -5,7 +5,7 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import flag, make_enabled_field, note, optional_text, priority, word
 from config_admin.tables.rule.checks import SAVE_CHECKS
-from config_admin.validation.columns import PATH, REGEX, LanguageByWord, Problem, Reference, declare_column
+from config_admin.validation.columns import JSON, PATH, REGEX, LanguageByWord, Problem, Reference, declare_column
 from convengine.engine.turn.enums import MatchTarget, RuleAction, RulePhase, RuleType
 
 
@@ -23,16 +23,19 @@ class CeRule(ScopedRow):
     )
     rule_type = word(
         RuleType,
-        unknown=Problem("RULE_TYPE", "Choose EXACT, REGEX, JSON_PATH or CONTEXT_JSON_PATH."),
+        unknown=Problem("RULE_TYPE", "Choose CONDITION, EXACT, REGEX, JSON_PATH or CONTEXT_JSON_PATH."),
         accepted="rule_types",
         verbose_name="condition type",
     )
     match_pattern = declare_column(
         models.TextField(
-            "condition", help_text="A text, ANY, a regular expression or a JSON path, depending on the condition type."
+            "condition",
+            help_text="Rows of fields and values, a text, ANY, a pattern or a JSON path, depending on the type.",
         ),
         required=Problem("PATTERN_BLANK", "Enter the condition."),
-        language=LanguageByWord("rule_type", {"REGEX": REGEX, "JSON_PATH": PATH, "CONTEXT_JSON_PATH": PATH}),
+        language=LanguageByWord(
+            "rule_type", {"CONDITION": JSON, "REGEX": REGEX, "JSON_PATH": PATH, "CONTEXT_JSON_PATH": PATH}
+        ),
     )
     action = word(
         RuleAction,

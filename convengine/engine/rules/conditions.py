@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from convengine.engine.rules.field_conditions.evaluate import evaluate_condition
+from convengine.engine.rules.field_conditions.parser import ConditionError, parse_condition
 from convengine.engine.rules.json_path import PathError, compile_path
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.rules.text_bank import ANY, fold_case
@@ -55,6 +57,15 @@ def match_json_path(rule: Rule, document: Any) -> Verdict:
     return path.test(document, rule.null_leaf_matches)
 
 
+def match_condition(rule: Rule, session: Session) -> Verdict:
+    """CONDITION: the rows of fields, operators and values hold. One that cannot be read never does."""
+    try:
+        condition = parse_condition(rule.match_pattern or "")
+    except ConditionError:
+        return Verdict(False, ROW_INVALID)
+    return evaluate_condition(condition, session)
+
+
 #: A custom matcher: (rule, session) -> holds.
 Matcher = Callable[[Rule, Session], bool]
 _TARGETS: Mapping[str, Callable[[Session], Any]] = {
@@ -96,7 +107,7 @@ def get_target(rule: Rule) -> str:
 
 
 def find_fault(rule: Rule) -> Fault | None:
-    """Why a row can never hold: pattern or path does not compile, or the target is unknown; null for a usable row."""
+    """Why a row can never hold: its pattern, path or rows cannot be read, or its target is unknown; null if usable."""
     kind = code(rule.rule_type)
     try:
         if kind in _BY_TEXT and get_target(rule) not in _TARGETS:
@@ -106,7 +117,9 @@ def find_fault(rule: Rule) -> Fault | None:
             compile_pattern(rule.match_pattern)
         elif kind in _DOCUMENTS:
             compile_path(rule.match_pattern or "")
-    except (PatternError, PathError) as error:
+        elif kind == RuleType.CONDITION:
+            parse_condition(rule.match_pattern or "")
+    except (PatternError, PathError, ConditionError) as error:
         return error.fault("match_pattern", rule.match_pattern or "")
     return None
 
@@ -121,6 +134,8 @@ def evaluate_rule(rule: Rule, session: Session) -> Verdict:
         return Verdict(False, ROW_INVALID)
     if document := _DOCUMENTS.get(kind):
         return match_json_path(rule, document(session))
+    if kind == RuleType.CONDITION:
+        return match_condition(rule, session)
     if matcher := _custom.get(kind):
         try:
             return build_verdict(bool(matcher(rule, session)))

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from convengine.engine.rules.fact_words import CLAIMS, NOUNS, act_words
+from convengine.engine.rules.field_conditions.operators import OPERATORS as FIELD_OPERATORS
+from convengine.engine.rules.field_conditions.words import describe_row, name_field
 from convengine.engine.rules.json_path.nodes import (
     Compare,
     Condition,
@@ -25,37 +28,15 @@ from convengine.engine.rules.json_path.nodes import (
 )
 from convengine.engine.rules.json_path.parser import parse_path
 from convengine.engine.text.compare import shorten
-from convengine.engine.turn.enums import DialogueAct
 
 Json = Any
 #: How much of a pattern or a value is shown.
 _SHOWN = 60
-#: Facts with a name of their own; others keep their key.
-_NOUNS: Mapping[str, str] = {
-    "userText": "the message",
-    "resolvedUserInput": "the message (as rewritten)",
-    "standaloneQuery": "the rewritten message",
-    "intent": "the intent",
-    "state": "the state",
-    "turnNo": "the turn number",
-    "lifecycle": "the lifecycle",
-    "missingRequiredFields": "the list of missing fields",
-    "pendingClarificationQuestion": "the clarifying question",
-    "containerData": "the fetched data",
-    "inputParams.dialogue_act": "the dialogue act",
-}
 #: The texts that rules test.
 _TARGETS: Mapping[str, str] = {
     "USER_TEXT": "the message",
     "RESOLVED_INPUT": "the message (as rewritten)",
     "DIALOGUE_ACT": "the dialogue act",
-}
-#: Boolean facts: the words for true, and for false.
-_CLAIMS: Mapping[str, tuple[str, str]] = {
-    "schemaComplete": ("the form is complete", "the form is not complete"),
-    "hasAnySchemaValue": ("some fields are filled in", "no field is filled in"),
-    "hasContainerData": ("fetched data is available", "no fetched data is available"),
-    "intentLocked": ("the intent is locked", "the intent is not locked"),
 }
 #: Facts that may be missing: the words for set, and for not set.
 _PRESENCE: Mapping[str, tuple[str, str]] = {
@@ -119,6 +100,8 @@ def noun(text: str) -> str:
 
 def fact_name(path: str) -> str:
     """The name of the value that a condition compared."""
+    if _is_field(path):
+        return name_field(path)
     return _TARGETS.get(path) or noun(f"${path[1:]}" if path.startswith("@") else path)
 
 
@@ -137,14 +120,28 @@ def claim_words(text: str, op: str, literal: Json) -> str | None:
         return None
     if op == "exists" or (literal is None and op in ("==", "!=")):
         return _presence(path, "", present=op != "==")
-    claims = _CLAIMS.get(_noun(path, ""))
+    claims = CLAIMS.get(_noun(path, ""))
     if claims and isinstance(literal, bool) and op in ("==", "!="):
         return claims[0 if literal is (op == "==") else 1]
     return None
 
 
-def comparison_sentence(path: str, op: str, literal: Json) -> str:
-    """A comparison of a condition in words: "the state is not CONFIRM", "no intent was recognised"."""
+def is_row(path: str, op: str) -> bool:
+    """True for a comparison of a condition that consists of rows (field, operator, value)."""
+    return _is_field(path) and op in FIELD_OPERATORS
+
+
+def _is_field(path: str) -> bool:
+    return not path.startswith(("@", "$")) and path not in _TARGETS
+
+
+def comparison_sentence(path: str, op: str, literal: Json, *, other: str | None = None) -> str:
+    """A comparison of a condition in words: "the state is not CONFIRM", "no intent was recognised".
+
+    `other` is the field whose value a row compares.
+    """
+    if is_row(path, op):
+        return describe_row(path, FIELD_OPERATORS[op], literal, other=other)
     plain = f"${path[1:]}" if path.startswith("@") else path
     if claim := claim_words(plain, op, literal):
         return claim
@@ -159,12 +156,6 @@ def comparison_sentence(path: str, op: str, literal: Json) -> str:
 
 def value_words(value: Json) -> str:
     return shorten(json.dumps(value, ensure_ascii=False), _SHOWN)
-
-
-def act_words(act: str) -> str | None:
-    """The user's act in words, such as "the user says yes"; null for no act."""
-    found = DialogueAct.read(act)
-    return f"the user {found.help[:1].lower()}{found.help[1:].rstrip('.')}" if found else None
 
 
 def _condition(condition: Condition, root: str) -> str:
@@ -197,8 +188,8 @@ def _compare(asked: Compare, root: str) -> str:
     literal = asked.right.value if isinstance(asked.right, Literal) else ...
     if asked.op in ("==", "!="):
         equal = asked.op == "=="
-        if name in _CLAIMS and isinstance(literal, bool):
-            return _CLAIMS[name][0 if literal is equal else 1]
+        if name in CLAIMS and isinstance(literal, bool):
+            return CLAIMS[name][0 if literal is equal else 1]
         if literal is None and isinstance(asked.left, Path):
             return _presence(asked.left, root, present=not equal)
         if literal is None:
@@ -213,7 +204,7 @@ def _compare(asked: Compare, root: str) -> str:
 
 def _presence(path: Path, root: str, *, present: bool) -> str:
     name = _noun(path, root)
-    claims = _PRESENCE.get(_write_dotted(path, root) or "") or _CLAIMS.get(name)
+    claims = _PRESENCE.get(_write_dotted(path, root) or "") or CLAIMS.get(name)
     return claims[0 if present else 1] if claims else f"{name} is set" if present else f"{name} is not set"
 
 
@@ -249,8 +240,8 @@ def _noun(path: Path, root: str) -> str:
     dotted = _write_dotted(path, root)
     if dotted is None:
         return format_path(path)
-    if dotted in _NOUNS:
-        return _NOUNS[dotted]
+    if dotted in NOUNS:
+        return NOUNS[dotted]
     match dotted.split("."):
         case ["context" | "schemaJson" | "inputParams", *rest] if rest:
             return ".".join(rest)

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import SHOWN, ActionValueError
 from convengine.engine.rules.conditions import get_target
+from convengine.engine.rules.fact_words import act_words
+from convengine.engine.rules.field_conditions.words import describe_condition
 from convengine.engine.rules.json_path import PathError
-from convengine.engine.rules.path_words import act_words, in_words
+from convengine.engine.rules.path_words import in_words
 from convengine.engine.text.compare import blank, code, shorten
 from convengine.engine.turn.enums import MatchTarget, RuleType
 from convengine.engine.turn.rows import Rule
@@ -68,6 +70,8 @@ def _describe_condition(rule: Rule) -> str:
             return in_words(pattern) or _describe_unreadable(pattern)
         case RuleType.CONTEXT_JSON_PATH:
             return in_words(pattern, root="context") or _describe_unreadable(pattern)
+        case RuleType.CONDITION:
+            return describe_condition(pattern) or f"{shorten(pattern, SHOWN)} (not a valid condition)"
     return f"{rule.rule_type} holds for {shorten(pattern, SHOWN) or 'it'}"
 
 

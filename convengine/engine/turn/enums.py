@@ -157,6 +157,7 @@ def read_phase(value: object) -> RulePhase | None:
 class RuleType(Word):
     """How a rule's condition is tested."""
 
+    CONDITION = "CONDITION", "Fields and values", "Rows of field, operator and value, in groups."
     EXACT = "EXACT", "Exact text", "The text equals the pattern, ignoring case. ANY always matches."
     REGEX = "REGEX", "Regular expression", "The pattern matches somewhere in the text, ignoring case."
     JSON_PATH = "JSON_PATH", "JSON path on the facts", "The path matches the facts of the turn."

@@ -1,5 +1,6 @@
 """Save checks of rules: phase, condition and action."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +31,7 @@ def test_the_nearest_phase_is_named() -> None:
 
 def test_the_condition_is_of_a_known_type() -> None:
     assert list_messages(replace(RULE, rule_type="CONTAINS")) == [
-        ("RULE_TYPE", "Choose EXACT, REGEX, JSON_PATH or CONTEXT_JSON_PATH.")
+        ("RULE_TYPE", "Choose CONDITION, EXACT, REGEX, JSON_PATH or CONTEXT_JSON_PATH.")
     ]
     assert list_messages(replace(RULE, rule_type="MOON_PHASE"), rule_types=frozenset({"MOON_PHASE"})) == []
 
@@ -44,6 +45,35 @@ def test_the_condition_is_there_and_can_be_read() -> None:
     assert codes(replace(RULE, rule_type="REGEX", match_pattern="(")) == ["REGEX_INVALID"]
     assert codes(replace(RULE, rule_type="CONTEXT_JSON_PATH", match_pattern="$[")) == ["JSONPATH_INVALID"]
     assert codes(replace(RULE, rule_type="EXACT", match_pattern="(")) == []
+
+
+def with_rows(*rows_of_condition: dict[str, Any]) -> rows.Rule:
+    document = {"combinator": "and", "rules": list(rows_of_condition)}
+    return replace(RULE, rule_type="CONDITION", match_pattern=json.dumps(document))
+
+
+def test_a_condition_of_rows_is_checked_with_the_part_that_is_wrong() -> None:
+    row = {"field": "orderNumber", "operator": "is", "value": "1"}
+
+    assert codes(with_rows(row)) == []
+    assert list_messages(with_rows(row, {"field": "orderNumber", "operator": "befor", "value": "today"})) == [
+        ("CONDITION_INVALID", "Unknown operator befor. Did you mean before? Part: rules[1].operator.")
+    ]
+    assert list_messages(replace(RULE, rule_type="CONDITION", match_pattern="date < today")) == [
+        ("CONDITION_INVALID", "The condition is not valid JSON.")
+    ]
+
+
+def test_a_field_that_nothing_sets_is_a_warning() -> None:
+    known = ("intent", "message", "act", "clock.today", "params.anything", "context.later", "dialogue.misses")
+    rows_of_condition = [{"field": name, "operator": "isNotEmpty"} for name in (*known, "orderNumbr")]
+
+    assert list_messages(with_rows(*rows_of_condition)) == [
+        (
+            "CONDITION_FIELD_UNKNOWN",
+            "Nothing sets orderNumbr, so this row of the condition is never met. Did you mean orderNumber?",
+        )
+    ]
 
 
 def test_P2_7_6_V4_an_unclosed_pattern_is_refused_at_save() -> None:

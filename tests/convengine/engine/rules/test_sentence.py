@@ -37,6 +37,21 @@ PATH = {"rule_type": "JSON_PATH"}
             {"rule_type": "CONTEXT_JSON_PATH", "match_pattern": "$[?(@.amount > 100)]"},
             "When amount is greater than 100, set state to DONE.",
         ),
+        (
+            {
+                "rule_type": "CONDITION",
+                "intent_code": "BOOK",
+                "match_pattern": (
+                    '{"combinator": "and", "rules": [{"field": "date", "operator": "before", "value": "today+2d"},'
+                    ' {"field": "message", "operator": "contains", "value": "urgent"}]}'
+                ),
+            },
+            (
+                'When date is before today plus 2 days, and the message contains "urgent" in intent BOOK, '
+                "set state to DONE."
+            ),
+        ),
+        ({"rule_type": "CONDITION", "match_pattern": "{"}, "When { (not a valid condition), set state to DONE."),
         ({"rule_type": "MOON", "match_pattern": "full"}, "When MOON holds for full, set state to DONE."),
         (PATH | {"match_pattern": "$[?("}, "When $[?( (not a valid JSON path), set state to DONE."),
         ({"action": "SET_STATE", "action_value": ""}, "Always, set state (no value yet)."),

@@ -1,0 +1,1 @@
+"""Conditions without code: rows of field, operator and value, in groups (R116)."""

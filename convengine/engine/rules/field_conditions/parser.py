@@ -1,0 +1,144 @@
+"""A condition as its row stores it: JSON in the shape of react-querybuilder, read into groups and comparisons."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from convengine.engine.rules.field_conditions.operators import OPERATORS, Operator, find_value_problem, get_operator
+from convengine.engine.text.wording import did_you_mean
+from convengine.engine.turn.fault import Fault
+
+Json = Any
+#: Limits of a condition: groups inside groups, comparisons, and the length of a field's name.
+MAX_LEVELS = 3
+MAX_COMPARISONS = 50
+MAX_NAME = 200
+_REMEDY = "Choose a field, an operator and a value in every row."
+_GROUP_KEYS = frozenset({"combinator", "not", "rules", "id"})
+_COMPARISON_KEYS = frozenset({"field", "operator", "value", "valueSource", "id"})
+
+
+class ConditionError(ValueError):
+    """An unusable condition. `path` names the part, such as `rules[1].value`; blank for the whole."""
+
+    def __init__(self, reason: str, path: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.path = path
+
+    def fault(self, field: str, text: str) -> Fault:
+        """The fault of a row with this condition in this field."""
+        where = f" ({self.path})" if self.path else ""
+        return Fault(f"{self.reason}{where}", field, text, _REMEDY)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One row: a field, an operator and a value. `from_field`: the value is the name of another field."""
+
+    field: str
+    operator: Operator
+    value: Json = None
+    from_field: bool = False
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows and groups of which all, or any, must hold; or, if negated, must not."""
+
+    combinator: str
+    negated: bool
+    members: "tuple[Group | Comparison, ...]"
+
+    def list_comparisons(self) -> Iterator[Comparison]:
+        """All comparisons, in order."""
+        for member in self.members:
+            if isinstance(member, Group):
+                yield from member.list_comparisons()
+            else:
+                yield member
+
+
+@lru_cache(maxsize=8192)
+def parse_condition(text: str) -> Group:
+    """Read a condition. Raises ConditionError with a reason and the part."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ConditionError("The condition is not valid JSON.") from None
+    if isinstance(document, dict) and "field" in document:
+        document = {"combinator": "and", "rules": [document]}
+    group = _parse_group(document, "", 1)
+    count = sum(1 for _ in group.list_comparisons())
+    if count > MAX_COMPARISONS:
+        raise ConditionError(f"The condition has {count} rows. At most {MAX_COMPARISONS} are allowed.")
+    return group
+
+
+def list_fields(condition: Group) -> list[str]:
+    """The fields that a condition reads, each once, in order."""
+    names: dict[str, None] = {}
+    for comparison in condition.list_comparisons():
+        names[comparison.field] = None
+        if comparison.from_field:
+            names[str(comparison.value)] = None
+    return list(names)
+
+
+def _parse_group(document: Json, path: str, level: int) -> Group:
+    if not isinstance(document, Mapping):
+        raise ConditionError("A group must be an object with combinator and rules.", path)
+    _refuse_unknown_keys(document, _GROUP_KEYS, path)
+    if level > MAX_LEVELS:
+        raise ConditionError(f"Groups may be nested in at most {MAX_LEVELS} levels.", path)
+    combinator = str(document.get("combinator", "and")).strip().lower()
+    if combinator not in ("and", "or"):
+        raise ConditionError('The combinator must be "and" or "or".', _join(path, "combinator"))
+    negated, members = document.get("not", False), document.get("rules")
+    if not isinstance(negated, bool):
+        raise ConditionError("not must be true or false.", _join(path, "not"))
+    if not isinstance(members, list) or not members:
+        raise ConditionError("A group needs at least one row.", _join(path, "rules"))
+    parsed = tuple(_parse_member(member, _join(path, f"rules[{index}]"), level) for index, member in enumerate(members))
+    return Group(combinator, negated, parsed)
+
+
+def _parse_member(document: Json, path: str, level: int) -> Group | Comparison:
+    if isinstance(document, Mapping) and "field" in document:
+        return _parse_comparison(document, path)
+    return _parse_group(document, path, level + 1)
+
+
+def _parse_comparison(document: Mapping[str, Json], path: str) -> Comparison:
+    _refuse_unknown_keys(document, _COMPARISON_KEYS, path)
+    field, name, value = document["field"], document.get("operator"), document.get("value")
+    if not isinstance(field, str) or not field.strip() or len(field) > MAX_NAME:
+        raise ConditionError("Choose a field.", _join(path, "field"))
+    operator = get_operator(name) if isinstance(name, str) else None
+    if operator is None:
+        hint = did_you_mean(str(name or ""), OPERATORS)
+        raise ConditionError(
+            f"Unknown operator {name}.{hint}" if name else "Choose an operator.", _join(path, "operator")
+        )
+    source = document.get("valueSource", "value")
+    if source not in ("value", "field"):
+        raise ConditionError('valueSource must be "value" or "field".', _join(path, "valueSource"))
+    if source == "field":
+        if not isinstance(value, str) or not value.strip() or len(value) > MAX_NAME:
+            raise ConditionError("Choose the other field.", _join(path, "value"))
+        return Comparison(field.strip(), operator, value.strip(), from_field=True)
+    if problem := find_value_problem(operator, value):
+        raise ConditionError(f"“{operator.label}” {problem}.", _join(path, "value"))
+    return Comparison(field.strip(), operator, value)
+
+
+def _refuse_unknown_keys(document: Mapping[str, Json], known: frozenset[str], path: str) -> None:
+    for key in document:
+        if key not in known:
+            raise ConditionError(f"Unknown key {key}.{did_you_mean(str(key), known)}", path)
+
+
+def _join(path: str, part: str) -> str:
+    return f"{path}.{part}" if path else part

@@ -1,0 +1,76 @@
+"""The JSON Schema of a condition, for editors and imports; made from the table of operators."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from convengine.engine.rules.field_conditions.operators import OPERATORS
+from convengine.engine.rules.field_conditions.parser import MAX_COMPARISONS, MAX_LEVELS, MAX_NAME
+
+_ID = "https://convengine.invalid/condition.schema.json"
+
+
+def build_json_schema() -> dict[str, Any]:
+    """The schema. It counts rows per group; the check on saving counts those of the whole condition."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": _ID,
+        "title": "Condition of a rule",
+        "description": (
+            f"Groups of comparisons in the shape of react-querybuilder: at most {MAX_LEVELS} levels and "
+            f"{MAX_COMPARISONS} comparisons."
+        ),
+        "$ref": "#/$defs/group1",
+        "$defs": {
+            **{f"group{level}": _build_group(level) for level in range(1, MAX_LEVELS + 1)},
+            "comparison": _build_comparison(),
+        },
+    }
+
+
+def _build_group(level: int) -> Mapping[str, Any]:
+    comparison = {"$ref": "#/$defs/comparison"}
+    members = [comparison, {"$ref": f"#/$defs/group{level + 1}"}] if level < MAX_LEVELS else [comparison]
+    return {
+        "type": "object",
+        "required": ["combinator", "rules"],
+        "additionalProperties": False,
+        "properties": {
+            "combinator": {"enum": ["and", "or"], "description": "Must all, or any, of the rules hold?"},
+            "not": {"type": "boolean", "default": False, "description": "True: the opposite of the group holds."},
+            "rules": {"type": "array", "minItems": 1, "maxItems": MAX_COMPARISONS, "items": {"anyOf": members}},
+            "id": {"type": "string"},
+        },
+    }
+
+
+def _build_comparison() -> Mapping[str, Any]:
+    return {
+        "type": "object",
+        "required": ["field", "operator"],
+        "additionalProperties": False,
+        "properties": {
+            "field": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": MAX_NAME,
+                "description": "A field of the form, intent, state, message, act, params.name, memory, clock.today.",
+            },
+            "operator": {
+                "oneOf": [
+                    {"const": operator.name, "title": operator.label, "description": f"Needs {operator.needs.value}."}
+                    for operator in OPERATORS.values()
+                ]
+            },
+            "value": {
+                "type": ["string", "number", "boolean", "array", "null"],
+                "items": {"type": ["string", "number", "boolean"]},
+                "description": "Dates may be relative: today, today+2d, now-3h.",
+            },
+            "valueSource": {
+                "enum": ["value", "field"],
+                "default": "value",
+                "description": "field: the value is the name of another field.",
+            },
+            "id": {"type": "string"},
+        },
+    }

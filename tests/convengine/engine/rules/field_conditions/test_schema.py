@@ -1,0 +1,50 @@
+"""The JSON Schema of conditions, as it is shipped."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from convengine.engine.rules.field_conditions import schema
+from convengine.engine.rules.field_conditions.operators import OPERATORS
+
+SHIPPED = Path(schema.__file__).with_name("condition.schema.json")
+ROW = {"field": "date", "operator": "before", "value": "today+2d"}
+NESTED: Any = {"combinator": "or", "not": False, "rules": [ROW]}
+
+
+def holds(document: Any) -> bool:
+    return Draft202012Validator(json.loads(SHIPPED.read_text("utf-8"))).is_valid(document)
+
+
+def test_the_shipped_schema_is_that_of_the_operators() -> None:
+    assert json.loads(SHIPPED.read_text("utf-8")) == schema.build_json_schema()
+    Draft202012Validator.check_schema(schema.build_json_schema())
+
+
+def test_it_takes_three_levels() -> None:
+    two = {"combinator": "and", "rules": [NESTED, ROW]}
+
+    assert holds({"combinator": "and", "rules": [two]})
+    assert not holds({"combinator": "and", "rules": [{"combinator": "and", "rules": [two]}]})
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_it_knows_every_operator(name: str) -> None:
+    assert holds({"combinator": "and", "rules": [{"field": "a", "operator": name, "value": 1}]})
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"combinator": "and", "rules": []},
+        {"combinator": "xor", "rules": [ROW]},
+        {"combinator": "and", "rules": [ROW] * 51},
+        {"combinator": "and", "rules": [{**ROW, "operator": "smells"}]},
+        {"combinator": "and", "rules": [{"operator": "is"}]},
+    ],
+)
+def test_it_refuses_what_the_engine_refuses(document: Any) -> None:
+    assert not holds(document)

@@ -1,0 +1,86 @@
+"""Dates and times as conditions name them."""
+
+from datetime import UTC, date, datetime, time
+
+import pytest
+
+from convengine.engine.rules.field_conditions.time_points import (
+    TimePoint,
+    compare_time_points,
+    describe_time_point,
+    is_time_point,
+    read_time_point,
+)
+
+NOW = datetime(2026, 11, 21, 14, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-12-05", date(2026, 12, 5)),
+        (" 2026-12-05 ", date(2026, 12, 5)),
+        ("16:30", time(16, 30)),
+        ("2026-12-05T16:30", datetime(2026, 12, 5, 16, 30, tzinfo=UTC)),
+        ("2026-12-05 16:30:00Z", datetime(2026, 12, 5, 16, 30, tzinfo=UTC)),
+        ("2026-12-05T16:30+02:00", datetime(2026, 12, 5, 14, 30, tzinfo=UTC)),
+        ("today", date(2026, 11, 21)),
+        ("TODAY", date(2026, 11, 21)),
+        ("tomorrow", date(2026, 11, 22)),
+        ("yesterday", date(2026, 11, 20)),
+        ("today+2d", date(2026, 11, 23)),
+        ("today - 1w", date(2026, 11, 14)),
+        ("today+48h", date(2026, 11, 23)),
+        ("now", NOW),
+        ("now+3h", datetime(2026, 11, 21, 17, 30, tzinfo=UTC)),
+        ("now-45min", datetime(2026, 11, 21, 13, 45, tzinfo=UTC)),
+    ],
+)
+def test_a_text_names_a_day_a_time_or_a_moment(text: str, expected: TimePoint) -> None:
+    assert read_time_point(text, NOW) == expected
+    assert is_time_point(text)
+
+
+@pytest.mark.parametrize(
+    "value", ["", "soon", "2026-02-30", "25:00", "today+3h", "03/04/2026", "now+1y", 7, None, "x" * 99]
+)
+def test_anything_else_names_none(value: object) -> None:
+    assert read_time_point(value, NOW) is None
+    assert not is_time_point(value)
+
+
+def test_a_relative_day_needs_the_clock_and_a_date_does_not() -> None:
+    assert read_time_point("today", None) is None
+    assert read_time_point("2026-12-05", None) == date(2026, 12, 5)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ("2026-12-05", "2026-12-06", -1),
+        ("2026-12-05", "2026-12-05T23:00", 0),
+        ("2026-12-05T23:00", "2026-12-05T22:00", 1),
+        ("2026-12-05T16:30", "16:30", 0),
+        ("09:00", "2026-12-05T16:30", -1),
+        ("2026-12-05", "16:30", None),
+    ],
+)
+def test_a_day_compares_days_and_a_time_compares_times(left: str, right: str, expected: int | None) -> None:
+    one, other = read_time_point(left, NOW), read_time_point(right, NOW)
+
+    assert one is not None
+    assert other is not None
+    assert compare_time_points(one, other) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("today+2d", "today plus 2 days"),
+        ("now-1h", "now minus 1 hour"),
+        ("Tomorrow", "tomorrow"),
+        ("2026-12-05", "2026-12-05"),
+    ],
+)
+def test_a_relative_time_is_told_in_words(text: str, expected: str) -> None:
+    assert describe_time_point(text) == expected
