@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.editing.context import EditorContext
 from config_admin.editing.fields import Option
 from config_admin.validation.columns import ColumnSpec, Reference, get_column_spec
@@ -15,9 +14,11 @@ from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import DialogueAct, Word
 from convengine.engine.turn.facts import RESERVED_FACTS
+from convengine.engine.turn.labels import step_label
 from convengine.engine.turn.local_time import CLOCK
 from convengine.engine.turn.params import PARAMS
 from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.server.settings_catalogue import TITLES
 
 #: Returns the options of a field.
 Source = Callable[[EditorContext], Iterable[Option]]
@@ -59,7 +60,7 @@ def words(vocabulary_of: type[Word]) -> Source:
 
 
 def _label_option(value: str, label: str) -> str:
-    return value if label.replace(" ", "_").upper() == value else f"{value} · {label}"
+    return label if label.replace(" ", "_").upper() == value else f"{label} · {value}"
 
 
 def rule_actions(editor: EditorContext) -> Iterator[Option]:
@@ -151,7 +152,7 @@ def tasks_with_methods(editor: EditorContext) -> Iterator[Option]:
 
 
 def steps(editor: EditorContext) -> Iterator[Option]:
-    return (Option(name) for name in [ANY, *sorted(editor.world.steps)])
+    return (Option(name, "" if name == ANY else step_label(name)) for name in [ANY, *sorted(editor.world.steps)])
 
 
 def determinants(editor: EditorContext) -> Iterator[Option]:
@@ -171,13 +172,14 @@ def commands(editor: EditorContext) -> Iterator[Option]:
 
 def setting_types(editor: EditorContext) -> Iterator[Option]:
     """The types of settings."""
-    return (Option(name) for name in sorted({setting.type for setting in live_settings.CATALOGUE.values()}))
+    known = {setting.type for setting in live_settings.CATALOGUE.values()}
+    return (Option(name, TITLES.get(name, "")) for name in sorted(known))
 
 
 def setting_keys(editor: EditorContext) -> Iterator[Option]:
     """Settings, grouped by type."""
     for setting in sorted(live_settings.CATALOGUE.values(), key=lambda setting: setting.name):
-        yield Option(setting.key, help=describe_setting(setting), group=setting.type)
+        yield Option(setting.key, setting.label, help=describe_setting(setting), group=setting.type)
 
 
 #: What each kind of reference offers, but for intents and states, which depend on the column.

@@ -136,7 +136,7 @@ def _make_setting_entry(one: Setting[Any]) -> Entry:
         facts.append(("Can be set per", one.qualifier))
     if one.mark == "LR":
         facts.append(("Changed by", "configuration administrators only"))
-    return Entry(f"setting.{one.name}", in_words(one.key), one.help, one.name, tuple(facts))
+    return Entry(f"setting.{one.name}", one.label, one.help, one.name, tuple(facts))
 
 
 def _list_check_entries() -> Iterator[Entry]:

@@ -206,8 +206,8 @@ def _cut_excerpt(text: str, start: int, length: int) -> tuple[str, str, str]:
 
 def _find_settings(words: Sequence[str]) -> Iterator[Hit]:
     for setting in CATALOGUE.values():
-        if _has_all(f"{setting.name} {setting.help}".lower(), words):
-            yield Hit(settings_url(setting), setting.name, setting.help)
+        if _has_all(f"{setting.label} {setting.name} {setting.help}".lower(), words):
+            yield Hit(settings_url(setting), setting.label, f"{setting.name} · {setting.help}")
 
 
 def _find_release(snapshot: Snapshot, text: str) -> list[Hit]:

@@ -73,7 +73,9 @@ def _list_setting_concerns(snapshot: Snapshot) -> Iterator[Concern]:
         reading = live_settings.read(snapshot, setting)
         if reading.problem:
             url = row_url(reading.row.table, reading.row.pk) if reading.row else ""
-            yield Concern(setting.name, url, f"Its value {reading.problem} The default is used instead.")
+            yield Concern(
+                f"Setting “{setting.label}”", url, f"Its value {reading.problem} The default is used instead."
+            )
 
 
 def _list_intent_concerns(snapshot: Snapshot) -> Iterator[Concern]:

@@ -89,7 +89,13 @@ class SettingLine:
     @cached_property
     def words(self) -> str:
         """The text for the search."""
-        parts = (self.setting.name, TITLES.get(self.setting.type, ""), self.setting.help, self.value)
+        parts = (
+            self.setting.label,
+            self.setting.name,
+            TITLES.get(self.setting.type, ""),
+            self.setting.help,
+            self.value,
+        )
         return " ".join((*parts, *(stored.row.config_key for stored in self.qualified))).lower()
 
 
@@ -113,6 +119,11 @@ class EditedSetting(NamedTuple):
         return f"{self.setting.key}.{self.qualifier}" if self.qualifier else self.setting.key
 
     @property
+    def label(self) -> str:
+        """Its title, with the qualifier."""
+        return f"{self.setting.label} (only for {self.qualifier})" if self.qualifier else self.setting.label
+
+    @property
     def name(self) -> str:
         """Its name in the address of the page."""
         return f"{self.setting.type}/{self.key}"
@@ -134,7 +145,7 @@ def show_settings(model_admin: Any, request: HttpRequest) -> HttpResponse:
         if edited and form is not None and request.method == "POST" and form.is_valid():
             row = form.save(commit=False)
             model_admin.save_model(request, row, form, change=row.pk is not None)
-            message = f"{edited.name} is now {_format_briefly(row.config_value)}."
+            message = f"“{edited.label}” is now {_format_briefly(row.config_value)}."
             model_admin.message_user(request, message, messages.SUCCESS)
             return HttpResponseRedirect(settings_url(edited.setting))
         return TemplateResponse(

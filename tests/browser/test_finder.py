@@ -51,7 +51,7 @@ def test_settings_and_pages_are_found_and_opened_with_the_mouse(ada: Visitor, wi
         ada.page.get_by_role("button", name="Places").click()
     ada.page.get_by_role("link", name="Search everything").click()
     ada.page.keyboard.type("idle_timeout")
-    expect(ada.page.locator("#ce-finder [role=option]")).to_contain_text(["Session/IDLE_TIMEOUT_HOURS"])
+    expect(ada.page.locator("#ce-finder [role=option]")).to_contain_text(["Offer to resume after idle hours"])
     ada.page.locator("#ce-finder-text").fill("direct tool")
     expect(ada.page.locator("#ce-finder [aria-selected=true]")).to_contain_text("Direct tool calls")
     ada.page.locator("#ce-finder-text").fill("nothing of the kind")

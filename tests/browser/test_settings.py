@@ -20,11 +20,11 @@ def at_settings(visitor: Visitor) -> Visitor:
 @SCREENS
 def test_a_setting_is_changed_in_place_with_the_mouse(somebody: Callable[[], Visitor], width: int, scheme: str) -> None:
     ben = somebody().log_in("analyst").at(width, scheme).go("/admin/config_admin/ceconfig/effective/")
-    ben.page.get_by_role("link", name="Change IDLE_TIMEOUT_HOURS").click()
+    ben.page.get_by_role("link", name="Change Offer to resume after idle hours").click()
     ben.page.locator("#id_config_value").fill("31" if scheme == "dark" else "30")
     ben.save()
 
-    assert "Session/IDLE_TIMEOUT_HOURS is now 3" in ben.text
+    assert "“Offer to resume after idle hours” is now 3" in ben.text
     assert ben.fits
 
 
@@ -33,7 +33,9 @@ def test_typing_narrows_the_page(somebody: Callable[[], Visitor]) -> None:
     ben.page.get_by_label("Find a setting").press_sequentially("idle hours")
 
     expect(ben.page.locator("[data-found]")).to_contain_text("1 of ")
-    assert ben.page.locator(".ce-setting:visible h3").all_inner_texts() == ["IDLE_TIMEOUT_HOURS"]
+    assert ben.page.locator(".ce-setting:visible h3").all_inner_texts() == [
+        "Offer to resume after idle hours IDLE_TIMEOUT_HOURS"
+    ]
 
     ben.page.get_by_label("Find a setting").fill("nothing of the kind")
     expect(ben.page.locator("[data-none]")).to_be_visible()
@@ -44,10 +46,10 @@ def test_a_setting_is_changed_in_place_with_the_keyboard_and_put_back(
     somebody: Callable[[], Visitor], width: int, scheme: str
 ) -> None:
     ben = somebody().log_in("analyst").at(width, scheme).go("/admin/config_admin/ceconfig/effective/")
-    ben.page.get_by_role("link", name="Change IDLE_TIMEOUT_HOURS").focus()
+    ben.page.get_by_role("link", name="Change Offer to resume after idle hours").focus()
     with ben.page.expect_navigation():
         ben.page.keyboard.press("Enter")
-    value = ben.page.get_by_label("IDLE_TIMEOUT_HOURS", exact=True)
+    value = ben.page.get_by_label("Offer to resume after idle hours", exact=True)
     expect(value.and_(ben.page.locator("input"))).to_be_focused()
 
     ben.page.keyboard.press("Control+A")
@@ -57,15 +59,17 @@ def test_a_setting_is_changed_in_place_with_the_keyboard_and_put_back(
     with ben.page.expect_navigation():
         ben.page.keyboard.press("Enter")
 
-    assert "Session/IDLE_TIMEOUT_HOURS is now 48." in ben.text
-    setting = ben.page.get_by_role("article", name="IDLE_TIMEOUT_HOURS")
+    assert "“Offer to resume after idle hours” is now 48." in ben.text
+    setting = ben.page.get_by_role("article", name="Offer to resume after idle hours")
     expect(setting).to_contain_text("by analyst")
     expect(setting).to_contain_text("Default: 24.")
 
-    setting.get_by_role("link", name="Reset to default: IDLE_TIMEOUT_HOURS").click()
+    setting.get_by_role("link", name="Reset to default: Offer to resume after idle hours").click()
     with ben.page.expect_navigation():
         ben.page.get_by_role("button", name="Delete").click()
-    expect(ben.page.get_by_role("article", name="IDLE_TIMEOUT_HOURS")).to_contain_text("Built-in default.")
+    expect(ben.page.get_by_role("article", name="Offer to resume after idle hours")).to_contain_text(
+        "Built-in default."
+    )
 
 
 def test_a_value_out_of_bounds_stays_at_its_field(somebody: Callable[[], Visitor]) -> None:

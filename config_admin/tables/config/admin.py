@@ -94,15 +94,16 @@ class ConfigAdmin(RowAdmin):
         setting = find_setting(row) if isinstance(row, rows.Config) else None
         if setting is None or not self.is_reserved(request, setting):
             return ""
-        return f"{setting.name} can only be changed by configuration administrators."
+        return f"“{setting.label}” can only be changed by configuration administrators."
 
     def _is_free(self, request: HttpRequest, obj: CeConfig | None) -> bool:
         return obj is None or not self.find_refusal(request, row_of(obj))
 
     @admin.display(description="setting", ordering=Lower("config_key"))
     def name(self, row: CeConfig) -> str:
-        """Type and key."""
-        return f"{row.config_type} / {row.config_key}"
+        """Its label, with type and key."""
+        setting, key = get_declared_setting(row), f"{row.config_type} / {row.config_key}"
+        return f"{setting.label} ({key})" if setting else key
 
     @admin.display(description="default")
     def default(self, row: CeConfig) -> str:

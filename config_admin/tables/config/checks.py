@@ -78,7 +78,7 @@ def _check_readable(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
         setting.kind.read(draft.row.config_value or "")
     except Unreadable as problem:
         code = "CHOICE_UNKNOWN" if setting.kind.name in ("bool", "enum") else "SHAPE_INVALID"
-        yield draft.error(code, "config_value", f"{setting.key} {problem}")
+        yield draft.error(code, "config_value", f"“{setting.label}” {problem}")
 
 
 def _check_number(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
@@ -91,7 +91,7 @@ def _check_number(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
         within = False
     if not within:
         noun, bounds = ("whole number", "d") if kind.name == "int" else ("number", "g")
-        text = f"{setting.key} must be a {noun} from {low:{bounds}} to {high:{bounds}}."
+        text = f"“{setting.label}” must be a {noun} from {low:{bounds}} to {high:{bounds}}."
         yield draft.error("OUT_OF_RANGE", "config_value", text)
 
 
@@ -193,7 +193,7 @@ def _check_qualifier(draft: Config) -> Iterator[Finding]:
         yield draft.warning(
             "CONFIG_KEY_UNKNOWN",
             "config_key",
-            f"{setting.key} has one value for everything. Remove the qualifier .{qualifier}.",
+            f"“{setting.label}” has one value for everything. Remove the qualifier .{qualifier}.",
         )
     elif setting.qualifier == "purpose" and qualifier not in llm.PURPOSES:
         yield draft.warning(

@@ -25,4 +25,5 @@ COLLISION_DERIVATION_HINT = declare(
     prompt(),
     "One sentence that ends with a question mark.",
     "Appended to the prompts of that question.",
+    label="Hint for the question",
 )

@@ -36,6 +36,7 @@ RESOLUTE = declare(
         "How the dialogue act is recognised: by patterns, by patterns and then the model if they are not sure, or "
         "only by the model. Without a model, patterns are used."
     ),
+    label="Recognition by patterns or model",
 )
 LLM_THRESHOLD = declare(
     FAMILY,
@@ -43,6 +44,7 @@ LLM_THRESHOLD = declare(
     decimal(),
     0.90,
     "With REGEX_THEN_LLM, the model is asked if the confidence of the pattern is below this value.",
+    label="Ask the model below this confidence",
 )
 QUERY_REWRITE_ENABLED = declare(
     FAMILY,
@@ -50,6 +52,7 @@ QUERY_REWRITE_ENABLED = declare(
     boolean(),
     True,
     "If there is history, the model also rewrites the message as one complete query.",
+    label="Rewrite messages",
 )
 REGEX_AFFIRM = declare(
     FAMILY,
@@ -57,6 +60,7 @@ REGEX_AFFIRM = declare(
     regex(),
     f"(?:{_YES})(?:[ ,]+(?:{_YES}|{_THANKS})){{0,3}}",
     "A message that matches this pattern completely means yes. Keep it narrow, because a yes can run an action.",
+    label="Pattern for yes",
 )
 REGEX_NEGATE = declare(
     FAMILY,
@@ -64,6 +68,7 @@ REGEX_NEGATE = declare(
     regex(),
     f"(?:{_NO})(?:[ ,]+(?:no|{_THANKS}|{_STOP_IT}|don't|do not)){{0,2}}",
     "A message that matches this pattern completely means no.",
+    label="Pattern for no",
 )
 REGEX_EDIT = declare(
     FAMILY,
@@ -72,6 +77,7 @@ REGEX_EDIT = declare(
     "(?:please )?(?:edit|revise|change|modify|update|amend)"
     "(?: (?:it|this|that|something|(?:the |my )?(?:details|answer|answers|request)))?(?: please)?",
     "A message that matches this pattern completely means that the user wants to change earlier input.",
+    label="Pattern for changes",
 )
 REGEX_RESET = declare(
     FAMILY,
@@ -82,6 +88,7 @@ REGEX_RESET = declare(
         "A message that matches this pattern completely means starting over. The RESET of a model only counts if this"
         " pattern matches, too."
     ),
+    label="Pattern for starting over",
 )
 REGEX_GREETING = declare(
     FAMILY,
@@ -89,6 +96,7 @@ REGEX_GREETING = declare(
     regex(),
     "(?:hi|hello|hey|howdy|greetings|good (?:morning|afternoon|evening|day))(?: (?:there|all|everyone|team))?",
     "A message that matches this pattern completely is a greeting.",
+    label="Pattern for greetings",
 )
 RESET_ACT_RESETS = declare(
     FAMILY,
@@ -96,9 +104,15 @@ RESET_ACT_RESETS = declare(
     boolean(),
     True,
     "A message that the RESET pattern recognises wipes the conversation. Off: it is only a signal for rules.",
+    label="Starting over resets the conversation",
 )
 LLM_MIN_CONFIDENCE = declare(
-    FAMILY, "LLM_MIN_CONFIDENCE", decimal(), 0.0, "A model's act with a lower confidence is not used."
+    FAMILY,
+    "LLM_MIN_CONFIDENCE",
+    decimal(),
+    0.0,
+    "A model's act with a lower confidence is not used.",
+    label="Minimum confidence of the model",
 )
 ANSWER_MAX_CHARS = declare(
     FAMILY,
@@ -106,6 +120,7 @@ ANSWER_MAX_CHARS = declare(
     integer(1, 2000),
     80,
     "While a question is open or a form is being filled, a message of at most this length counts as an answer.",
+    label="Maximum length of an answer",
 )
 SYSTEM_PROMPT = declare(
     FAMILY,
@@ -124,7 +139,12 @@ USER_PROMPT = declare(
     "User prompt for classifying the message.",
 )
 SCHEMA_PROMPT = declare(
-    FAMILY, "SCHEMA_PROMPT", json_value(), _answer_schema(), "The JSON Schema of the model's answer."
+    FAMILY,
+    "SCHEMA_PROMPT",
+    json_value(),
+    _answer_schema(),
+    "The JSON Schema of the model's answer.",
+    label="Schema of the model's answer",
 )
 QUERY_REWRITE_SYSTEM_PROMPT = declare(
     FAMILY,
@@ -135,6 +155,7 @@ QUERY_REWRITE_SYSTEM_PROMPT = declare(
     "conversation only to fill in what the message refers to; invent nothing, and keep names and numbers exactly.\n"
     'Reply with JSON only, of the form {"dialogueAct": …, "confidence": …, "standaloneQuery": …}.',
     "System prompt when the model also rewrites the message.",
+    label="System prompt with rewriting",
 )
 QUERY_REWRITE_USER_PROMPT = declare(
     FAMILY,
@@ -142,6 +163,7 @@ QUERY_REWRITE_USER_PROMPT = declare(
     prompt(),
     "Conversation so far, oldest first:\n{{ conversation_history }}\n\nLatest message:\n{{ user_input }}",
     "User prompt when the model also rewrites the message.",
+    label="User prompt with rewriting",
 )
 QUERY_REWRITE_SCHEMA_PROMPT = declare(
     FAMILY,
@@ -149,4 +171,5 @@ QUERY_REWRITE_SCHEMA_PROMPT = declare(
     json_value(),
     _answer_schema(standaloneQuery={"type": "string"}),
     "The JSON Schema of the model's answer when it also rewrites the message.",
+    label="Schema of the model's answer with rewriting",
 )

@@ -57,6 +57,7 @@ TIMEOUT_SECONDS = declare(
     "Timeout for one call (seconds).",
     mark="LR",
     qualifier=_PURPOSE,
+    label="Timeout of a call (seconds)",
 )
 MAX_ATTEMPTS = declare(
     FAMILY,
@@ -66,9 +67,16 @@ MAX_ATTEMPTS = declare(
     "Maximum number of attempts if the service does not answer, is busy or fails.",
     mark="LR",
     qualifier=_PURPOSE,
+    label="Maximum attempts",
 )
 MAX_CALLS_PER_TURN = declare(
-    FAMILY, "MAX_CALLS_PER_TURN", integer(1), 12, "Maximum number of calls in one turn.", mark="LR"
+    FAMILY,
+    "MAX_CALLS_PER_TURN",
+    integer(1),
+    12,
+    "Maximum number of calls in one turn.",
+    mark="LR",
+    label="Maximum calls per turn",
 )
 MAX_MS_PER_TURN = declare(
     FAMILY,
@@ -77,9 +85,16 @@ MAX_MS_PER_TURN = declare(
     30_000,
     "Timeout for all calls of one turn together (milliseconds).",
     mark="LR",
+    label="Maximum time per turn (ms)",
 )
 MAX_TOKENS_PER_TURN = declare(
-    FAMILY, "MAX_TOKENS_PER_TURN", integer(), 0, "Maximum number of tokens in one turn. 0 means no limit.", mark="LR"
+    FAMILY,
+    "MAX_TOKENS_PER_TURN",
+    integer(),
+    0,
+    "Maximum number of tokens in one turn. 0 means no limit.",
+    mark="LR",
+    label="Maximum tokens per turn",
 )
 MAX_COST_PER_CONVERSATION = declare(
     FAMILY,
@@ -88,6 +103,7 @@ MAX_COST_PER_CONVERSATION = declare(
     0.0,
     "Maximum cost of one conversation at the prices of the deployment. 0 means no limit.",
     mark="LR",
+    label="Maximum cost per conversation",
 )
 LOG_PROMPTS = declare(
     FAMILY,
@@ -96,6 +112,7 @@ LOG_PROMPTS = declare(
     True,
     "Store the texts of prompts and answers in the call log. If off, only lengths and hashes are stored.",
     mark="LR",
+    label="Store prompts and answers",
 )
 REDACT_PATTERNS = declare(
     FAMILY,
@@ -105,7 +122,14 @@ REDACT_PATTERNS = declare(
     "What the call log must not keep: regular expressions, one a line; what fits in a prompt or an answer is replaced "
     "by ***. AUDIT/REDACT_KEYS apply there as well.",
     mark="LR",
+    label="Masked texts",
 )
 LOG_RETENTION_DAYS = declare(
-    FAMILY, "LOG_RETENTION_DAYS", integer(0, 36_500), 30, "Days to keep the call log. 0 means forever.", mark="LR"
+    FAMILY,
+    "LOG_RETENTION_DAYS",
+    integer(0, 36_500),
+    30,
+    "Days to keep the call log. 0 means forever.",
+    mark="LR",
+    label="Retention of the call log (days)",
 )

@@ -11,15 +11,26 @@ HISTORY_MAX_TURNS = declare(
     integer(0, 200),
     20,
     "Number of earlier turns that are loaded for prompts.",
+    label="Maximum turns in prompts",
 )
-ENABLED = declare(FAMILY, "ENABLED", boolean(), True, "Keep a running summary of each conversation.")
-SUMMARY_MAX_CHARS = declare(FAMILY, "SUMMARY_MAX_CHARS", integer(100, 20_000), 1200, "Maximum length of the summary.")
+ENABLED = declare(
+    FAMILY, "ENABLED", boolean(), True, "Keep a running summary of each conversation.", label="Keep a running summary"
+)
+SUMMARY_MAX_CHARS = declare(
+    FAMILY,
+    "SUMMARY_MAX_CHARS",
+    integer(100, 20_000),
+    1200,
+    "Maximum length of the summary.",
+    label="Maximum length of the summary",
+)
 RECENT_TURNS_FOR_SUMMARY = declare(
     FAMILY,
     "RECENT_TURNS_FOR_SUMMARY",
     integer(0, 50),
     3,
     "How many of the newest turns the summary tells; with mode LLM the model writes only when there are more.",
+    label="Turns in the summary",
 )
 SUMMARY_MODE = declare(
     FAMILY,
@@ -27,9 +38,15 @@ SUMMARY_MODE = declare(
     one_of("TEMPLATE", "LLM"),
     "TEMPLATE",
     "TEMPLATE: the summary is built from what the engine knows. LLM: the model writes it.",
+    label="Summary written by",
 )
 LLM_EVERY_TURNS = declare(
-    FAMILY, "LLM_EVERY_TURNS", integer(1, 100), 5, "With mode LLM the model writes at most once in this many turns."
+    FAMILY,
+    "LLM_EVERY_TURNS",
+    integer(1, 100),
+    5,
+    "With mode LLM the model writes at most once in this many turns.",
+    label="Turns between summaries by the model",
 )
 SYSTEM_PROMPT = declare(
     FAMILY,
@@ -52,6 +69,7 @@ SUMMARY_WITH_LLM = declare(
     boolean(),
     False,
     "Let a model write the context summary, after the answer; otherwise it is built from what the engine knows.",
+    label="Context summary written by a model",
 )
 UNITS_PROMPT = declare(
     SESSION_FAMILY,
@@ -60,4 +78,5 @@ UNITS_PROMPT = declare(
     "",
     "What a model is shown of each turn, to note what later ones will need (docs/sessions.md); blank: no model notes "
     "anything.",
+    label="Prompt for notes on each turn",
 )

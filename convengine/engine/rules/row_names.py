@@ -7,7 +7,8 @@ from convengine.engine.rules.sentence import describe_rule, describe_scope
 from convengine.engine.text.compare import blank, code, shorten_line
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ClassifierType, GuardrailType, PolicyType, PromptUse, ToolGroup, Word
-from convengine.engine.turn.labels import code_label, in_words, step_label
+from convengine.engine.turn.labels import code_label
+from convengine.engine.turn.live_settings import CATALOGUE, canonical_key
 
 LONGEST = 80
 
@@ -34,11 +35,10 @@ def _name_prompt(row: Any) -> str:
 
 
 def _name_setting(row: Any) -> str:
-    if blank(row.config_type) or blank(row.config_key):
-        return ""
-    key, _, qualifier = row.config_key.partition(".")
-    only = f" for {qualifier}" if qualifier else ""
-    return f"{step_label(row.config_type)}: {in_words(key) if key.strip() else ''}{only} = {row.config_value}"
+    setting = CATALOGUE.get(canonical_key(row.config_type, row.config_key)[:2])
+    qualifier = (row.config_key or "").partition(".")[2]
+    name = f"{setting.label}{f' for {qualifier}' if qualifier else ''}" if setting else row.config_key
+    return f"{name} = {row.config_value}"
 
 
 def _label(words: type[Word], value: Any) -> str:

@@ -11,6 +11,7 @@ MAX_PASSES = declare(
     5,
     "Maximum number of passes through the rules of a phase while they change the intent or state.",
     mark="LR",
+    label="Maximum passes of a phase",
 )
 AUDIT_NO_MATCH = declare(
     FAMILY,
@@ -19,4 +20,5 @@ AUDIT_NO_MATCH = declare(
     "SUMMARY",
     "What is recorded about rules that did not match: one event per rule, one per pass, or nothing.",
     mark="LR",
+    label="Record rules that did not match",
 )

@@ -14,6 +14,7 @@ FLUSH = declare(
     "Write a turn's events in its one commit (TURN), or those of each step at once (STEP), so that a crashed process "
     "leaves what it did.",
     mark="LR",
+    label="When events are written",
 )
 LEVEL = declare(
     FAMILY,
@@ -23,9 +24,16 @@ LEVEL = declare(
     "ALL: every stage. STANDARD: without the entry and exit of steps. ERROR_ONLY: stages that tell an error, a failure "
     "or a rejection. NONE: only what is never filtered.",
     mark="LR",
+    label="Recorded stages",
 )
 INCLUDE_STAGES = declare(
-    FAMILY, "INCLUDE_STAGES", text_list(), (), "Only these stages are written; * stands for any characters.", mark="LR"
+    FAMILY,
+    "INCLUDE_STAGES",
+    text_list(),
+    (),
+    "Only these stages are written; * stands for any characters.",
+    mark="LR",
+    label="Only these stages",
 )
 EXCLUDE_STAGES = declare(
     FAMILY,
@@ -34,6 +42,7 @@ EXCLUDE_STAGES = declare(
     (),
     "These stages are not written; * stands for any characters.",
     mark="LR",
+    label="Not these stages",
 )
 INCLUDE_INTENTS = declare(
     FAMILY,
@@ -42,6 +51,7 @@ INCLUDE_INTENTS = declare(
     (),
     "Only events of these intents are written, by the intent at that moment.",
     mark="LR",
+    label="Only these intents",
 )
 EXCLUDE_INTENTS = declare(
     FAMILY,
@@ -50,10 +60,24 @@ EXCLUDE_INTENTS = declare(
     (),
     "Events of these intents are not written, by the intent at that moment.",
     mark="LR",
+    label="Not these intents",
 )
-PERSIST_META = declare(FAMILY, "PERSIST_META", boolean(), True, "Record the context of each event.", mark="LR")
+PERSIST_META = declare(
+    FAMILY,
+    "PERSIST_META",
+    boolean(),
+    True,
+    "Record the context of each event.",
+    mark="LR",
+    label="Record the context of events",
+)
 CACHE_INSPECTOR = declare(
-    FAMILY, "CACHE_INSPECTOR", boolean(), False, "Record the data at the start of each turn. For testers."
+    FAMILY,
+    "CACHE_INSPECTOR",
+    boolean(),
+    False,
+    "Record the data at the start of each turn. For testers.",
+    label="Record the data at the start of turns",
 )
 REDACT_KEYS = declare(
     FAMILY,
@@ -62,6 +86,7 @@ REDACT_KEYS = declare(
     ("password", "token", "secret", "authorization", "card_number", "cvv"),
     "Values with these names are masked in the audit trail.",
     mark="LR",
+    label="Masked names",
 )
 REDACT_PATTERNS = declare(
     FAMILY,
@@ -74,9 +99,16 @@ REDACT_PATTERNS = declare(
         "notes."
     ),
     mark="LR",
+    label="Masked texts",
 )
 MAX_TEXT_CHARS = declare(
-    FAMILY, "MAX_TEXT_CHARS", integer(1), 20_000, "Longer texts are shortened in the audit trail.", mark="LR"
+    FAMILY,
+    "MAX_TEXT_CHARS",
+    integer(1),
+    20_000,
+    "Longer texts are shortened in the audit trail.",
+    mark="LR",
+    label="Maximum length of a text",
 )
 RETENTION_DAYS = declare(
     FAMILY,
@@ -85,6 +117,7 @@ RETENTION_DAYS = declare(
     0,
     "Audit and turns older than this many days are deleted at night; 0 = kept.",
     mark="LR",
+    label="Retention of turns (days)",
 )
 STEP_RETENTION_DAYS = declare(
     FAMILY,
@@ -93,6 +126,7 @@ STEP_RETENTION_DAYS = declare(
     0,
     "Beginnings and ends of steps older than this many days are deleted at night; 0 = kept as long as other events.",
     mark="LR",
+    label="Retention of step events (days)",
 )
 PROMPT_RETENTION_DAYS = declare(
     FAMILY,
@@ -102,6 +136,7 @@ PROMPT_RETENTION_DAYS = declare(
     "Events with prompts and answers of models older than this many days are deleted at night; 0 = kept as long as "
     "other events.",
     mark="LR",
+    label="Retention of prompts (days)",
 )
 FEEDBACK_RETENTION_DAYS = declare(
     FAMILY,
@@ -110,6 +145,7 @@ FEEDBACK_RETENTION_DAYS = declare(
     0,
     "Feedback older than this many days is deleted at night; 0 = kept as long as its conversation.",
     mark="LR",
+    label="Retention of feedback (days)",
 )
 ACCESS_RETENTION_DAYS = declare(
     FAMILY,
@@ -118,4 +154,5 @@ ACCESS_RETENTION_DAYS = declare(
     0,
     "The access log is deleted after this many days. 0 means it is kept.",
     mark="LR",
+    label="Retention of the access log (days)",
 )

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from convengine.engine.text.compare import blank
 from convengine.engine.turn import rows
+from convengine.engine.turn.labels import in_words
 from convengine.engine.turn.snapshot import Snapshot
 
 T = TypeVar("T")
@@ -153,6 +154,8 @@ class Setting(Generic[T]):
     qualifier: str | None = None
     #: Defaults of single qualifiers, in upper case, if they differ.
     qualified_defaults: Mapping[str, T] = field(default_factory=dict)
+    #: The title on pages; the key in words if it is not declared.
+    label: str = ""
 
     def default_for(self, qualifier: str | None) -> T:
         """The built-in default, which may depend on the qualifier."""
@@ -183,12 +186,13 @@ def declare(
     mark: str = "L",
     qualifier: str | None = None,
     qualified_defaults: Mapping[str, T] | None = None,
+    label: str = "",
 ) -> Setting[T]:
     """Add a setting to the catalogue; extensions use this too.
 
     Raises ValueError if the name is taken.
     """
-    setting = Setting(type, key, kind, default, help, mark, qualifier, qualified_defaults or {})
+    setting = Setting(type, key, kind, default, help, mark, qualifier, qualified_defaults or {}, label or in_words(key))
     if (type.upper(), key.upper()) in CATALOGUE:
         raise ValueError(f"{setting.name} is declared twice")
     CATALOGUE[type.upper(), key.upper()] = setting

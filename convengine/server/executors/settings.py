@@ -8,10 +8,22 @@ DOCUMENTS_FAMILY = "DocumentRetrieval"
 _TOOL = "tool code"
 
 CONNECT_TIMEOUT_MS = declare(
-    HTTP_FAMILY, "CONNECT_TIMEOUT_MS", integer(100), 2000, "Timeout for connecting (milliseconds).", qualifier=_TOOL
+    HTTP_FAMILY,
+    "CONNECT_TIMEOUT_MS",
+    integer(100),
+    2000,
+    "Timeout for connecting (milliseconds).",
+    qualifier=_TOOL,
+    label="Connection timeout (ms)",
 )
 READ_TIMEOUT_MS = declare(
-    HTTP_FAMILY, "READ_TIMEOUT_MS", integer(100), 5000, "Timeout for the answer (milliseconds).", qualifier=_TOOL
+    HTTP_FAMILY,
+    "READ_TIMEOUT_MS",
+    integer(100),
+    5000,
+    "Timeout for the answer (milliseconds).",
+    qualifier=_TOOL,
+    label="Answer timeout (ms)",
 )
 MAX_ATTEMPTS = declare(
     HTTP_FAMILY,
@@ -23,11 +35,20 @@ MAX_ATTEMPTS = declare(
         "tool allows others."
     ),
     qualifier=_TOOL,
+    label="Maximum attempts",
 )
 INITIAL_BACKOFF_MS = declare(
-    HTTP_FAMILY, "INITIAL_BACKOFF_MS", integer(), 200, "The wait before the second try.", qualifier=_TOOL
+    HTTP_FAMILY,
+    "INITIAL_BACKOFF_MS",
+    integer(),
+    200,
+    "The wait before the second try.",
+    qualifier=_TOOL,
+    label="Wait before the second attempt (ms)",
 )
-MAX_BACKOFF_MS = declare(HTTP_FAMILY, "MAX_BACKOFF_MS", integer(), 2000, "The longest wait.", qualifier=_TOOL)
+MAX_BACKOFF_MS = declare(
+    HTTP_FAMILY, "MAX_BACKOFF_MS", integer(), 2000, "The longest wait.", qualifier=_TOOL, label="Longest wait (ms)"
+)
 BACKOFF_MULTIPLIER = declare(
     HTTP_FAMILY,
     "BACKOFF_MULTIPLIER",
@@ -35,6 +56,7 @@ BACKOFF_MULTIPLIER = declare(
     2.0,
     "The factor by which the wait grows after each attempt.",
     qualifier=_TOOL,
+    label="Growth of the wait",
 )
 RETRY_STATUS_CODES = declare(
     HTTP_FAMILY,
@@ -43,6 +65,7 @@ RETRY_STATUS_CODES = declare(
     ("429", "502", "503", "504"),
     "Status codes after which a call is repeated.",
     qualifier=_TOOL,
+    label="Status codes to repeat",
 )
 RETRY_ON_IO_EXCEPTION = declare(
     HTTP_FAMILY,
@@ -51,6 +74,7 @@ RETRY_ON_IO_EXCEPTION = declare(
     True,
     "Repeat the call if the connection fails.",
     qualifier=_TOOL,
+    label="Repeat after a connection error",
 )
 CIRCUIT_BREAKER_ENABLED = declare(
     HTTP_FAMILY,
@@ -59,6 +83,7 @@ CIRCUIT_BREAKER_ENABLED = declare(
     True,
     "Stop calling a tool for some time after repeated failures (circuit breaker).",
     qualifier=_TOOL,
+    label="Circuit breaker",
 )
 CIRCUIT_FAILURE_THRESHOLD = declare(
     HTTP_FAMILY,
@@ -67,9 +92,16 @@ CIRCUIT_FAILURE_THRESHOLD = declare(
     5,
     "After this many failed calls in a row.",
     qualifier=_TOOL,
+    label="Failures before the circuit breaker",
 )
 CIRCUIT_OPEN_MS = declare(
-    HTTP_FAMILY, "CIRCUIT_OPEN_MS", integer(1000), 30_000, "For this many milliseconds.", qualifier=_TOOL
+    HTTP_FAMILY,
+    "CIRCUIT_OPEN_MS",
+    integer(1000),
+    30_000,
+    "For this many milliseconds.",
+    qualifier=_TOOL,
+    label="Pause of the circuit breaker (ms)",
 )
 
 DOCUMENT_COLLECTIONS = declare(
@@ -80,6 +112,7 @@ DOCUMENT_COLLECTIONS = declare(
     "The collections for document searches. If not set, all collections of the workspace.",
     mark="LR",
     qualifier=_TOOL,
+    label="Collections",
 )
 DB_CONNECTION = declare(
     DB_FAMILY,
@@ -89,6 +122,7 @@ DB_CONNECTION = declare(
     "The database for database tools. If empty, the only configured one.",
     mark="LR",
     qualifier=_TOOL,
+    label="Database",
 )
 STATEMENT_TIMEOUT_MS = declare(
     DB_FAMILY,
@@ -97,6 +131,7 @@ STATEMENT_TIMEOUT_MS = declare(
     5000,
     "Timeout for one statement of a database tool (milliseconds).",
     mark="LR",
+    label="Timeout of a statement (ms)",
 )
 SQL_AUTO_REPAIR_ENABLED = declare(
     DB_FAMILY,
@@ -105,6 +140,7 @@ SQL_AUTO_REPAIR_ENABLED = declare(
     False,
     "Where SQL repair is installed: let the model repair failing SQL, check it again and run it.",
     mark="LR",
+    label="Repair failing SQL",
 )
 SQL_AUTO_REPAIR_MAX_RETRIES = declare(
     DB_FAMILY,
@@ -113,6 +149,7 @@ SQL_AUTO_REPAIR_MAX_RETRIES = declare(
     3,
     "Where SQL repair is installed: how often it is tried.",
     mark="LR",
+    label="Maximum repairs of SQL",
 )
 DB_SQL_PREFLIGHT_SYSTEM_PROMPT = declare(
     DB_FAMILY,
@@ -122,6 +159,7 @@ DB_SQL_PREFLIGHT_SYSTEM_PROMPT = declare(
     'possible, and reply with JSON only: {"sql": text}.',
     "Where SQL repair is installed: instruction to the model.",
     mark="LR",
+    label="System prompt of SQL repair",
 )
 DB_SQL_PREFLIGHT_USER_PROMPT = declare(
     DB_FAMILY,
@@ -131,6 +169,7 @@ DB_SQL_PREFLIGHT_USER_PROMPT = declare(
     "Error: {{ error_message }}",
     "Where SQL repair is installed: what the model is shown.",
     mark="LR",
+    label="User prompt of SQL repair",
 )
 DB_SQL_PREFLIGHT_SCHEMA_JSON = declare(
     DB_FAMILY,
@@ -144,6 +183,7 @@ DB_SQL_PREFLIGHT_SCHEMA_JSON = declare(
     },
     "Where SQL repair is installed: the JSON Schema of the model's answer.",
     mark="LR",
+    label="Schema of the repaired SQL",
 )
 PREFLIGHT_ENABLED = declare(
     DB_FAMILY,
@@ -152,6 +192,7 @@ PREFLIGHT_ENABLED = declare(
     True,
     "Where the preflight is installed: check tables and columns against the tool database.",
     mark="LR",
+    label="Check tables and columns before a call",
 )
 PREFLIGHT_STRICT_SCHEMA = declare(
     DB_FAMILY,
@@ -160,6 +201,7 @@ PREFLIGHT_STRICT_SCHEMA = declare(
     True,
     "Where the preflight is installed: fail on unknown tables and columns.",
     mark="LR",
+    label="Fail on unknown tables and columns",
 )
 PREFLIGHT_COERCE_NUMERIC = declare(
     DB_FAMILY,
@@ -168,6 +210,7 @@ PREFLIGHT_COERCE_NUMERIC = declare(
     True,
     "Where the preflight is installed: turn numeric texts into numbers.",
     mark="LR",
+    label="Convert numeric texts",
 )
 PREFLIGHT_VALUE_MAPPINGS = declare(
     DB_FAMILY,
@@ -175,4 +218,5 @@ PREFLIGHT_VALUE_MAPPINGS = declare(
     json_value(),
     {},
     "Where the preflight is installed: values to replace, by column or table.column.",
+    label="Replaced values",
 )

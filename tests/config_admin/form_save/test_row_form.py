@@ -218,7 +218,7 @@ def test_an_analyst_may_not_make_a_reserved_setting(ben: Client) -> None:
     )
 
     assert form_of(response).non_field_errors() == [
-        "Session/LEASE_SECONDS can only be changed by configuration administrators."
+        "“Lease of a conversation (seconds)” can only be changed by configuration administrators."
     ]
 
 

@@ -75,7 +75,7 @@ def test_rows_that_no_turn_can_use_are_told_with_the_reason(ada: Client) -> None
 def test_a_setting_that_cannot_be_read_is_told(ada: Client) -> None:
     make(m.CeConfig, config_type="RulesStep", config_key="MAX_PASSES", config_value="many")
 
-    assert "RulesStep/MAX_PASSES : Its value must be a whole number from 1 to 20." in page(ada)
+    assert "Setting “Maximum passes of a phase” : Its value must be a whole number from 1 to 20." in page(ada)
 
 
 def test_rows_of_an_intent_that_is_off_are_counted(ada: Client) -> None:

@@ -89,7 +89,7 @@ def test_pages_and_settings_are_found_too() -> None:
     page = Hit("/rules/", "Rules", "When a condition holds.")
 
     assert names("condition", pages=[page]) == ["Rules"]
-    assert "RulesStep/MAX_PASSES" in names("max_passes", tables={CeConfig._meta.db_table})
+    assert "Maximum passes of a phase" in names("max_passes", tables={CeConfig._meta.db_table})
 
 
 def test_many_hits_are_counted_and_the_best_shown() -> None:

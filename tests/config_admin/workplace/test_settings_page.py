@@ -162,7 +162,7 @@ def test_a_value_given_in_place_is_a_row_and_a_release_with_its_reason(ben: Clie
     response = edit(ben, "DialogueActStep/LLM_THRESHOLD", config_value="0.8", reason="Ask less")
 
     assert response["Location"] == settings_url(THRESHOLD)
-    assert "DialogueActStep/LLM_THRESHOLD is now 0.8." in read_message(response, ben)
+    assert "“Ask the model below this confidence” is now 0.8." in read_message(response, ben)
     assert (newest().author, newest().reason, newest().origin) == ("ben", "Ask less", "ADMIN")
     assert settings.read(snapshots.current(), THRESHOLD).value == 0.8
 
@@ -189,7 +189,7 @@ def test_a_value_for_one_channel_is_changed_in_place(ben: Client) -> None:
 def test_a_value_out_of_bounds_is_told_at_the_field_and_not_stored(ada: Client) -> None:
     response = edit(ada, "RulesStep/MAX_PASSES", config_value="99")
 
-    assert "MAX_PASSES must be a whole number from 1 to 20." in response.content.decode()
+    assert "“Maximum passes of a phase” must be a whole number from 1 to 20." in response.content.decode()
     assert not m.CeConfig.objects.filter(config_key="MAX_PASSES").exists()
 
 

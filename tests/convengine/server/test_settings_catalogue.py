@@ -1,6 +1,7 @@
 """The catalogue of live settings against the lists of the specification (settings 2; R10, R19, R27, R38, R41, R85)."""
 
 import re
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -378,3 +379,9 @@ def test_a_missing_answer_is_an_error_unless_switched_over() -> None:
 )
 def test_shipped_patterns_tell_the_acts_apart(found: Setting[str], text: str, fits: bool) -> None:
     assert compile_pattern(found.default).fits(match_text(text)) is fits
+
+
+def test_settings_of_a_type_have_labels_that_differ() -> None:
+    labels = Counter((setting.type, setting.label) for setting in CATALOGUE.values())
+    assert all(label for _, label in labels)
+    assert [name for name, count in labels.items() if count > 1] == []

@@ -11,11 +11,18 @@ ACTION_TIMEOUT_MS = declare(
     10_000,
     "Timeout for the task of a confirmed action (milliseconds).",
     qualifier="action key",
+    label="Timeout of a task (ms)",
 )
 GUARDRAIL_FAMILY = "GuardrailStep"
 
 GUARDRAIL_ENABLED = declare(
-    GUARDRAIL_FAMILY, "ENABLED", boolean(), True, "If off, messages and actions are not checked.", mark="LR"
+    GUARDRAIL_FAMILY,
+    "ENABLED",
+    boolean(),
+    True,
+    "If off, messages and actions are not checked.",
+    mark="LR",
+    label="Check messages and actions",
 )
 SANITIZE_INPUT = declare(
     GUARDRAIL_FAMILY,
@@ -23,6 +30,7 @@ SANITIZE_INPUT = declare(
     boolean(),
     True,
     "Publish a cleaned copy of the message (one line, single blanks) as sanitized_user_text.",
+    label="Publish a cleaned message",
 )
 REQUIRE_APPROVAL_FOR_SENSITIVE_ACTIONS = declare(
     GUARDRAIL_FAMILY,
@@ -31,6 +39,7 @@ REQUIRE_APPROVAL_FOR_SENSITIVE_ACTIONS = declare(
     False,
     "Block tools and actions of a sensitive message until the request has an approval.",
     mark="LR",
+    label="Approval for sensitive actions",
 )
 APPROVAL_GATE_FAIL_CLOSED = declare(
     GUARDRAIL_FAMILY,
@@ -39,6 +48,7 @@ APPROVAL_GATE_FAIL_CLOSED = declare(
     False,
     "An invalid pattern counts as a match (true) or as no match (false).",
     mark="LR",
+    label="An invalid pattern counts as a match",
 )
 SENSITIVE_PATTERNS = declare(
     GUARDRAIL_FAMILY,
@@ -56,4 +66,5 @@ DENY_RESPONSE = declare(
     text(),
     "",
     "The answer if the approval is missing. If empty, the normal answer of the state.",
+    label="Answer without approval",
 )

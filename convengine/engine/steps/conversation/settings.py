@@ -9,6 +9,7 @@ RESET_ALLOW_PUNCTUATION = declare(
     boolean(),
     False,
     "Let such a message end with punctuation, as in “reset.”",
+    label="Allow punctuation at the end",
 )
 MAX_CONTEXT_BYTES = declare(
     "PersistConversationStep",
@@ -17,4 +18,5 @@ MAX_CONTEXT_BYTES = declare(
     262_144,
     "Maximum size of the stored context. Above it, fetched data and then tool observations are dropped.",
     mark="LR",
+    label="Maximum size of the context (bytes)",
 )

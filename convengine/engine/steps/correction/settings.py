@@ -11,4 +11,5 @@ REGEX_RETRY = declare(
         "A message that matches this pattern completely repeats the last step, if the prompt template of the state "
         "allows a retry."
     ),
+    label="Pattern for trying again",
 )

@@ -13,6 +13,7 @@ EXTRACTOR = declare(
         "How fields are extracted from a message: by the model, by the built-in reader, or by the model only if a "
         "required field is missing. If not set, the model is used if there is one, else the built-in reader."
     ),
+    label="Extraction by model or reader",
 )
 ON_LLM_ERROR = declare(
     SCHEMA_FAMILY,
@@ -20,6 +21,7 @@ ON_LLM_ERROR = declare(
     one_of("FAIL", "CONTINUE"),
     "FAIL",
     "If the model cannot extract the fields: fail the turn, or continue with the known fields.",
+    label="If the model fails",
 )
 CLEAR_MCP_ON_FRESH_VALUES = declare(
     SCHEMA_FAMILY,
@@ -27,4 +29,5 @@ CLEAR_MCP_ON_FRESH_VALUES = declare(
     boolean(),
     True,
     "New field values remove the results of earlier tool calls.",
+    label="New values remove tool results",
 )

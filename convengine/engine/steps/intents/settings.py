@@ -12,6 +12,7 @@ STICKY_INTENT = declare(
     boolean(),
     True,
     "Keep the intent while a form is being filled in.",
+    label="Keep the intent during a form",
 )
 SWITCH_PHRASES = declare(
     RESOLUTION_FAMILY,
@@ -22,6 +23,7 @@ SWITCH_PHRASES = declare(
         "Phrases that start a new intent recognition, even in the middle of a form. A leading ^ means that the "
         "message must start with the phrase."
     ),
+    label="Phrases that change the intent",
 )
 FORCE_PARAM_KEYS = declare(
     RESOLUTION_FAMILY,
@@ -29,6 +31,7 @@ FORCE_PARAM_KEYS = declare(
     text_list(),
     ("force_intent_resolution", "resolve_intent", "switch_intent", "switch_flow", "switch_mode"),
     "Parameters of a request that start a new intent recognition if they are true.",
+    label="Parameters that change the intent",
 )
 
 USE_STANDALONE_QUERY = declare(
@@ -37,6 +40,7 @@ USE_STANDALONE_QUERY = declare(
     boolean(),
     False,
     "If no phrase matches the message, also try the rewritten message.",
+    label="Also try the rewritten message",
 )
 COLLISION_BY_PRIORITY = declare(
     CLASSIFIER_FAMILY,
@@ -44,6 +48,7 @@ COLLISION_BY_PRIORITY = declare(
     boolean(),
     False,
     "If phrases of several intents match, the lowest priority number decides.",
+    label="Priority decides between intents",
 )
 OVERRIDE_STATE_ON_SAME_INTENT = declare(
     CLASSIFIER_FAMILY,
@@ -51,6 +56,7 @@ OVERRIDE_STATE_ON_SAME_INTENT = declare(
     boolean(),
     False,
     "Use the state of the phrase even if the intent stays the same.",
+    label="Set the state even for the same intent",
 )
 SEMANTIC_MIN_SCORE = declare(
     CLASSIFIER_FAMILY,
@@ -58,6 +64,7 @@ SEMANTIC_MIN_SCORE = declare(
     decimal(),
     0.5,
     "Minimum similarity between a message and an example of a SEMANTIC phrase (1 = identical).",
+    label="Minimum similarity",
 )
 SEMANTIC_GAP_THRESHOLD = declare(
     CLASSIFIER_FAMILY,
@@ -65,10 +72,16 @@ SEMANTIC_GAP_THRESHOLD = declare(
     decimal(),
     0.1,
     "SEMANTIC phrases of other intents also count if their similarity is at most this much lower than the best.",
+    label="Similarity gap between intents",
 )
 
 MIN_CONFIDENCE = declare(
-    AGENT_FAMILY, "MIN_CONFIDENCE", decimal(), 0.55, "The model's intent is rejected below this confidence."
+    AGENT_FAMILY,
+    "MIN_CONFIDENCE",
+    decimal(),
+    0.55,
+    "The model's intent is rejected below this confidence.",
+    label="Minimum confidence",
 )
 COLLISION_GAP_THRESHOLD = declare(
     AGENT_FAMILY,
@@ -76,6 +89,7 @@ COLLISION_GAP_THRESHOLD = declare(
     decimal(),
     0.1,
     "The user is asked if the scores of the two best intents differ by at most this value.",
+    label="Ask the user below this gap",
 )
 COLLISION_MIN_CONFIDENCE = declare(
     AGENT_FAMILY,
@@ -83,6 +97,7 @@ COLLISION_MIN_CONFIDENCE = declare(
     decimal(),
     0.3,
     "No question if the best score is below this value.",
+    label="Minimum confidence for a question",
 )
 FAIL_TURN_ON_LLM_ERROR = declare(
     AGENT_FAMILY,
@@ -90,6 +105,7 @@ FAIL_TURN_ON_LLM_ERROR = declare(
     boolean(),
     False,
     "Fail the turn if the model is not available. If off, the turn continues with the previous intent.",
+    label="Fail the turn without a model",
 )
 RESET_STATE_ON_SAME_INTENT = declare(
     AGENT_FAMILY,
@@ -97,6 +113,7 @@ RESET_STATE_ON_SAME_INTENT = declare(
     boolean(),
     False,
     "Use the state of the model even if the intent stays the same.",
+    label="Set the state even for the same intent",
 )
 SYSTEM_PROMPT = declare(
     AGENT_FAMILY,
@@ -131,4 +148,5 @@ RESET_INTENT_CODES = declare(
     text_list(codes=True),
     ("RESET_SESSION",),
     "Intents that reset the conversation as soon as they are recognised.",
+    label="Intents that reset",
 )

@@ -28,12 +28,23 @@ MATRIX = declare(
         "The decision for each pair of open item and dialogue act. It is merged over the default. An empty value "
         "removes an entry. To turn a behaviour off, also turn off its setting below."
     ),
+    label="Routing decisions",
 )
 EXECUTE_PENDING_ON_AFFIRM = declare(
-    POLICY_FAMILY, "EXECUTE_PENDING_ON_AFFIRM", boolean(), True, "A yes runs the action that is pending."
+    POLICY_FAMILY,
+    "EXECUTE_PENDING_ON_AFFIRM",
+    boolean(),
+    True,
+    "A yes runs the action that is pending.",
+    label="Yes runs the pending action",
 )
 REJECT_PENDING_ON_NEGATE = declare(
-    POLICY_FAMILY, "REJECT_PENDING_ON_NEGATE", boolean(), True, "A no rejects the action that is pending."
+    POLICY_FAMILY,
+    "REJECT_PENDING_ON_NEGATE",
+    boolean(),
+    True,
+    "A no rejects the action that is pending.",
+    label="No rejects the pending action",
 )
 FILL_PENDING_SLOT_ON_NON_NEW_REQUEST = declare(
     POLICY_FAMILY,
@@ -41,4 +52,5 @@ FILL_PENDING_SLOT_ON_NON_NEW_REQUEST = declare(
     boolean(),
     True,
     "While one value is asked for, a message that is neither a new request nor a greeting is used as that value.",
+    label="Use messages as the requested value",
 )

@@ -11,6 +11,7 @@ ENABLE_LLM = declare(
     False,
     "Let a model check the policies of type LLM, after all others.",
     mark="LR",
+    label="Let a model check policies",
 )
 LLM_MIN_CONFIDENCE = declare(
     FAMILY,
@@ -19,6 +20,7 @@ LLM_MIN_CONFIDENCE = declare(
     0.7,
     "Minimum confidence of the model for blocking a message.",
     mark="LR",
+    label="Minimum confidence of the model",
 )
 LLM_FAIL_MODE = declare(
     FAMILY,
@@ -27,6 +29,7 @@ LLM_FAIL_MODE = declare(
     "OPEN",
     "If no model can check a policy of type LLM: allow the message (OPEN) or block it (CLOSED).",
     mark="LR",
+    label="If no model can check",
 )
 DEFAULT_RESPONSE = declare(
     FAMILY,
@@ -34,6 +37,7 @@ DEFAULT_RESPONSE = declare(
     text(),
     "I cannot help with that. Please ask me something else.",
     "The answer if a policy has no valid text.",
+    label="Default answer",
 )
 BLOCK_IS_TERMINAL = declare(
     "POLICY",
@@ -42,4 +46,5 @@ BLOCK_IS_TERMINAL = declare(
     False,
     "A blocked conversation takes no further messages until it is reset.",
     mark="LR",
+    label="Blocked until reset",
 )

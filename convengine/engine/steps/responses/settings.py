@@ -6,7 +6,12 @@ FAMILY = "ResponseResolutionStep"
 
 
 HISTORY_TURNS = declare(
-    FAMILY, "HISTORY_TURNS", integer(0, 200), 10, "Number of earlier turns in the prompt of an answer."
+    FAMILY,
+    "HISTORY_TURNS",
+    integer(0, 200),
+    10,
+    "Number of earlier turns in the prompt of an answer.",
+    label="Turns in the prompt",
 )
 ON_MISSING = declare(
     FAMILY,
@@ -14,6 +19,7 @@ ON_MISSING = declare(
     one_of("ERROR", "FALLBACK"),
     "ERROR",
     "If no answer applies: fail the turn with RESPONSE_MAPPING_NOT_FOUND, or use FALLBACK_TEXT.",
+    label="If no answer applies",
 )
 FALLBACK_TEXT = declare(
     FAMILY,
@@ -21,4 +27,5 @@ FALLBACK_TEXT = declare(
     text(),
     "I am sorry, I have no answer to that right now.",
     "The answer if none applies and ON_MISSING is FALLBACK, or if a text cannot be rendered.",
+    label="Fallback answer",
 )

@@ -7,7 +7,12 @@ LOOP_FAMILY = "McpToolStep"
 PLANNER_FAMILY = "McpPlanner"
 
 ORCHESTRATION_ENABLED = declare(
-    ORCHESTRATION_FAMILY, "ENABLED", boolean(), True, "Run tool requests of callers and direct tool calls."
+    ORCHESTRATION_FAMILY,
+    "ENABLED",
+    boolean(),
+    True,
+    "Run tool requests of callers and direct tool calls.",
+    label="Run direct tool calls",
 )
 ALLOW_GROUP_ONLY = declare(
     ORCHESTRATION_FAMILY,
@@ -16,6 +21,7 @@ ALLOW_GROUP_ONLY = declare(
     False,
     "Accept requests with a group but without a tool. Their scope cannot be checked.",
     mark="LR",
+    label="Accept requests without a tool",
 )
 RESULT_MAX_BYTES = declare(
     ORCHESTRATION_FAMILY,
@@ -23,6 +29,7 @@ RESULT_MAX_BYTES = declare(
     integer(1024),
     65_536,
     "Maximum size of a result in the context and audit. Of larger results, only a preview is stored.",
+    label="Maximum size of a result (bytes)",
 )
 
 ON_TOOL_ERROR = declare(
@@ -31,6 +38,7 @@ ON_TOOL_ERROR = declare(
     one_of("STOP", "OBSERVE"),
     "STOP",
     "If a tool fails: end with the fallback text, or show the error to the planner.",
+    label="If a tool fails",
 )
 ON_PLANNER_ERROR = declare(
     LOOP_FAMILY,
@@ -38,6 +46,7 @@ ON_PLANNER_ERROR = declare(
     one_of("FALLBACK", "FAIL"),
     "FALLBACK",
     "If the model of the planner fails: use the fallback text, or fail the turn.",
+    label="If the planner fails",
 )
 TURN_BUDGET_MS = declare(
     LOOP_FAMILY,
@@ -45,9 +54,15 @@ TURN_BUDGET_MS = declare(
     integer(1),
     20_000,
     ("Timeout for all rounds of the planner together (milliseconds)."),
+    label="Maximum time per turn (ms)",
 )
 OBSERVATION_MAX_BYTES = declare(
-    LOOP_FAMILY, "OBSERVATION_MAX_BYTES", integer(1024), 32_768, "The greatest size of one tool result in the context."
+    LOOP_FAMILY,
+    "OBSERVATION_MAX_BYTES",
+    integer(1024),
+    32_768,
+    "The greatest size of one tool result in the context.",
+    label="Maximum size of a tool result (bytes)",
 )
 OBSERVATIONS_MAX_BYTES = declare(
     LOOP_FAMILY,
@@ -55,12 +70,23 @@ OBSERVATIONS_MAX_BYTES = declare(
     integer(1024),
     131_072,
     "The greatest size of all tool results in the context; the oldest give way.",
+    label="Maximum size of all tool results (bytes)",
 )
 MCP_TOOL_MAX_LOOPS = declare(
-    LOOP_FAMILY, "MCP_TOOL_MAX_LOOPS", integer(1, 50), 5, "Maximum number of planner rounds in one turn."
+    LOOP_FAMILY,
+    "MCP_TOOL_MAX_LOOPS",
+    integer(1, 50),
+    5,
+    "Maximum number of planner rounds in one turn.",
+    label="Maximum rounds per turn",
 )
 MCP_TOOL_CALL_DELAY_MS = declare(
-    LOOP_FAMILY, "MCP_TOOL_CALL_DELAY_MS", integer(0, 60_000), 0, "A wait before each tool call, in milliseconds."
+    LOOP_FAMILY,
+    "MCP_TOOL_CALL_DELAY_MS",
+    integer(0, 60_000),
+    0,
+    "A wait before each tool call, in milliseconds.",
+    label="Wait before a tool call (ms)",
 )
 MCP_TOOL_CALL_DELAY_AFTER_CALLS = declare(
     LOOP_FAMILY,
@@ -68,9 +94,15 @@ MCP_TOOL_CALL_DELAY_AFTER_CALLS = declare(
     integer(0, 50),
     4,
     "From the call after this many on, the additional wait applies.",
+    label="Calls before the additional wait",
 )
 MCP_TOOL_CALL_DELAY_AFTER_MS = declare(
-    LOOP_FAMILY, "MCP_TOOL_CALL_DELAY_AFTER_MS", integer(0, 60_000), 2000, "The additional wait, in milliseconds."
+    LOOP_FAMILY,
+    "MCP_TOOL_CALL_DELAY_AFTER_MS",
+    integer(0, 60_000),
+    2000,
+    "The additional wait, in milliseconds.",
+    label="Additional wait (ms)",
 )
 MCP_FALLBACK_UNSAFE_STEP = declare(
     LOOP_FAMILY,
@@ -78,6 +110,7 @@ MCP_FALLBACK_UNSAFE_STEP = declare(
     text(),
     "I could not work out a safe next step for that.",
     "The final answer when the planner asks for something that cannot be done.",
+    label="Text for an impossible request",
 )
 MCP_FALLBACK_TOOL_ERROR = declare(
     LOOP_FAMILY,
@@ -85,6 +118,7 @@ MCP_FALLBACK_TOOL_ERROR = declare(
     text(),
     "I could not get that information just now. Please try again later.",
     "The final answer when a tool fails.",
+    label="Text for a failed tool",
 )
 MCP_FALLBACK_PLAN = declare(
     LOOP_FAMILY,
@@ -92,6 +126,7 @@ MCP_FALLBACK_PLAN = declare(
     text(),
     "I could not decide how to find that out. Could you put it another way?",
     "The final answer when the planner's reply cannot be used.",
+    label="Text for an unusable plan",
 )
 MCP_FALLBACK_GUARDRAIL = declare(
     LOOP_FAMILY,
@@ -99,6 +134,7 @@ MCP_FALLBACK_GUARDRAIL = declare(
     text(),
     "That step is not allowed here.",
     "The final answer when the next tool is not allowed after the last.",
+    label="Text for a tool that may not follow",
 )
 MCP_FALLBACK_POLICY = declare(
     LOOP_FAMILY,
@@ -106,6 +142,7 @@ MCP_FALLBACK_POLICY = declare(
     text(),
     "I am not allowed to do that.",
     "The final answer when the planner marks an operation as restricted.",
+    label="Text for a restricted operation",
 )
 TOOL_GUARDRAIL_ENABLED = declare(
     LOOP_FAMILY,
@@ -114,6 +151,7 @@ TOOL_GUARDRAIL_ENABLED = declare(
     False,
     "Check after planning whether the next tool may follow the last one.",
     mark="LR",
+    label="Check the order of tools",
 )
 GUARDRAIL_FAIL_CLOSED = declare(
     LOOP_FAMILY,
@@ -122,6 +160,7 @@ GUARDRAIL_FAIL_CLOSED = declare(
     False,
     "If the last tool has no entry: block (true) or allow (false).",
     mark="LR",
+    label="Block tools without an entry",
 )
 ALLOWED_NEXT = declare(
     LOOP_FAMILY,
@@ -130,6 +169,7 @@ ALLOWED_NEXT = declare(
     {},
     "Which tools may follow which, as an object of lists; __START__ stands for the first call, * for any tool.",
     mark="LR",
+    label="Allowed next tools",
 )
 
 PLANNER_SYSTEM_PROMPT = declare(
@@ -161,6 +201,7 @@ MCP_PLANNER_MAX_OBS_CHARS = declare(
     integer(1000),
     6000,
     "The greatest length of the tool results in the planner's prompt.",
+    label="Maximum length of tool results",
 )
 MCP_PLANNER_MAX_OBSERVATIONS_COUNT = declare(
     PLANNER_FAMILY,
@@ -168,4 +209,5 @@ MCP_PLANNER_MAX_OBSERVATIONS_COUNT = declare(
     integer(1, 50),
     None,
     "How many of the newest tool results the planner's prompt keeps. Not set: as many as there may be rounds.",
+    label="Maximum number of tool results",
 )

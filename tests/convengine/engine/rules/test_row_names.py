@@ -34,8 +34,8 @@ REFUND = {"intent_code": "REFUND", "state_code": "COLLECT"}
         ),
         (rows.SqlGuardrail(guardrail_id=1, rule_type="BLOCK_KEYWORD", match_value="drop"), "Block a keyword: drop"),
         (
-            rows.Config(config_id=1, config_type="McpToolStep", config_key="TIMEOUT_MS.a.b", config_value="5"),
-            "MCP tool: Timeout ms for a.b = 5",
+            rows.Config(config_id=1, config_type="pendingactionstep", config_key="TIMEOUT_MS.a.b", config_value="5"),
+            "Timeout of a task (ms) for a.b = 5",
         ),
     ],
 )
