@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.urls import path
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import DropdownFilter
 
@@ -17,13 +18,15 @@ from audit.feedback.admin import FeedbackAdmin
 from audit.integrity.page import trust_urls
 from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
 from audit.models.trail import IN_INDEX
+from audit.narration.reasons import role_label
 from audit.search.page import find_page
 from audit.search.sources import sql_condition
 from audit.timeline.talk import talk_page
 from audit.timeline.urls import turn_urls
 from convengine.engine.stages import COMMON, STAGES
 from convengine.engine.text.compare import shorten_line
-from convengine.engine.turn.stage import is_error
+from convengine.engine.turn.labels import purpose_label
+from convengine.engine.turn.stage import is_error, stage_label
 from convengine.server.admin_site.read_only import ByConversation
 from convengine.server.admin_site.record_columns import (
     badge_column,
@@ -32,6 +35,7 @@ from convengine.server.admin_site.record_columns import (
     release_link,
     row_link,
     text_column,
+    value_column,
 )
 
 #: Imported so that they register themselves.
@@ -45,7 +49,7 @@ class StageFilter(DropdownFilter):
     parameter_name = "of_stage"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, str]]:
-        return [(str(stage), str(stage)) for stage in sorted(STAGES.values())]
+        return [(str(stage), f"{stage.label} ({stage})") for stage in sorted(STAGES.values(), key=stage_label)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         """Events of the stage, with or without a source."""
@@ -60,11 +64,12 @@ class StageFilter(DropdownFilter):
 class AuditAdmin(ByConversation):
     """Audit events: newest first, those of one turn in order."""
 
-    list_display = ("stage_label", "turn", "conversation_page", "payload_beginning", "release", "created_at")
+    list_display = ("event", "code", "turn", "conversation_page", "payload_beginning", "release", "time")
     list_filter = (StageFilter,)
     fields = ("stage", "conversation_page", "turn", "seq", "release", "created_at", "payload")
     readonly_fields = ("conversation_page", "turn", "release", "payload")
     payload = json_column("payload_json", "payload")
+    time = value_column("created_at", "time")
 
     def get_urls(self) -> list[Any]:
         """Add the pages that try conversations, find turns, and show past turns."""
@@ -83,10 +88,15 @@ class AuditAdmin(ByConversation):
         stage = request.GET.get(StageFilter.parameter_name)
         return ("-created_at", "-audit_id") if stage and stage not in COMMON else ("-audit_id",)
 
-    @badge_column({"error": "danger", "plain": "default"}, "stage")
-    def stage_label(self, row: CeAudit) -> tuple[str, str]:
-        """The stage; stages of failures stand out."""
-        return "error" if is_error(row.stage) else "plain", row.stage
+    @badge_column({"error": "danger", "plain": "default"}, "event")
+    def event(self, row: CeAudit) -> tuple[str, str]:
+        """The stage in words; stages of failures stand out."""
+        return "error" if is_error(row.stage) else "plain", stage_label(row.stage)
+
+    @admin.display(description="stage")
+    def code(self, row: CeAudit) -> SafeString:
+        """The stage as rules and the API name it."""
+        return format_html('<small class="ce-id">{}</small>', row.stage)
 
     @admin.display(description="turn")
     def turn(self, row: CeAudit) -> SafeString | str:
@@ -112,15 +122,21 @@ class AuditAdmin(ByConversation):
 class TurnRowAdmin(ByConversation):
     """Configuration rows that decided something."""
 
-    list_display = ("role", "row", "turn", "created_at")
+    list_display = ("decision", "row", "turn", "time")
     search_fields = ("turn_id",)
-    search_help_text = "Turn id"
+    search_help_text = "Turn ID"
     fields = ("row", "role", "turn", "created_at")
     readonly_fields = ("row", "turn")
+    time = value_column("created_at", "time")
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         """An order that an index has for the filters."""
         return ("-created_at", "-id") if "row_pk" in request.GET else ("-id",)
+
+    @admin.display(description="decision")
+    def decision(self, row: CeTurnRow) -> str:
+        """What the row decided."""
+        return role_label(row.role)
 
     @admin.display(description="row")
     def row(self, row: CeTurnRow) -> SafeString:
@@ -140,10 +156,10 @@ class ModelCallAdmin(ByConversation):
         "outcome",
         "model",
         "answer_excerpt",
-        "latency_ms",
+        "latency",
         "tokens",
         "cost",
-        "created_at",
+        "time",
         "conversation",
     )
     fieldsets = (
@@ -156,6 +172,8 @@ class ModelCallAdmin(ByConversation):
     prompt = text_column("prompt_text", "prompt")
     context = text_column("user_context", "context")
     answer = text_column("response_text", "answer")
+    latency = value_column("latency_ms", "duration (ms)")
+    time = value_column("created_at", "time")
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
         """Those of one turn in order; else newest first."""
@@ -176,7 +194,7 @@ class ModelCallAdmin(ByConversation):
     def asked_for(self, row: CeLlmCallLog) -> str:
         """The purpose of the call, and its turn."""
         again = f" · attempt {row.attempt}" if (row.attempt or 1) > 1 else ""
-        return f"{row.purpose or 'Call'} · turn {row.turn_no or '-'}{again}"
+        return f"{purpose_label(row.purpose)} · turn {row.turn_no or '-'}{again}"
 
     @admin.display(description="tokens in / out")
     def tokens(self, row: CeLlmCallLog) -> str:
@@ -187,7 +205,7 @@ class ModelCallAdmin(ByConversation):
     @badge_column({"ok": "success", "failed": "danger"}, "outcome")
     def outcome(self, row: CeLlmCallLog) -> tuple[str, str]:
         """Whether the call succeeded."""
-        return ("ok", "ok") if row.success else ("failed", "failed")
+        return ("ok", "OK") if row.success else ("failed", "Failed")
 
     @admin.display(description="configuration")
     def release(self, row: CeLlmCallLog) -> SafeString:

@@ -1,11 +1,19 @@
 """The list of who read what."""
 
+from collections.abc import Mapping
+
+from django.apps import apps
 from django.contrib import admin
+from django.urls import Resolver404, resolve
 from django.utils.safestring import SafeString
 
 from audit.models import CeAccessLog
 from convengine.server.admin_site.read_only import ByConversation
-from convengine.server.admin_site.record_columns import excerpt_column, link
+from convengine.server.admin_site.record_columns import excerpt_column, link, value_column
+
+_LABELS = dict(CeAccessLog.Kind.choices)
+#: Accesses to rows of a table that the page names.
+_OF_A_TABLE: Mapping[str, str] = {CeAccessLog.Kind.LIST: "List of {}", CeAccessLog.Kind.ROW: "One of the {}"}
 
 
 @admin.register(CeAccessLog)
@@ -13,17 +21,20 @@ class AccessLogAdmin(ByConversation):
     """Accesses of users to the record, newest first."""
 
     is_of_people = False
-    list_display = ("created_at", "reader", "action", "conversation_page", "turn", "search_beginning", "address")
+    list_display = ("time", "reader", "action", "conversation_page", "turn", "search_beginning", "ip_address")
     search_fields = ("reader", "conversation_id")
     search_help_text = "User name or conversation ID"
     fields = ("reader", "action", "conversation_page", "turn", "search", "address", "path", "created_at")
     readonly_fields = ("action", "conversation_page", "turn")
     ordering = ("-access_id",)
+    time = value_column("created_at", "time")
+    ip_address = value_column("address", "IP address")
     search_beginning = excerpt_column("search", "search")
 
     @admin.display(description="action")
     def action(self, row: CeAccessLog) -> str:
-        return dict(CeAccessLog.Kind.choices).get(row.kind, row.kind)
+        table = _find_table(row.path) if row.kind in _OF_A_TABLE else ""
+        return _OF_A_TABLE[row.kind].format(table) if table else str(_LABELS.get(row.kind, row.kind))
 
     @admin.display(description="conversation")
     def conversation_page(self, row: CeAccessLog) -> SafeString:
@@ -40,3 +51,13 @@ class AccessLogAdmin(ByConversation):
             return "-"
         query = f"?conversation_id={row.conversation_id}&turn_no={row.turn_no}"
         return link("ce_sessions_ceconversationhistory_changelist", row.turn_no, query=query)
+
+
+def _find_table(path: str) -> str:
+    """What the rows on a page of the admin are called; blank for other pages."""
+    try:
+        name = resolve(path).view_name.removeprefix("admin:").rpartition("_")[0]
+        app, _, model = name.rpartition("_")
+        return str(apps.get_model(app, model)._meta.verbose_name_plural)
+    except (LookupError, ValueError, Resolver404):
+        return ""

@@ -4,7 +4,7 @@ from django.contrib import admin
 
 from audit.models import CeErasure
 from convengine.server.admin_site.read_only import ByConversation
-from convengine.server.admin_site.record_columns import badge_column, excerpt_column
+from convengine.server.admin_site.record_columns import badge_column, excerpt_column, value_column
 
 
 @admin.register(CeErasure)
@@ -12,10 +12,12 @@ class ErasureAdmin(ByConversation):
     """Erasures, newest first."""
 
     is_of_people = False
-    list_display = ("created_at", "by", "reason_beginning", "conversation_page", "last_turn_no", "standing")
+    list_display = ("time", "by", "reason_beginning", "conversation_page", "last_turn", "standing")
     fields = ("created_at", "by", "reason", "conversation_page", "last_turn_no", "last_link", "standing")
     readonly_fields = ("conversation_page", "standing")
     ordering = ("-erasure_id",)
+    time = value_column("created_at", "time")
+    last_turn = value_column("last_turn_no", "last turn")
     reason_beginning = excerpt_column("reason", "reason")
 
     @badge_column({"proven": "success", "not proven": "danger"}, "proof")

@@ -21,7 +21,13 @@ from audit.timeline import addresses
 from convengine.engine.errors import ConvEngineError, RequestInvalid
 from convengine.engine.text.compare import storable
 from convengine.server.admin_site.read_only import ByConversation
-from convengine.server.admin_site.record_columns import badge_column, excerpt_column, release_link, row_link
+from convengine.server.admin_site.record_columns import (
+    badge_column,
+    excerpt_column,
+    release_link,
+    row_link,
+    value_column,
+)
 from convengine.server.app_interfaces import RowRating
 from convengine.server.deployment import conf
 
@@ -34,7 +40,7 @@ _THUMB_BADGES = {"THUMBS_UP": "success", "THUMBS_DOWN": "danger"}
 class FeedbackAdmin(ByConversation):
     """Feedback, newest first."""
 
-    list_display = ("created_at", "thumb", "turn", "said", "answered", "comments", "corrected", "row", "by")
+    list_display = ("time", "thumb", "turn", "said", "answered", "comments", "corrected", "row", "by")
     fields = (
         *("thumb", "turn", "conversation_page", "by", "created_at", "replaced_at", "user_query"),
         *("assistant_response", "comment", "correction", "row", "release", "intent_code", "state_code"),
@@ -43,6 +49,7 @@ class FeedbackAdmin(ByConversation):
     readonly_fields = ("thumb", "turn", "conversation_page", "by", "row", "release")
     list_filter = ("feedback_type",)
     ordering = ("-feedback_id",)
+    time = value_column("created_at", "time")
     said = excerpt_column("user_query", "user")
     answered = excerpt_column("assistant_response", "answer")
     comments = excerpt_column("comment", "comment")
@@ -70,7 +77,7 @@ class FeedbackAdmin(ByConversation):
     def turn(self, row: CeMcpUserFeedback) -> SafeString:
         """The rated turn, on its timeline, because retention may have removed its record."""
         address = addresses.timeline_url(row.conversation_id, row.turn_no)
-        return format_html('<a class="ce-link" href="{}">Turn {}</a>', address, row.turn_no)
+        return format_html('<a class="ce-link" href="{}">Turn&nbsp;{}</a>', address, row.turn_no)
 
     @admin.display(description="by")
     def by(self, row: CeMcpUserFeedback) -> str:

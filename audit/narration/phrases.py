@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from convengine.engine.turn.labels import LIFECYCLE_REASONS
+
 #: By name, then by code; a code that begins with one of these and a colon has its words, and then the rest.
 PHRASES: Mapping[str, Mapping[str, str]] = {
     "source": {
@@ -73,28 +75,7 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "RESUME": "with the offer to resume",
         "GUARDRAIL": "with the text of the guardrail",
     },
-    "lifecycle": {
-        "question": "a question waits for its answer",
-        "response": "the user answered",
-        "reset": "the conversation was reset",
-        "mode_review": "the result was presented for review",
-        "mode_final": "the answer is a final one",
-        "confirmed": "the user accepted the end",
-        "abandoned": "the user gave up",
-        "modification": "the user wants a change",
-        "continuation": "the user continues",
-        "unclear": "it is not clear what the user wants",
-        "new_task": "the message starts something new",
-        "resume_offered": "the user is asked whether to continue",
-        "resumed": "the user resumed the session",
-        "reopened": "a message arrived after the end of the session",
-        "proposed_by_rule": "a rule proposed the end",
-        "explicit_reset": "the user wants to start over",
-        "stale": "it was inactive for too long",
-        "topic_drift": "the topic changed",
-        "interrupted": "a newer message stopped the turn",
-        "handled_elsewhere": "the message was handled elsewhere",
-    },
+    "lifecycle": LIFECYCLE_REASONS,
     "read_by": {"OPTION": "by the option that the user selected"},
     "status": {
         "SKIPPED_SCOPE_MISMATCH": "it does not apply to this intent and state",

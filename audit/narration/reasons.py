@@ -11,6 +11,7 @@ from convengine.engine.rules.sentence import describe_rule
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import read_phase
+from convengine.engine.turn.labels import in_words
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.app_interfaces import configuration
 
@@ -97,6 +98,11 @@ def decision_subject(decision: Mapping[str, Any]) -> str:
     """The subject of a decision."""
     phase = read_phase(decision["key"].get("phase"))
     return _SUBJECTS.get(decision["kind"]) or f"Rules {phase.label.lower() if phase else decision['source']}"
+
+
+def role_label(role: str) -> str:
+    """What a deciding row decided, by its role."""
+    return _SUBJECTS.get(role) or in_words(role)
 
 
 def describe_candidate(snapshot: Snapshot, table: str, candidate: Mapping[str, Any]) -> ReasonRow:

@@ -15,6 +15,7 @@ from audit.narration import phrases
 from audit.narration.sentence import Fact, Part, Parts, RowRef
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.enums import DialogueAct, Lifecycle, RulePhase
+from convengine.engine.turn.labels import step_label
 
 Json = Any
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
@@ -144,6 +145,7 @@ FORMATS: Mapping[str, Callable[[Json], str]] = {
     "act": _act,
     "phase": _phase,
     "lifecycle": _lifecycle,
+    "step": lambda value: f"“{step_label(plain(value))}”",
     "percent": _percent,
     "ms": lambda value: f"{plain(value)} ms",
     "count": lambda value: str(len(value)) if isinstance(value, (list, Mapping)) else plain(value),

@@ -12,6 +12,7 @@ from audit.replay.replay import comparable
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.text.compare import match_text
 from convengine.engine.text.json_diff import ABSENT, diff_json, format_path
+from convengine.engine.turn.stage import stage_label
 
 Json = Any
 T = TypeVar("T")
@@ -86,7 +87,7 @@ class StepPair:
     @property
     def summary(self) -> str:
         """In one line, the stages with new differences."""
-        return ", ".join(dict.fromkeys(pair.stage for pair in self.events if pair.alone or pair.news))
+        return ", ".join(dict.fromkeys(stage_label(pair.stage) for pair in self.events if pair.alone or pair.news))
 
     @property
     def new(self) -> bool:

@@ -13,13 +13,15 @@ from django.utils.timesince import timesince
 from django.utils.timezone import localtime
 
 from audit.narration.phrases import find_phrase
-from audit.narration.wording import row_name
+from audit.narration.wording import row_name, row_noun
 from audit.record.session_trail import list_deciding_rows, list_moves
 from audit.timeline import addresses
 from audit.timeline.read_turn import LARGE_COLUMNS
 from audit.timeline.warnings import TurnWarning, count_stages, list_warnings
+from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
-from convengine.server.admin_site.record_columns import answer_text, badge_class
+from convengine.engine.turn.labels import code_label
+from convengine.server.admin_site.record_columns import answer_text, badge_class, find_row_name
 from convengine.server.app_interfaces import LifecycleMove
 from convengine.server.sessions.models import CeConversationHistory
 
@@ -27,8 +29,9 @@ from convengine.server.sessions.models import CeConversationHistory
 WINDOW_SIZE = 40
 #: Shorter pauses are not shown.
 SILENCE = timedelta(minutes=10)
-#: Maximum named deciding rows.
+#: Maximum named deciding rows, and the longest name.
 _NAMED = 4
+_LONGEST_NAME = 36
 #: Lifecycle changes of nearly every turn, which are not shown.
 _ROUTINE_MOVES = frozenset({"question", "response", "continuation"})
 _STORED = (TurnStatus.OK.value, TurnStatus.BLOCKED.value)
@@ -151,7 +154,11 @@ def _select_turns(conversation_id: uuid.UUID) -> Any:
 
 
 def _describe_position(turn: Any) -> str:
-    return f"{turn.intent_code} / {turn.state_code}" if turn and turn.status in _STORED else ""
+    return _format_position(turn) if turn and turn.status in _STORED else ""
+
+
+def _format_position(turn: Any) -> str:
+    return f"{code_label(turn.intent_code)} / {code_label(turn.state_code)}"
 
 
 def _build_dividers(before: Any, turn: Any) -> Iterator[Divider]:
@@ -173,7 +180,7 @@ def _build_card(
 ) -> TurnCard:
     named = [
         DecidingRow(
-            row_name(row.table, row.pk), addresses.row_url(turn.conversation_id, turn.turn_no, row.table, row.pk)
+            _describe_row(row.table, row.pk), addresses.row_url(turn.conversation_id, turn.turn_no, row.table, row.pk)
         )
         for row in rows[:_NAMED]
     ]
@@ -183,13 +190,19 @@ def _build_card(
         badge_class(turn.status),
         turn.status in _STORED,
         stands,
-        f"{turn.intent_code} / {turn.state_code}",
+        _format_position(turn),
         list(list_warnings(turn, counts)),
         named,
         max(len(rows) - _NAMED, 0),
         addresses.turn_url(turn.conversation_id, turn.turn_no),
         Lifecycle.AWAITING_USER.label.lower() if found and found[-1].end == Lifecycle.AWAITING_USER else "",
     )
+
+
+def _describe_row(table: str, pk: str) -> str:
+    """The row with its name: "answer “opening hours”"; a row without a name by its number."""
+    title = shorten_line(find_row_name(table, pk), _LONGEST_NAME)
+    return f"{row_noun(table)} “{title}”" if title else row_name(table, pk)
 
 
 def _build_move_divider(found: Sequence[LifecycleMove]) -> Iterator[Divider]:

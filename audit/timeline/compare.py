@@ -17,6 +17,7 @@ from audit.replay.comparison import align, compare_turns, turn_key
 from audit.timeline import addresses
 from audit.timeline.read_turn import LARGE_COLUMNS, TurnReading, read_turn
 from convengine.engine.text.compare import shorten_line
+from convengine.engine.turn.labels import code_label
 from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
@@ -192,7 +193,7 @@ def _turn_line(turn: Any) -> dict[str, Any]:
         "url": addresses.turn_url(turn.conversation_id, turn.turn_no),
         "said": shorten_line(turn.user_input, 200),
         "answered": shorten_line(answer_text(turn.assistant_output), 300) if not turn.error_code else turn.error_code,
-        "stands": f"{turn.intent_code} / {turn.state_code}",
+        "stands": f"{code_label(turn.intent_code)} / {code_label(turn.state_code)}",
         "status": turn.get_status_display(),
         "look": badge_class(turn.status),
         "release": turn.config_version,

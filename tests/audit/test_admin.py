@@ -127,7 +127,7 @@ def test_a_model_call_shows_what_was_asked_and_answered(reader: Client) -> None:
         conversation_id=CONVERSATION, prompt_text="line\nanother", response_text="yes", purpose="POLICY", turn_no=3
     )
 
-    assert "POLICY · turn 3" in reader.get(address(CeLlmCallLog)).content.decode()
+    assert "Policy · turn 3" in reader.get(address(CeLlmCallLog)).content.decode()
     assert "line\nanother" in reader.get(address(CeLlmCallLog, "change", found.pk)).content.decode()
 
 
@@ -140,6 +140,6 @@ def test_the_model_calls_of_a_turn_stand_in_their_order_with_tokens_cost_and_err
 
     page = reader.get(f"{address(CeLlmCallLog)}?conversation_id={CONVERSATION}&turn_no=3").content.decode()
 
-    told = ("LLM_TIMEOUT: too slow", "POLICY · turn 3 · attempt 2", "fine", "40 / 10", "0.00025", "1234")
+    told = ("LLM_TIMEOUT: too slow", "Policy · turn 3 · attempt 2", "fine", "40 / 10", "0.00025", "1234")
     assert [text for text in told if text not in page] == []
     assert page.index("LLM_TIMEOUT") < page.index("attempt 2")

@@ -23,7 +23,7 @@ STEP_ERROR = declare_stage(
     keys="step stepClass durationMs errorType errorMessage _errorMeta",
     always_recorded=True,
     whole_meta=True,
-    sentences=(SentenceTemplate("The step {step} failed: {errorMessage}", tone=Tone.ERROR),),
+    sentences=(SentenceTemplate("The step {step:step} failed: {errorMessage}", tone=Tone.ERROR),),
 )
 STEP_HOOK_ERROR = declare_stage(
     "STEP_HOOK_ERROR",
@@ -32,7 +32,7 @@ STEP_HOOK_ERROR = declare_stage(
     keys="step phase hookClass errorType errorMessage",
     sentences=(
         SentenceTemplate(
-            "The hook {hookClass} failed during {step}: {errorMessage}. The turn continued.", tone=Tone.ERROR
+            "The hook {hookClass} failed during {step:step}: {errorMessage}. The turn continued.", tone=Tone.ERROR
         ),
     ),
 )

@@ -6,6 +6,42 @@ import re
 _ACRONYMS = frozenset(["api", "db", "http", "id", "json", "kb", "llm", "mcp", "sql"])
 #: Codes of the engine; codes of intents and states are names of analysts.
 _CODES = {"UNKNOWN": "Unknown", "ANY": "Any"}
+#: Purposes of model calls whose code does not say what is asked.
+_PURPOSES = {
+    "INTENT_AGENT": "Intent",
+    "COLLISION": "Choice of intent",
+    "SCHEMA_EXTRACTION": "Form fields",
+    "DISAMBIGUATION": "Choice of action",
+    "MCP_PLAN": "Planner",
+    "RESPONSE_TEXT": "Answer",
+    "RESPONSE_JSON": "Answer as JSON",
+    "UNITS": "Session units",
+    "DRIFT": "Topic drift",
+}
+#: Why the lifecycle of a session changed, by the reason in the event.
+LIFECYCLE_REASONS = {
+    "begun": "the conversation started",
+    "question": "a question waits for its answer",
+    "response": "the user answered",
+    "reset": "the conversation was reset",
+    "mode_review": "the result was presented for review",
+    "mode_final": "the answer is final",
+    "confirmed": "the user accepted the end",
+    "abandoned": "the user gave up",
+    "modification": "the user wants a change",
+    "continuation": "the user continues",
+    "unclear": "it is not clear what the user wants",
+    "new_task": "the message starts something new",
+    "resume_offered": "the user is asked whether to continue",
+    "resumed": "the user resumed the session",
+    "reopened": "a message arrived after the end of the session",
+    "proposed_by_rule": "a rule proposed the end",
+    "explicit_reset": "the user wants to start over",
+    "stale": "it was inactive for too long",
+    "topic_drift": "the topic changed",
+    "interrupted": "a newer message stopped the turn",
+    "handled_elsewhere": "the message was handled elsewhere",
+}
 
 
 def in_words(name: str) -> str:
@@ -18,6 +54,16 @@ def in_words(name: str) -> str:
 def step_label(name: str) -> str:
     """A step by its class name: `SchemaExtractionStep` as `Schema extraction`."""
     return in_words(name.removesuffix("Step")) if name else ""
+
+
+def purpose_label(purpose: str | None) -> str:
+    """The purpose of a model call: `RESPONSE_TEXT` as `Answer`."""
+    return _PURPOSES.get(purpose or "") or in_words(purpose or "call")
+
+
+def lifecycle_reason(reason: str) -> str:
+    """Why the lifecycle changed, in words; a deployment's own reason stays unchanged."""
+    return LIFECYCLE_REASONS.get(reason, reason.replace("_", " "))
 
 
 def code_label(code: str | None) -> str:

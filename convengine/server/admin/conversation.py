@@ -23,9 +23,11 @@ from convengine.server.admin_site.record_columns import (
     answer_text,
     badge_class,
     badge_column,
+    code_column,
     render_json,
-    row_link,
+    row_links,
     status_badge,
+    value_column,
 )
 from convengine.server.app_interfaces import DecidingRow, turn_reader
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeThread
@@ -86,7 +88,7 @@ def list_turns(row: CeConversation, before: str | None) -> Turns:
 
 
 def _build_line(turn: Any, deciders: list[DecidingRow]) -> TurnSummary:
-    links = [row_link(row.table, row.pk, f"{row.role.replace('_', ' ').lower()} {row.pk}") for row in deciders]
+    links = row_links((row.table, row.pk) for row in deciders[:_NAMED])
     meant = MessageIntent.read(turn.meant)
     return TurnSummary(
         turn,
@@ -94,8 +96,8 @@ def _build_line(turn: Any, deciders: list[DecidingRow]) -> TurnSummary:
         shorten_line(answer_text(turn.assistant_output)),
         meant.label if meant else "",
         badge_class(turn.status),
-        links[:_NAMED],
-        max(len(links) - _NAMED, 0),
+        links,
+        max(len(deciders) - _NAMED, 0),
     )
 
 
@@ -119,9 +121,14 @@ class State(NamedTuple):
 class ConversationAdmin(ByConversation):
     """Conversations, most recently changed first."""
 
-    list_display = ("conversation_id", "stands", "intent_code", "state_code", "last_turn_no", "channel", "updated_at")
+    list_display = ("conversation", "stands", "intent", "state", "last_turn", "channel", "last_change")
     list_filter = (("status", ChoicesDropdownFilter),)
     ordering = ("-updated_at", "-conversation_id")
+    conversation = value_column("conversation_id", "conversation")
+    intent = code_column("intent_code", "intent")
+    state = code_column("state_code", "state")
+    last_turn = value_column("last_turn_no", "last turn")
+    last_change = value_column("updated_at", "last change")
 
     @badge_column(STATUS_BADGES, "status")
     def stands(self, row: CeConversation) -> tuple[str, str]:

@@ -13,12 +13,14 @@ from convengine.server.admin_site.breadcrumbs import set_conversation_breadcrumb
 from convengine.server.admin_site.read_only import ByConversation
 from convengine.server.admin_site.record_columns import (
     answer_text,
+    code_column,
     excerpt_column,
     json_column,
     link,
     release_link,
     status_column,
     text_column,
+    value_column,
 )
 from convengine.server.sessions.models import CeConversationHistory
 
@@ -32,14 +34,14 @@ class TurnAdmin(ByConversation):
         "ended",
         "said",
         "answer_excerpt",
-        "intent_code",
-        "state_code",
+        "intent",
+        "state",
         "conversation_page",
-        "created_at",
+        "time",
     )
     ordering = ("-history_id",)
     search_fields = ("turn_id", "conversation_id")
-    search_help_text = "Turn id or conversation id"
+    search_help_text = "Turn ID or conversation ID"
     fieldsets = (
         (None, {"fields": ("turn_no", "conversation_page", "status", "created_at", "duration", "release", "trail")}),
         ("Message and answer", {"fields": ("question", "answer", "answer_json")}),
@@ -51,6 +53,9 @@ class TurnAdmin(ByConversation):
         *("question", "answer", "answer_json", "turn_facts", "record", "replay"),
     )
     ended = status_column()
+    intent = code_column("intent_code", "intent")
+    state = code_column("state_code", "state")
+    time = value_column("created_at", "time")
     said = excerpt_column("user_input", "user")
     question = text_column("user_input", "user")
     answer_json = json_column("assistant_output", "answer as sent")
@@ -70,7 +75,7 @@ class TurnAdmin(ByConversation):
     @admin.display(description="turn")
     def turn(self, row: CeConversationHistory) -> str:
         """The number of the turn in its conversation."""
-        return f"Turn {row.turn_no}"
+        return f"Turn\N{NO-BREAK SPACE}{row.turn_no}"
 
     @admin.display(description="answer")
     def answer_excerpt(self, row: CeConversationHistory) -> str:

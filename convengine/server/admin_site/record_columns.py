@@ -1,7 +1,7 @@
 """Columns of the record's pages: links, beginnings of texts, formatted JSON."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -13,7 +13,12 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 
+from convengine.engine.rules.row_names import name_row
 from convengine.engine.text.compare import shorten_line
+from convengine.engine.turn.enums import Lifecycle, TurnStatus
+from convengine.engine.turn.labels import code_label
+from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.server.app_interfaces import configuration
 
 #: The colour of a status in lists.
 STATUS_BADGES: Mapping[str, str] = {
@@ -43,7 +48,8 @@ def badge_class(word: str) -> str:
 
 def status_badge(word: str) -> tuple[str, str]:
     """A status as a coloured label."""
-    return word, word.replace("_", " ").lower()
+    known = TurnStatus.read(word) or Lifecycle.read(word)
+    return word, known.label if known else word.replace("_", " ").capitalize()
 
 
 def link(name: str, label: Any, *args: Any, query: str = "") -> SafeString:
@@ -78,10 +84,32 @@ def release_link(config_version: int | None) -> SafeString:
 
 
 def row_link(table: str, pk: Any, label: str = "") -> SafeString:
-    """The page of a configuration row, named like `Rule 41`."""
+    """The page of a configuration row, named like `Rule 41 “too late to cancel”`."""
     opts = _get_options(table)
-    name = capfirst(opts.verbose_name) if opts else table
-    return link(f"{opts.app_label}_{opts.model_name}_change" if opts else table, label or f"{name} {pk}", pk)
+    if not label:
+        title = shorten_line(find_row_name(table, pk), 60)
+        label = f"{capfirst(opts.verbose_name) if opts else table} {pk}" + (f" “{title}”" if title else "")
+    return link(f"{opts.app_label}_{opts.model_name}_change" if opts else table, label, pk)
+
+
+def row_links(rows: Iterable[tuple[str, Any]]) -> list[SafeString]:
+    """Links to rows by table and key in a running text, named like `rule “too late to cancel”`."""
+    links = []
+    for table, pk in rows:
+        opts, title = _get_options(table), shorten_line(find_row_name(table, pk), 36)
+        noun = str(opts.verbose_name) if opts else table
+        links.append(row_link(table, pk, f"{noun} “{title}”" if title else f"{noun} {pk}"))
+    return links
+
+
+def find_row_name(table: str, pk: Any) -> str:
+    """The name of a row in the newest release; blank if it does not exist there."""
+    if table not in ROW_TYPE_OF:
+        return ""
+    key = int(pk) if isinstance(pk, str) and pk.isascii() and pk.isdecimal() else pk
+    snapshot, row_type = configuration().latest, ROW_TYPE_OF[table]
+    row = snapshot.row(row_type, key) or snapshot.row(row_type, pk)
+    return name_row(table, row) if row else ""
 
 
 @cache
@@ -136,6 +164,26 @@ def text_column(name: str, label: str) -> Column:
     @display(description=label)
     def show(admin: Any, row: Any) -> SafeString:
         return format_html('<div class="ce-said">{}</div>', getattr(row, name) or "-")
+
+    return show
+
+
+def value_column(name: str, label: str) -> Column:
+    """A list column of the table under another title."""
+
+    @display(description=label)
+    def show(admin: Any, row: Any) -> Any:
+        return getattr(row, name)
+
+    return show
+
+
+def code_column(name: str, label: str) -> Column:
+    """A list column with an intent or a state."""
+
+    @display(description=label)
+    def show(admin: Any, row: Any) -> str:
+        return code_label(getattr(row, name))
 
     return show
 

@@ -200,7 +200,7 @@ CASES: list[tuple[Stage, dict[str, Any], str]] = [
     (STATE_GRAPH_REVERTED, {"fromState": "PAID", "toState": "ASSESS"}, "Reverted the move from PAID to ASSESS."),
     (STATE_MISSING, {"fallbackState": "UNKNOWN"}, "The conversation had no state, so it was set to UNKNOWN."),
     (STEP_HOOK_ERROR, {"hookClass": "Timer", "step": "RulesStep", "errorMessage": "late"},
-     "The hook Timer failed during RulesStep: late. The turn continued."),
+     "The hook Timer failed during “Rules”: late. The turn continued."),
 ]  # fmt: skip
 
 

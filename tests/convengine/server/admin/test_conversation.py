@@ -101,7 +101,7 @@ def test_the_line_of_states_tells_each_move_its_reason_and_its_turn(reader: Clie
         ("Complete", "confirmed", 2),
     ]
     said = words(reader, row)
-    assert "Ended: confirmed." in said
+    assert "Ended: the user accepted the end." in said
     assert "Accepts the proposed end" in said
 
 
@@ -197,7 +197,7 @@ def test_turns_are_told_with_what_they_meant_what_decided_them_and_how_they_ende
 
     said = words(reader, row)
 
-    assert "rule 7 · rule 8" in said
+    assert "rule 7, rule 8" in said
     assert "Answers the open question" in said
     assert "RESPONSE_MAPPING_NOT_FOUND" in said
     assert reverse("admin:config_admin_cerule_change", args=[7]) in reader.get(page_of(row)).content.decode()

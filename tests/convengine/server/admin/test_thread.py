@@ -51,7 +51,7 @@ def test_a_thread_lists_its_sessions_and_each_leads_back_to_it(reader: Client) -
 
     assert [one["row"].pk for one in page.context["sessions"]] == [second.pk, first.pk]
     text = page.content.decode()
-    for part in ("Running", "Aborted", "explicit_reset", "a trip to Japan", "TRIP / "):
+    for part in ("Running", "Aborted", "the user wants to start over", "a trip to Japan", "TRIP / "):
         assert part in text
     back = reader.get(reverse("admin:ce_sessions_ceconversation_change", args=[first.pk])).content.decode()
     assert f'href="{page_of(thread)}"' in back

@@ -10,10 +10,12 @@ from convengine.server.admin_site.record_columns import (
     json_column,
     render_json,
     row_link,
+    row_links,
     shorten_line,
     status_badge,
     text_column,
 )
+from tests.builders import make_classifier, make_snapshot
 
 pytestmark = pytest.mark.dialects
 
@@ -53,8 +55,20 @@ def test_columns_read_their_column() -> None:
 
 
 def test_a_status_keeps_its_word_and_reads_like_one() -> None:
-    assert status_badge("PENDING_COMPLETE") == ("PENDING_COMPLETE", "pending complete")
+    assert status_badge("PENDING_COMPLETE") == ("PENDING_COMPLETE", "Pending completion")
 
 
 def test_a_row_that_has_no_page_is_only_named() -> None:
     assert row_link("ce_gone", 1) == "ce_gone 1"
+
+
+def test_a_row_is_called_by_its_name_in_the_newest_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    phrase = make_classifier("FEES", "fees", description="asks for fees")
+    newest = SimpleNamespace(latest=make_snapshot(phrase))
+    monkeypatch.setattr("convengine.server.admin_site.record_columns.configuration", lambda: newest)
+
+    links = row_links([(phrase.table, str(phrase.classifier_id)), (phrase.table, "0")])
+
+    assert "phrase “asks for fees”" in links[0]
+    assert "phrase 0" in links[1]
+    assert f"Phrase {phrase.classifier_id} “asks for fees”" in row_link(phrase.table, phrase.classifier_id)
