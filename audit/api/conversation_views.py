@@ -18,7 +18,7 @@ from audit.record.queries import sum_call_costs
 from audit.record.step_timeline import read_turn_trace
 from audit.record.turn_record import TurnRecordSerializer
 from convengine.engine.errors import ConversationNotFound
-from convengine.engine.rules.redaction import Redaction
+from convengine.engine.redaction import Redaction
 from convengine.engine.turn.enums import Lifecycle
 from convengine.server.api.serializers import FailureSerializer, IsoDateTimeField
 from convengine.server.app_interfaces import configuration

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from audit.models import CeErasure, CeMcpUserFeedback, CeTurnRow
 from convengine.engine.errors import ConversationClosed, ConversationNotFound, RequestInvalid
-from convengine.engine.rules.redaction import Redaction
+from convengine.engine.redaction import Redaction
 from convengine.engine.steps.tools.stages import MCP_USER_FEEDBACK
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.server.app_interfaces import configuration, turn_log

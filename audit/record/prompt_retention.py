@@ -9,10 +9,9 @@ from typing import Any
 import structlog
 
 from convengine.engine.llm import settings as llm
+from convengine.engine.redaction import MASK, Redaction, may_mention, redact
 from convengine.engine.rules.patterns import Pattern, PatternError, compile_pattern
-from convengine.engine.rules.redaction import Redaction
 from convengine.engine.text.compare import shorten
-from convengine.engine.text.masking import MASK, may_mention, redact
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.snapshot import Snapshot

@@ -16,7 +16,7 @@ from uuid import UUID
 from audit.models import CeAudit
 from audit.record.elision import KEY, Leaving, repeats_text, strip_implied
 from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_ERROR, STEP_EXIT
-from convengine.engine.rules.redaction import Redaction
+from convengine.engine.redaction import Redaction
 from convengine.engine.stages import ALWAYS_RECORDED, base_name
 from convengine.engine.turn import audit_settings as catalogue
 from convengine.engine.turn import folding, live_settings

@@ -13,7 +13,7 @@ from audit.record.rows import AuditRow, build_audit_rows, encode_payloads, join_
 from audit.record.seal import cuts, links, stored_pieces
 from audit.record.seal.pieces import build_event_pieces, encode_deciding_rows, microseconds
 from convengine.engine.pipeline.stages import AUDIT_EVENT_LOST
-from convengine.engine.rules.redaction import Redaction
+from convengine.engine.redaction import Redaction
 from convengine.engine.steps.conversation.stages import USER_INPUT
 from convengine.engine.turn.codec import dumps, loads
 from convengine.engine.turn.seal import CALLS, DECIDED, Batch, Pieces

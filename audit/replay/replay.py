@@ -12,7 +12,7 @@ from audit.record import elision
 from audit.record.elision import restore_elided_events, running, whole
 from audit.record.queries import read_turns
 from audit.record.rows import build_audit_rows, build_unstored_event, mask_payloads
-from convengine.engine.rules.redaction import Redaction
+from convengine.engine.redaction import Redaction
 from convengine.engine.stages import AFTER_THE_ANSWER
 from convengine.engine.turn.codec import loads, to_plain
 from convengine.engine.turn.conversation import Loaded
@@ -25,7 +25,7 @@ from convengine.server import wiring
 from convengine.server.app_interfaces import configuration
 from convengine.server.database.sql import TurnClock
 from convengine.server.sessions.models import CeConversationHistory
-from convengine.server.turns.recording import StoredRecording, read_recording
+from convengine.server.turns.turn_record import StoredRecording, read_recording
 
 Json = Any
 #: Times and durations, which differ in any two runs.

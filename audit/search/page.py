@@ -1,18 +1,19 @@
-"""The page that finds turns and conversations. Its address contains the search."""
+"""The page that finds turns and conversations. Its address contains the search, which users can save and share."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
+from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 
 from audit.access_log.write import log_access
-from audit.models import CeAccessLog
-from audit.search import saved
+from audit.models import CeAccessLog, CeSavedSearch
 from audit.search.form import GROUPS, TIMES, FindForm
 from audit.search.query import CONVERSATIONS, SearchQuery
 from audit.search.results import build_lines
@@ -24,6 +25,58 @@ from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.app_interfaces import configuration
 from convengine.server.sessions.models import CeConversation, CeThread
+
+
+class SaveForm(forms.Form):
+    """The name of a search."""
+
+    name = forms.CharField(label="Name", max_length=80, error_messages={"required": "Enter a name for the search."})
+    shared = forms.BooleanField(label="Share with everyone who may search turns", required=False)
+
+    def __init__(self, user: Any, asked: Mapping[str, str], *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.user, self.asked = user, asked
+
+    def clean(self) -> dict[str, Any]:
+        """The search is not empty, and the name is free."""
+        if not self.asked:
+            raise ValidationError("The search has no filters. Enter at least one filter first.")
+        if CeSavedSearch.objects.filter(owner=self.user, name=self.cleaned_data.get("name")).exists():
+            self.add_error(
+                "name", "You already have a search with this name. Choose another name, or delete that search first."
+            )
+        return self.cleaned_data
+
+    def save(self) -> CeSavedSearch:
+        """Store the search."""
+        found = self.cleaned_data
+        # Stored once, even if it is sent twice.
+        kept, _ = CeSavedSearch.objects.get_or_create(
+            name=found["name"],
+            owner=self.user,
+            defaults={"shared": found["shared"], "query": urlencode(self.asked)},
+        )
+        return kept
+
+
+def visible_searches(user: Any) -> QuerySet[CeSavedSearch]:
+    """The searches that a user may see: their own first, then shared ones."""
+    return CeSavedSearch.objects.filter(Q(owner=user) | Q(shared=True)).select_related("owner").order_by("name", "id")
+
+
+def may_delete_search(user: Any, one: CeSavedSearch) -> bool:
+    """Owners may, and users with the right to delete all."""
+    return one.owner_id == user.pk or bool(user.has_perm("audit.delete_cesavedsearch"))
+
+
+def delete_search(user: Any, pk: str) -> CeSavedSearch | None:
+    """Delete one; null if this user may not delete it."""
+    found = visible_searches(user).filter(pk=pk).first() if pk.isascii() and pk.isdecimal() and len(pk) < 19 else None
+    if found is None or not may_delete_search(user, found):
+        return None
+    CeSavedSearch.objects.filter(pk=found.pk).delete()
+    return found
+
 
 RIGHT = "ce_sessions.view_ceconversationhistory"
 #: Lines per page.
@@ -39,19 +92,19 @@ def find_page(request: HttpRequest) -> HttpResponse:
     if request.method != "POST" and any(not text for text in request.GET.values()):
         # Empty filters are not part of the address.
         return HttpResponseRedirect(_address(request, form.filled_filters))
-    save = saved.SaveForm(request.user, form.filled_filters)
+    save = SaveForm(request.user, form.filled_filters)
     if request.method == "POST":
         if "delete" in request.POST:
             return _delete_search(request, form)
-        save = saved.SaveForm(request.user, form.filled_filters, request.POST)
+        save = SaveForm(request.user, form.filled_filters, request.POST)
         if form.is_valid() and save.is_valid():
             messages.success(request, f"The search is saved as “{save.save().name}”.")
             return HttpResponseRedirect(_address(request, form.filled_filters))
     return TemplateResponse(request, "audit/find.html", _page_context(request, form, save))
 
 
-def _page_context(request: HttpRequest, form: FindForm, save: saved.SaveForm) -> dict[str, Any]:
-    kept = list(saved.visible_searches(request.user)[: saved.MAX_LISTED])
+def _page_context(request: HttpRequest, form: FindForm, save: SaveForm) -> dict[str, Any]:
+    kept = list(visible_searches(request.user)[:MAX_LISTED])
     context = {
         **admin.site.each_context(request),
         "title": "Find",
@@ -64,7 +117,7 @@ def _page_context(request: HttpRequest, form: FindForm, save: saved.SaveForm) ->
         ],
         "suggestions": suggest_values(),
         "save": save,
-        "kept": [(one, saved.may_delete_search(request.user, one), one.owner_id == request.user.pk) for one in kept],
+        "kept": [(one, may_delete_search(request.user, one), one.owner_id == request.user.pk) for one in kept],
         "here": _address(request, form.filled_filters),
     }
     return context | (_results_context(request, form) if form.is_valid() else {})
@@ -119,7 +172,7 @@ def _address(request: HttpRequest, asked: Mapping[str, str]) -> str:
 
 
 def _delete_search(request: HttpRequest, form: FindForm) -> HttpResponse:
-    gone = saved.delete_search(request.user, request.POST["delete"])
+    gone = delete_search(request.user, request.POST["delete"])
     if gone:
         messages.success(request, f"The search “{gone.name}” was deleted.")
     else:
@@ -178,3 +231,7 @@ def list_error_codes() -> Sequence[str]:
 
 def _codes_of(error: type[ConvEngineError]) -> set[str]:
     return {error.code, *(name for one in error.__subclasses__() for name in _codes_of(one))}
+
+
+#: Maximum searches of each kind.
+MAX_LISTED = 100

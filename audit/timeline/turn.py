@@ -1,29 +1,35 @@
-"""The page of a turn: the narration first, then steps, decisions, changes, prompts, tools, and all events."""
+"""The page of a turn: the narration first, then steps, decisions, changes, prompts, tools, and all events.
 
+The steps are a waterfall: start, duration and failures.
+"""
+
+import json
 import uuid
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.safestring import SafeString
 
 from audit.access_log.write import log_access
 from audit.models import CeAccessLog, CeMcpUserFeedback
 from audit.narration import Fact, Sentence, narrate_turn
+from audit.record.elision import follows
 from audit.record.expand import Event
 from audit.record.session_values import excerpt_value
+from audit.record.step_timeline import Frame, build_frames
 from audit.replay.replay import rebuild_turn
 from audit.timeline import addresses
 from audit.timeline.decisions import DEFAULT_LIMIT, FULL_LIMIT, Decision, build_decisions
-from audit.timeline.event_lines import build_lines, find_opened_event
 from audit.timeline.read_turn import TurnReading, read_model_calls, read_neighbours, read_turn
 from audit.timeline.session_changes import Change, StepChanges, find_changes, group_by_step, unsaved_changes
 from audit.timeline.turn_filter import FAMILIES, TurnFilter
 from audit.timeline.warnings import list_warnings
-from audit.timeline.waterfall import build_waterfall
+from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_EXIT
 from convengine.engine.rules.row_names import name_row
 from convengine.engine.stages import family_of
 from convengine.engine.steps.tools.stages import (
@@ -35,12 +41,14 @@ from convengine.engine.steps.tools.stages import (
     TOOL_ORCHESTRATION_REQUEST,
     TOOL_ORCHESTRATION_RESULT,
 )
+from convengine.engine.text.compare import shorten
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.stage import find_stage, is_error
 from convengine.engine.turn.verbose import VerboseLine
 from convengine.engine.verbose.publish import listen
-from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link
+from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link, render_json
 from convengine.server.app_interfaces import configuration
 from convengine.server.sessions.models import CeConversationHistory
 
@@ -252,3 +260,148 @@ def rebuild_progress(record: CeConversationHistory) -> Progress:
         if event.stage in turn.trail.watchers:
             turn.trail.watchers[event.stage](event)
     return Progress(tuple(turn.verbose), faults[0] if faults else "")
+
+
+Json = Any
+#: Minimum width of a bar.
+_MIN_WIDTH = 0.4
+_FRAME_STAGES = frozenset({STEP_ENTER, STEP_EXIT})
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One step."""
+
+    step: str
+    #: OK, ERROR, or RUNNING for one without an end.
+    status: str
+    #: Milliseconds; null if unknown.
+    start_ms: float | None
+    duration_ms: float | None
+    #: Start and width of the bar, as CSS.
+    left: str
+    width: str
+    error: str
+    #: The number of its events, besides its start and end.
+    events: int
+
+
+def build_waterfall(events: Sequence[Event]) -> list[Bar]:
+    """The steps in order; those without an end come last."""
+    timing = next((event.payload for event in events if event.name == PIPELINE_TIMING), None)
+    found = build_frames(events)
+    counts = Counter(event.step for event in events if event.name not in _FRAME_STAGES)
+    if timing and isinstance(timing.get("stepList"), list):
+        return list(_build_timed_bars(timing, found, counts))
+    return [
+        Bar(one.step, one.status, None, one.duration_ms, "0", "0", one.error or "", counts[one.step]) for one in found
+    ]
+
+
+def list_unclosed_steps(events: Sequence[Event]) -> list[str]:
+    """Steps without an end: the process died, or the end was filtered out."""
+    return [frame.step for frame in build_frames(events) if frame.status == "RUNNING"]
+
+
+def _build_timed_bars(timing: Mapping[str, Json], found: Sequence[Frame], counts: Counter[str | None]) -> Iterator[Bar]:
+    steps = [one for one in timing["stepList"] if isinstance(one, Mapping)]
+    whole = max([float(timing.get("wallMs") or 0), *(_end_ms(one) for one in steps), 0.01])
+    by_step: dict[str, list[Frame]] = defaultdict(list)
+    for frame in found:
+        by_step[frame.step].append(frame)
+    for one in steps:
+        name = str(one.get("step"))
+        of_it = by_step[name].pop(0) if by_step[name] else None
+        start, took = float(one.get("startedAtMs") or 0), float(one.get("durationMs") or 0)
+        width = max(100 * took / whole, _MIN_WIDTH)
+        left = min(100 * start / whole, 100 - width)
+        status = "OK" if one.get("success", True) else "ERROR"
+        yield Bar(
+            name, status, start, took, f"{left:.2f}%", f"{width:.2f}%", (of_it and of_it.error) or "", counts[name]
+        )
+    for left_over in (frame for rest in by_step.values() for frame in rest):
+        yield Bar(left_over.step, left_over.status, None, None, "0", "0", "", counts[left_over.step])
+
+
+def _end_ms(one: Mapping[str, Json]) -> float:
+    return float(one.get("startedAtMs") or 0) + float(one.get("durationMs") or 0)
+
+
+_SHOWN = 140
+_META = "_meta"
+#: Starts and ends of steps are half of all events, and the waterfall shows them: only unusual ones have details.
+_FRAME = frozenset({STEP_ENTER, STEP_EXIT})
+_USUAL_VALUES: Mapping[str, Any] = {"outcome": "Continue", "durationMs": 0}
+
+
+@dataclass(frozen=True)
+class EventLine:
+    """One event."""
+
+    seq: int
+    at_ms: int
+    step: str
+    stage: str
+    help: str
+    says: str
+    is_error: bool
+    family: str
+
+
+@dataclass(frozen=True)
+class OpenedEvent:
+    """One event whole."""
+
+    seq: int
+    stage: str
+    stored: SafeString
+    expanded: SafeString
+    #: False if the stored form is the same.
+    differs: bool
+    #: True for an event without a row.
+    follows: bool
+
+
+def build_lines(events: Sequence[Event], turn_filter: TurnFilter) -> Iterator[EventLine]:
+    """The wanted events, in order."""
+    start = events[0].row.created_at if events else None
+    for event in events:
+        family = family_of(event.row.stage)
+        payload = {key: value for key, value in event.payload.items() if key != _META}
+        text = _payload_text(payload)
+        if start is not None and turn_filter.admits(family, event.row.stage, event.step or "", text):
+            yield EventLine(
+                event.row.seq,
+                round((event.row.created_at - start).total_seconds() * 1000),
+                event.step or "",
+                event.row.stage,
+                find_stage(event.name).help if family else "",
+                shorten(_payload_text(_drop_usual_values(payload)) if event.name in _FRAME else text, _SHOWN),
+                is_error(event.row.stage),
+                family,
+            )
+
+
+def _payload_text(payload: Mapping[str, Any]) -> str:
+    return json.dumps(payload, ensure_ascii=False, default=str) if payload else ""
+
+
+def _drop_usual_values(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The details of a start or an end of a step."""
+    return {key: value for key, value in payload.items() if key in _USUAL_VALUES and value != _USUAL_VALUES[key]}
+
+
+def find_opened_event(events: Sequence[Event], request: HttpRequest) -> OpenedEvent | None:
+    """The event of `?event=`, or null."""
+    turn_filter: Any = request.GET.get("event", "")
+    event = next((event for event in events if str(event.row.seq) == turn_filter), None)
+    if event is None:
+        return None
+    return OpenedEvent(
+        event.row.seq,
+        event.row.stage,
+        render_json(event.row.payload_json),
+        render_json(event.payload),
+        event.row.payload_json != event.payload,
+        follows(event.row),
+    )

@@ -6,7 +6,7 @@ from typing import Any
 from django.urls import path
 from django.views.decorators.http import require_GET
 
-from audit.timeline import addresses, compare, replay_pages, row, scenario_page, timeline, turn
+from audit.timeline import addresses, compare, replay_pages, row, timeline, turn
 
 _OF_A_TURN = "<uuid:conversation_id>/turn/<turn:turn_no>/"
 _PAGES = (
@@ -17,7 +17,7 @@ _PAGES = (
     (f"{_OF_A_TURN}between/", row.show_releases_between, addresses.BETWEEN),
     (f"{_OF_A_TURN}replay/", replay_pages.show_turn_replay, addresses.REPLAY),
     ("<uuid:conversation_id>/replay/", replay_pages.show_conversation_replay, addresses.REPLAYS),
-    ("<uuid:conversation_id>/scenario/", scenario_page.download_scenario, addresses.SCENARIO),
+    ("<uuid:conversation_id>/scenario/", timeline.download_scenario, addresses.SCENARIO),
 )
 
 

@@ -11,7 +11,7 @@ from config_admin.validation.findings import Finding
 from config_admin.validation.rule_effects import list_written_names
 from convengine.engine.older_templates.convert import ConversionError, convert
 from convengine.engine.prompts import render, variables
-from convengine.engine.rules.actions.context_paths import ENGINE_BRANCHES
+from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
 from convengine.engine.rules.json_path import PathError, compile_path
 from convengine.engine.rules.patterns import PatternError, compile_pattern, has_double_backslash
 from convengine.engine.text.compare import blank

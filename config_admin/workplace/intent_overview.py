@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from config_admin.validation.relations import get_properties, index_rows, intent_key
 from convengine.engine.prompts.select import order_newest_first
 from convengine.engine.rules.sentence import describe_rule
-from convengine.engine.steps.responses.select import choose_response
+from convengine.engine.steps.responses.step import choose_response
 from convengine.engine.text.compare import code, shorten, shorten_line
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ClassifierType, PromptUse, RulePhase, read_phase

@@ -9,15 +9,15 @@ from django.test import Client
 from audit.integrity import verify
 from audit.models import CeAudit
 from config_admin.models import CeConfig, CeResponse
+from convengine.engine.redaction import Redaction
 from convengine.engine.rules.patterns import compile_pattern
-from convengine.engine.rules.redaction import Redaction
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.app_interfaces import configuration
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeIdempotency
 from convengine.server.turns import acquire
 from convengine.server.turns.acquire import Claim
-from convengine.server.turns.recording import read_recording
+from convengine.server.turns.turn_record import read_recording
 from tests.api import Caller
 from tests.record import events
 from tests.worlds import create_help_desk

@@ -7,7 +7,7 @@ from typing import Any
 from audit.export.scenario.recorded_turns import NotExportable, RecordedTurn
 from convengine.engine.turn.codec import dumps
 from convengine.scenarios.scenario import scenario_purpose
-from convengine.server.turns.recording import StoredRecording
+from convengine.server.turns.turn_record import StoredRecording
 
 Json = Any
 Entry = dict[str, Json]

@@ -9,7 +9,7 @@ from audit.models import CeAudit, CeLlmCallLog
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.stages import AFTER_THE_ANSWER
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
-from convengine.server.turns.recording import StoredRecording, read_recording
+from convengine.server.turns.turn_record import StoredRecording, read_recording
 
 Json = Any
 #: Maximum turns of one file.

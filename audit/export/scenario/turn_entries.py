@@ -13,7 +13,7 @@ from convengine.scenarios.runner import BEGINNING
 from convengine.scenarios.scenario import scenario_purpose
 from convengine.server.api.failures import list_turn_failures
 from convengine.server.sessions.models import CeConversation
-from convengine.server.turns.recording import StoredRecording
+from convengine.server.turns.turn_record import StoredRecording
 
 Json = Any
 Entry = dict[str, Json]

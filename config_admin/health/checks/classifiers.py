@@ -13,7 +13,7 @@ from config_admin.health.texts.predicate import Text, TextPredicate, find_text, 
 from config_admin.validation.findings import Severity
 from convengine.engine.steps.intents.classifiers import get_classifier_bank, order_classifiers
 from convengine.engine.steps.intents.settings import COLLISION_BY_PRIORITY
-from convengine.engine.steps.policy.policies import get_policy_bank
+from convengine.engine.steps.policy.step import get_policy_bank
 from convengine.engine.text.compare import code, shorten
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.snapshot import Snapshot

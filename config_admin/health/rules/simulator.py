@@ -20,7 +20,7 @@ from convengine.engine.steps.containers.step import choose_containers
 from convengine.engine.steps.conversation.step import is_reset_command
 from convengine.engine.steps.intents.classifiers import get_classifier_bank
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
-from convengine.engine.steps.policy.policies import get_policy_bank
+from convengine.engine.steps.policy.step import get_policy_bank
 from convengine.engine.text.compare import blank, code, truthy
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import DialogueAct, RuleAction, RulePhase, RuleType, read_phase

@@ -11,7 +11,7 @@ from convengine.engine.dialogue.settings import REGEX_AFFIRM, REGEX_EDIT, REGEX_
 from convengine.engine.rules.json_path.nodes import Compare, Literal, Matches
 from convengine.engine.rules.text_bank import REGEX, RULE_EXACT
 from convengine.engine.steps.intents.classifiers import get_classifier_bank
-from convengine.engine.steps.policy.policies import get_policy_bank
+from convengine.engine.steps.policy.step import get_policy_bank
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct, RulePhase

@@ -10,7 +10,7 @@ from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
 from convengine.engine.prompts.allowed_interactions import find_capabilities
-from convengine.engine.rules.actions.context_paths import ENGINE_BRANCHES
+from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.text.compare import code
 from convengine.engine.turn import live_settings, rows

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.admin import display
 from django.utils.safestring import SafeString
 
-from convengine.engine.rules.redaction import Redaction
+from convengine.engine.redaction import Redaction
 from convengine.server.admin_site.record_columns import Column, render_json
 from convengine.server.app_interfaces import configuration
 

@@ -5,20 +5,31 @@ from typing import Any
 
 from convengine.engine.steps.tools.fault import ToolFault
 from convengine.engine.steps.tools.request import resolve_group
+from convengine.engine.steps.tools.scope import find_server, split_tool_name
 from convengine.engine.turn.codec import to_strict
 from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.executors import calculator, db, documents, files, http, mcp_server, notification, workflow
+from convengine.server.executors import calculator, db, documents, files, http, notification, workflow
 from convengine.server.executors.http_client import idempotency_key
 from convengine.server.executors.job import Job
 from convengine.server.extensions.http import HttpRequest
 from convengine.server.extensions.registry import Registry
+from convengine.server.mcp_client.servers import McpServers, read_policy
 
 Json = Any
 #: Returns the result, or a ToolAnswer with payloads for the audit. Raises ToolFault.
 Executor = Callable[[Job], ToolAnswer]
+
+
+def _call_mcp_server(job: Job) -> ToolAnswer:
+    """Call the tool. Raises ToolFault for a code without a server in the turn's configuration."""
+    server = find_server(job.snapshot, job.tool_code)
+    if server is None:
+        raise ToolFault("UNKNOWN_TOOL", f"{job.tool_code} names no MCP server; a code is mcp.<server>.<tool>.")
+    return McpServers(read_policy()).call(server, split_tool_name(job.tool_code), job.args)
+
 
 BUILT_IN: Mapping[str, Executor] = {
     ToolGroup.DB: db.run,
@@ -28,7 +39,7 @@ BUILT_IN: Mapping[str, Executor] = {
     ToolGroup.FILES: files.run,
     ToolGroup.DOCUMENT_RETRIEVAL: documents.run,
     ToolGroup.NOTIFICATION: notification.run,
-    ToolGroup.MCP_SERVER: mcp_server.call,
+    ToolGroup.MCP_SERVER: _call_mcp_server,
 }
 
 

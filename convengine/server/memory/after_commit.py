@@ -13,7 +13,7 @@ from django.db import DatabaseError, connection, transaction
 
 from convengine.engine.memory.stages import MEMORY_LLM_ERROR
 from convengine.engine.memory.summary import PURPOSES, is_due, rewrite_summaries
-from convengine.engine.rules.redaction import Redaction
+from convengine.engine.redaction import Redaction
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.session import Session

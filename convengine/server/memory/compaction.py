@@ -18,7 +18,7 @@ from convengine.engine.memory.context_summary import SummaryParts, format_summar
 from convengine.engine.memory.settings import ENABLED, SUMMARY_MODE
 from convengine.engine.memory.summary import fold_summary
 from convengine.engine.pending_actions import record
-from convengine.engine.rules.redaction import Redaction
+from convengine.engine.redaction import Redaction
 from convengine.engine.steps.actions.stages import PENDING_ACTION_LIFECYCLE
 from convengine.engine.threads.settings import EXPLAINABILITY_TURNS
 from convengine.engine.turn import live_settings

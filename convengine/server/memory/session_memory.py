@@ -10,7 +10,7 @@ from django.db import connection
 
 from convengine.engine.memory.summary import get_turn_of_summary
 from convengine.engine.memory.units import Unit, list_units
-from convengine.engine.rules.redaction import Redaction
+from convengine.engine.redaction import Redaction
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.session import Session

@@ -7,7 +7,7 @@ from django.db import transaction
 from convengine.engine.errors import ConversationClosed, ConversationNotFound, TurnConflict, TurnInProgress
 from convengine.engine.memory.context_summary import build_context_summary
 from convengine.engine.memory.recall import set_recall
-from convengine.engine.rules.redaction import Redaction
+from convengine.engine.redaction import Redaction
 from convengine.engine.steps.conversation.stages import USER_INPUT
 from convengine.engine.threads.lifecycle import CLOSED, ensure_running
 from convengine.engine.threads.resume import resume_session

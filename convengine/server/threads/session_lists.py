@@ -14,7 +14,7 @@ from convengine.engine.turn import live_settings
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.server.app_interfaces import configuration, turn_reader
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeSessionUnit
-from convengine.server.turns.recording import read_recording
+from convengine.server.turns.turn_record import read_recording
 
 Json = Any
 PAGE, MOST = 50, 200

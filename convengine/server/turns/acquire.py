@@ -14,7 +14,7 @@ from django.db import connection
 
 from convengine.engine.errors import ConversationClosed, ConversationNotFound, TurnInProgress
 from convengine.engine.memory.settings import HISTORY_MAX_TURNS
-from convengine.engine.rules.redaction import Redaction
+from convengine.engine.redaction import Redaction
 from convengine.engine.threads.settings import ALLOW_CLIENT_CONVERSATION_IDS, ON_CONCURRENT_TURN
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import dumps, load_column

@@ -8,7 +8,7 @@ from django.db import DataError, transaction
 
 from convengine.engine.errors import TurnConflict, TurnInterrupted, TurnTimeout
 from convengine.engine.pipeline.engine import EngineOutcome
-from convengine.engine.rules.redaction import Redaction
+from convengine.engine.redaction import Redaction
 from convengine.engine.steps.conversation.stages import CONVERSATION_CREATED
 from convengine.engine.text.compare import storable
 from convengine.engine.threads.lifecycle import INTERRUPTED, RUNNING, step_lifecycle
@@ -28,8 +28,7 @@ from convengine.server.memory.session_memory import delete_units_stmts, store_un
 from convengine.server.sessions.models import CeConversation
 from convengine.server.turns.interruption import is_interrupted
 from convengine.server.turns.lease import Lease, renew_lease
-from convengine.server.turns.recording import write_recording
-from convengine.server.turns.turn_record import TurnRecord, insert_turn_stmt
+from convengine.server.turns.turn_record import TurnRecord, insert_turn_stmt, write_recording
 
 
 @dataclass

@@ -1,6 +1,7 @@
-"""The record of a turn, which is also the history row (R17), and its seal.
+"""The record of a turn, which is also the history row (R17), its seal, and its recording.
 
-Checks compute the seal again from stored data.
+Checks compute the seal again from stored data. The recording holds everything that the turn read and was answered:
+enough to run it again (R32, law 3).
 """
 
 import os
@@ -13,14 +14,16 @@ from typing import Any, NamedTuple
 import orjson
 
 from convengine.engine.errors import ConvEngineError
-from convengine.engine.rules.redaction import Redaction
+from convengine.engine.redaction import Redaction
 from convengine.engine.text.compare import storable
-from convengine.engine.turn.codec import dump_in_order
+from convengine.engine.turn.codec import compress, decompress, dump_in_order, dumps, loads
+from convengine.engine.turn.conversation import Conversation, Loaded
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.params import select_turn_facts
+from convengine.engine.turn.recording import Recording
 from convengine.engine.turn.seal import GENESIS, SALT, WORDS, Batch, Pieces, Seal, collect_pieces
-from convengine.engine.turn.session import Session
-from convengine.engine.turn.turn import Turn
+from convengine.engine.turn.session import Exchange, Session
+from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.server.database.sql import Statement, dialect
 
 #: Columns of a turn record whose values are literals in the statement.
@@ -156,3 +159,99 @@ def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return (value - _EPOCH) // _MICROSECOND
     return str(value) if isinstance(value, uuid.UUID) else value
+
+
+_FORMAT = 1
+#: Common text of recordings. Never changed: a recording is read with the text that it was written with.
+_WORDS = (
+    b'"dialogue_act_guard_applied":false,"dialogue_act_regex_confidence":0.7,"resolved_user_input":"","awaiting":"FORM",'
+    b'"collected":{},"action_key":"","status":"OPEN","DERIVED","TEMPLATE","JSON","tool","task","container","memory_store",'
+    b'{"format":1,"turn":{"id":"","no":1,"configVersion":1,"now":"2026-01-01T00:00:00.000000+00:00"},"request":{'
+    b'"conversation_id":"","message":"","input_params":{},"ignored_params":[],"channel":"api","workspace_id":"default",'
+    b'"new":false},"loaded":{"conversation":{"conversation_id":"","workspace_id":"default","channel":"api",'
+    b'"remote_jid":"","status":"RUNNING","intent_code":"UNKNOWN","state_code":"IDLE","context_json":{"mcp":{"previous":{'
+    b'"error":false,"status":"NO_TOOLS_FOR_SCOPE","turnId":"","outcome":"NO_TOOLS","lastToolCode":null},"lifecycle":{'
+    b'"error":false,"phase":"POST_AGENT_MCP","status":"NO_TOOLS_FOR_SCOPE","turnId":"","blocked":false,'
+    b'"outcome":"NO_TOOLS","finished":true,"toolExecuted":false}},"memory":{"session_summary":"intent=UNKNOWN, '
+    b'state=IDLE, user=, recentTurns=[{u=,a=}, {u=,a=}], response="},"intent_lock":{"locked":false,"reason":null},'
+    b'"pending_clarification":{"reason":null,"question":null}},"input_params_json":{},"last_user_text":"",'
+    b'"last_assistant_json":{"type":"TEXT","value":""},"version":1,"turn_count":1,"context_epoch":0,'
+    b'"lifecycle":"RUNNING","lifecycle_detail":{},"context_summary":"GOAL: \\nENTITIES: none\\nDECISIONS: none\\n'
+    b'PENDING: none\\nTURNS: ","preferences":{},"mounted_kb_id":null,"created_at":"2026-01-01T00:00:00.000000+00:00"},'
+    b'"history":[["",""],["",""]],"previous_turn":{"mcp_status":"NO_TOOLS_FOR_SCOPE",'
+    b'"rule_phase":"PRE_RESPONSE_RESOLUTION","dialogue_act":"QUESTION","policy_decision":"RECLASSIFY_INTENT",'
+    b'"post_intent_rule":false,"routing_decision":"CONTINUE_STANDARD_FLOW","guardrail_blocked":false,'
+    b'"correction_applied":false,"dialogue_act_regex":"QUESTION","intent_resolved_by":"CLASSIFIER",'
+    b'"dialogue_act_source":"REGEX","resolved_user_input":"","rule_agent_post_mcp":false,"sanitized_user_text":"",'
+    b'"rule_execution_origin":"RULES_STEP","rule_execution_source":"RulesStep","rule_agent_post_intent":false,'
+    b'"skip_intent_resolution":false,"skip_schema_extraction":false,"dialogue_act_confidence":0.7,'
+    b'"rule_tool_post_execution":false,"dialogue_act_guard_applied":false,"dialogue_act_regex_confidence":0.7},'
+    b'"memory_recall":null,"created":false},"tape":[["memory.read",null,{"text":null,"stores":[],"faults":[]}],'
+    b'["model.configured",null,false],["transform","LLM",{"payload":null,"transformer":null,"errorType":null,'
+    b'"errorMessage":null}],["transform","FINAL",{"payload":null,"transformer":null,"errorType":null,'
+    b'"errorMessage":null}],["memory.write",null,{"text":null,"stores":[],"faults":[]}]]}'
+)
+
+
+@dataclass(frozen=True)
+class StoredRecording:
+    """A parsed recording."""
+
+    turn_id: str
+    turn_no: int
+    config_version: int
+    now: datetime
+    request: TurnRequest
+    loaded: Loaded
+    tape: list[list[Any]]
+
+
+def write_recording(turn: Turn, tape: Recording, redaction: Redaction) -> tuple[bytes, str | None]:
+    """The turn's recording as compressed bytes, and why it cannot be replayed, if something was redacted."""
+    request, turn_no = turn.start
+    loaded = turn.ports.conversations.load()
+    document = {
+        "format": _FORMAT,
+        "turn": {
+            "id": turn.turn_id,
+            "no": turn_no,
+            "configVersion": turn.snapshot.config_version,
+            "now": turn.ports.clock.now().isoformat(),
+        },
+        "request": request,
+        # Other sequences than lists cost a Python call each.
+        "loaded": {**vars(loaded), "history": list(map(list, loaded.history))},
+        "tape": tape.entries,
+    }
+    text = dumps(document)
+    if not redaction.touches(text):
+        return compress(text, _WORDS), None
+    masked = redaction.document(loads(text))
+    note = None if masked == loads(text) else "Redaction masked a part of what the turn read or was answered."
+    return compress(dumps(masked), _WORDS), note
+
+
+def read_recording(data: bytes | memoryview) -> StoredRecording:
+    """Parse a recording. Raises ValueError for another format."""
+    document = decompress(data, _WORDS)
+    if document.get("format") != _FORMAT:
+        raise ValueError(f"This recording has format {document.get('format')!r}; this version reads {_FORMAT}.")
+    turn, request, loaded = document["turn"], document["request"], document["loaded"]
+    row = loaded["conversation"]
+    if row.get("created_at"):
+        row["created_at"] = datetime.fromisoformat(row["created_at"])
+    return StoredRecording(
+        turn["id"],
+        turn["no"],
+        turn["configVersion"],
+        datetime.fromisoformat(turn["now"]),
+        TurnRequest(**{**request, "ignored_params": tuple(request["ignored_params"])}),
+        Loaded(
+            Conversation(**row),
+            tuple(Exchange(*(past.values() if isinstance(past, dict) else past)) for past in loaded["history"]),
+            loaded["previous_turn"],
+            loaded["memory_recall"],
+            loaded["created"],
+        ),
+        document["tape"],
+    )

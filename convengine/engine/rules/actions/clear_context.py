@@ -1,7 +1,14 @@
 """CLEAR_CONTEXT: remove context fields, so that no stale values remain (pipeline-2 7.4)."""
 
-from convengine.engine.rules.actions.context_paths import clear_at_path, read_context_path
-from convengine.engine.rules.actions.contract import REMOVED, Action, Write, audit_action, require_names
+from convengine.engine.rules.actions.contract import (
+    REMOVED,
+    Action,
+    Write,
+    audit_action,
+    clear_at_path,
+    read_context_path,
+    require_names,
+)
 from convengine.engine.rules.stages import RULE_STEPS
 from convengine.engine.turn.enums import RuleAction
 from convengine.engine.turn.rows import Rule

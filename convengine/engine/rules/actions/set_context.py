@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from convengine.engine.rules.actions.context_paths import read_context_path, set_at_path
 from convengine.engine.rules.actions.contract import (
     Action,
     ActionFailed,
@@ -12,8 +11,10 @@ from convengine.engine.rules.actions.contract import (
     audit_action,
     describe_values,
     read_assignments,
+    read_context_path,
     read_scalar,
     require_value,
+    set_at_path,
 )
 from convengine.engine.rules.stages import RULE_STEPS
 from convengine.engine.turn.enums import RuleAction

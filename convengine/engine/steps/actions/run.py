@@ -9,8 +9,7 @@ from typing import Any
 
 from convengine.engine.pending_actions.choice import Action
 from convengine.engine.pending_actions.record import ORDINAL, RECORD, Record
-from convengine.engine.rules.actions.context_paths import ENGINE_BRANCHES
-from convengine.engine.rules.actions.contract import ActionValueError
+from convengine.engine.rules.actions.contract import ENGINE_BRANCHES, ActionValueError
 from convengine.engine.rules.actions.set_task import TaskReference, apply_task_answer, build_unknown_task_error, parse
 from convengine.engine.steps.actions.settings import ACTION_TIMEOUT_MS
 from convengine.engine.turn.codec import dumps

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.redaction import redact
 from convengine.engine.rules.explain import OUTRANKED
 from convengine.engine.rules.verdict import count_out_of_scope
 from convengine.engine.steps.containers.settings import (
@@ -20,7 +21,6 @@ from convengine.engine.steps.containers.stages import (
     CONTAINER_DATA_SKIPPED,
 )
 from convengine.engine.text.compare import code
-from convengine.engine.text.masking import redact
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.params import hide_internal

@@ -1,8 +1,11 @@
-"""ResponseResolutionStep: choose and produce the answer (pipeline-2 9)."""
+"""ResponseResolutionStep: choose and produce the answer (pipeline-2 9).
+
+This state goes before ANY, then this intent, then priority, then id (9.2).
+"""
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from convengine.engine.clarification.collision import ask_collision_question, is_askable
@@ -18,8 +21,9 @@ from convengine.engine.prompts.fill import fill_prompts
 from convengine.engine.prompts.render import has_expressions, list_names, render_lenient
 from convengine.engine.prompts.select import decide_template
 from convengine.engine.prompts.variables import build_variables, list_history
+from convengine.engine.rules.explain import OUTRANKED
+from convengine.engine.rules.verdict import count_out_of_scope
 from convengine.engine.state_graph.moves import apply_override
-from convengine.engine.steps.responses.select import choose_response
 from convengine.engine.steps.responses.settings import FALLBACK_TEXT, HISTORY_TURNS, ON_MISSING
 from convengine.engine.steps.responses.stages import (
     EXACT_RESPONSE_RENDERING,
@@ -32,15 +36,17 @@ from convengine.engine.steps.responses.stages import (
 from convengine.engine.text.compare import blank, code, shorten
 from convengine.engine.threads.ending import choose_edge_reply
 from convengine.engine.threads.settings import FRESH_START_TEXT, STALE_TEXT
+from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind, OutputFormat, ResponseType
 from convengine.engine.turn.facts import collect_schema_values
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload, to_document
 from convengine.engine.turn.rows import PromptTemplate, Response
-from convengine.engine.turn.scope import INTENT_COLLISION
+from convengine.engine.turn.scope import ANY, INTENT_COLLISION
 from convengine.engine.turn.session import ReplyOverride, Session
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT
 from convengine.engine.turn.trail import FOLDED
-from convengine.engine.turn.turn import Turn
+from convengine.engine.turn.turn import Candidate, Turn
 
 #: Overrides that come before the question of an intent collision (R36).
 _FIRST = frozenset({"RESET", "RESUME", "GUARDRAIL"})
@@ -298,3 +304,59 @@ def _choose_fallback(session: Session, turn: Turn) -> tuple[str, str]:
     if isinstance(answer, str) and not blank(answer) and answer.strip().lower() != "null":
         return answer, "context.mcp.finalAnswer"
     return turn.config(session, FALLBACK_TEXT), "FALLBACK_TEXT"
+
+
+#: How many rows besides the winner a decision lists; the others are counted.
+_LISTED = 10
+
+
+@dataclass(frozen=True)
+class ResponseChoice:
+    """The rows that could answer, best first, and the counts of the others."""
+
+    ranked: tuple[rows.Response, ...]
+    cut: dict[str, int]
+
+    @property
+    def winner(self) -> rows.Response | None:
+        """The row that answers, if any."""
+        return self.ranked[0] if self.ranked else None
+
+    def candidates(self) -> list[Candidate]:
+        """The winner and the rows that it outranked."""
+        return [
+            Candidate(row.response_id, index == 0, None if index == 0 else _explain_rank(self.ranked[0], row))
+            for index, row in enumerate(self.ranked[: _LISTED + 1])
+        ]
+
+
+def choose_response(snapshot: Snapshot, intent: str | None, state: str | None) -> ResponseChoice:
+    """All active rows for (intent, state), in order of precedence."""
+    by_scope = snapshot.index(rows.Response, _scope_key, _order_key)
+    intent_code, state_code = code(intent), code(state)
+    ranked: list[rows.Response] = []
+    for bucket in dict.fromkeys(((intent_code, state_code), (ANY, state_code), (intent_code, ANY), (ANY, ANY))):
+        if snapshot.is_active(bucket[0]):
+            ranked.extend(by_scope.get(bucket, ()))
+    return ResponseChoice(
+        tuple(ranked),
+        {
+            **count_out_of_scope(snapshot, rows.Response, intent_code, len(ranked)),
+            OUTRANKED: max(0, len(ranked) - 1 - _LISTED),
+        },
+    )
+
+
+def _scope_key(row: rows.Response) -> tuple[str, str]:
+    return code(row.intent_code), code(row.state_code)
+
+
+def _order_key(row: rows.Response) -> tuple[int, int]:
+    return row.priority, row.response_id
+
+
+def _explain_rank(winner: rows.Response, row: rows.Response) -> str:
+    def rank(of: rows.Response) -> tuple[bool, bool]:
+        return code(of.state_code) == ANY, code(of.intent_code) == ANY
+
+    return "LOWER_PRIORITY" if rank(winner) == rank(row) else "LESS_SPECIFIC"

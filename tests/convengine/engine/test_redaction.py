@@ -1,4 +1,4 @@
-from convengine.engine.text.masking import may_mention, redact
+from convengine.engine.redaction import may_mention, redact
 
 KEYS = frozenset({"password"})
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from audit.api import event_lines
+from audit.api import views
 from audit.models import CeAudit
 from audit.record import queries
 from convengine.server.api.models import CeApiKey
@@ -95,7 +95,7 @@ def test_some_events_are_read_at_a_time_and_sent_before_the_next(
         asked.append(given)
         return read(*given)
 
-    monkeypatch.setattr(event_lines, "PAGE_SIZE", 70)
+    monkeypatch.setattr(views, "PAGE_SIZE", 70)
     monkeypatch.setattr(queries, "read_page", count_reads)
 
     sent = iter(answer(caller).streaming_content)
