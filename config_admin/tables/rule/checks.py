@@ -17,8 +17,7 @@ from config_admin.validation.rule_effects import (
 )
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions import set_task
-from convengine.engine.rules.actions.context_paths import ENGINE_BRANCHES
-from convengine.engine.rules.actions.contract import ActionValueError
+from convengine.engine.rules.actions.contract import ENGINE_BRANCHES, ActionValueError
 from convengine.engine.rules.field_conditions.evaluate import ALIASES
 from convengine.engine.rules.field_conditions.parser import ConditionError, list_fields, parse_condition
 from convengine.engine.rules.json_path.nodes import Members
