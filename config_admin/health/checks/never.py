@@ -103,7 +103,7 @@ def _check_contradiction(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]
                 yield _report(rule, "no dialogue act matches its pattern.", field="match_pattern")
         elif is_impossible([predicate]):
             yield _report(rule, "no text matches its pattern.", field="match_pattern")
-    elif kind == RuleType.JSON_PATH and _contradicts_scope(survey, rule):
+    elif kind in (RuleType.JSON_PATH, RuleType.CONDITION) and _contradicts_scope(survey, rule):
         where = scope_name(rule.intent_code, rule.state_code)
         why = f"its condition requires another intent or state than its scope ({where}) allows."
         yield _report(rule, why, field="match_pattern")
@@ -111,9 +111,10 @@ def _check_contradiction(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]
 
 def _contradicts_scope(survey: Survey, rule: rows.Rule) -> bool:
     """True when its scope, or a rule before it, makes the condition on intent and state impossible."""
-    steps = parse_path(rule.match_pattern or "").steps
-    if len(steps) != 1 or not isinstance(steps[0], Where):
-        return False
+    if code(rule.rule_type) == RuleType.JSON_PATH:
+        steps = parse_path(rule.match_pattern or "").steps
+        if len(steps) != 1 or not isinstance(steps[0], Where):
+            return False
     ways = split_condition(rule)
     if not ways or len(ways) >= MAX_BRANCHES:
         return False

@@ -9,9 +9,11 @@ from functools import cached_property, lru_cache
 from itertools import islice, product
 from typing import Any
 
+from config_admin.health.rules.row_claims import translate_group
 from config_admin.health.texts.predicate import TextPredicate
 from convengine.engine.rules import text_bank
 from convengine.engine.rules.conditions import get_target
+from convengine.engine.rules.field_conditions.parser import ConditionError, parse_condition
 from convengine.engine.rules.json_path import PathError
 from convengine.engine.rules.json_path.compile import Test, compile_test
 from convengine.engine.rules.json_path.meter import BudgetExceeded, Meter
@@ -158,6 +160,8 @@ def _split_condition(kind: str, target: str, pattern: str, null_leaf: bool, hold
     if kind in (RuleType.EXACT, RuleType.REGEX):
         predicate = TextPredicate(text_bank.RULE_EXACT if kind == RuleType.EXACT else text_bank.REGEX, pattern)
         return ((TextClaim(target, predicate, holds),),)
+    if kind == RuleType.CONDITION:
+        return _split_rows(pattern, holds)
     if kind not in (RuleType.JSON_PATH, RuleType.CONTEXT_JSON_PATH):
         return ()
     try:
@@ -167,6 +171,14 @@ def _split_condition(kind: str, target: str, pattern: str, null_leaf: bool, hold
     claims = _Claims(kind == RuleType.CONTEXT_JSON_PATH)
     alternatives = claims.leading(path, null_leaf) if holds else claims.leading_nowhere(path, null_leaf)
     return tuple(islice(alternatives, MAX_BRANCHES))
+
+
+def _split_rows(pattern: str, holds: bool) -> tuple[Branch, ...]:
+    try:
+        condition = translate_group(parse_condition(pattern))
+    except ConditionError:
+        return ()
+    return tuple(islice(_Claims(False).of(condition, holds, ()), MAX_BRANCHES)) if condition else ()
 
 
 def split_filter(condition: Condition) -> Iterator[Branch]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Never, cast
 
 from config_admin.health.rules import phases
 from config_admin.health.rules.phases import SOURCES
+from config_admin.health.rules.row_claims import NOW
 from config_admin.validation import relations
 from config_admin.validation.world import World
 from convengine.engine.dialogue.classify import classify
@@ -78,6 +79,7 @@ class TurnSimulator:
         session = Session(
             CONVERSATION,
             turn_no=turn.facts.get("turnNo", 1),
+            now=NOW,
             user_text=turn.text,
             standalone_query=query,
             query_rewritten=query is not None,

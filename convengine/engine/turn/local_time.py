@@ -30,8 +30,9 @@ TIME_ZONE = declare(
 
 
 def get_local_time(turn: Turn) -> datetime:
-    """The time of the turn in the conversation's time zone; constant during the turn, and the same in a replay."""
-    return turn.ports.clock.now().astimezone(ZoneInfo(live_settings.read(turn.snapshot, TIME_ZONE).value))
+    """The second of the turn in the conversation's time zone; constant during the turn, and the same in a replay."""
+    now = turn.ports.clock.now().replace(microsecond=0)
+    return now.astimezone(ZoneInfo(live_settings.read(turn.snapshot, TIME_ZONE).value))
 
 
 def describe_clock(now: datetime | None) -> Mapping[str, str | int]:

@@ -1,3 +1,4 @@
+import json
 import uuid
 from io import StringIO
 from typing import Any
@@ -34,6 +35,26 @@ def test_a_turn_replays_equal_also_after_the_configuration_changed(caller: Calle
     CeRule.objects.all().delete()
 
     assert [find_replay_difference(record(turn)) for turn in (1, 2, 3, 4)] == [None] * 4
+
+
+def test_a_condition_on_the_clock_replays_equal_a_year_later(caller: Caller, settings: Any) -> None:
+    rows = [
+        {"field": "clock.now", "operator": "withinHours", "value": 1},
+        {"field": "message", "operator": "isNotEmpty"},
+    ]
+    rule = CeRule.objects.create(
+        intent_code="ANY",
+        state_code="ANY",
+        rule_type="CONDITION",
+        match_pattern=json.dumps({"combinator": "and", "rules": rows}),
+        action="SET_INPUT_PARAM",
+        action_value="now:true",
+    )
+    caller.say("hours")
+    settings.CONVENGINE = {**settings.CONVENGINE, "CLOCK_OFFSET_SECONDS": 365 * 86_400}
+
+    assert find_replay_difference(record()) is None
+    assert CeAudit.objects.filter(stage__startswith="RULE_MATCH", payload_json__ruleId=rule.pk).exists()
 
 
 def forge(pk: int, payload: dict[str, Any]) -> None:

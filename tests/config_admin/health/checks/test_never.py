@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import pytest
@@ -70,6 +71,30 @@ def test_a_rule_between_them_that_writes_may_make_the_second_one_hold() -> None:
     between = make_rule(action="SET_INPUT_PARAM", action_value="b:1", priority=2)
 
     assert _why(make_rule(**_STOP, **same), between, rule=make_rule(**same)) is None
+
+
+def with_rows(*rows_of_condition: dict[str, Any], **values: Any) -> rows.Rule:
+    document = {"combinator": "and", "rules": list(rows_of_condition)}
+    return make_rule(rule_type="CONDITION", match_pattern=json.dumps(document), **values)
+
+
+def test_rows_that_ask_for_another_state_than_the_scope_never_hold() -> None:
+    row = {"field": "state", "operator": "is", "value": "confirm"}
+    scope = {"intent_code": "LOAN", "state_code": "COLLECT"}
+    there = [make_rule(action_value=state) for state in ("COLLECT", "CONFIRM")]
+
+    assert "requires another intent or state" in str(_why(*there, rule=with_rows(row, **scope)))
+    assert _why(*there, rule=with_rows(row, **{**scope, "state_code": "CONFIRM"})) is None
+    hours = {"field": "clock.now", "operator": "withinHours", "value": 1}
+    either = {"combinator": "or", "rules": [row, hours]}
+    assert _why(*there, rule=with_rows(either, **scope)) is None
+
+
+def test_the_same_rows_behind_a_rule_that_ends_the_list_never_act() -> None:
+    row = {"field": "date", "operator": "before", "value": "today"}
+
+    assert "is evaluated first" in str(_why(with_rows(row, **_STOP), rule=with_rows(row)))
+    assert _why(with_rows(row, **_STOP), rule=with_rows({**row, "operator": "after"})) is None
 
 
 def test_a_rule_for_a_state_that_nothing_leads_to_never_acts() -> None:
