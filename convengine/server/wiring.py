@@ -21,8 +21,8 @@ from convengine.engine.turn.recording import Tape, TapedLikeness, TapedModel, Ta
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.verbose import VerboseLine, VerboseListener
 from convengine.server.app_interfaces import turn_reader
+from convengine.server.confirmed_actions.run_once import Executions
 from convengine.server.deployment import conf
-from convengine.server.executions.book import Executions
 from convengine.server.executors.port import BuiltInTools
 from convengine.server.extensions.ports import Containers, Memories, ResponseTransformers
 from convengine.server.extensions.registry import Registry, registry

@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from convengine.engine.turn.ports import Execution, ExecutionClaim
-from convengine.server.executions.book import Executions
+from convengine.server.confirmed_actions.run_once import Executions
 from convengine.server.extensions.registry import task
 from convengine.server.extensions.tasks import TaskCall
 from tests.live.doom import strike_if_reached

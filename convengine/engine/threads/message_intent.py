@@ -7,7 +7,7 @@ from typing import Any
 from convengine.engine.dialogue.classify import affirms
 from convengine.engine.llm.ask import Question, ask
 from convengine.engine.llm.reply import read_confidence
-from convengine.engine.pending_actions.question import has_open_action
+from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.text.compare import code, match_text
 from convengine.engine.threads import new_task
 from convengine.engine.threads import settings as catalogue

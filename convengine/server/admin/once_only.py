@@ -17,7 +17,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from convengine.server.admin.masking import masked_column
 from convengine.server.admin_site.read_only import CONVERSATIONS, ByConversation
 from convengine.server.admin_site.record_columns import status_column
-from convengine.server.executions.execution_review import NotSettled, Settlement, settle_execution
+from convengine.server.confirmed_actions.review import NotSettled, Settlement, settle_execution
 from convengine.server.sessions.models import CeIdempotency, CePendingActionExecution, CeTurnTicket
 
 PERMISSION = "ce_sessions.settle_execution"

@@ -6,8 +6,8 @@ from datetime import timedelta
 import structlog
 
 from convengine.engine.turn.job import Counts, Every, Job
+from convengine.server.confirmed_actions.review import is_turn_running
 from convengine.server.database.sql import database_time
-from convengine.server.executions.execution_review import is_turn_running
 from convengine.server.sessions.models import CePendingActionExecution
 from convengine.server.turns.dead_turns import recover_expired_lease
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from audit.erasure.erase import EraseOrder, erase_conversation
 from audit.models import CeAccessLog, CeAudit, CeReplayJob
-from audit.record import retention
+from audit.record import old_events
 from audit.replay.jobs import replays, run_job
 from config_admin.models import CeRelease, CeResponse
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -240,7 +240,7 @@ def test_erasing_a_conversation_takes_its_replays_out_and_nothing_is_run_again(c
 def test_results_are_kept_for_a_week_and_go_with_their_conversation(caller: Caller) -> None:
     kept, old = (run_replay(caller, turns=[1])["id"] for _ in range(2))
     CeReplayJob.objects.filter(pk=old).update(created_at=timezone.now() - timedelta(days=8))
-    assert {"replays": 1} in list(retention.remove_old())
+    assert {"replays": 1} in list(old_events.remove_old())
     assert str(CeReplayJob.objects.get().pk) == kept
 
     CeConversation.objects.all().delete()

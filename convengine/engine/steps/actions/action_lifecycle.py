@@ -8,7 +8,7 @@ from typing import Any
 
 from convengine.engine.pending_actions import choice, record
 from convengine.engine.pending_actions.choice import Action, Scope
-from convengine.engine.pending_actions.question import REASON, SOURCE, ask_which_action
+from convengine.engine.pending_actions.disambiguation import REASON, SOURCE, ask_which_action
 from convengine.engine.pending_actions.record import LIVE, Moment, Record
 from convengine.engine.pending_actions.settings import ACTION_LIFECYCLE_ENABLED, TTL_MINUTES, TTL_TURNS
 from convengine.engine.pipeline.step import Continue, Step

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from convengine.engine.pending_actions import question
-from convengine.engine.pending_actions.question import waits_for_action, waits_for_slot
+from convengine.engine.pending_actions import disambiguation
+from convengine.engine.pending_actions.disambiguation import waits_for_action, waits_for_slot
 from convengine.engine.pending_actions.settings import REQUIRE_RESOLVED_INTENT_AND_STATE
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.steps.interaction import settings
@@ -88,12 +88,12 @@ class InteractionPolicyStep(Step):
 
 def _read_action_reply(session: Session, turn: Turn, act: DialogueAct) -> tuple[Session, PolicyOutcome | None]:
     """The reply to "which action do you mean?"."""
-    session = question.close_question_for_named_action(session)
-    if not question.is_open(session):
+    session = disambiguation.close_question_for_named_action(session)
+    if not disambiguation.is_open(session):
         return session, None
     if act is DialogueAct.NEGATE:
         return session.evolve(clarification=None), PolicyOutcome(PolicyDecision.RECLASSIFY_INTENT, "P0")
-    key = question.select_key(session, turn)
+    key = disambiguation.select_key(session, turn)
     if key is None:
         return session, None
     session = session.evolve(clarification=None).with_params({"pending_action_key": key})

@@ -8,10 +8,10 @@ from django.db.models import QuerySet
 
 from audit.integrity import verify
 from audit.models import CeAudit, CeChainBase, CeChainCut, CeTurnRow
-from audit.record import retention
+from audit.record import old_events
 from audit.record.seal import cuts
 from convengine.server.database.sql import database_time
-from convengine.server.sessions import retention as turns
+from convengine.server.sessions import old_turns as turns
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller
 from tests.database import allow_forging
@@ -32,7 +32,7 @@ def caller() -> Caller:
 
 def later(monkeypatch: pytest.MonkeyPatch, days: float) -> None:
     now = database_time() + timedelta(days=days)
-    for where in ("audit.record.retention.database_time", "convengine.server.sessions.retention.database_time"):
+    for where in ("audit.record.old_events.database_time", "convengine.server.sessions.old_turns.database_time"):
         monkeypatch.setattr(where, lambda: now)
 
 
@@ -43,12 +43,12 @@ def codes(caller: Caller) -> list[tuple[str, int | None]]:
 def test_events_of_steps_go_earlier_and_the_others_stay_sealed(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     set_audit_setting("STEP_RETENTION_DAYS", 7)
     later(monkeypatch, 8)
-    list(retention.remove_old())
+    list(old_events.remove_old())
 
     assert not CeAudit.objects.filter(stage__startswith="STEP_E").exists()
     assert CeAudit.objects.filter(turn_no=1).exists()
     assert codes(caller) == []
-    assert list(retention.remove_old()) == []
+    assert list(old_events.remove_old()) == []
     # Not one of them is put in any more either: of a step nobody would see the end, or the wrong beginning.
     assert {event.stage for event in events()} == set(CeAudit.objects.values_list("stage", flat=True))
     assert {step["status"] for step in caller.get("/trace", turn=1).json()["steps"]} == {"OK"}
@@ -62,7 +62,7 @@ def test_old_turns_leave_the_beginning_of_the_rest(caller: Caller, monkeypatch: 
     set_audit_setting("RETENTION_DAYS", 30)
     CeConversation.objects.update(updated_at=database_time() + timedelta(days=40))
     later(monkeypatch, 31)
-    list(retention.remove_old())
+    list(old_events.remove_old())
     list(turns.remove_old_turns())
 
     assert list(CeConversationHistory.objects.values_list("turn_no", flat=True)) == [4]

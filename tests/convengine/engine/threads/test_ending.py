@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.pending_actions.question import has_open_action
+from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.threads import ending, resume
 from convengine.engine.threads.ending import find_interaction_mode, find_open_question
 from convengine.engine.threads.resume import get_last_answer

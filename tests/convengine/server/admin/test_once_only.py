@@ -10,9 +10,9 @@ from django.urls import reverse
 
 from convengine.engine.turn.recording import Recording
 from convengine.server.admin.once_only import settle_url
-from convengine.server.executions.book import Executions
+from convengine.server.confirmed_actions.run_once import Executions
 from convengine.server.sessions.models import CePendingActionExecution
-from tests.convengine.server.executions.test_book import make_claim
+from tests.convengine.server.confirmed_actions.test_run_once import make_claim
 
 pytestmark = pytest.mark.django_db
 

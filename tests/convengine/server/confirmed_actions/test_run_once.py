@@ -8,7 +8,7 @@ from django.db import DatabaseError, connection, transaction
 from convengine.engine.errors import ConversationPersistFailed
 from convengine.engine.turn.ports import Execution, ExecutionClaim
 from convengine.engine.turn.recording import Playback, Recording
-from convengine.server.executions.book import Executions
+from convengine.server.confirmed_actions.run_once import Executions
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CePendingActionExecution
 
 pytestmark = pytest.mark.dialects
@@ -166,7 +166,7 @@ def test_a_database_that_fails_is_a_recoverable_error_and_replays_as_one(monkeyp
         raise DatabaseError("disk full")
 
     claim, tape = make_claim(), Recording()
-    monkeypatch.setattr("convengine.server.executions.book._insert_claim", fails)
+    monkeypatch.setattr("convengine.server.confirmed_actions.run_once._insert_claim", fails)
 
     for book in (Executions(tape), Executions(Playback(tape.entries))):
         with pytest.raises(ConversationPersistFailed):

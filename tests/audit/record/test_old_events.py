@@ -9,8 +9,8 @@ import pytest
 from django.db import connection, transaction
 
 from audit.models import CeAudit, CeLlmCallLog, CeTurnRow
-from audit.record import partitions, retention
-from audit.record.retention import remove_old
+from audit.record import old_events, partitions
+from audit.record.old_events import remove_old
 from config_admin.models import CeConfig
 from convengine.server.database.sql import database_time
 
@@ -66,7 +66,7 @@ class TestRows:
         assert [row.pk for row in CeAudit.objects.all()] == [young.pk]
 
     def test_they_go_in_batches(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(retention, "BATCH", 2)
+        monkeypatch.setattr(old_events, "BATCH", 2)
         keep(30)
         for _ in range(5):
             event(OLD)

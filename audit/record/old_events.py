@@ -38,7 +38,7 @@ from convengine.server.app_interfaces import configuration
 from convengine.server.database.sealed_tables import PurgedQuerySet
 from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation
-from convengine.server.sessions.retention import retention_cutoff
+from convengine.server.sessions.old_turns import retention_cutoff
 
 #: Rows per transaction.
 BATCH = 1000

@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from convengine.engine.turn.ports import ExecutionClaim
 from convengine.engine.turn.recording import Recording
-from convengine.server.executions.book import Executions
-from convengine.server.executions.execution_review import DID_NOT_RUN, NotSettled, Settlement, settle_execution
+from convengine.server.confirmed_actions.review import DID_NOT_RUN, NotSettled, Settlement, settle_execution
+from convengine.server.confirmed_actions.run_once import Executions
 from convengine.server.sessions.models import CeConversation, CePendingActionExecution
-from tests.convengine.server.executions.test_book import make_claim
+from tests.convengine.server.confirmed_actions.test_run_once import make_claim
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 

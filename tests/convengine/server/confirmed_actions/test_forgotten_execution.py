@@ -10,7 +10,7 @@ from audit.models import CeAudit
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from convengine.engine.errors import ConversationPersistFailed
-from convengine.server.executions.execution_review import Settlement, settle_execution
+from convengine.server.confirmed_actions.review import Settlement, settle_execution
 from convengine.server.extensions.registry import TaskEntry, registry
 from convengine.server.extensions.tasks import TaskCall
 from convengine.server.sessions.models import CePendingActionExecution

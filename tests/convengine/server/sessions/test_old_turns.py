@@ -11,7 +11,7 @@ import pytest
 from config_admin.models import CeConfig
 from convengine.engine.turn.job import Counts
 from convengine.server.database.sql import database_time
-from convengine.server.sessions import retention
+from convengine.server.sessions import old_turns
 from convengine.server.sessions.models import (
     CeConversation,
     CeConversationHistory,
@@ -20,7 +20,7 @@ from convengine.server.sessions.models import (
     CePendingActionExecution,
     CeTurnTicket,
 )
-from convengine.server.sessions.retention import remove_old_turns, remove_short_lived
+from convengine.server.sessions.old_turns import remove_old_turns, remove_short_lived
 from tests.convengine.server.threads.sessions import session
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
@@ -105,8 +105,8 @@ class TestTurnsAndSessions:
         assert sorted(kept, key=lambda one: one[1]) == [(quiet.pk, 1), (row.pk, 3)]
 
     def test_it_goes_in_batches(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(retention, "SESSIONS", 2)
-        monkeypatch.setattr(retention, "ROWS", 2)
+        monkeypatch.setattr(old_turns, "SESSIONS", 2)
+        monkeypatch.setattr(old_turns, "ROWS", 2)
         for _ in range(3):
             session(OLD, **ENDED)
         row = session(YOUNG, last_turn_no=9)
