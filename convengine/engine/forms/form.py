@@ -20,6 +20,7 @@ from convengine.engine.turn.codec import dumps, loads
 from convengine.engine.turn.fault import Fault
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.values import FieldSpec, field_spec
 
 Json = Any
 
@@ -34,6 +35,8 @@ class SchemaStatus:
     missing: tuple[str, ...] = ()
     #: Present values that violate type, enum, pattern, format or limits, with the reason.
     invalid: Mapping[str, str] = field(default_factory=dict)
+    #: Optional fields with a question of their own (`x-ask`) that were never answered; a null is an answer.
+    unanswered: tuple[str, ...] = ()
     #: For each missing field with an enum, its values.
     options: Mapping[str, Sequence[Json]] = field(default_factory=dict)
 
@@ -66,7 +69,8 @@ def evaluate_form(schema: Json, context: Json, validator: Draft202012Validator |
     invalid = _find_invalid(schema, values, set(absent), validator or get_validator(schema))
     ordered = _sort_by_schema(schema, [*absent, *(path for path in invalid if path not in absent)])
     options = {path: choices for path in ordered if (choices := _find_enum(schema, path))}
-    return SchemaStatus(not ordered, has_any, tuple(ordered), invalid, options)
+    unanswered = tuple(_list_unanswered(schema, values))
+    return SchemaStatus(not ordered and not unanswered, has_any, tuple(ordered), invalid, unanswered, options)
 
 
 def get_validator(schema: Json) -> Draft202012Validator:
@@ -117,6 +121,15 @@ def _list_missing(schema: Mapping[str, Json], value: Mapping[str, Json], prefix:
         yield from _list_missing_of_field(declared, value.get(name), f"{prefix}{name}", name in required)
 
 
+def _list_unanswered(schema: Mapping[str, Json], values: Mapping[str, Json]) -> Iterator[str]:
+    required = schema.get("required")
+    required = required if isinstance(required, list) else []
+    for name, declared in schema["properties"].items():
+        has_question = isinstance(declared, Mapping) and declared.get("x-ask")
+        if has_question and name not in required and name not in values:
+            yield name
+
+
 def _list_missing_of_field(declared: Mapping[str, Json], value: Json, path: str, required: bool) -> Iterator[str]:
     if value is None or (isinstance(value, str) and not value.strip()):
         if required:
@@ -164,6 +177,8 @@ def _find_enum(schema: Mapping[str, Json], path: str) -> list[Json]:
             return []
         node = node.get("items") if part.isdigit() else (node.get("properties") or {}).get(part)
     choices = node.get("enum") if isinstance(node, Mapping) else None
+    if choices is None and isinstance(node, Mapping):
+        choices = [option.value for option in field_spec(path, node).options if "x-options" in node]
     if not isinstance(choices, list):
         return []
     return [choice if isinstance(choice, str) else json.dumps(choice) for choice in choices if choice is not None]
@@ -235,11 +250,16 @@ class Field:
 
     @property
     def choices(self) -> tuple[Json, ...]:
-        """The values of its enum, or its constant."""
+        """The values of its enum or its options, or its constant."""
         listed = self.declared.get("enum")
         if isinstance(listed, list):
             return tuple(listed)
-        return (self.declared["const"],) if "const" in self.declared else ()
+        return tuple(option.value for option in self.spec.options)
+
+    @cached_property
+    def spec(self) -> FieldSpec:
+        """What reading its values needs."""
+        return field_spec(self.path, self.declared)
 
     @property
     def format(self) -> str | None:

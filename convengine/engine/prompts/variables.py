@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from convengine.engine.text.compare import shorten
+from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.facts import collect_schema_values, collect_session_facts
 from convengine.engine.turn.params import hide_internal
 from convengine.engine.turn.session import Session
@@ -16,6 +17,8 @@ from convengine.engine.turn.turn import Turn
 
 Json = Any
 
+#: Names of the open question of a form; they never hide a field of the context.
+_FORM_NAMES = ("asked_field", "question", "refused", "misses")
 #: Names of the same value; a call may give it under any of them.
 ALIASES: tuple[tuple[str, ...], ...] = (
     (
@@ -48,6 +51,7 @@ ALIASES: tuple[tuple[str, ...], ...] = (
     ("session_units", "sessionUnits"),
     ("memory",),
     ("derivation_hint", "derivationHint"),
+    *((name,) for name in _FORM_NAMES),
 )  # fmt: skip
 #: How much of each message and answer of an earlier turn a prompt shows (pipeline-2 13).
 _SIDE = 2000
@@ -119,6 +123,17 @@ def _list_own_names(session: Session, turn: Turn) -> dict[str, Json]:
         "memory": {**_NOTHING_REMEMBERED, **_get_memory(session)},
         "derivation_hint": "",
         **_describe_time(turn.ports.clock.now()),
+        **{name: value for name, value in _describe_question(session).items() if name not in session.context},
+    }
+
+
+def _describe_question(session: Session) -> dict[str, Json]:
+    state, read = DialogueState.of(session), session.fields_read
+    return {
+        "asked_field": state.asked_field,
+        "question": session.form_question,
+        "refused": [refusal._asdict() for refusal in read.refused] if read else [],
+        "misses": state.misses,
     }
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from convengine.engine.turn import live_settings
-from convengine.engine.turn.live_settings import Kind, Unreadable, declare
+from convengine.engine.turn.live_settings import Kind, Unreadable, declare, text
 from convengine.engine.turn.turn import Turn
 
 #: The name under which rules read the clock; no field may have it.
@@ -26,6 +26,18 @@ TIME_ZONE = declare(
     Kind("time zone", _read_zone, blank_is_absent=True),
     "UTC",
     "The time zone of the users, such as Europe/Berlin. Rules read the date and the time of day in it.",
+)
+
+
+LOCALE = declare(
+    "Session",
+    "LOCALE",
+    text(),
+    "",
+    (
+        "The language and region of the users, such as en-GB or de-DE: how dates and numbers are read, and the "
+        "language of default texts. If blank, English, and numeric dates that could mean two days are asked back."
+    ),
 )
 
 

@@ -8,8 +8,11 @@ ANY = "ANY"
 UNKNOWN = "UNKNOWN"
 IDLE = "IDLE"
 INTENT_COLLISION = "INTENT_COLLISION"
+#: Answers of these states are given when nobody understood, and when a form was given up (R110, R111).
+NOT_UNDERSTOOD = "NOT_UNDERSTOOD"
+HAND_OVER = "HAND_OVER"
 #: States that exist without a row.
-BUILT_IN_STATES = frozenset({UNKNOWN, IDLE, INTENT_COLLISION})
+BUILT_IN_STATES = frozenset({UNKNOWN, IDLE, INTENT_COLLISION, NOT_UNDERSTOOD, HAND_OVER})
 
 
 class Scoped(Protocol):

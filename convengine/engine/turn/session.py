@@ -18,8 +18,11 @@ Json = Any
 
 #: Fields that the audit does not record as state: they grow with every step, or have stages of their own.
 UNAUDITED_FIELDS = frozenset(
-    {"steps", "history", "final_result", "payload", "last_assistant", "transitions", "lifecycle_detail", "now"}
-)
+    {
+        "steps", "history", "final_result", "payload", "last_assistant", "transitions", "lifecycle_detail", "now",
+        "fields_read", "form_question",
+    }
+)  # fmt: skip
 KNOWLEDGE_BASE = "knowledge_base"
 PREFERENCE_KINDS = ("model", "planner", "intent_resolver", KNOWLEDGE_BASE, "tool_set")
 
@@ -65,6 +68,30 @@ class Transition:
     cause: str
     rule_id: int | None = None
     phase: str | None = None
+
+
+class RefusedValue(NamedTuple):
+    """A text of the message that a field does not take, and why."""
+
+    field: str
+    text: str
+    reason: str
+    data: Mapping[str, Json] = {}
+
+
+@dataclass(frozen=True)
+class FieldsRead:
+    """What the form took from the message (R109)."""
+
+    #: Paths of the fields that got a value.
+    read: tuple[str, ...] = ()
+    refused: tuple[RefusedValue, ...] = ()
+    #: The field that the last answer asked for.
+    asked: str | None = None
+
+    def find_refusal(self, path: str) -> RefusedValue | None:
+        """The refused value of a field, if any."""
+        return next((refusal for refusal in self.refused if refusal.field == path), None)
 
 
 class StepTiming(NamedTuple):
@@ -138,6 +165,10 @@ class Session:
     schema_has_any_value: bool = False
     missing_required_fields: tuple[str, ...] = ()
     missing_field_options: Mapping[str, Json] = field(default_factory=dict)
+    #: What was read from the message of this turn; null if no form read it.
+    fields_read: FieldsRead | None = None
+    #: The question for the field that this turn's answer asks for.
+    form_question: str = ""
 
     # model
     last_llm_output: Json = None

@@ -15,6 +15,7 @@ from convengine.engine.forms.extract.labels import find_mentions, read_by_label
 from convengine.engine.forms.extract.negated_or_hypothetical import is_negated_or_hypothetical
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.resolve import AMBIGUOUS, resolve_candidates
+from convengine.engine.forms.extract.typed_values import is_typed
 from convengine.engine.forms.extract.units import is_numeric
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.forms.values import VALUE_VIOLATES_SCHEMA
@@ -52,12 +53,18 @@ class Extraction:
 
 
 def extract(
-    form: Form, message: str | None, *, asked: Collection[str] = (), missing: Collection[str] | None = None
+    form: Form,
+    message: str | None,
+    *,
+    asked: Collection[str] = (),
+    missing: Collection[str] | None = None,
+    bare_answers: bool = False,
 ) -> Extraction:
     """Read the values of a message, by field path. Never raises for user input.
 
     `asked`: the fields that the engine asked for; if it is one, the whole message may be its value. `missing`: the
-    fields without a value; default all.
+    fields without a value; default all. `bare_answers`: the last answer asked for that one field; what it does not
+    take may be the answer for another missing field with a type of its own (R109).
     """
     if blank(message) or form.problem:
         return Extraction()
@@ -66,7 +73,10 @@ def extract(
     missing = [field.path for field in fields] if missing is None else missing
     found = resolve_candidates(reading, _list_candidates(reading, form, fields, missing), asked)
     candidates = [*found.chosen, *found.doubtful]
-    left = _add_whole_answer(reading, form, asked, candidates) if not found.negated.issuperset(asked) else candidates
+    others = [path for path in missing if path not in asked] if bare_answers else None
+    left = candidates
+    if not found.negated.issuperset(asked):
+        left = _add_whole_answer(reading, form, asked, candidates, others)
     return _validate_candidates(reading, form, [claim for claim in left if claim not in found.doubtful], found.doubtful)
 
 
@@ -92,18 +102,36 @@ def _list_candidates(
     yield from unlabelled.read_by_number(reading, fields, claimed, unlabelled.list_shaped_fields(fields))
 
 
-def _add_whole_answer(reading: Reading, form: Form, asked: Collection[str], found: list[Candidate]) -> list[Candidate]:
-    """Add the whole message as the answer for the only field asked for, unless it has a candidate."""
+def _add_whole_answer(
+    reading: Reading, form: Form, asked: Collection[str], found: list[Candidate], others: Collection[str] | None
+) -> list[Candidate]:
+    """Add the whole message as the answer for the only field asked for, unless it has a candidate.
+
+    `others`: the other missing fields, if the last answer asked for that one.
+    """
     field = form.field(next(iter(asked))) if len(asked) == 1 else None
     if field is None or any(claim.field.path == field.path for claim in found):
         return found
-    answer = read_whole_answer(reading, field)
+    answer = read_whole_answer(reading, field, free=others is not None)
+    if (answer is None or answer.problem) and not found and others:
+        accepted = [other for path in others if (other := _read_for_other(reading, form, path))]
+        if len(accepted) == 1:
+            return accepted
     if answer is None or (answer.problem and _names_other_field(reading, form, field)):
         return found
     touched = [claim for claim in found if claim.start < answer.end and answer.start < claim.end]
     if not all(claim.yields for claim in touched):
         return found
     return [*(claim for claim in found if claim not in touched), answer]
+
+
+def _read_for_other(reading: Reading, form: Form, path: str) -> Candidate | None:
+    """The message as the answer for a field that was not asked for, if it has a type of its own."""
+    field = form.field(path)
+    if field is None or not (is_typed(field) or field.declared.get("pattern")):
+        return None
+    answer = read_whole_answer(reading, field)
+    return answer if answer and not answer.problem and not form.breaks(field, answer.value) else None
 
 
 def _names_other_field(reading: Reading, form: Form, field: Field) -> bool:

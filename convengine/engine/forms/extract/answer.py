@@ -2,6 +2,7 @@
 
 import re
 
+from convengine.engine.forms.asking import is_phrase
 from convengine.engine.forms.choices import find_choice, list_spellings
 from convengine.engine.forms.extract.candidate import ANSWER, Candidate
 from convengine.engine.forms.extract.directions import leads_from, leads_to
@@ -12,7 +13,9 @@ from convengine.engine.forms.extract.language import (
     COURTESY,
     DENIES,
     DESCRIBES,
+    KNOWS_NOTHING,
     LEAD_IN,
+    NAMED,
     NO,
     NO_PHRASES,
     PERSON,
@@ -34,6 +37,7 @@ from convengine.engine.forms.values import VALUE_INVALID, VALUE_VIOLATES_SCHEMA,
 from convengine.engine.text.dates import Unclear
 from convengine.engine.text.formats import FORMATS
 from convengine.engine.text.words import FILLERS, fold, split_list
+from convengine.engine.values import Kind
 
 #: Longest text that is reported as a rejected value.
 _ATTEMPT = 60
@@ -43,8 +47,11 @@ _CLOSING = " \n.,;:!)…–-"
 _LONGEST = 8
 
 
-def read_whole_answer(reading: Reading, field: Field) -> Candidate | None:
-    """The answer for a field, with a problem if it is wrong; null if the message is not an answer."""
+def read_whole_answer(reading: Reading, field: Field, *, free: bool = False) -> Candidate | None:
+    """The answer for a field, with a problem if it is wrong; null if the message is not an answer.
+
+    `free`: the last answer asked for this field, so that a text field takes whole sentences (R109).
+    """
     if field.type in ("array", "object"):
         return None
     if is_numeric(field):
@@ -53,6 +60,8 @@ def read_whole_answer(reading: Reading, field: Field) -> Candidate | None:
     said = reading.text[start:end]
     if field.type == "boolean":
         return _read_yes_or_no(reading, field, start, end)
+    if free and field.spec.kind is Kind.TEXT:
+        return _read_free_text(reading, field, start, end)
     if not said or reading.text.rstrip().endswith("?") or SAYS_NOTHING.fullmatch(said) or DENIES.match(said):
         return None
     words = clean_value(reading.quote(start, end)).lstrip("#")
@@ -65,6 +74,26 @@ def read_whole_answer(reading: Reading, field: Field) -> Candidate | None:
     if field.format in FORMATS:
         return _read_formatted(reading, field, start, end)
     return None if _leads_to_other_subject(reading, field, start, end) else _read_named(field, start, end, words)
+
+
+def _read_free_text(reading: Reading, field: Field, start: int, end: int) -> Candidate | None:
+    """The text of the user; null for a question, a denial, thanks or a wish to leave, and for a sentence as a name."""
+    whole = reading.original.strip()
+    if is_phrase(whole, "skip", "thanks", "leave") or fold(whole) in NO:
+        return None
+    if field.spec.long:
+        return Candidate(field, 0, len(reading.text), whole, ANSWER)
+    said = reading.text[start:end]
+    asks = reading.text.rstrip().endswith("?") or ASKS.match(reading.text)
+    if not said or asks or KNOWS_NOTHING.match(said) or is_phrase(said, "greetings", "leave"):
+        return None
+    words = clean_value(reading.quote(start, end)).lstrip("#")
+    if any(not NAMED.isdisjoint(label) for label in field.labels) and not _is_plausible(words, field):
+        return None
+    folded_words = fold(words).split()
+    if not folded_words or all(word in YES or word in NO for word in folded_words):
+        return None
+    return None if _leads_to_other_subject(reading, field, start, end) else Candidate(field, start, end, words, ANSWER)
 
 
 def _read_named(field: Field, start: int, end: int, words: str) -> Candidate | None:

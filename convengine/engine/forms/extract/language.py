@@ -135,6 +135,13 @@ COMMANDS = split_list(
     """move send go cancel call ship deliver change use put take bring let give show tell make get come do stop start
     book order transfer switch pay check add remove delete open close connect talk speak"""
 )
+#: Beginnings of answers without information, where a free text is expected.
+KNOWS_NOTHING = re.compile(
+    r"(?:i\s+)?(?:really\s+|just\s+)?(?:don't|dont|do\s+not|can't|cannot)\s+(?:know|remember|understand|say)\b"
+    r"|(?:no\s+(?:idea|clue)|not\s+sure|idk|dunno|weiss\s+(?:ich\s+)?nicht|keine\s+ahnung|ich\s+weiss\s+(?:es\s+)?nicht)\b"
+)
+#: Words of fields whose values are names, never sentences.
+NAMED = split_list("name names surname firstname lastname city town country vorname nachname ort stadt land")
 YES = split_list("yes y yep yeah yup sure ok okay correct true right on absolutely definitely")
 NO = split_list("no n nope nah not false off never")
 YES_PHRASES = re.compile(

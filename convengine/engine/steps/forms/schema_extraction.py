@@ -3,10 +3,12 @@
 Source: pipeline-2 5.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from convengine.engine.forms.extract import Extraction, extract
+from convengine.engine.forms.asking import is_phrase, is_small_talk
+from convengine.engine.forms.extract import Extraction, Rejected, extract
 from convengine.engine.forms.form import Form, get_form, is_meaningful
 from convengine.engine.forms.session_form import (
     FACT_FIELDS,
@@ -20,35 +22,39 @@ from convengine.engine.forms.session_form import (
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.forms.ask_model import read_by_model
-from convengine.engine.steps.forms.settings import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
+from convengine.engine.steps.forms.settings import BARE_ANSWER, CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
 from convengine.engine.steps.forms.stages import (
     AUTO_ADVANCE_FACTS,
     AUTO_ADVANCE_SKIPPED_NO_SCHEMA,
+    FIELDS_READ,
     SCHEMA_EXTRACTION_DETERMINISTIC,
     SCHEMA_EXTRACTION_START,
     SCHEMA_STATUS,
 )
-from convengine.engine.text.compare import blank, code, truthy
+from convengine.engine.text.compare import blank, code, shorten_line, truthy
+from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DialogueAct, RulePhase
 from convengine.engine.turn.facts import collect_schema_values, collect_session_facts
 from convengine.engine.turn.params import is_engine_owned
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import INTENT_COLLISION
-from convengine.engine.turn.session import Session
+from convengine.engine.turn.session import FieldsRead, RefusedValue, Session
 from convengine.engine.turn.turn import Turn
 
 Json = Any
 #: Session fields that collecting may change.
-COLLECT_FIELDS = FACT_FIELDS | {"context", "last_llm_output", "last_llm_stage"}
+COLLECT_FIELDS = FACT_FIELDS | {"context", "last_llm_output", "last_llm_stage", "fields_read"}
 _SLOTS = ("pending_slot", "pendingSlot")
+#: Longest text of a refused value in an event.
+_REFUSED_CHARS = 200
 
 
 class _MessageReading(NamedTuple):
-    """The session after reading, the fields that were read, and the rejected values."""
+    """The session after reading, the fields that were read, and the refused values by field."""
 
     session: Session
     fields: list[str]
-    invalid: dict[str, str]
+    refused: dict[str, RefusedValue]
 
 
 class SchemaExtractionStep(Step):
@@ -106,11 +112,14 @@ def seed_from_params(session: Session, form: Form) -> Session:
 def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
     """Read the message into the form, evaluate and lock. `session` comes from `seeded`."""
     before = session.context
-    session, fields, invalid = _read_message(session, turn, row, form)
+    asked = find_asked_fields(session, turn, row, form)
+    session, fields, refused = _read_message(session, turn, row, form, asked)
+    session = _note_fields_read(session, turn, fields, refused.values())
     if session.context != before and turn.config(session, CLEAR_MCP_ON_FRESH_VALUES):
         # The results of earlier tool calls no longer fit.
         session = session.without_context("mcp")
-    session = set_form_facts(session, row, form.status(session.context), invalid)
+    reasons = {path: refusal.reason for path, refusal in refused.items()}
+    session = set_form_facts(session, row, form.status(session.context), reasons)
     session = lock_intent(session, session.schema_complete)
     session = session.with_params(
         {
@@ -136,35 +145,58 @@ def merge_values(context: Mapping[str, Json], values: Mapping[str, Json]) -> dic
     return result
 
 
-def find_asked_fields(session: Session, turn: Turn, row: OutputSchema, form: Form) -> tuple[str, ...]:
-    """The fields that the user was asked for: the pending slot, else the fields missing at the start of the turn."""
+class AskedFields(NamedTuple):
+    """The fields that the last answer asked for."""
+
+    paths: tuple[str, ...] = ()
+    #: It asked for exactly this one, so that a bare answer is meant for it (R109).
+    is_question: bool = False
+
+
+def find_asked_fields(session: Session, turn: Turn, row: OutputSchema, form: Form) -> AskedFields:
+    """The pending slot, else the asked field, else the fields missing at the start of the turn."""
     for key in _SLOTS:
         slot = session.context.get(key)
         if isinstance(slot, str) and form.field(slot):
-            return (slot,)
+            return AskedFields((slot,), is_question=turn.config(session, BARE_ANSWER) == "ASKED")
     before = find_schema(turn.snapshot, session.turn_start_intent, session.turn_start_state)
-    return form.status(session.context).missing if before is row else ()
+    if before is not row:
+        return AskedFields()
+    asked = DialogueState.of(session).asked_field
+    if asked and form.field(asked) and turn.config(session, BARE_ANSWER) == "ASKED":
+        return AskedFields((asked,), is_question=True)
+    return AskedFields(form.status(session.context).missing)
 
 
-def _read_message(session: Session, turn: Turn, row: OutputSchema, form: Form) -> _MessageReading:
+def _read_message(session: Session, turn: Turn, row: OutputSchema, form: Form, asked: AskedFields) -> _MessageReading:
     """Read the message with the engine, the model, or both in that order (R10)."""
     fields: list[str] = []
-    invalid: dict[str, str] = {}
+    refused: dict[str, RefusedValue] = {}
     if blank(session.user_text):
-        return _MessageReading(session, fields, invalid)
+        return _MessageReading(session, fields, refused)
+    if skipped := _find_skipped_field(session, form, asked):
+        # The null says that the question was answered.
+        return _MessageReading(session.with_context({skipped: None}), [skipped], refused)
     extractor = _find_extractor(session, turn)
     if extractor != "LLM":
-        extraction = _extract_values(session, turn, row, form)
+        extraction = _extract_values(session, turn, form, asked)
         for finding in extraction.extracted:
             session = session.evolve(context=merge_values(session.context, _nest_value(finding.field, finding.value)))
         fields = [finding.field for finding in extraction.extracted]
-        invalid = {finding.field: finding.reason for finding in extraction.rejected}
+        refused = {finding.field: _refuse(session, finding) for finding in extraction.rejected}
     if extractor == "LLM" or (extractor == "DETERMINISTIC_THEN_LLM" and not form.status(session.context).complete):
         session, answer = read_by_model(session, turn, row, form, settled=fields)
         session = session.evolve(context=merge_values(session.context, answer.values))
         fields += answer.fields
-        invalid = {path: why for path, why in invalid.items() if path not in fields} | answer.invalid
-    return _MessageReading(session, fields, invalid)
+        refused = {path: refusal for path, refusal in refused.items() if path not in fields}
+        text = shorten_line(session.user_text, _REFUSED_CHARS)
+        refused |= {path: RefusedValue(path, text, reason) for path, reason in answer.invalid.items()}
+    return _MessageReading(session, fields, refused)
+
+
+def _refuse(session: Session, finding: Rejected) -> RefusedValue:
+    text = finding.value if isinstance(finding.value, str) else session.user_text
+    return RefusedValue(finding.field, shorten_line(text, _REFUSED_CHARS), finding.reason)
 
 
 def _find_extractor(session: Session, turn: Turn) -> str:
@@ -174,13 +206,43 @@ def _find_extractor(session: Session, turn: Turn) -> str:
     return turn.config(session, EXTRACTOR) or "LLM"
 
 
-def _extract_values(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Extraction:
+def _find_skipped_field(session: Session, form: Form, asked: AskedFields) -> str | None:
+    """The optional field that the user does not want to fill: "skip", "none", "I don't know"."""
+    if not asked.is_question or not is_phrase(session.user_text, "skip"):
+        return None
+    return next((path for path in asked.paths if path in form.status(session.context).unanswered), None)
+
+
+def _note_fields_read(session: Session, turn: Turn, read: list[str], refused: Iterable[RefusedValue]) -> Session:
+    """The session with what was read, and with the misses of the asked field; writes FIELDS_READ."""
+    state = DialogueState.of(session)
+    reading = FieldsRead(tuple(read), tuple(refused), state.asked_field)
+    turn.audit(
+        session,
+        FIELDS_READ,
+        read=read,
+        refused=[
+            {"field": refusal.field, "text": refusal.text, "reason": refusal.reason} for refusal in reading.refused
+        ],
+        asked=state.asked_field,
+    )
+    session = session.evolve(fields_read=reading)
+    if state.asked_field is None:
+        return session
+    if state.asked_field in read:
+        return replace(state, misses=0).store(session)
+    missed = reading.find_refusal(state.asked_field) or not (read or reading.refused or is_small_talk(session))
+    return replace(state, misses=state.misses + 1).store(session) if missed else session
+
+
+def _extract_values(session: Session, turn: Turn, form: Form, asked: AskedFields) -> Extraction:
     """Read with the engine's own reader and write its stage."""
     extraction = extract(
         form,
         session.user_text or "",
-        asked=find_asked_fields(session, turn, row, form),
+        asked=asked.paths,
         missing=[field.path for field in form.leaves if not is_meaningful(_find_value(session.context, field.path))],
+        bare_answers=asked.is_question,
     )
     if extraction.rejected and session.input_params.get("dialogue_act") == DialogueAct.EDIT:
         # A correction applies completely or not at all, even where words are read twice (pipeline-1 10.4 (6)).

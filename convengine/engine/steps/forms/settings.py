@@ -15,6 +15,16 @@ EXTRACTOR = declare(
     ),
     label="Extraction by model or reader",
 )
+BARE_ANSWER = declare(
+    SCHEMA_FAMILY,
+    "BARE_ANSWER",
+    one_of("ASKED", "ONLY_MISSING"),
+    "ASKED",
+    (
+        "Which field an answer without the field's name is for: the field that the last answer asked for, or the only "
+        "missing one."
+    ),
+)
 ON_LLM_ERROR = declare(
     SCHEMA_FAMILY,
     "ON_LLM_ERROR",

@@ -52,6 +52,19 @@ SCHEMA_EXTRACTION_DETERMINISTIC = declare_stage(
         SentenceTemplate("Found no field values in the message."),
     ),
 )
+FIELDS_READ = declare_stage(
+    "FIELDS_READ",
+    Family.DATA,
+    "Which fields the message gave, which of its texts were refused and why, and which field had been asked for.",
+    steps="SchemaExtractionStep",
+    keys="read refused asked",
+    sentences=(
+        SentenceTemplate(
+            "Asked for {asked}[; the message gave {read:data}][; refused: {refused:data}].",
+        ),
+        SentenceTemplate("The message gave {read:data}[; refused: {refused:data}]."),
+    ),
+)
 SCHEMA_STATUS = declare_stage(
     "SCHEMA_STATUS",
     Family.DATA,

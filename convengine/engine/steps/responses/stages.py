@@ -10,6 +10,30 @@ RESOLVE_RESPONSE = declare_stage(
     keys="responseId intent state",
     common=True,
 )
+NOT_UNDERSTOOD = declare_stage(
+    "NOT_UNDERSTOOD",
+    Family.RESPONSE,
+    "Nobody understood the message: no intent, no field, no rule, no action. `count` is the number in a row.",
+    steps="ResponseResolutionStep",
+    keys="count asked_field",
+    sentences=(SentenceTemplate("Nobody understood the message ({count} in a row).", tone=Tone.WARNING),),
+)
+FORM_GIVEN_UP = declare_stage(
+    "FORM_GIVEN_UP",
+    Family.RESPONSE,
+    "The answers for a field were refused or not understood too often, so the form ends.",
+    steps="ResponseResolutionStep",
+    keys="field misses schemaId",
+    sentences=(SentenceTemplate("Gave up the form after {misses} failed answers for {field}.", tone=Tone.WARNING),),
+)
+HAND_OVER_OFFERED = declare_stage(
+    "HAND_OVER_OFFERED",
+    Family.RESPONSE,
+    "Several messages in a row were not understood, so a hand-over is offered.",
+    steps="ResponseResolutionStep",
+    keys="count",
+    sentences=(SentenceTemplate("Offered a hand-over after {count} messages.", tone=Tone.WARNING),),
+)
 RESPONSE_MAPPING_NOT_FOUND = declare_stage(
     "RESPONSE_MAPPING_NOT_FOUND",
     Family.RESPONSE,

@@ -15,6 +15,9 @@ from convengine.engine.clarification.stages import (
     RESOLVE_RESPONSE_LLM_OUTPUT,
 )
 from convengine.engine.errors import LlmNotConfigured, NoResponseConfigured, ResponseMappingNotFound
+from convengine.engine.forms.asking import get_texts
+from convengine.engine.forms.session_form import FACT_FIELDS
+from convengine.engine.forms.settings import HAND_OVER_TEXT
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.prompts.fill import fill_prompts
@@ -24,6 +27,19 @@ from convengine.engine.prompts.variables import build_variables, list_history
 from convengine.engine.rules.explain import OUTRANKED
 from convengine.engine.rules.verdict import count_out_of_scope
 from convengine.engine.state_graph.moves import apply_override
+from convengine.engine.steps.responses.form_question import (
+    ask_next_field,
+    get_language,
+    give_up,
+    is_asking,
+    is_given_up,
+)
+from convengine.engine.steps.responses.not_understood import (
+    count_not_understood,
+    is_not_understood,
+    offer_hand_over,
+    offers_hand_over,
+)
 from convengine.engine.steps.responses.settings import FALLBACK_TEXT, HISTORY_TURNS, ON_MISSING
 from convengine.engine.steps.responses.stages import (
     EXACT_RESPONSE_RENDERING,
@@ -41,7 +57,7 @@ from convengine.engine.turn.enums import DecisionKind, OutputFormat, ResponseTyp
 from convengine.engine.turn.facts import collect_schema_values
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload, to_document
 from convengine.engine.turn.rows import PromptTemplate, Response
-from convengine.engine.turn.scope import ANY, INTENT_COLLISION
+from convengine.engine.turn.scope import ANY, HAND_OVER, INTENT_COLLISION, NOT_UNDERSTOOD
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT
@@ -69,7 +85,7 @@ class ResponseResolutionStep(Step):
     writes = frozenset(
         {
             "payload", "last_assistant", "last_llm_output", "last_llm_stage", "clarification", "intent", "state",
-            "transitions", "reply_override",
+            "transitions", "reply_override", "context", "form_question", "input_params", *FACT_FIELDS,
         }
     )  # fmt: skip
 
@@ -91,10 +107,16 @@ class ResponseResolutionStep(Step):
 
 def _answer_by_row(session: Session, turn: Turn) -> Session:
     choice = choose_response(turn.snapshot, session.intent, session.state)
+    session, special_state = _find_special_state(session, turn, choice.winner)
+    special = choose_exact_response(turn.snapshot, session.intent, special_state) if special_state else None
+    session = ask_next_field(session, turn)
+    if special_state == HAND_OVER and special is None:
+        return _set_answer(session, turn, TextPayload(_write_hand_over(session, turn)), "OVERRIDE", source=HAND_OVER)
+    choice = special or choice
     turn.decide(
         session,
         DecisionKind.RESPONSE,
-        key={"intent": session.intent, "state": session.state},
+        key={"intent": session.intent, "state": special_state if special else session.state},
         winner=choice.winner,
         candidates=choice.candidates(),
         cut=choice.cut,
@@ -112,6 +134,28 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
         session = apply_override(session, turn, derived.value)
     payload = transform_payload(payload, session, turn, LLM)
     return _set_answer(session, turn, payload, row.response_type, responseId=row.response_id)
+
+
+def _find_special_state(session: Session, turn: Turn, answer: Response | None) -> tuple[Session, str | None]:
+    """The state whose answer replaces `answer` because nobody understood, or because a form is given up."""
+    if is_given_up(session, turn):
+        return give_up(session, turn), HAND_OVER
+    not_understood = is_not_understood(session, answer)
+    session = count_not_understood(session, turn, not_understood)
+    if not not_understood:
+        return session, None
+    if offers_hand_over(session, turn) and not is_asking(session):
+        # Without such answers, everything stays as it is.
+        states = (HAND_OVER, NOT_UNDERSTOOD)
+        if any(choose_exact_response(turn.snapshot, session.intent, state) for state in states):
+            return offer_hand_over(session, turn), HAND_OVER
+    return session, NOT_UNDERSTOOD
+
+
+def _write_hand_over(session: Session, turn: Turn) -> str:
+    template = turn.config(session, HAND_OVER_TEXT)
+    text = render_lenient(template, build_variables(session, turn)).text if template else ""
+    return text or str(get_texts(get_language(session, turn))["hand_over"])
 
 
 def _answer_exactly(row: Response, session: Session, turn: Turn) -> Payload:
@@ -133,6 +177,8 @@ def _answer_without_row(session: Session, turn: Turn) -> Session:
     if session.reset_only:
         override = ReplyOverride(turn.config(session, FRESH_START_TEXT), "RESET")
         return _set_answer(session, turn, TextPayload(override.text), "OVERRIDE", source=override.source)
+    if session.form_question:
+        return _set_answer(session, turn, TextPayload(session.form_question), "QUESTION")
     turn.audit(session, RESPONSE_MAPPING_NOT_FOUND, intent=session.intent, state=session.state)
     if turn.config(session, ON_MISSING) == "FALLBACK":
         return _set_answer(session, turn, TextPayload(turn.config(session, FALLBACK_TEXT)), "FALLBACK")
@@ -345,6 +391,13 @@ def choose_response(snapshot: Snapshot, intent: str | None, state: str | None) -
             OUTRANKED: max(0, len(ranked) - 1 - _LISTED),
         },
     )
+
+
+def choose_exact_response(snapshot: Snapshot, intent: str | None, state: str) -> ResponseChoice | None:
+    """The rows of exactly this state, of the intent before ANY; null if there are none."""
+    choice = choose_response(snapshot, intent, state)
+    ranked = tuple(row for row in choice.ranked if code(row.state_code) == state)
+    return ResponseChoice(ranked, choice.cut) if ranked else None
 
 
 def _scope_key(row: rows.Response) -> tuple[str, str]:

@@ -86,7 +86,7 @@ def test_what_is_read_goes_into_the_context_and_the_facts_follow() -> None:
         "DECISION",
         "SCHEMA_EXTRACTION_START",
         "SCHEMA_EXTRACTION_DETERMINISTIC",
-        "SCHEMA_STATUS",
+        "FIELDS_READ",
     ]
 
 

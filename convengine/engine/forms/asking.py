@@ -1,0 +1,130 @@
+"""Which field a form asks for next, and the default texts of its questions (R109, R110)."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from convengine.engine.forms.form import Field, Form
+from convengine.engine.text.compare import match_text
+from convengine.engine.text.words import fold, split_name
+from convengine.engine.turn.enums import DialogueAct
+from convengine.engine.turn.session import Session
+
+Json = Any
+ASK, ASK_AGAIN, INVALID, DONE = "x-ask", "x-ask-again", "x-invalid", "x-done"
+_DEFAULT_LANGUAGE = "en"
+
+
+def find_open_fields(form: Form, context: Mapping[str, Json]) -> list[Field]:
+    """The fields that the form still asks for, in its order: `x-order`, else the order of the properties.
+
+    These are the required fields without a valid value, and the optional ones with a question of their own that were
+    never answered: a null in the context is an answer.
+    """
+    status = form.status(context)
+    open_paths = {*status.missing, *status.unanswered}
+    fields = [field for field in form.leaves if _is_open(field, open_paths)]
+    order = {field.path: number for number, field in enumerate(form.fields)}
+    ranks = {field.path: (_read_order(field, order[field.path]), order[field.path]) for field in form.fields}
+    return sorted(fields, key=lambda field: ranks.get(field.path.split(".")[0], (len(order), 0)))
+
+
+def _is_open(field: Field, open_paths: set[str]) -> bool:
+    if field.path in open_paths:
+        return True
+    # A missing object is asked for by its required fields.
+    parts = field.path.split(".")
+    return field.required and any(".".join(parts[:size]) in open_paths for size in range(1, len(parts)))
+
+
+def _read_order(field: Field, default: int) -> float:
+    order = field.declared.get("x-order")
+    return order if isinstance(order, (int, float)) and not isinstance(order, bool) else default
+
+
+def find_language(locale: str) -> str:
+    """The folder of a locale's language: `de` for de-DE; English where there is none."""
+    language = locale.replace("_", "-").partition("-")[0].strip().lower()
+    return language if language in _list_languages() else _DEFAULT_LANGUAGE
+
+
+@cache
+def _list_languages() -> frozenset[str]:
+    folder = files("convengine.engine.values") / "languages"
+    return frozenset(item.name for item in folder.iterdir() if (item / "questions.json").is_file())
+
+
+@cache
+def list_phrases(*keys: str) -> frozenset[str]:
+    """The folded phrases of these lists (`skip`, `thanks`, `leave`, `greetings`) in all languages."""
+    return frozenset(
+        fold(phrase) for language in _list_languages() for key in keys for phrase in get_texts(language)[key]
+    )
+
+
+@cache
+def get_texts(language: str) -> Mapping[str, Any]:
+    """The default texts of questions in a language."""
+    file = files("convengine.engine.values") / "languages" / language / "questions.json"
+    return json.loads(file.read_text("utf-8"))  # type: ignore[no-any-return]
+
+
+def is_phrase(text: str | None, *keys: str) -> bool:
+    """True when the whole text is a phrase of these lists, in any language."""
+    return fold(match_text(text)).rstrip("!?") in list_phrases(*keys)
+
+
+def is_small_talk(session: Session) -> bool:
+    """True for a greeting or thanks."""
+    greets = session.input_params.get("dialogue_act") == DialogueAct.GREETING
+    return greets or is_phrase(session.user_text, "thanks", "greetings")
+
+
+def write_question(field: Field, language: str) -> str:
+    """The default question for a field, from its title, its type and its choices."""
+    texts, title = get_texts(language), write_title(field, language)
+    if field.type == "boolean":
+        return _fill(texts["ask_yes_no"], title=title[:1].upper() + title[1:])
+    options = [option.label for option in field.spec.options]
+    if options:
+        return _fill(texts["ask_choice"], title=title, options=join_texts(options, texts["or"]))
+    return _fill(texts["ask"], title=title)
+
+
+def write_question_for_all(fields: Sequence[Field], language: str) -> str:
+    """The default question for several fields at once."""
+    texts = get_texts(language)
+    titles = join_texts([write_title(field, language) for field in fields], texts["and"])
+    return _fill(texts["ask_all"], titles=titles)
+
+
+def write_refusal(value: str, reason: str, data: Mapping[str, Json], language: str) -> str:
+    """Why a value was refused, as a sentence."""
+    texts = get_texts(language)
+    low, high = data.get("min"), data.get("max")
+    key = "bounds" if low and high else "bounds_min" if low else "bounds_max" if high else ""
+    bounds = _fill(texts[key], min=str(low), max=str(high)) if key else ""
+    template = texts["reasons"].get(reason) or texts["reasons"][""]
+    return _fill(template, value=value, bounds=bounds)
+
+
+def write_title(field: Field, language: str) -> str:
+    """The name of a field inside a sentence."""
+    title = field.declared.get("title")
+    text = (
+        title.strip() if isinstance(title, str) and title.strip() else " ".join(split_name(field.path.split(".")[-1]))
+    )
+    if get_texts(language)["titles_in_lower_case"] and not text[:2].isupper():
+        return text[:1].lower() + text[1:]
+    return text
+
+
+def join_texts(texts: Sequence[str], joint: str) -> str:
+    """`a, b or c`."""
+    return f"{', '.join(texts[:-1])} {joint} {texts[-1]}" if len(texts) > 1 else "".join(texts)
+
+
+def _fill(template: str, **values: str) -> str:
+    return template.format_map(values)

@@ -1,0 +1,55 @@
+"""What the dialogue must remember from one turn to the next: the reserved context branch `dialogue` (R109 to R112)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from convengine.engine.turn.session import Session
+
+Json = Any
+#: The branch of the context; no field may have its name. Every reset removes it with the rest of the context.
+DIALOGUE = "dialogue"
+
+
+@dataclass(frozen=True)
+class DialogueState:
+    """The branch, typed. A context without it has the defaults."""
+
+    #: The field that the last answer asked for.
+    asked_field: str | None = None
+    #: How often in a row its answers were refused or not understood.
+    misses: int = 0
+    #: The values of the options that the last answer listed, in order.
+    listed_options: tuple[Json, ...] = ()
+    #: How many messages in a row were not understood outside of forms.
+    not_understood_count: int = 0
+
+    @classmethod
+    def of(cls, session: Session) -> "DialogueState":
+        """The state of a session; unreadable parts have their defaults."""
+        branch = session.context.get(DIALOGUE)
+        if not isinstance(branch, Mapping):
+            return cls()
+        asked, options = branch.get("asked_field"), branch.get("listed_options")
+        return cls(
+            asked if isinstance(asked, str) else None,
+            _read_count(branch.get("misses")),
+            tuple(options) if isinstance(options, (list, tuple)) else (),
+            _read_count(branch.get("not_understood_count")),
+        )
+
+    def store(self, session: Session) -> Session:
+        """The session with this state. The defaults need no branch."""
+        default = DialogueState()
+        branch = {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+            if value != getattr(default, name)
+        }
+        if branch == session.context.get(DIALOGUE, {}):
+            return session
+        return session.with_context({DIALOGUE: branch}) if branch else session.without_context(DIALOGUE)
+
+
+def _read_count(value: Json) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
