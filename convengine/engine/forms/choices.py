@@ -1,4 +1,4 @@
-"""The choices of a field and all their spellings: `enum`, `const`, `x-synonyms` (R10)."""
+"""The choices of a field and all their spellings: `enum`, `const`, `x-options`, `x-synonyms` (R10, R114)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -63,6 +63,8 @@ def _list_choice_texts(field: Field) -> Iterator[tuple[str, Json]]:
             yield value, value
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             yield str(value), value
+    if "x-options" in field.declared:
+        yield from ((text, option.value) for option in field.spec.options for text in option.spellings)
     synonyms = field.declared.get("x-synonyms")
     if not isinstance(synonyms, Mapping):
         return
