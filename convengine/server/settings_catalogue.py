@@ -33,6 +33,7 @@ for _package in (
 TITLES: Mapping[str, str] = {
     "Session": "Sessions: end, resume and timeout",
     "CONVERSATION_HISTORY": "History in prompts",
+    "Form": "Forms: questions and misses",
     "ResetConversationStep": "Reset of conversations",
     "PolicyEnforcementStep": "Policies",
     "POLICY": "Blocked conversations",

@@ -1,0 +1,93 @@
+"""Which field a form asks for, and its default questions."""
+
+from typing import Any
+
+import pytest
+
+from convengine.engine.forms.asking import (
+    find_language,
+    find_open_fields,
+    is_phrase,
+    write_question,
+    write_question_for_all,
+    write_refusal,
+)
+from convengine.engine.forms.form import Form
+
+CHECK_UP = {"title": "Reason", "x-options": [{"value": "C", "label": "check-up"}, {"value": "P", "label": "pain"}]}
+
+
+def make_form(properties: dict[str, Any], *required: str) -> Form:
+    return Form({"type": "object", "properties": properties, "required": list(required)})
+
+
+def list_open(form: Form, **context: Any) -> list[str]:
+    return [field.path for field in find_open_fields(form, context)]
+
+
+def test_required_fields_come_in_the_order_of_x_order_else_of_the_properties() -> None:
+    form = make_form({"b": {"x-order": 2}, "a": {"x-order": 1}, "c": {"x-order": 3}}, "a", "b", "c")
+
+    assert list_open(form) == ["a", "b", "c"]
+    assert list_open(make_form({"y": {}, "x": {}}, "x", "y")) == ["y", "x"]
+    assert list_open(form, a="1", b="2", c="3") == []
+
+
+def test_an_optional_field_is_asked_for_once_if_it_has_a_question() -> None:
+    form = make_form({"a": {"x-ask": "A?"}, "b": {}, "c": {}}, "c")
+
+    assert list_open(form) == ["a", "c"]
+    assert list_open(form, a=None) == ["c"]
+    assert not form.status({"c": "1"}).complete
+    assert form.status({"c": "1", "a": None}).complete
+
+
+def test_a_missing_object_is_asked_for_by_its_required_fields() -> None:
+    address = {"type": "object", "properties": {"street": {}, "floor": {}}, "required": ["street"]}
+
+    assert list_open(make_form({"address": address}, "address")) == ["address.street"]
+
+
+@pytest.mark.parametrize(
+    ("declared", "language", "question"),
+    [
+        ({"title": "Name"}, "en", "What is your name?"),
+        ({"title": "IBAN"}, "en", "What is your IBAN?"),
+        (CHECK_UP, "en", "Which reason: check-up or pain?"),
+        ({"type": "boolean", "title": "first visit"}, "en", "First visit: yes or no?"),
+        ({"title": "Name"}, "de", "Bitte nennen Sie mir: Name."),
+        (CHECK_UP, "de", "Reason: check-up oder pain?"),
+    ],
+)
+def test_the_default_question_follows_title_type_and_choices(declared: Any, language: str, question: str) -> None:
+    (field,) = make_form({"x": declared}).fields
+
+    assert write_question(field, language) == question
+
+
+def test_a_question_for_all_names_all_fields() -> None:
+    form = make_form({"name": {}, "birthDate": {}})
+
+    assert write_question_for_all(form.fields, "en") == "Please tell me your name and birth date."
+
+
+@pytest.mark.parametrize(
+    ("reason", "data", "text"),
+    [
+        ("OUT_OF_BOUNDS", {"min": 1, "max": 5}, "“9” is not possible (from 1 to 5)."),
+        ("OUT_OF_BOUNDS", {"max": 5}, "“9” is not possible (up to 5)."),
+        ("NEVER_HEARD_OF", {}, "Sorry, “9” does not fit here."),
+    ],
+)
+def test_a_refusal_says_what_is_wrong(reason: str, data: dict[str, Any], text: str) -> None:
+    assert write_refusal("9", reason, data, "en") == text
+
+
+def test_a_language_without_a_folder_is_english() -> None:
+    assert [find_language(locale) for locale in ("de-DE", "de_AT", "", "fr-FR")] == ["de", "de", "en", "en"]
+
+
+def test_phrases_are_whole_texts_of_any_language() -> None:
+    assert is_phrase("Skip.", "skip")
+    assert is_phrase("weiß nicht!", "skip")
+    assert not is_phrase("skip the line", "skip")

@@ -1,0 +1,115 @@
+"""What a form asks for in an answer, and when it is given up (R109, R110)."""
+
+from typing import Any
+
+from convengine.engine.steps.responses.step import ResponseResolutionStep
+from convengine.engine.turn.payload import TextPayload
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.session import FieldsRead, RefusedValue, Session
+from convengine.engine.turn.turn import Turn
+from tests.builders import (
+    make_config,
+    make_intent,
+    make_response,
+    make_schema,
+    make_session,
+    make_snapshot,
+    make_turn,
+    payload,
+)
+
+FORM = make_schema(
+    "LOAN",
+    {
+        "name": {"type": "string", "title": "Name", "x-ask": "Who are you?", "x-done": "Hi {{ name }}."},
+        "amount": {"type": "number", "title": "Amount", "x-invalid": "{{ value }}? At most {{ max }}.", "maximum": 9},
+    },
+    state_code="GATE",
+    schema_id=7,
+)
+ASKS = make_response("{{ question }}", intent_code="LOAN", state_code="GATE")
+
+
+def run(*rows: Row, form: Any = FORM, **fields: Any) -> tuple[Session, Turn]:
+    turn = make_turn(make_snapshot(make_intent("LOAN"), form, *rows), text="text")
+    values = {"user_text": "text", "intent": "LOAN", "state": "GATE", "resolved_schema": form, **fields}
+    return ResponseResolutionStep().execute(make_session(**values), turn).session, turn
+
+
+def get_answer(*rows: Row, **fields: Any) -> Any:
+    return run(*rows, **fields)[0].payload
+
+
+def test_the_first_open_field_is_asked_for_and_remembered() -> None:
+    session, _ = run(ASKS)
+
+    assert session.payload == TextPayload("Who are you?")
+    assert session.context["dialogue"]["asked_field"] == "name"
+
+
+def test_the_question_is_the_answer_of_a_collecting_state_without_one() -> None:
+    assert get_answer() == TextPayload("Who are you?")
+
+
+def test_what_was_read_is_acknowledged() -> None:
+    read = FieldsRead(read=("name",), asked="name")
+
+    assert get_answer(ASKS, context={"name": "Al"}, fields_read=read) == TextPayload("Hi Al. What is your amount?")
+
+
+def test_a_refused_value_is_named_with_its_bounds() -> None:
+    read = FieldsRead(refused=(RefusedValue("amount", "12", "OUT_OF_BOUNDS"),), asked="amount")
+    context = {"name": "Al", "dialogue": {"asked_field": "amount", "misses": 1}}
+
+    assert get_answer(ASKS, context=context, fields_read=read) == TextPayload("12? At most 9.")
+
+
+def test_after_a_miss_it_asks_again_in_other_words() -> None:
+    context = {"dialogue": {"asked_field": "name", "misses": 1}}
+
+    assert get_answer(ASKS, context=context) == TextPayload("Sorry, I did not understand that. Who are you?")
+
+
+def test_a_pending_slot_wins() -> None:
+    assert get_answer(ASKS, context={"pending_slot": "amount"}) == TextPayload("What is your amount?")
+
+
+def test_all_missing_fields_can_be_asked_for_at_once() -> None:
+    session, _ = run(ASKS, make_config("Form/ASK", "ALL"))
+
+    assert session.payload == TextPayload("Please tell me your name and amount.")
+    assert session.context["dialogue"]["asked_field"] == "name"
+
+
+def test_a_complete_form_asks_nothing_and_forgets() -> None:
+    context = {"name": "Al", "amount": 1, "dialogue": {"asked_field": "amount"}}
+    read = FieldsRead(read=("amount",), asked="amount")
+    session, _ = run(make_response("done"), context=context, schema_complete=True, fields_read=read)
+
+    assert session.payload == TextPayload("done")
+    assert "dialogue" not in session.context
+
+
+def test_a_name_of_the_question_never_hides_a_field() -> None:
+    row = make_response("{{ question }}/{{ asked_field }}", intent_code="LOAN", state_code="GATE")
+
+    assert get_answer(row, context={"question": "own"}) == TextPayload("own/name")
+
+
+def test_the_form_is_given_up_after_too_many_misses() -> None:
+    context = {"dialogue": {"asked_field": "name", "misses": 3}}
+    session, turn = run(ASKS, make_response("a colleague", state_code="HAND_OVER"), context=context, intent_locked=True)
+
+    assert session.payload == TextPayload("a colleague")
+    assert (session.intent, session.state, session.intent_locked) == ("LOAN", "UNKNOWN", False)
+    assert payload(turn, "FORM_GIVEN_UP") == {"field": "name", "misses": 3, "schemaId": 7}
+    assert "dialogue" not in session.context
+
+
+def test_without_an_answer_for_it_there_is_a_text() -> None:
+    context = {"dialogue": {"asked_field": "name", "misses": 3}}
+
+    assert get_answer(ASKS, context=context) == TextPayload(
+        "Sorry, I cannot help you with this. Please contact our staff."
+    )
+    assert get_answer(ASKS, make_config("Form/HAND_OVER_TEXT", "Call us."), context=context) == TextPayload("Call us.")

@@ -1,0 +1,83 @@
+"""Messages that nobody understood (R111)."""
+
+from typing import Any
+
+import pytest
+
+from convengine.engine.steps.responses.step import ResponseResolutionStep
+from convengine.engine.turn.payload import TextPayload
+from convengine.engine.turn.rows import Row
+from convengine.engine.turn.session import FieldsRead, Session, Transition
+from convengine.engine.turn.turn import Turn
+from tests.builders import make_intent, make_response, make_session, make_snapshot, make_turn, payload, stages
+
+ROWS = (
+    make_response("hello"),
+    make_response("pardon?", state_code="NOT_UNDERSTOOD"),
+    make_response("a colleague", state_code="HAND_OVER"),
+)
+
+
+def run(*rows: Row, text: str = "purple elephants", **fields: Any) -> tuple[Session, Turn]:
+    turn = make_turn(make_snapshot(make_intent("LOAN"), *rows), text=text)
+    session = make_session(user_text=text, intent="LOAN", state="IDLE", **fields)
+    return ResponseResolutionStep().execute(session, turn).session, turn
+
+
+def test_it_has_an_answer_of_its_own_and_changes_neither_intent_nor_state() -> None:
+    session, turn = run(*ROWS)
+
+    assert (session.payload, session.intent, session.state) == (TextPayload("pardon?"), "LOAN", "IDLE")
+    assert payload(turn, "NOT_UNDERSTOOD") == {"count": 1, "asked_field": None}
+    assert session.input_params["not_understood_count"] == 1
+
+
+def test_the_intent_s_own_answer_comes_first() -> None:
+    session, _ = run(*ROWS, make_response("which loan?", intent_code="LOAN", state_code="NOT_UNDERSTOOD"))
+
+    assert session.payload == TextPayload("which loan?")
+
+
+def test_without_such_an_answer_everything_stays_as_it_was() -> None:
+    session, turn = run(ROWS[0], context={"dialogue": {"not_understood_count": 7}})
+
+    assert session.payload == TextPayload("hello")
+    assert "HAND_OVER_OFFERED" not in stages(turn)
+
+
+def test_after_too_many_in_a_row_a_hand_over_is_offered_once() -> None:
+    session, turn = run(*ROWS, context={"dialogue": {"not_understood_count": 2}})
+
+    assert session.payload == TextPayload("a colleague")
+    assert payload(turn, "HAND_OVER_OFFERED") == {"count": 3}
+    assert "dialogue" not in session.context
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"text": "hello", "input_params": {"dialogue_act": "GREETING"}},
+        {"text": "thanks!"},
+        {"text": " "},
+        {"intent_source": "CLASSIFIER"},
+        {"fields_read": FieldsRead(read=("amount",))},
+        {"transitions": (Transition("LOAN", "A", "LOAN", "IDLE", "RULE"),)},
+        {"input_params": {"tool_status": "SUCCESS"}},
+        {"input_params": {"routing_decision": "APPLY_CORRECTION"}},
+        {"interaction_decision": "REJECT_PENDING_ACTION"},
+        {"reset_reason": "USER_TEXT_COMMAND"},
+    ],
+    ids=str,
+)
+def test_a_message_that_something_took_up_is_understood(fields: dict[str, Any]) -> None:
+    session, turn = run(*ROWS, context={"dialogue": {"not_understood_count": 1}}, **fields)
+
+    assert session.payload == TextPayload("hello")
+    assert "NOT_UNDERSTOOD" not in stages(turn)
+    assert "dialogue" not in session.context
+
+
+def test_an_answer_of_a_model_understands_everything() -> None:
+    _, turn = run(make_response("hello", response_type="DERIVED"), *ROWS[1:])
+
+    assert "NOT_UNDERSTOOD" not in stages(turn)
