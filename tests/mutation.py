@@ -210,7 +210,7 @@ def _first_failure(mutation: Mutation, paths: list[str], tree: Path, wanted: str
         # 5: no test was left to run.
         if done.returncode in (0, 5):
             return ""
-        failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
+        failed = re.search(r"^(?:FAILED|ERROR) (tests/.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
         if not failed:
             return f"pytest ended with {done.returncode}"
         if not _run(tree, (*PYTEST, failed[1])).returncode:
