@@ -27,14 +27,14 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='CeAccessLog',
             fields=[
-                ('access_id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('reader', models.TextField(help_text='Name of the user, as it was then.')),
-                ('kind', models.TextField(help_text='What was opened.')),
-                ('conversation_id', models.UUIDField(help_text='Null for a search.', null=True)),
-                ('turn_no', models.IntegerField(help_text='Null where it was more than one turn.', null=True)),
-                ('search', models.TextField(blank=True, default='', help_text='What was searched for.')),
-                ('address', models.TextField(blank=True, default='', help_text='Network address that the request came from.')),
+                ('access_id', models.BigAutoField(primary_key=True, serialize=False, verbose_name='id')),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='time')),
+                ('reader', models.TextField(help_text='The name of the user at that time.', verbose_name='user')),
+                ('kind', models.TextField(help_text='What the user opened.', verbose_name='action')),
+                ('conversation_id', models.UUIDField(help_text='Empty for a search.', null=True, verbose_name='conversation')),
+                ('turn_no', models.IntegerField(help_text='Empty for more than one turn.', null=True, verbose_name='turn')),
+                ('search', models.TextField(blank=True, default='', help_text='The searched text.')),
+                ('address', models.TextField(blank=True, default='', help_text='Network address of the request.')),
                 ('path', models.TextField(blank=True, default='', help_text='Page or endpoint, without its parameters.')),
             ],
             options={

@@ -45,10 +45,10 @@ class Migration(migrations.Migration):
             name='CeSavedSearch',
             fields=[
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('name', models.CharField(help_text='What its owner calls it.', max_length=80)),
-                ('shared', models.BooleanField(default=False, help_text='Whether everybody who may find turns sees it.')),
+                ('name', models.CharField(help_text='The name of the search.', max_length=80)),
+                ('shared', models.BooleanField(default=False, help_text='Visible to all users who may search turns.')),
                 ('query', models.TextField(help_text="The filters of the search, as in the address of the page.")),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, help_text='When it was kept.')),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, help_text='When it was saved.', verbose_name='created')),
             ],
             options={
                 'verbose_name': 'saved search',
@@ -78,7 +78,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='cesavedsearch',
             name='owner',
-            field=models.ForeignKey(db_index=False, help_text='Who keeps it.', on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
+            field=models.ForeignKey(db_index=False, help_text='The user who saved it.', on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddConstraint(
             model_name='cesavedsearch',

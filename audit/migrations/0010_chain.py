@@ -19,10 +19,10 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='CeChainBase',
             fields=[
-                ('conversation_id', models.UUIDField(primary_key=True, serialize=False)),
-                ('turn_no', models.IntegerField(help_text='The last turn that was removed.')),
+                ('conversation_id', models.UUIDField(primary_key=True, serialize=False, verbose_name='conversation')),
+                ('turn_no', models.IntegerField(help_text='The last removed turn.', verbose_name='turn')),
                 ('hash', models.BinaryField(help_text='The hash of its seal.')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='created')),
             ],
             options={
                 'verbose_name': 'beginning of a chain',
@@ -34,9 +34,9 @@ class Migration(migrations.Migration):
             name='CeChainCut',
             fields=[
                 ('cut_id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('kind', models.TextField(help_text='What was taken out.')),
-                ('before', models.DateTimeField(help_text='What is older was taken out.')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('kind', models.TextField(help_text='The kind of removed data.')),
+                ('before', models.DateTimeField(help_text='Older data was removed.')),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='created')),
             ],
             options={
                 'verbose_name': 'cut of the record',
@@ -48,12 +48,12 @@ class Migration(migrations.Migration):
             name='CeChainLink',
             fields=[
                 ('link_id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('conversation_id', models.UUIDField()),
+                ('conversation_id', models.UUIDField(verbose_name='conversation')),
                 ('number', models.IntegerField(help_text='1, 2, 3 … within the conversation.')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('turn_id', models.UUIDField(help_text='The turn that something was added to; null outside of turns.', null=True)),
-                ('turn_no', models.IntegerField(help_text='Its number.', null=True)),
-                ('first_seq', models.IntegerField(help_text='The first event that is sealed; the seal says which is the last.')),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='created')),
+                ('turn_id', models.UUIDField(help_text='The turn to which something was added. Empty outside of turns.', null=True)),
+                ('turn_no', models.IntegerField(help_text='The number of this turn.', null=True, verbose_name='turn')),
+                ('first_seq', models.IntegerField(help_text='The first sealed event. The seal contains the last one.', verbose_name='first event')),
                 ('chain', models.BinaryField(help_text='The seal.')),
             ],
             options={
@@ -66,14 +66,14 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='CeErasure',
             fields=[
-                ('erasure_id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('conversation_id', models.UUIDField()),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('by', models.TextField(help_text='Who had it erased.')),
+                ('erasure_id', models.BigAutoField(primary_key=True, serialize=False, verbose_name='id')),
+                ('conversation_id', models.UUIDField(verbose_name='conversation')),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='time')),
+                ('by', models.TextField(help_text='Who erased it.')),
                 ('reason', models.TextField(help_text='Why.')),
-                ('last_turn_no', models.IntegerField(help_text='Turns up to this were erased.')),
-                ('last_link', models.IntegerField(help_text='Additions up to this were erased.')),
-                ('counts', models.JSONField(default=dict, help_text='How much was taken out, by table.')),
+                ('last_turn_no', models.IntegerField(help_text='Turns up to this one were erased.', verbose_name='last turn')),
+                ('last_link', models.IntegerField(help_text='Additions up to this one were erased.', verbose_name='last addition')),
+                ('counts', models.JSONField(default=dict, help_text='Number of erased rows by table.', verbose_name='erased rows')),
                 ('proof', models.TextField(help_text='That this was written by the product.')),
             ],
             options={

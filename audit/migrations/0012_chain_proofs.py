@@ -13,26 +13,26 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='cechainbase',
             name='proof',
-            field=models.TextField(default='', help_text='That this was written by the product.'),
+            field=models.TextField(default='', help_text='Proof that the product wrote this row.'),
         ),
         migrations.AddField(
             model_name='cechaincut',
             name='looked_to',
-            field=models.BigIntegerField(default=0, help_text='The last event that was looked at, where that counts.'),
+            field=models.BigIntegerField(default=0, help_text='The last event that was checked, if that matters.', verbose_name='last checked event'),
         ),
         migrations.AddField(
             model_name='cechaincut',
             name='proof',
-            field=models.TextField(default='', help_text='That this was written by the product.'),
+            field=models.TextField(default='', help_text='Proof that the product wrote this row.'),
         ),
         migrations.AlterField(
             model_name='ceerasure',
             name='proof',
-            field=models.TextField(default='', help_text='That this was written by the product.'),
+            field=models.TextField(default='', help_text='Proof that the product wrote this row.'),
         ),
         migrations.AlterField(
             model_name='ceerasure',
             name='reason',
-            field=models.TextField(help_text='Why it was erased.'),
+            field=models.TextField(help_text='The reason for the erasure.'),
         ),
     ]

@@ -27,14 +27,14 @@ class CeAccessLog(AppendOnly):
         EXPORT = "EXPORT", "Export"
         PRINT = "PRINT", "Printable page"
 
-    access_id = models.BigAutoField(primary_key=True)
-    created_at = models.DateTimeField(default=timezone.now)
-    reader = models.TextField(help_text="Name of the user, as it was then.")
-    kind = models.TextField(help_text="What was opened.")
-    conversation_id = models.UUIDField(null=True, help_text="Null for a search.")
-    turn_no = models.IntegerField(null=True, help_text="Null where it was more than one turn.")
-    search = models.TextField(default="", blank=True, help_text="What was searched for.")
-    address = models.TextField(default="", blank=True, help_text="Network address that the request came from.")
+    access_id = models.BigAutoField("id", primary_key=True)
+    created_at = models.DateTimeField("time", default=timezone.now)
+    reader = models.TextField("user", help_text="The name of the user at that time.")
+    kind = models.TextField("action", help_text="What the user opened.")
+    conversation_id = models.UUIDField("conversation", null=True, help_text="Empty for a search.")
+    turn_no = models.IntegerField("turn", null=True, help_text="Empty for more than one turn.")
+    search = models.TextField(default="", blank=True, help_text="The searched text.")
+    address = models.TextField(default="", blank=True, help_text="Network address of the request.")
     path = models.TextField(default="", blank=True, help_text="Page or endpoint, without its parameters.")
 
     class Meta:

@@ -16,12 +16,12 @@ class CeChainLink(AppendOnly):
     """
 
     link_id = models.BigAutoField(primary_key=True)
-    conversation_id = models.UUIDField()
+    conversation_id = models.UUIDField("conversation")
     number = models.IntegerField(help_text="1, 2, 3 … within the conversation.")
-    created_at = models.DateTimeField(default=timezone.now)
-    turn_id = models.UUIDField(null=True, help_text="The turn that something was added to; null outside of turns.")
-    turn_no = models.IntegerField(null=True, help_text="Its number.")
-    first_seq = models.IntegerField(help_text="The first event that is sealed; the seal says which is the last.")
+    created_at = models.DateTimeField("created", default=timezone.now)
+    turn_id = models.UUIDField(null=True, help_text="The turn to which something was added. Empty outside of turns.")
+    turn_no = models.IntegerField("turn", null=True, help_text="The number of this turn.")
+    first_seq = models.IntegerField("first event", help_text="The first sealed event. The seal contains the last one.")
     chain = models.BinaryField(help_text="The seal.")
 
     class Meta:
@@ -53,10 +53,12 @@ class CeChainCut(SignedModel, AppendOnly):
         CALLS = "CALLS", "Model calls"
 
     cut_id = models.BigAutoField(primary_key=True)
-    kind = models.TextField(help_text="What was taken out.")
-    before = models.DateTimeField(help_text="What is older was taken out.")
-    looked_to = models.BigIntegerField(default=0, help_text="The last event that was looked at, where that counts.")
-    created_at = models.DateTimeField(default=timezone.now)
+    kind = models.TextField(help_text="The kind of removed data.")
+    before = models.DateTimeField(help_text="Older data was removed.")
+    looked_to = models.BigIntegerField(
+        "last checked event", default=0, help_text="The last event that was checked, if that matters."
+    )
+    created_at = models.DateTimeField("created", default=timezone.now)
 
     class Meta:
         db_table = "ce_chain_cut"
@@ -75,10 +77,10 @@ class CeChainBase(SignedModel):
     includes.
     """
 
-    conversation_id = models.UUIDField(primary_key=True)
-    turn_no = models.IntegerField(help_text="The last turn that was removed.")
+    conversation_id = models.UUIDField("conversation", primary_key=True)
+    turn_no = models.IntegerField("turn", help_text="The last removed turn.")
     hash = models.BinaryField(help_text="The hash of its seal.")
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField("created", default=timezone.now)
 
     class Meta:
         db_table = "ce_chain_base"

@@ -10,14 +10,14 @@ from audit.models.sealed import AppendOnly
 class CeErasure(SignedModel, AppendOnly):
     """One conversation whose contents were erased."""
 
-    erasure_id = models.BigAutoField(primary_key=True)
-    conversation_id = models.UUIDField()
-    created_at = models.DateTimeField(default=timezone.now)
-    by = models.TextField(help_text="Who had it erased.")
-    reason = models.TextField(help_text="Why it was erased.")
-    last_turn_no = models.IntegerField(help_text="Turns up to this were erased.")
-    last_link = models.IntegerField(help_text="Additions up to this were erased.")
-    counts = models.JSONField(default=dict, help_text="How much was taken out, by table.")
+    erasure_id = models.BigAutoField("id", primary_key=True)
+    conversation_id = models.UUIDField("conversation")
+    created_at = models.DateTimeField("time", default=timezone.now)
+    by = models.TextField(help_text="Who erased it.")
+    reason = models.TextField(help_text="The reason for the erasure.")
+    last_turn_no = models.IntegerField("last turn", help_text="Turns up to this one were erased.")
+    last_link = models.IntegerField("last addition", help_text="Additions up to this one were erased.")
+    counts = models.JSONField("erased rows", default=dict, help_text="Number of erased rows by table.")
 
     class Meta:
         db_table = "ce_erasure"

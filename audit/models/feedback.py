@@ -16,28 +16,34 @@ class CeMcpUserFeedback(models.Model):
         THUMBS_UP = "THUMBS_UP", "Thumbs up"
         THUMBS_DOWN = "THUMBS_DOWN", "Thumbs down"
 
-    feedback_id = models.BigAutoField(primary_key=True)
+    feedback_id = models.BigAutoField("id", primary_key=True)
     conversation = models.ForeignKey(CeConversation, models.CASCADE, related_name="feedback", db_index=False)
-    feedback_type = models.TextField(choices=Type.choices, help_text="Thumbs up or down.")
-    message_id = models.CharField(max_length=128, null=True, help_text="The client's id of the answer, or the turn's.")
-    turn_id = models.UUIDField(help_text="The turn that is rated.")
-    turn_no = models.IntegerField(help_text="Its number in the conversation.")
-    author = models.TextField(help_text="`participant` for what came by the API, else the name of the user.")
-    intent_code = models.TextField(null=True, help_text="Where the turn led.")
-    state_code = models.TextField(null=True, help_text="Where the turn led.")
-    user_query = models.TextField(null=True, help_text="What the user had said.")
-    assistant_response = models.TextField(null=True, help_text="The answer, as it was shown or as it is stored.")
-    mcp_tool_code = models.TextField(null=True, help_text="The tool that the newest observation of the planner is of.")
-    comment = models.TextField(default="", blank=True, help_text="What was said about the answer.")
-    correction = models.TextField(default="", blank=True, help_text="What should have been answered.")
-    table_name = models.TextField(default="", blank=True, help_text="The table of the row that answered.")
-    row_pk = models.TextField(default="", blank=True, help_text="The row that answered.")
-    config_version = models.BigIntegerField(null=True, help_text="The release that the turn ran on.")
-    captured_query_knowledge_count = models.IntegerField(default=0, help_text="Always 0: of a module that comes later.")
-    applied_query_knowledge_json = models.JSONField(null=True, help_text="Empty: of a module that comes later.")
-    metadata_json = models.JSONField(null=True, help_text="What the caller sent along.")
-    created_at = models.DateTimeField(default=timezone.now)
-    replaced_at = models.DateTimeField(null=True, help_text="When the same person gave another one on this turn.")
+    feedback_type = models.TextField("rating", choices=Type.choices, help_text="Thumbs up or down.")
+    message_id = models.CharField(
+        max_length=128, null=True, help_text="The id of the answer at the client, or of the turn."
+    )
+    turn_id = models.UUIDField(help_text="The rated turn.")
+    turn_no = models.IntegerField("turn", help_text="The number of the turn in the conversation.")
+    author = models.TextField(help_text="participant for feedback from the API, else the name of the user.")
+    intent_code = models.TextField("intent", null=True, help_text="The intent at the end of the turn.")
+    state_code = models.TextField("state", null=True, help_text="The state at the end of the turn.")
+    user_query = models.TextField("message", null=True, help_text="The message of the user.")
+    assistant_response = models.TextField("answer", null=True, help_text="The answer as it was shown or stored.")
+    mcp_tool_code = models.TextField("tool", null=True, help_text="The tool of the newest result of the planner.")
+    comment = models.TextField(default="", blank=True, help_text="The comment on the answer.")
+    correction = models.TextField(default="", blank=True, help_text="The answer that was expected.")
+    table_name = models.TextField("table", default="", blank=True, help_text="The table of the row that answered.")
+    row_pk = models.TextField("row", default="", blank=True, help_text="The row that answered.")
+    config_version = models.BigIntegerField("release", null=True, help_text="The release of the turn.")
+    captured_query_knowledge_count = models.IntegerField(
+        "captured knowledge", default=0, help_text="Always 0. Reserved for a later module."
+    )
+    applied_query_knowledge_json = models.JSONField(
+        "applied knowledge", null=True, help_text="Empty. Reserved for a later module."
+    )
+    metadata_json = models.JSONField("metadata", null=True, help_text="Additional data of the caller.")
+    created_at = models.DateTimeField("time", default=timezone.now)
+    replaced_at = models.DateTimeField("replaced", null=True, help_text="When the same person rated this turn again.")
 
     class Meta:
         db_table = "ce_mcp_user_feedback"

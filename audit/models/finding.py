@@ -36,13 +36,17 @@ class CeSavedSearch(models.Model):
     """A saved search."""
 
     id = models.BigAutoField(primary_key=True)
-    name = models.CharField(max_length=80, help_text="What its owner calls it.")
+    name = models.CharField(max_length=80, help_text="The name of the search.")
     owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False, help_text="Who keeps it."
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+        help_text="The user who saved it.",
     )
-    shared = models.BooleanField(default=False, help_text="Whether everybody who may find turns sees it.")
+    shared = models.BooleanField(default=False, help_text="Visible to all users who may search turns.")
     query = models.TextField(help_text="The filters of the search, as in the address of the page.")
-    created_at = models.DateTimeField(default=timezone.now, help_text="When it was kept.")
+    created_at = models.DateTimeField("created", default=timezone.now, help_text="When it was saved.")
 
     class Meta:
         db_table = "ce_saved_search"

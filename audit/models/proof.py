@@ -8,7 +8,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 class SignedModel(models.Model):
     """A row that explains missing data. It is valid only with its proof."""
 
-    proof = models.TextField(default="", help_text="That this was written by the product.")
+    proof = models.TextField(default="", help_text="Proof that the product wrote this row.")
 
     class Meta:
         abstract = True

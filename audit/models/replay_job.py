@@ -26,21 +26,25 @@ class CeReplayJob(models.Model):
         FAILED = "FAILED", "Failed"
         LOST = "LOST", "Process lost"
 
-    replay_id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    replay_id = models.UUIDField("id", primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(
-        CeConversation, models.CASCADE, related_name="+", help_text="The conversation whose turns run again."
+        CeConversation, models.CASCADE, related_name="+", help_text="The conversation to replay."
     )
-    workspace_id = models.TextField(help_text="Only keys of this workspace read it.")
-    owner = models.TextField(help_text="Who asked: `key:` and the id of an API key, or `user:` and the name of a user.")
-    mode = models.TextField(choices=Mode.choices, help_text="On which release it runs.")
-    asked = models.JSONField(help_text="Turns, release and expectations, as they were asked for.")
-    status = models.TextField(choices=Status.choices, default=Status.PENDING, help_text="How far it is.")
-    result = models.JSONField(null=True, help_text="Turns, failures and differences; null until it is done.")
+    workspace_id = models.TextField("workspace", help_text="Only API keys of this workspace may read it.")
+    owner = models.TextField(
+        help_text="Who started it: key: and the id of an API key, or user: and the name of a user."
+    )
+    mode = models.TextField(choices=Mode.choices, help_text="The release of the replay.")
+    asked = models.JSONField("request", help_text="The requested turns, release and expectations.")
+    status = models.TextField(choices=Status.choices, default=Status.PENDING, help_text="The progress.")
+    result = models.JSONField(null=True, help_text="Turns, failures and differences. Empty until it is finished.")
     error = models.TextField(default="", blank=True, help_text="Why there is no result.")
-    created_at = models.DateTimeField(help_text="When it was asked for.")
-    started_at = models.DateTimeField(null=True, help_text="When it began to run.")
-    finished_at = models.DateTimeField(null=True, help_text="When it ended.")
-    lease_expires_at = models.DateTimeField(help_text="If the process does not respond by then, the job is lost.")
+    created_at = models.DateTimeField("created", help_text="When it was requested.")
+    started_at = models.DateTimeField("started", null=True, help_text="When it started.")
+    finished_at = models.DateTimeField("finished", null=True, help_text="When it finished.")
+    lease_expires_at = models.DateTimeField(
+        "lease expires", help_text="If the process does not respond by then, the job is lost."
+    )
 
     class Meta:
         db_table = "ce_replay_job"

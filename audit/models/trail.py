@@ -16,16 +16,16 @@ IN_INDEX = f"NOT (stage IN ({', '.join(repr(name) for name in _COMMON)}))"
 class CeAudit(AppendOnly):
     """One event of a turn. On PostgreSQL partitioned by range of `audit_id` (R84)."""
 
-    audit_id = models.BigAutoField(primary_key=True)
+    audit_id = models.BigAutoField("id", primary_key=True)
     # No foreign key, because each turn would pay for a check per event.
-    conversation_id = models.UUIDField()
+    conversation_id = models.UUIDField("conversation")
     stage = models.TextField()
-    payload_json = models.JSONField()
-    created_at = models.DateTimeField(default=timezone.now)
+    payload_json = models.JSONField("payload")
+    created_at = models.DateTimeField("time", default=timezone.now)
     turn_id = models.UUIDField(null=True)
-    turn_no = models.IntegerField(null=True)
-    seq = models.IntegerField()
-    config_version = models.BigIntegerField(null=True)
+    turn_no = models.IntegerField("turn", null=True)
+    seq = models.IntegerField("number")
+    config_version = models.BigIntegerField("release", null=True)
 
     class Meta:
         db_table = "ce_audit"
@@ -47,10 +47,10 @@ class CeTurnRow(AppendOnly):
 
     id = models.BigAutoField(primary_key=True)
     turn_id = models.UUIDField()
-    created_at = models.DateTimeField(default=timezone.now)
-    table_name = models.TextField()
-    row_pk = models.TextField()
-    role = models.TextField(help_text="What it decided: POLICY, CLASSIFIER, RULE, RESPONSE …")
+    created_at = models.DateTimeField("time", default=timezone.now)
+    table_name = models.TextField("table")
+    row_pk = models.TextField("row")
+    role = models.TextField("decision", help_text="The decision: POLICY, CLASSIFIER, RULE, RESPONSE and others.")
 
     class Meta:
         db_table = "ce_turn_row"
@@ -67,29 +67,29 @@ class CeTurnRow(AppendOnly):
 class CeLlmCallLog(AppendOnly):
     """One call to a model, including failed ones (tables 6.4)."""
 
-    llm_call_id = models.BigAutoField(primary_key=True)
-    conversation_id = models.UUIDField()
-    intent_code = models.TextField(default="UNKNOWN")
-    state_code = models.TextField(default="UNKNOWN")
+    llm_call_id = models.BigAutoField("id", primary_key=True)
+    conversation_id = models.UUIDField("conversation")
+    intent_code = models.TextField("intent", default="UNKNOWN")
+    state_code = models.TextField("state", default="UNKNOWN")
     provider = models.TextField(default="UNKNOWN")
     model = models.TextField(default="UNKNOWN")
     temperature = models.DecimalField(max_digits=3, decimal_places=2, null=True)
-    prompt_text = models.TextField()
-    user_context = models.TextField(default="{}")
-    response_text = models.TextField(null=True)
+    prompt_text = models.TextField("prompt")
+    user_context = models.TextField("context", default="{}")
+    response_text = models.TextField("response", null=True)
     success = models.BooleanField(default=False)
-    error_message = models.TextField(null=True)
-    created_at = models.DateTimeField(default=timezone.now)
+    error_message = models.TextField("error", null=True)
+    created_at = models.DateTimeField("time", default=timezone.now)
     turn_id = models.UUIDField(null=True)
-    turn_no = models.IntegerField(null=True)
+    turn_no = models.IntegerField("turn", null=True)
     purpose = models.TextField(null=True)
     attempt = models.IntegerField(null=True)
-    latency_ms = models.IntegerField(null=True)
+    latency_ms = models.IntegerField("time (ms)", null=True)
     input_tokens = models.IntegerField(null=True)
     output_tokens = models.IntegerField(null=True)
     cost = models.DecimalField(max_digits=18, decimal_places=9, null=True)
-    template_id = models.BigIntegerField(null=True)
-    config_version = models.BigIntegerField(null=True)
+    template_id = models.BigIntegerField("prompt template", null=True)
+    config_version = models.BigIntegerField("release", null=True)
 
     class Meta:
         db_table = "ce_llm_call_log"

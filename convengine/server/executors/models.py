@@ -69,7 +69,7 @@ class CeNotification(models.Model):
 
     notification_id = models.BigAutoField("id", primary_key=True)
     key = models.CharField(max_length=64, unique=True)
-    conversation_id = models.TextField()
+    conversation_id = models.TextField("conversation")
     turn_no = models.IntegerField("turn")
     tool_code = models.TextField("tool")
     channel = models.TextField()
@@ -78,8 +78,8 @@ class CeNotification(models.Model):
     body = models.TextField(default="", blank=True)
     status = models.TextField(choices=Standing.choices, default=Standing.PENDING)
     error = models.TextField(default="", blank=True)
-    created_at = models.DateTimeField("created at", default=timezone.now)
-    sent_at = models.DateTimeField("sent at", null=True, blank=True)
+    created_at = models.DateTimeField("created", default=timezone.now)
+    sent_at = models.DateTimeField("sent", null=True, blank=True)
 
     class Meta:
         db_table = "ce_notification"

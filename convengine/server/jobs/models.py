@@ -9,13 +9,13 @@ class CeJobRun(models.Model):
     """One run of a job."""
 
     id = models.BigAutoField(primary_key=True)
-    job_name = models.TextField()
+    job_name = models.TextField("job")
     status = models.TextField(choices=JobStatus.choices(), default=JobStatus.RUNNING.value)
-    started_at = models.DateTimeField()
-    finished_at = models.DateTimeField(null=True)
+    started_at = models.DateTimeField("started")
+    finished_at = models.DateTimeField("finished", null=True)
     started_by = models.TextField(help_text="The schedule, or the user who started it.")
     worker = models.TextField(help_text="Host and process that ran it.")
-    counts = models.JSONField(default=dict, help_text="What it did so far.")
+    counts = models.JSONField(default=dict, help_text="Number of processed items so far.")
     error = models.TextField(default="", blank=True)
 
     class Meta:
@@ -31,9 +31,9 @@ class CeJob(models.Model):
     """When a job is due, and who runs it now. The job itself is code (`settings.CONVENGINE["JOBS"]`)."""
 
     name = models.TextField(primary_key=True)
-    due_at = models.DateTimeField()
-    lease_token = models.UUIDField(null=True)
-    lease_expires_at = models.DateTimeField(null=True)
+    due_at = models.DateTimeField("due")
+    lease_token = models.UUIDField("lease", null=True)
+    lease_expires_at = models.DateTimeField("lease expires", null=True)
     failures = models.IntegerField(default=0, help_text="Number of failures since the last success.")
     last_run = models.ForeignKey(CeJobRun, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
 

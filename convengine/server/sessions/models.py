@@ -19,42 +19,47 @@ ENDED = (Lifecycle.COMPLETE.value, Lifecycle.ABORTED.value)
 class CeConversation(models.Model):
     """A session: the state that the next turn starts from (tables 6.1)."""
 
-    conversation_id = models.UUIDField(primary_key=True, default=uuid.uuid4)
+    conversation_id = models.UUIDField("conversation", primary_key=True, default=uuid.uuid4)
     status = models.TextField(choices=ConversationStatus.choices(), default=ConversationStatus.RUNNING.value)
-    intent_code = models.TextField(default=UNKNOWN)
-    state_code = models.TextField(default=UNKNOWN)
-    context_json = models.JSONField(default=dict)
-    input_params_json = models.JSONField(default=dict)
-    last_user_text = models.TextField(null=True)
-    last_assistant_json = models.JSONField(null=True)
-    created_at = models.DateTimeField(default=timezone.now)
-    updated_at = models.DateTimeField(default=timezone.now)
-    version = models.IntegerField(default=0, help_text="Grows by one with every commit.")
-    last_turn_no = models.IntegerField(default=0, help_text="Number of the last turn that took the lease.")
-    turn_count = models.IntegerField(default=0, help_text="Turns that committed.")
-    context_epoch = models.IntegerField(default=0, help_text="Grows by one with every reset.")
-    workspace_id = models.TextField(default="default")
+    intent_code = models.TextField("intent", default=UNKNOWN)
+    state_code = models.TextField("state", default=UNKNOWN)
+    context_json = models.JSONField("context", default=dict)
+    input_params_json = models.JSONField("parameters", default=dict)
+    last_user_text = models.TextField("last message", null=True)
+    last_assistant_json = models.JSONField("last answer", null=True)
+    created_at = models.DateTimeField("created", default=timezone.now)
+    updated_at = models.DateTimeField("changed", default=timezone.now)
+    version = models.IntegerField(default=0, help_text="Increases with every commit.")
+    last_turn_no = models.IntegerField("last turn", default=0, help_text="Number of the last turn that took the lease.")
+    turn_count = models.IntegerField("turns", default=0, help_text="Turns that committed.")
+    context_epoch = models.IntegerField("resets", default=0, help_text="Number of resets.")
+    workspace_id = models.TextField("workspace", default="default")
     channel = models.TextField(default="api")
-    remote_jid = models.TextField(help_text="The participant on the channel; the id itself on the plain turn API.")
+    remote_jid = models.TextField(
+        "participant", help_text="The participant on the channel. On the plain turn API, the id of the conversation."
+    )
     lifecycle = models.TextField(choices=Lifecycle.choices(), default=Lifecycle.RUNNING.value)
-    lifecycle_detail = models.JSONField(default=dict)
-    lease_token = models.UUIDField(null=True)
-    lease_expires_at = models.DateTimeField(null=True)
-    lease_info = models.JSONField(null=True, help_text="The turn that runs: enough to record it if it dies.")
-    lease_interrupted_by = models.UUIDField(null=True)
+    lifecycle_detail = models.JSONField("lifecycle details", default=dict)
+    lease_token = models.UUIDField("lease", null=True)
+    lease_expires_at = models.DateTimeField("lease expires", null=True)
+    lease_info = models.JSONField(
+        "running turn", null=True, help_text="The running turn, so that it can be recorded if its process dies."
+    )
+    lease_interrupted_by = models.UUIDField("interrupted by", null=True)
     previous_session = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="next_sessions")
     context_summary = models.TextField(default="", blank=True)
     preferences = models.JSONField(default=dict)
-    mounted_kb_id = models.TextField(null=True)
+    mounted_kb_id = models.TextField("knowledge base", null=True)
     last_message_at = models.DateTimeField(null=True)
-    expires_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField("expires", null=True)
     compacted_version = models.IntegerField(
         db_default=-1, help_text="The version for which the ended session was compacted."
     )
     opened_by = models.TextField(
-        null=True, help_text="The prefix of the API key whose call began it; null where people tried it."
+        null=True,
+        help_text="The prefix of the API key that started the conversation. Empty if a user of the admin started it.",
     )
-    chain_head = models.BinaryField(null=True, help_text="The hash of the seal of the newest turn record.")
+    chain_head = models.BinaryField("seal", null=True, help_text="The hash of the seal of the newest turn record.")
 
     class Meta:
         db_table = "ce_conversation"
@@ -103,10 +108,10 @@ class CeThread(models.Model):
     """
 
     id = models.BigAutoField(primary_key=True)
-    workspace_id = models.TextField()
+    workspace_id = models.TextField("workspace")
     channel = models.TextField()
-    remote_jid = models.TextField()
-    created_at = models.DateTimeField(default=timezone.now)
+    remote_jid = models.TextField("participant")
+    created_at = models.DateTimeField("created", default=timezone.now)
 
     class Meta:
         db_table = "ce_thread"
@@ -123,34 +128,32 @@ class CeThread(models.Model):
 class CeConversationHistory(models.Model):
     """One turn: both the turn record and the history for prompts (tables 6.2, R17)."""
 
-    history_id = models.BigAutoField(primary_key=True)
+    history_id = models.BigAutoField("id", primary_key=True)
     conversation = models.ForeignKey(CeConversation, on_delete=models.CASCADE, related_name="turns", db_index=False)
-    user_input = models.TextField(null=True)
-    assistant_output = models.JSONField(null=True)
-    created_at = models.DateTimeField(default=timezone.now)
-    modified_at = models.DateTimeField(default=timezone.now)
+    user_input = models.TextField("message", null=True)
+    assistant_output = models.JSONField("answer", null=True)
+    created_at = models.DateTimeField("created", default=timezone.now)
+    modified_at = models.DateTimeField("changed", default=timezone.now)
     turn_id = models.UUIDField(default=uuid.uuid4, unique=True)
-    turn_no = models.IntegerField()
-    context_epoch = models.IntegerField(default=0)
+    turn_no = models.IntegerField("turn")
+    context_epoch = models.IntegerField("resets", default=0)
     status = models.TextField(choices=TurnStatus.choices(), default=TurnStatus.OK.value)
     source = models.TextField(default="TURN", help_text="TURN, or EXTERNAL for a turn handled elsewhere.")
     error_code = models.TextField(null=True)
-    error_message = models.TextField(null=True)
-    intent_code = models.TextField(default=UNKNOWN)
-    state_code = models.TextField(default=UNKNOWN)
-    config_version = models.BigIntegerField()
-    duration_ms = models.IntegerField(null=True)
-    facts = models.JSONField(null=True, help_text="The turn-lifetime input params at the end of the turn.")
-    audit_incomplete = models.BooleanField(default=False)
-    request_meta = models.JSONField(null=True)
-    trace_graph = models.JSONField(null=True)
-    recording = models.BinaryField(
-        null=True, help_text="Everything the turn read and was answered; never read by a turn."
-    )
-    replayable = models.BooleanField(default=True)
-    replay_note = models.TextField(null=True)
+    error_message = models.TextField("error", null=True)
+    intent_code = models.TextField("intent", default=UNKNOWN)
+    state_code = models.TextField("state", default=UNKNOWN)
+    config_version = models.BigIntegerField("release")
+    duration_ms = models.IntegerField("duration (ms)", null=True)
+    facts = models.JSONField("parameters", null=True, help_text="Parameters of the turn at its end.")
+    audit_incomplete = models.BooleanField("record incomplete", default=False)
+    request_meta = models.JSONField("request", null=True)
+    trace_graph = models.JSONField("trace", null=True)
+    recording = models.BinaryField(null=True, help_text="Everything that the turn read and received. No turn reads it.")
+    replayable = models.BooleanField("can be replayed", default=True)
+    replay_note = models.TextField("why it cannot be replayed", null=True)
     chain = models.BinaryField(
-        null=True, help_text="The seal over the turn: the hash before it, a salt, digests of what the turn left."
+        "seal", null=True, help_text="The seal of the turn: the previous hash, a salt, and digests of the stored data."
     )
 
     class Meta:
@@ -191,19 +194,19 @@ class CeMemory(models.Model):
         SESSION_SUMMARY = "SESSION_SUMMARY", "Rolling summary of a session"
         COMPACTED = "COMPACTED", "Written when a session ended"
 
-    memory_id = models.BigAutoField(primary_key=True)
+    memory_id = models.BigAutoField("id", primary_key=True)
     conversation = models.ForeignKey(CeConversation, on_delete=models.CASCADE, related_name="memories", db_index=False)
-    memory_type = models.TextField(choices=MemoryType.choices, default=MemoryType.SESSION_SUMMARY)
-    workspace_id = models.TextField()
+    memory_type = models.TextField("type", choices=MemoryType.choices, default=MemoryType.SESSION_SUMMARY)
+    workspace_id = models.TextField("workspace")
     channel = models.TextField()
-    remote_jid = models.TextField()
-    summary_text = models.TextField()
+    remote_jid = models.TextField("participant")
+    summary_text = models.TextField("summary")
     source = models.TextField(choices=[("TEMPLATE", "Built"), ("LLM", "Written by a model")], default="TEMPLATE")
-    detail_json = models.JSONField(default=dict)
+    detail_json = models.JSONField("details", default=dict)
     from_turn = models.IntegerField()
     to_turn = models.IntegerField()
-    created_at = models.DateTimeField(default=timezone.now)
-    updated_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField("created", default=timezone.now)
+    updated_at = models.DateTimeField("changed", default=timezone.now)
 
     class Meta:
         db_table = "ce_memory"
@@ -223,16 +226,16 @@ class CeMemory(models.Model):
 class CeSessionUnit(models.Model):
     """A reusable fact, constraint, definition or guidance taken from the turns (tables 6.6)."""
 
-    unit_id = models.BigAutoField(primary_key=True)
+    unit_id = models.BigAutoField("id", primary_key=True)
     conversation = models.ForeignKey(CeConversation, on_delete=models.CASCADE, related_name="units", db_index=False)
     kind = models.TextField(choices=[(kind, kind.title()) for kind in ("FACT", "CONSTRAINT", "DEFINITION", "GUIDANCE")])
     topic = models.TextField()
     claim = models.TextField()
-    source_turn = models.IntegerField()
-    content_hash = models.TextField()
-    utility = models.JSONField(default=list)
+    source_turn = models.IntegerField("turn")
+    content_hash = models.TextField("hash")
+    utility = models.JSONField("useful for", default=list)
     phases = models.JSONField(default=list)
-    committed_at = models.DateTimeField(default=timezone.now)
+    committed_at = models.DateTimeField("created", default=timezone.now)
 
     class Meta:
         db_table = "ce_session_unit"
@@ -251,14 +254,14 @@ class CePendingActionExecution(models.Model):
         CeConversation, on_delete=models.CASCADE, related_name="executions", db_index=False
     )
     turn_id = models.UUIDField()
-    action_key = models.TextField()
-    action_ref = models.TextField()
+    action_key = models.TextField("action")
+    action_ref = models.TextField("task")
     runtime_nonce = models.UUIDField()
     status = models.TextField(choices=[(status, status.title()) for status in ("CLAIMED", "EXECUTED", "FAILED")])
     request_hash = models.TextField(default="")
-    result_json = models.JSONField(null=True)
-    started_at = models.DateTimeField(default=timezone.now)
-    finished_at = models.DateTimeField(null=True)
+    result_json = models.JSONField("result", null=True)
+    started_at = models.DateTimeField("started", default=timezone.now)
+    finished_at = models.DateTimeField("finished", null=True)
 
     class Meta:
         db_table = "ce_pending_action_execution"
@@ -276,9 +279,9 @@ class CeTurnTicket(models.Model):
     """A ticket in the queue for a conversation's lease; only turns that meet a held lease draw one (R28)."""
 
     id = models.BigAutoField(primary_key=True)
-    conversation_id = models.UUIDField()
-    arrived_at = models.DateTimeField()
-    expires_at = models.DateTimeField()
+    conversation_id = models.UUIDField("conversation")
+    arrived_at = models.DateTimeField("arrived")
+    expires_at = models.DateTimeField("expires")
 
     class Meta:
         db_table = "ce_turn_ticket"
@@ -293,14 +296,16 @@ class CeIdempotency(models.Model):
     """The stored answer of a committed turn that came with an Idempotency-Key (R52)."""
 
     id = models.BigAutoField(primary_key=True)
-    api_key = models.TextField(help_text="Whose key it is; keys of two callers never meet.")
+    api_key = models.TextField(
+        "API key", help_text="The API key of the caller. Callers with other keys do not get this answer."
+    )
     key = models.CharField(max_length=128)
-    body_hash = models.TextField()
-    conversation_id = models.UUIDField()
+    body_hash = models.TextField("hash of the request")
+    conversation_id = models.UUIDField("conversation")
     turn_id = models.UUIDField()
     answer: Any = models.JSONField()
-    created_at = models.DateTimeField()
-    expires_at = models.DateTimeField()
+    created_at = models.DateTimeField("created")
+    expires_at = models.DateTimeField("expires")
 
     class Meta:
         db_table = "ce_idempotency"

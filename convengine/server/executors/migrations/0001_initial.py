@@ -34,7 +34,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('notification_id', models.BigAutoField(primary_key=True, serialize=False, verbose_name='id')),
                 ('key', models.CharField(max_length=64, unique=True)),
-                ('conversation_id', models.TextField()),
+                ('conversation_id', models.TextField(verbose_name='conversation')),
                 ('turn_no', models.IntegerField(verbose_name='turn')),
                 ('tool_code', models.TextField(verbose_name='tool')),
                 ('channel', models.TextField()),
@@ -43,8 +43,8 @@ class Migration(migrations.Migration):
                 ('body', models.TextField(blank=True, default='')),
                 ('status', models.TextField(choices=[('PENDING', 'being sent'), ('SENT', 'sent'), ('FAILED', 'failed')], default='PENDING')),
                 ('error', models.TextField(blank=True, default='')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name="created at")),
-                ('sent_at', models.DateTimeField(blank=True, null=True, verbose_name='sent at')),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='created')),
+                ('sent_at', models.DateTimeField(blank=True, null=True, verbose_name='sent')),
             ],
             options={
                 'verbose_name': 'sent message',

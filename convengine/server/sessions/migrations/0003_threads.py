@@ -15,10 +15,10 @@ class Migration(migrations.Migration):
             name='CeThread',
             fields=[
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('workspace_id', models.TextField()),
+                ('workspace_id', models.TextField(verbose_name='workspace')),
                 ('channel', models.TextField()),
-                ('remote_jid', models.TextField()),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('remote_jid', models.TextField(verbose_name='participant')),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='created')),
             ],
             options={
                 'verbose_name': 'thread',

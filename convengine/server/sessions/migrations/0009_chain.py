@@ -13,11 +13,11 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='ceconversation',
             name='chain_head',
-            field=models.BinaryField(help_text='The hash of the seal of the newest turn record.', null=True),
+            field=models.BinaryField(help_text='The hash of the seal of the newest turn record.', null=True, verbose_name='seal'),
         ),
         migrations.AddField(
             model_name='ceconversationhistory',
             name='chain',
-            field=models.BinaryField(help_text='The seal over the turn: the hash before it, a salt, digests of what the turn left.', null=True),
+            field=models.BinaryField(help_text='The seal of the turn: the previous hash, a salt, and digests of the stored data.', null=True, verbose_name='seal'),
         ),
     ]

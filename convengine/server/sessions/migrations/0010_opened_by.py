@@ -11,8 +11,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="ceconversation",
             name="opened_by",
-            field=models.TextField(
-                help_text="The prefix of the API key whose call began it; null where people tried it.", null=True
-            ),
+            field=models.TextField(help_text='The prefix of the API key that started the conversation. Empty if a user of the admin started it.', null=True),
         ),
     ]
