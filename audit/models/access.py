@@ -47,4 +47,4 @@ class CeAccessLog(AppendOnly):
         ]
 
     def __str__(self) -> str:
-        return f"{self.reader} {self.kind} {self.created_at:%Y-%m-%d %H:%M}"
+        return f"{self.reader}, {self.created_at:%Y-%m-%d %H:%M}"

@@ -26,7 +26,7 @@ class CeErasure(SignedModel, AppendOnly):
         indexes = [models.Index(fields=["conversation_id"], name="ce_erasure_conversation")]
 
     def __str__(self) -> str:
-        return f"erasure of {self.conversation_id}"
+        return f"Erasure of conversation {self.conversation_id}"
 
     def claim(self) -> str:
         return f"{self.conversation_id} {self.last_turn_no} {self.last_link} {self.by}\n{self.reason}"

@@ -43,7 +43,7 @@ class CeConfigHead(models.Model):
         constraints = [models.CheckConstraint(condition=models.Q(id=1), name="ce_config_head_one_row")]
 
     def __str__(self) -> str:
-        return f"version {self.config_version}"
+        return f"Release {self.config_version}"
 
     @property
     def settled(self) -> bool:
@@ -75,7 +75,7 @@ class CeRelease(SealedModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.config_version} · {self.origin} {self.reason}".rstrip()
+        return f"Release {self.config_version}{f' · {self.reason}' if self.reason else ''}"
 
 
 class CeReleaseBlob(SealedModel):

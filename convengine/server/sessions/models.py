@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from convengine.engine.turn.enums import ConversationStatus, Lifecycle, TurnStatus
+from convengine.engine.turn.labels import code_label
 from convengine.engine.turn.scope import UNKNOWN
 
 #: In the detail of a session that was closed for good: a message of the plain turn API does not open it again (R39).
@@ -99,7 +100,9 @@ class CeConversation(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.conversation_id} ({self.intent_code}/{self.state_code})"
+        return (
+            f"{self.remote_jid or self.conversation_id} ({code_label(self.intent_code)}, {code_label(self.state_code)})"
+        )
 
 
 class CeThread(models.Model):
@@ -122,7 +125,7 @@ class CeThread(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.workspace_id}/{self.channel}/{self.remote_jid}"
+        return f"{self.remote_jid} on {self.channel}"
 
 
 class CeConversationHistory(models.Model):
@@ -182,7 +185,7 @@ class CeConversationHistory(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"turn {self.turn_no} of {self.conversation_id}"
+        return f"Turn {self.turn_no}"
 
 
 class CeMemory(models.Model):
@@ -191,8 +194,8 @@ class CeMemory(models.Model):
     class MemoryType(models.TextChoices):
         """The kind of a memory row."""
 
-        SESSION_SUMMARY = "SESSION_SUMMARY", "Rolling summary of a session"
-        COMPACTED = "COMPACTED", "Written when a session ended"
+        SESSION_SUMMARY = "SESSION_SUMMARY", "Running summary"
+        COMPACTED = "COMPACTED", "Summary of an ended session"
 
     memory_id = models.BigAutoField("id", primary_key=True)
     conversation = models.ForeignKey(CeConversation, on_delete=models.CASCADE, related_name="memories", db_index=False)
@@ -220,7 +223,7 @@ class CeMemory(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.memory_type} of {self.conversation_id}"
+        return str(self.get_memory_type_display())
 
 
 class CeSessionUnit(models.Model):
@@ -243,7 +246,7 @@ class CeSessionUnit(models.Model):
         constraints = [models.UniqueConstraint(fields=["conversation", "content_hash"], name="ce_session_unit_once")]
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.topic}"
+        return f"{self.get_kind_display()}: {self.topic}"
 
 
 class CePendingActionExecution(models.Model):
@@ -272,7 +275,7 @@ class CePendingActionExecution(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.action_key} ({self.status})"
+        return f"{self.action_key} ({self.get_status_display()})"
 
 
 class CeTurnTicket(models.Model):
@@ -289,7 +292,7 @@ class CeTurnTicket(models.Model):
         indexes = [models.Index(fields=["conversation_id", "id"], name="ce_turn_ticket_queue")]
 
     def __str__(self) -> str:
-        return f"ticket {self.id} for {self.conversation_id}"
+        return f"Waiting turn {self.id}"
 
 
 class CeIdempotency(models.Model):

@@ -109,7 +109,7 @@ class Migration(migrations.Migration):
             name='CeMemory',
             fields=[
                 ('memory_id', models.BigAutoField(primary_key=True, serialize=False, verbose_name='id')),
-                ('memory_type', models.TextField(choices=[('SESSION_SUMMARY', 'Rolling summary of a session'), ('COMPACTED', 'Written when a session ended')], default='SESSION_SUMMARY', verbose_name='type')),
+                ('memory_type', models.TextField(choices=[('SESSION_SUMMARY', 'Running summary'), ('COMPACTED', 'Summary of an ended session')], default='SESSION_SUMMARY', verbose_name='type')),
                 ('workspace_id', models.TextField(verbose_name='workspace')),
                 ('channel', models.TextField()),
                 ('remote_jid', models.TextField(verbose_name='participant')),
