@@ -93,6 +93,8 @@ class ColumnSpec:
     depends_on: str = ""
     #: What is said of a blank value; null where it may be blank.
     required: Problem | None = None
+    #: What is warned of a blank value.
+    recommended: Problem | None = None
     #: The range of a number.
     bounds: Bounds | None = None
     #: The top level of a JSON document, and what is said of another.
@@ -152,6 +154,13 @@ def check_references(draft: Draft[Any]) -> Iterator[Finding]:
             yield from common.check_intent_enabled(draft)
         elif spec.reference is Reference.STATE:
             yield from common.check_state_known(draft, name)
+
+
+def check_recommended(draft: Draft[Any]) -> Iterator[Finding]:
+    """Whether each recommended value is there."""
+    for name, spec in list_column_specs(draft.row.table).items():
+        if spec.recommended and blank(getattr(draft.row, name)):
+            yield draft.warning(spec.recommended.code, name, spec.recommended.text)
 
 
 def _check_value(draft: Draft[Any], name: str, spec: ColumnSpec) -> Iterator[Finding]:

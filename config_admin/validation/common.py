@@ -1,7 +1,7 @@
 """Checks that many tables share: scope, codes, priority, choices, order among neighbours (tables 1.3, 1.5, 1.8)."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 from config_admin.validation import relations
@@ -98,6 +98,42 @@ def check_duplicate_row(draft: Draft[Any]) -> Iterator[Finding]:
                 ),
             )
             return
+
+
+def make_unique_check(key: Callable[[Any], Hashable], field: str | None, text: str) -> Check:
+    """No two rows of the table have the same key, not even disabled ones. `text` may name {row} and {other}."""
+
+    def check_unique(draft: Draft[Any]) -> Iterator[Finding]:
+        same = relations.index_rows(draft.snapshot, type(draft.row), key).get(key(draft.row), ())
+        for other in draft.others(same):
+            yield draft.error("DUPLICATE", field, text.format(row=draft.row, other=other))
+
+    return check_unique
+
+
+def make_rival_check(
+    finding_code: str, field: str | None, text: str, key: Callable[[Any], Hashable] = lambda row: None
+) -> Check:
+    """Another enabled row of the same scope has the same key, and only one is used. `text` names {other}."""
+
+    def check_rival(draft: Draft[Any]) -> Iterator[Finding]:
+        if draft.row.enabled:
+            for other in draft.others(relations.find_rows_of_scope(draft.snapshot, draft.row)):
+                if key(other) == key(draft.row):
+                    yield draft.warning(finding_code, field, text.format(other=other))
+                    return
+
+    return check_rival
+
+
+def make_any_scope_check(finding_code: str, text: str) -> Check:
+    """The row is used for every intent and state."""
+
+    def check_any_scope(draft: Draft[Any]) -> Iterator[Finding]:
+        if relations.scope_key(draft.row) == (ANY, ANY):
+            yield draft.warning(finding_code, "intent_code", text)
+
+    return check_any_scope
 
 
 def make_shadowing_check(*contested: str, finding_code: str = "SHADOWED_ROW") -> Check:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from config_admin.releases.content import control_plane
-from config_admin.validation.columns import check_columns, check_references, check_types
+from config_admin.validation.columns import check_columns, check_recommended, check_references, check_types
 from config_admin.validation.common import is_last_fallback, report_last_fallback
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
@@ -28,7 +28,7 @@ def check_row(
     draft = Draft(row, snapshot, world, replaces)
     found: list[Finding] = []
     slow = own.slow if with_slow_checks else ()
-    kinds = ((check_types,), (check_columns, *own.form), (check_references, *own.fit, *slow))
+    kinds = ((check_types,), (check_columns, *own.form), (check_references, check_recommended, *own.fit, *slow))
     for checks in kinds:
         found += [finding for check in checks for finding in check(draft)]
         if any(finding.is_error for finding in found):

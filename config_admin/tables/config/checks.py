@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
-from config_admin.validation import programs, relations
+from config_admin.validation import common, programs
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.settings import canonical_key, find_setting, upper_key
@@ -41,14 +41,11 @@ def _get_plain_key(row: rows.Config) -> tuple[str, str]:
     return family, key.partition(".")[0]
 
 
-def _check_duplicates(draft: Config) -> Iterator[Finding]:
-    same = relations.index_rows(draft.snapshot, rows.Config, canonical_key)
-    for other in draft.others(same.get(canonical_key(draft.row), ())):
-        yield draft.error(
-            "DUPLICATE",
-            "config_key",
-            f"{draft.row.config_type} / {draft.row.config_key} already has a value (row {other.pk}). Change that row.",
-        )
+_check_duplicates = common.make_unique_check(
+    canonical_key,
+    "config_key",
+    "{row.config_type} / {row.config_key} already has a value (row {other.pk}). Change that row.",
+)
 
 
 def _check_secrets(draft: Config) -> Iterator[Finding]:

@@ -43,17 +43,12 @@ def _check_param_in_form(draft: Container) -> Iterator[Finding]:
         )
 
 
-def _check_duplicate_param(draft: Container) -> Iterator[Finding]:
-    for other in draft.others(relations.find_rows_of_scope(draft.snapshot, draft.row)):
-        if draft.row.enabled and other.input_param_name == draft.row.input_param_name:
-            yield draft.warning(
-                "DUPLICATE",
-                "input_param_name",
-                f"Row {other.pk} writes the same key. The later one overwrites the value.",
-            )
-            return
-
-
+_check_duplicate_param = common.make_rival_check(
+    "DUPLICATE",
+    "input_param_name",
+    "Row {other.pk} writes the same key. The later one overwrites the value.",
+    key=lambda row: row.input_param_name,
+)
 SAVE_CHECKS = SaveChecks(
     form=(_check_param_name, _check_provider),
     fit=(_check_param_in_form, common.check_duplicate_row, _check_duplicate_param),

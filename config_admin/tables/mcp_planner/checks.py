@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from config_admin.validation import relations
+from config_admin.validation import common, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from convengine.engine.older_templates.convert import to_jinja
@@ -46,11 +46,7 @@ def _check_tool_names(draft: Planner) -> Iterator[Finding]:
                 )
 
 
-def _check_duplicate_scope(draft: Planner) -> Iterator[Finding]:
-    for other in draft.others(relations.find_rows_of_scope(draft.snapshot, draft.row)):
-        if draft.row.enabled:
-            yield draft.warning("TWO_PLANNERS", None, f"Row {other.pk} has the same scope. The newer one is used.")
-            return
-
-
+_check_duplicate_scope = common.make_rival_check(
+    "TWO_PLANNERS", None, "Row {other.pk} has the same scope. The newer one is used."
+)
 SAVE_CHECKS = SaveChecks(fit=(_check_tools_variable, _check_tool_names, _check_duplicate_scope))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from config_admin.validation import common, relations
+from config_admin.validation import common
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import as_json
@@ -27,10 +27,6 @@ def _check_name(draft: Server) -> Iterator[Finding]:
         yield draft.error(
             "CODE_FORMAT", "name", "Use only letters, digits, underscores and hyphens. Dots are not allowed."
         )
-    for other in draft.others(
-        relations.index_rows(draft.snapshot, rows.McpServer, _get_name_key).get(_get_name_key(draft.row), ())
-    ):
-        yield draft.error("DUPLICATE", "name", f"The server {draft.row.name} already exists (row {other.pk}).")
 
 
 def _check_transport(draft: Server) -> Iterator[Finding]:
@@ -83,6 +79,7 @@ def _check_secrets(draft: Server, field: str) -> Iterator[Finding]:
 SAVE_CHECKS = SaveChecks(
     form=(
         _check_name,
+        common.make_unique_check(_get_name_key, "name", "The server {row.name} already exists (row {other.pk})."),
         _check_transport,
         _check_documents,
     ),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from config_admin.validation import relations
+from config_admin.validation import common, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from convengine.engine.text.compare import code
@@ -25,13 +25,20 @@ def _get_value_key(row: Any) -> str:
     return (row.match_value or "").strip().lower()
 
 
+def _get_entry_key(row: Any) -> tuple[str, str]:
+    return code(row.rule_type), _get_value_key(row)
+
+
+_check_duplicates = common.make_unique_check(
+    _get_entry_key, "match_value", "This entry already exists (row {other.pk})."
+)
+
+
 def _check_conflicts(draft: Guardrail) -> Iterator[Finding]:
-    kind, value = code(draft.row.rule_type), _get_value_key(draft.row)
+    kind, value = _get_entry_key(draft.row)
     for other in draft.others(relations.index_rows(draft.snapshot, rows.SqlGuardrail, _get_value_key).get(value, ())):
         pair = (kind, code(other.rule_type))
-        if pair[0] == pair[1]:
-            yield draft.error("DUPLICATE", "match_value", f"This entry already exists (row {other.pk}).")
-        elif not other.enabled or not draft.row.enabled:
+        if not other.enabled or not draft.row.enabled:
             continue
         elif pair == (GuardrailType.ALLOW_FUNCTION, GuardrailType.BLOCK_FUNCTION):
             yield draft.error(
@@ -52,4 +59,4 @@ def _check_breadth(draft: Guardrail) -> Iterator[Finding]:
         yield draft.warning("CONFLICT", "match_value", "This blocks every query. Choose another keyword.")
 
 
-SAVE_CHECKS = SaveChecks(form=(_check_value, _check_conflicts), fit=(_check_breadth,))
+SAVE_CHECKS = SaveChecks(form=(_check_value, _check_duplicates, _check_conflicts), fit=(_check_breadth,))

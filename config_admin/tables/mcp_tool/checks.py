@@ -4,16 +4,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from config_admin.tables.output_schema.checks import check_json_schema
-from config_admin.validation import relations
+from config_admin.validation import common, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
-from convengine.engine.text.compare import blank, code
+from convengine.engine.text.compare import code
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.params import KEY_SHAPE
-from convengine.engine.turn.scope import ANY
 
 Tool = Draft[rows.Tool]
 #: Groups that a row may choose; discovered tools have MCP_SERVER without a row.
@@ -35,8 +34,7 @@ def check_executor(draft: Draft[Any]) -> Iterator[Finding]:
 
 
 def _check_code(draft: Tool) -> Iterator[Finding]:
-    name = draft.row.tool_code or ""
-    if KEY_SHAPE.match(name) is None:
+    if KEY_SHAPE.match(draft.row.tool_code or "") is None:
         yield draft.error(
             "CODE_FORMAT",
             "tool_code",
@@ -45,13 +43,6 @@ def _check_code(draft: Tool) -> Iterator[Finding]:
                 "order.status)."
             ),
         )
-    for other in draft.others(_find_rows_of_code(draft)):
-        yield draft.error("DUPLICATE", "tool_code", f"The tool {name} already exists (row {other.pk}).")
-
-
-def _find_rows_of_code(draft: Tool) -> tuple[rows.Tool, ...]:
-    by_code = relations.index_rows(draft.snapshot, rows.Tool, relations.tool_code_key)
-    return by_code.get(relations.tool_code_key(draft.row), ())
 
 
 def _check_input_schema(draft: Tool) -> Iterator[Finding]:
@@ -60,22 +51,12 @@ def _check_input_schema(draft: Tool) -> Iterator[Finding]:
         yield from check_json_schema(draft, "input_schema", schema)
 
 
-def _check_description(draft: Tool) -> Iterator[Finding]:
-    if blank(draft.row.description):
-        yield draft.warning(
-            "TOOL_NO_DESCRIPTION",
-            "description",
-            "The planner knows the tool only by this text. Describe what the tool does.",
-        )
-
-
-def _check_scope(draft: Tool) -> Iterator[Finding]:
-    if relations.scope_key(draft.row) == (ANY, ANY):
-        yield draft.warning(
-            "TOOL_SCOPE_ANY",
-            "intent_code",
-            "Every intent and state may call this tool. Narrow the scope unless this is intended.",
-        )
+_check_unique_code = common.make_unique_check(
+    relations.tool_code_key, "tool_code", "The tool {row.tool_code} already exists (row {other.pk})."
+)
+_check_scope = common.make_any_scope_check(
+    "TOOL_SCOPE_ANY", "Every intent and state may call this tool. Narrow the scope unless this is intended."
+)
 
 
 def _check_implementation(draft: Tool) -> Iterator[Finding]:
@@ -105,6 +86,6 @@ def _has_task(draft: Tool) -> bool:
 
 
 SAVE_CHECKS = SaveChecks(
-    form=(_check_code, check_group, _check_input_schema),
-    fit=(_check_description, _check_scope, _check_implementation, check_executor),
+    form=(_check_code, _check_unique_code, check_group, _check_input_schema),
+    fit=(_check_scope, _check_implementation, check_executor),
 )

@@ -33,7 +33,12 @@ class CeMcpTool(ScopedRow):
         misshapen=Problem("SHAPE_INVALID", "The schema of the arguments must be a JSON object."),
     )
     enabled = make_enabled_field()
-    description = note("The planner chooses the tool by this text.")
+    description = declare_column(
+        note("The planner chooses the tool by this text."),
+        recommended=Problem(
+            "TOOL_NO_DESCRIPTION", "The planner knows the tool only by this text. Describe what the tool does."
+        ),
+    )
 
     class Meta(ScopedRow.Meta):
         db_table = "ce_mcp_tool"

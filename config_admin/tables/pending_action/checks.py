@@ -7,9 +7,8 @@ from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from convengine.engine.rules.actions import set_task
 from convengine.engine.rules.actions.contract import ActionValueError
-from convengine.engine.text.compare import blank, code
+from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
-from convengine.engine.turn.scope import ANY
 
 Action = Draft[rows.PendingAction]
 
@@ -50,30 +49,15 @@ def _check_ambiguity(draft: Action) -> Iterator[Finding]:
             return
 
 
-def _check_scope(draft: Action) -> Iterator[Finding]:
-    if relations.scope_key(draft.row) == (ANY, ANY):
-        yield draft.warning(
-            "ACTION_SCOPE_ANY",
-            "intent_code",
-            "With intent ANY and state ANY, a plain 'yes' can run this action anywhere. Choose an intent or a state.",
-        )
-
-
-def _check_description(draft: Action) -> Iterator[Finding]:
-    if blank(draft.row.description):
-        yield draft.warning(
-            "ACTION_NO_DESCRIPTION",
-            "description",
-            "If the user is asked which action is meant, only the key is shown. Enter a description.",
-        )
-
-
+_check_scope = common.make_any_scope_check(
+    "ACTION_SCOPE_ANY",
+    "With intent ANY and state ANY, a plain 'yes' can run this action anywhere. Choose an intent or a state.",
+)
 SAVE_CHECKS = SaveChecks(
     form=(_check_methods, _check_task),
     fit=(
         _check_ambiguity,
         _check_scope,
-        _check_description,
         common.check_duplicate_row,
         common.make_shadowing_check("action_key"),
     ),

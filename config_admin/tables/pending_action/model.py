@@ -33,7 +33,13 @@ class CePendingAction(ScopedRow):
         help_text="Lower numbers come first. If two are equal, the user is asked which action is meant."
     )
     enabled = make_enabled_field()
-    description = note("Shown to the user when several actions are possible.")
+    description = declare_column(
+        note("Shown to the user when several actions are possible."),
+        recommended=Problem(
+            "ACTION_NO_DESCRIPTION",
+            "If the user is asked which action is meant, only the key is shown. Enter a description.",
+        ),
+    )
 
     class Meta(ScopedRow.Meta):
         db_table = "ce_pending_action"

@@ -70,17 +70,12 @@ def _check_contract_words(draft: Template) -> Iterator[Finding]:
             )
 
 
-def _check_duplicate_use(draft: Template) -> Iterator[Finding]:
-    if not draft.row.enabled:
-        return
-    for other in draft.others(relations.find_rows_of_scope(draft.snapshot, draft.row)):
-        if code(other.response_type) == code(draft.row.response_type):
-            yield draft.warning(
-                "TWO_TEMPLATES",
-                None,
-                f"Row {other.pk} has the same use and scope. Only the newest enabled one is used.",
-            )
-            return
+_check_duplicate_use = common.make_rival_check(
+    "TWO_TEMPLATES",
+    None,
+    "Row {other.pk} has the same use and scope. Only the newest enabled one is used.",
+    key=lambda row: code(row.response_type),
+)
 
 
 def _check_use(draft: Template) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from config_admin.validation import graph, relations
+from config_admin.validation import common, graph, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from convengine.engine.text.compare import code
@@ -24,15 +24,11 @@ def _check_self_edge(draft: Edge) -> Iterator[Finding]:
         )
 
 
-def _check_duplicates(draft: Edge) -> Iterator[Finding]:
-    # Unique in the table, so disabled rows count as well.
-    same = relations.index_rows(draft.snapshot, rows.StateEdge, _get_edge_key).get(_get_edge_key(draft.row), ())
-    for other in draft.others(same):
-        yield draft.error("DUPLICATE", None, f"This edge exists already (row {other.pk}).")
-
-
 def _get_edge_key(edge: rows.StateEdge) -> tuple[str, str, str]:
     return code(edge.intent_code), code(edge.from_state), code(edge.to_state)
+
+
+_check_duplicates = common.make_unique_check(_get_edge_key, None, "This edge exists already (row {other.pk}).")
 
 
 def _list_edges_with_draft(draft: Edge) -> list[rows.StateEdge]:

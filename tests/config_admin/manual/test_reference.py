@@ -40,6 +40,8 @@ GIVES = {
     "warning",
     "choice",
     "required",
+    "make_any_scope_check",
+    "make_rival_check",
     "make_shadowing_check",
     "ValidationError",
     "PatternError",
