@@ -108,7 +108,12 @@ def field_spec(name: str, declared: Mapping[str, Json]) -> FieldSpec:
         currency=_text(declared, "x-currency").upper(),
         country=_text(declared, "x-country").upper(),
         options=options,
-        words=(*split_name(name), *split_words(_text(declared, "title")), *split_words(_text(declared, "description"))),
+        words=(
+            *split_name(name),
+            *split_words(_text(declared, "title")),
+            *split_words(_text(declared, "description")),
+            *split_words(_text(declared, "x-unit")),
+        ),
         long=declared.get("x-long") is True,
     )
 

@@ -1,0 +1,48 @@
+"""Calculating with days: weekdays, months, units."""
+
+from calendar import monthrange
+from datetime import date, datetime, timedelta
+
+_DAYS = {"day": 1, "night": 1, "week": 7, "fortnight": 14}
+
+
+def add_units(day: date, number: int, unit: str) -> date:
+    """A day some units later. A month later on the 31st is the last day of a shorter month."""
+    if unit in _DAYS:
+        return day + timedelta(days=number * _DAYS[unit])
+    months = number * (12 if unit == "year" else 1)
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+
+
+def add_units_to_time(moment: datetime, number: float, unit: str) -> datetime:
+    """A time some minutes or hours later."""
+    return moment + timedelta(minutes=number * (60 if unit == "hour" else 1))
+
+
+def find_weekday_after(day: date, weekday: int) -> date:
+    """The first such weekday after a day."""
+    return day + timedelta(days=(weekday - day.weekday() - 1) % 7 + 1)
+
+
+def find_weekday_before(day: date, weekday: int) -> date:
+    """The last such weekday before a day."""
+    return day - timedelta(days=(day.weekday() - weekday - 1) % 7 + 1)
+
+
+def find_monday(day: date) -> date:
+    """The Monday of a day's week."""
+    return day - timedelta(days=day.weekday())
+
+
+def make_date(year: int, month: int, day: int) -> date | None:
+    """The day, or null if the calendar has none such."""
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def find_month_end(day: date) -> date:
+    """The last day of a day's month."""
+    return day.replace(day=monthrange(day.year, day.month)[1])

@@ -1,0 +1,250 @@
+"""Choices as people say them: labels, synonyms, word forms, near-misses, "the second one" (R114)."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from convengine.engine.values.field_spec import FieldSpec
+from convengine.engine.values.language import Language, PhraseSet
+from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation, Reason, accept, offer, refuse
+from convengine.engine.values.templates import fold_keys
+from convengine.engine.values.tokens import TokenText, fold_text
+
+Json = Any
+#: Longest answer in characters, and longest one that is refused with the list of options.
+MAX_LENGTH = 120
+_MAX_REFUSED_WORDS = 4
+#: A near-miss has at least this similarity (0 to 100), and is so much ahead of the next option.
+_MIN_RATIO = 85.0
+_MARGIN = 10.0
+#: Shorter spellings are compared exactly.
+_MIN_FUZZY = 4
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """One folded spelling of an option."""
+
+    text: str
+    index: int
+    stems: tuple[str, ...]
+
+    @property
+    def joined(self) -> str:
+        """Without blanks: "check up" and "checkup" are equal."""
+        return self.text.replace(" ", "")
+
+
+def read_choice(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Reading:
+    """Read a whole answer for a field with options."""
+    exact = [option.value for option in spec.options if text.strip() == option.value]
+    if exact:
+        return accept(exact[0])
+    if len(text) > MAX_LENGTH or not tokens.tokens:
+        return NOTHING
+    spellings = list_spellings(spec.options, language)
+    start, end = language.strip_fillers(tokens)
+    answers = dict.fromkeys((tokens.text.strip(), tokens.text[start:end].strip()))
+    for answer in answers:
+        if indexes := find_options(answer, spellings, language):
+            return _offer_options(spec, indexes)
+    if index := _read_position(tokens.text[start:end].strip(), situation, language):
+        return _take_position(spec, index, situation)
+    denied = any(token.text in _get_denials(language) for token in tokens.tokens)
+    if not denied and (indexes := _find_contained(answers, spellings, language)):
+        return _offer_options(spec, indexes)
+    if not denied and (indexes := _find_similar(answers, spellings)):
+        return _offer_options(spec, indexes)
+    if denied or len(tokens.tokens) > _MAX_REFUSED_WORDS or text.rstrip().endswith("?") or not situation.is_asked:
+        return NOTHING
+    return refuse(Reason.NOT_AN_OPTION, options=[option.label for option in spec.options])
+
+
+@lru_cache(maxsize=1024)
+def list_spellings(options: tuple[Json, ...], language: Language) -> tuple[Spelling, ...]:
+    """Every spelling of every option."""
+    return tuple(
+        Spelling(folded, index, stem_words(folded, language))
+        for index, option in enumerate(options)
+        for folded in dict.fromkeys(_fold_spelling(spelling, language) for spelling in option.spellings)
+        if folded
+    )
+
+
+def _fold_spelling(text: str, language: Language) -> str:
+    tokens = language.read_tokens(text.replace("_", " "))
+    return " ".join(token.text for token in tokens.tokens)
+
+
+def find_options(answer: str, spellings: tuple[Spelling, ...], language: Language) -> list[int]:
+    """The options that an answer names: by the same words, else by forms of the same words."""
+    same = {spelling.index for spelling in spellings if spelling.text == answer}
+    if not same:
+        compact = answer.replace(" ", "")
+        same = {spelling.index for spelling in spellings if spelling.joined == compact}
+    if not same:
+        stems = stem_words(answer, language)
+        same = {spelling.index for spelling in spellings if spelling.stems == stems}
+    return sorted(same)
+
+
+@lru_cache(maxsize=4096)
+def stem_words(text: str, language: Language) -> tuple[str, ...]:
+    """The word stems of a text; words with digits stay as they are."""
+    stemmer = _get_stemmer(str(language.words["stemmer"]))
+    return tuple(stemmer.stemWord(word) if word.isalpha() and len(word) > 3 else word for word in text.split(" "))
+
+
+@lru_cache(maxsize=8)
+def _get_stemmer(name: str) -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer(name)
+
+
+@lru_cache(maxsize=16)
+def _get_fillers(language: Language) -> frozenset[str]:
+    return frozenset(fold_text(word) for word in (*language.words["fillers"], *language.words["conjunctions"]))
+
+
+@lru_cache(maxsize=16)
+def _get_denials(language: Language) -> frozenset[str]:
+    return frozenset(fold_text(word) for word in language.words["denials"])
+
+
+def _offer_options(spec: FieldSpec, indexes: list[int]) -> Reading:
+    values = [spec.options[index].value for index in indexes]
+    return accept(values[0]) if len(values) == 1 else offer(values)
+
+
+# --- "the second one" -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Positions:
+    before: PhraseSet
+    after: PhraseSet
+    numbers: dict[str, int]
+
+
+@lru_cache(maxsize=16)
+def _get_positions(language: Language) -> _Positions:
+    table = language.words["options"]
+    endings = language.numbers.get("ordinal_endings", [""])
+    numbers = {
+        word + ending: value for word, value in language.numbers["ordinals"].items() for ending in endings
+    } | language.numbers["words"]
+    numbers |= dict.fromkeys(table["last"], -1) | dict.fromkeys(table["second_last"], -2)
+    return _Positions(PhraseSet(table["before"]), PhraseSet(table["after"]), fold_keys(numbers))
+
+
+def _read_position(answer: str, situation: ReadingSituation, language: Language) -> int | None:
+    """The position that the answer names, from 1, or from -1 for the end; only if options were listed."""
+    if not situation.listed_options:
+        return None
+    positions = _get_positions(language)
+    text = f"{answer} "
+    start, end = 0, len(text)
+    while (size := positions.before.match_start(text, start)) and start + size < end:
+        start += size
+    while (size := positions.after.match_end(text, end)) and start < end - size:
+        end -= size
+    word = text[start:end].strip().removesuffix(" .")
+    for mark in language.calendar["ordinal_marks"]:
+        word = word.removesuffix(f" {mark}")
+    if word.isdigit() and len(word) < 4:
+        return int(word)
+    return positions.numbers.get(word)
+
+
+def _take_position(spec: FieldSpec, position: int, situation: ReadingSituation) -> Reading:
+    count = len(situation.listed_options)
+    index = position - 1 if position > 0 else count + position
+    if 0 <= index < count:
+        return accept(situation.listed_options[index])
+    return refuse(Reason.NOT_AN_OPTION, options=[option.label for option in spec.options])
+
+
+# --- parts and near-misses --------------------------------------------------------------------------------------
+
+
+def _find_contained(answers: dict[str, None], spellings: tuple[Spelling, ...], language: Language) -> list[int]:
+    """The options whose words are in the answer beside fillers, else those whose label has the words of the answer."""
+    fillers = _get_fillers(language)
+    for answer in answers:
+        stems = stem_words(answer, language)
+        words = answer.split(" ")
+        if indexes := _find_options_among_fillers(words, stems, spellings, fillers):
+            return indexes
+        content = tuple(stem for stem, word in zip(stems, words, strict=True) if word not in fillers)
+        if sum(map(len, content)) >= _MIN_FUZZY:
+            partial = {spelling.index for spelling in spellings if _find_sequence(content, spelling.stems) is not None}
+            if partial:
+                return sorted(partial)
+    return []
+
+
+def _find_options_among_fillers(
+    words: list[str], stems: tuple[str, ...], spellings: tuple[Spelling, ...], fillers: frozenset[str]
+) -> list[int]:
+    """The options that are named one after the other; none if anything else is said. The longest spelling counts."""
+    left = [None if word in fillers else stem for word, stem in zip(words, stems, strict=True)]
+    taken = [False] * len(words)
+    indexes: list[int] = []
+    for spelling in sorted(spellings, key=lambda item: -len(item.text)):
+        at = _find_sequence(spelling.stems, stems)
+        if at is None or (len(spelling.text) < 2 and not spelling.text.isdigit()):
+            continue
+        span = range(at, at + len(spelling.stems))
+        if not any(taken[index] for index in span):
+            for index in span:
+                taken[index] = True
+            indexes.append(spelling.index)
+    is_all = all(done or stem is None for done, stem in zip(taken, left, strict=True))
+    return sorted(set(indexes)) if is_all else []
+
+
+def _find_sequence(part: tuple[str, ...], whole: tuple[str, ...]) -> int | None:
+    size = len(part)
+    return next((at for at in range(len(whole) - size + 1) if whole[at : at + size] == part), None)
+
+
+def _find_similar(answers: dict[str, None], spellings: tuple[Spelling, ...]) -> list[int]:
+    """The option that is spelled nearly so. Two that are equally near are both given."""
+    from rapidfuzz import fuzz
+
+    points: dict[int, float] = {}
+    for answer in answers:
+        compact = answer.replace(" ", "")
+        for spelling in spellings:
+            if min(len(compact), len(spelling.joined)) < _MIN_FUZZY or _get_digits(compact) != _get_digits(
+                spelling.text
+            ):
+                continue
+            ratio = fuzz.ratio(compact, spelling.joined)
+            if ratio < _MIN_RATIO and _swaps_letters(compact, spelling.joined):
+                ratio = _MIN_RATIO
+            points[spelling.index] = max(points.get(spelling.index, 0.0), ratio)
+    best = max(points.values(), default=0.0)
+    if best < _MIN_RATIO:
+        return []
+    return sorted(index for index, ratio in points.items() if ratio > best - _MARGIN and ratio >= _MIN_RATIO - _MARGIN)
+
+
+def _get_digits(text: str) -> str:
+    return "".join(char for char in text if char.isdigit())
+
+
+def _swaps_letters(first: str, second: str) -> bool:
+    """True when only two neighbouring letters are exchanged: "pian" and "pain"."""
+    if len(first) != len(second):
+        return False
+    differing = [index for index, (left, right) in enumerate(zip(first, second, strict=True)) if left != right]
+    return (
+        len(differing) == 2
+        and differing[1] == differing[0] + 1
+        and first[differing[0]] == second[differing[1]]
+        and first[differing[1]] == second[differing[0]]
+    )

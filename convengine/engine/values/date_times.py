@@ -1,0 +1,322 @@
+"""Days and times together, and what a field for a day, a time or both takes of them (R114)."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from convengine.engine.values.bounds import (
+    DateBounds,
+    read_date_bound,
+    read_moment_bound,
+    read_time_bound,
+)
+from convengine.engine.values.dates import DateContext, DateMatch, Days, match_dates
+from convengine.engine.values.field_spec import FieldSpec, Kind
+from convengine.engine.values.language import Language, get_countries, get_country
+from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation, Reason, accept, offer, refuse
+from convengine.engine.values.times import PartMatch, TimeMatch, Times, match_parts, match_times, narrow_times
+from convengine.engine.values.tokens import TokenText
+
+#: Longest answer that is read as a date or a time, without what stands around it.
+MAX_LENGTH = 64
+_DAY = 24 * 60
+
+
+@dataclass(frozen=True)
+class MomentContext:
+    """What days and times depend on besides the words."""
+
+    #: Local time, without a zone.
+    now: datetime
+    zone: ZoneInfo | None
+    date: DateContext
+    is_asked: bool
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A day, a time or both in a token text."""
+
+    start: int
+    end: int
+    date: DateMatch | None = None
+    time: TimeMatch | None = None
+    part: PartMatch | None = None
+
+    @property
+    def rank(self) -> int:
+        """Both before a day before a time."""
+        return (self.date is not None) * 2 + (self.time is not None or self.part is not None)
+
+    @property
+    def times(self) -> Times:
+        """The times, within the part of the day."""
+        times = self.time.times if self.time else Times()
+        return narrow_times(times, self.part.hours) if self.part else times
+
+
+def make_moment_context(spec: FieldSpec, situation: ReadingSituation, language: Language) -> MomentContext:
+    """The context for a field in a situation."""
+    zone = _get_zone(situation.time_zone)
+    local = situation.now.astimezone(zone) if zone else situation.now
+    now = local.replace(tzinfo=None, second=0, microsecond=0)
+    bounds = DateBounds()
+    if spec.kind in (Kind.DATE, Kind.DATE_TIME):
+        bounds = DateBounds(read_date_bound(spec.minimum, now.date()), read_date_bound(spec.maximum, now.date()))
+    order = _find_date_order(situation.locale, language)
+    takes_bare = situation.is_asked and spec.kind is Kind.DATE
+    return MomentContext(now, zone, DateContext(now.date(), bounds, order, takes_bare), situation.is_asked)
+
+
+def _find_date_order(locale: str, language: Language) -> str:
+    country = get_countries().get(get_country(locale))
+    return str(country["dates"]) if country else str(language.calendar.get("order", ""))
+
+
+@lru_cache(maxsize=64)
+def _get_zone(name: str) -> ZoneInfo | None:
+    return ZoneInfo(name) if name else None
+
+
+def match_moments(text: str, start: int, language: Language, context: MomentContext) -> Iterator[Moment]:
+    """Every phrase for a day, a time or both that begins at `start`."""
+    begin = start + language.before_date.match_start(text, start)
+    for day in {start: 0, begin: 0}:
+        for found in match_dates(text, day, language, context.date):
+            yield Moment(start, found.end, date=found)
+            if not found.is_bare:
+                yield from _match_times_after(text, start, found, language, context)
+    for clock in match_times(text, start, language, context.now, takes_bare=context.is_asked):
+        yield Moment(start, clock.end, time=clock)
+        for found in _match_dates_after(text, clock.end, language, context):
+            if clock.is_marked:
+                yield Moment(start, found.end, date=found, time=clock)
+            elif any(char.isdigit() for char in text[found.start : found.end]):
+                continue  # "5 Dec 4pm" is no "5 … pm".
+            for part in match_parts(text, found.end, language):
+                yield Moment(start, part.end, date=found, time=clock, part=part)
+    for part in match_parts(text, start, language, is_first=True):
+        yield Moment(start, part.end, part=part)
+        for found in _match_dates_after(text, part.end, language, context):
+            yield Moment(start, found.end, date=found, part=part)
+            for clock in match_times(text, found.end, language, context.now, takes_bare=False):
+                yield Moment(start, clock.end, date=found, time=clock, part=part)
+
+
+def _match_times_after(
+    text: str, start: int, found: DateMatch, language: Language, context: MomentContext
+) -> Iterator[Moment]:
+    for begin in {found.end: 0, found.end + language.between.match_start(text, found.end): 0}:
+        for clock in match_times(text, begin, language, context.now, takes_bare=False):
+            yield Moment(start, clock.end, date=found, time=clock)
+        for part in match_parts(text, begin, language):
+            yield Moment(start, part.end, date=found, part=part)
+
+
+def _match_dates_after(text: str, end: int, language: Language, context: MomentContext) -> Iterator[DateMatch]:
+    begin = end + language.before_date.match_start(text, end)
+    for day in {end: 0, begin: 0}:
+        yield from (found for found in match_dates(text, day, language, context.date) if not found.is_bare)
+
+
+def read_moment(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Reading:
+    """Read a whole answer for a field of kind date, time or datetime."""
+    context = make_moment_context(spec, situation, language)
+    if spec.kind is Kind.DATE_TIME and (moment := _read_iso_moment(text)):
+        return _narrow_moments(spec, [moment.astimezone(context.zone).replace(tzinfo=None)], context)
+    for start, end in _list_spans(tokens, language):
+        if end - start > MAX_LENGTH:
+            continue
+        part = tokens.text[:end]
+        if _needs_company(part[start:], language, context):
+            continue
+        moments = [found for found in match_moments(part, start, language, context) if found.end == end]
+        if moments:
+            return choose_moment(spec, moments, situation, context)
+    return NOTHING
+
+
+_ISO = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:[Zz]|[+-]\d\d:\d\d)")
+
+
+def _read_iso_moment(text: str) -> datetime | None:
+    """A time that names its own offset, as programs write it."""
+    if not _ISO.fullmatch(text.strip()):
+        return None
+    try:
+        return datetime.fromisoformat(text.strip().upper())
+    except ValueError:
+        return None
+
+
+def _needs_company(text: str, language: Language, context: MomentContext) -> bool:
+    """True for a word that is a day only beside another one: "may", and "sat" unless the bot has just asked."""
+    word = text.strip()
+    return word in language.never_alone or (word in language.ambiguous and not context.is_asked)
+
+
+def _list_spans(tokens: TokenText, language: Language) -> Iterator[tuple[int, int]]:
+    """The whole text, then without its fillers, then without the last full stop."""
+    spans = [(0, len(tokens.text)), language.strip_fillers(tokens)]
+    for start, end in dict.fromkeys(spans):
+        yield start, end
+        if tokens.text[start:end].endswith(" . "):
+            yield start, end - 2
+
+
+def choose_moment(
+    spec: FieldSpec, moments: list[Moment], situation: ReadingSituation, context: MomentContext
+) -> Reading:
+    """The reading of the phrases that cover the same words, the fullest first."""
+    readings = [(moment.rank, read_match(spec, moment, situation, context)) for moment in moments]
+    values = [pair for pair in readings if pair[1].outcome in (Outcome.VALUE, Outcome.CANDIDATES)]
+    if not values:
+        refused = [pair for pair in readings if pair[1] is not NOTHING]
+        return max(refused, key=lambda pair: pair[0])[1] if refused else NOTHING
+    best = max(rank for rank, _ in values)
+    listed = dict.fromkeys(
+        value for rank, reading in values if rank == best for value in (reading.candidates or (reading.value,))
+    )
+    return accept(next(iter(listed))) if len(listed) == 1 else offer(list(listed))
+
+
+def read_match(spec: FieldSpec, moment: Moment, situation: ReadingSituation, context: MomentContext) -> Reading:
+    """What a field takes of a phrase."""
+    if spec.kind is Kind.DATE:
+        return _read_date(spec, moment, context)
+    if spec.kind is Kind.TIME:
+        return _read_time(spec, moment, context)
+    return _read_date_time(spec, moment, situation, context)
+
+
+def _read_date(spec: FieldSpec, moment: Moment, context: MomentContext) -> Reading:
+    if moment.date is None:
+        return NOTHING
+    if moment.time and moment.time.times.refusal:
+        return moment.time.times.refusal
+    return narrow_days(moment.date.days, context.date.bounds)
+
+
+def narrow_days(days: Days, bounds: DateBounds) -> Reading:
+    """The days within the bounds."""
+    if isinstance(days, Reading):
+        return days
+    allowed = [day for day in days if bounds.allows(day)]
+    if not allowed:
+        return _refuse_bounds(days[0].isoformat(), bounds.first, bounds.last)
+    return accept(allowed[0].isoformat()) if len(allowed) == 1 else offer([day.isoformat() for day in allowed])
+
+
+def _read_time(spec: FieldSpec, moment: Moment, context: MomentContext) -> Reading:
+    if moment.date and isinstance(moment.date.days, Reading):
+        return moment.date.days
+    times = moment.times
+    if times.refusal:
+        return times.refusal
+    if times.moment:
+        minutes: tuple[int, ...] = (times.moment.hour * 60 + times.moment.minute,)
+    elif times.minutes:
+        minutes = tuple(dict.fromkeys(minute % _DAY for minute in times.minutes))
+    else:
+        return refuse(Reason.TIME_MISSING) if moment.part and not moment.date else NOTHING
+    first, last = read_time_bound(spec.minimum), read_time_bound(spec.maximum)
+    allowed = [minute for minute in minutes if _allows_time(minute, first, last)]
+    if not allowed:
+        return _refuse_bounds(_format_minutes(minutes[0]), spec.minimum, spec.maximum)
+    texts = [_format_minutes(minute) for minute in allowed]
+    return accept(texts[0]) if len(texts) == 1 else offer(texts)
+
+
+def _allows_time(minute: int, first: int | None, last: int | None) -> bool:
+    if first is not None and last is not None and first > last:  # Over midnight: 20:00 to 04:00.
+        return minute >= first or minute <= last
+    return (first is None or minute >= first) and (last is None or minute <= last)
+
+
+def _read_date_time(spec: FieldSpec, moment: Moment, situation: ReadingSituation, context: MomentContext) -> Reading:
+    times = moment.times
+    if times.refusal:
+        return times.refusal
+    if moment.date and isinstance(moment.date.days, Reading):
+        return moment.date.days
+    known_day, known_minute = _read_known_part(situation.known_part)
+    days: tuple[date, ...] = ()
+    if moment.date and not isinstance(moment.date.days, Reading):
+        days = moment.date.days
+    elif known_day:
+        days = (known_day,)
+    minutes = times.minutes or ((known_minute,) if known_minute is not None and not moment.part else ())
+    if times.moment and not moment.date:
+        starts = [times.moment]
+    elif days and minutes:
+        starts = [datetime.combine(day, time()) + timedelta(minutes=minute) for day in days for minute in minutes]
+    else:
+        return _refuse_half(days, times.minutes, moment, context)
+    return _narrow_moments(spec, starts, context)
+
+
+def _refuse_half(days: tuple[date, ...], minutes: tuple[int, ...], moment: Moment, context: MomentContext) -> Reading:
+    if days:
+        allowed = [day for day in days if context.date.bounds.allows(day)]
+        if not allowed:
+            return narrow_days(days, context.date.bounds)
+        if len(allowed) > 1:
+            return refuse(Reason.TIME_MISSING)
+        return refuse(Reason.TIME_MISSING, date=allowed[0].isoformat())
+    if minutes and moment.time and (moment.time.is_marked or context.is_asked):
+        texts = {_format_minutes(minute % _DAY) for minute in minutes}
+        return refuse(Reason.DATE_MISSING, time=texts.pop()) if len(texts) == 1 else refuse(Reason.DATE_MISSING)
+    return refuse(Reason.DATE_MISSING) if moment.part else NOTHING
+
+
+def _narrow_moments(spec: FieldSpec, starts: list[datetime], context: MomentContext) -> Reading:
+    first = read_moment_bound(spec.minimum, context.now, is_last=False)
+    last = read_moment_bound(spec.maximum, context.now, is_last=True)
+    allowed = [start for start in starts if (first is None or start >= first) and (last is None or start <= last)]
+    if not allowed:
+        return _refuse_bounds(_format_moment(starts[0], context), first, last)
+    texts = [text for start in allowed for text in _list_offsets(start, context)]
+    if not texts:
+        return refuse(Reason.INVALID_TIME, time=allowed[0].isoformat(timespec="minutes"))
+    return accept(texts[0]) if len(texts) == 1 else offer(texts)
+
+
+def _list_offsets(start: datetime, context: MomentContext) -> list[str]:
+    """The time with its offset: none in the hour that the change of clocks leaves out, two in the one it repeats."""
+    zone = context.zone
+    if zone is None:
+        return [start.isoformat()]
+    both = [start.replace(tzinfo=zone, fold=fold) for fold in (0, 1)]
+    real = [
+        moment for moment in both if moment.astimezone(ZoneInfo("UTC")).astimezone(zone).replace(tzinfo=None) == start
+    ]
+    return list(dict.fromkeys(moment.isoformat() for moment in real))
+
+
+def _format_moment(start: datetime, context: MomentContext) -> str:
+    return next(iter(_list_offsets(start, context)), start.isoformat())
+
+
+def _format_minutes(minutes: int) -> str:
+    return f"{minutes // 60:02}:{minutes % 60:02}"
+
+
+def _read_known_part(text: str) -> tuple[date | None, int | None]:
+    try:
+        return date.fromisoformat(text), None
+    except ValueError:
+        return None, read_time_bound(text)
+
+
+def _refuse_bounds(value: object, first: object, last: object) -> Reading:
+    bounds = {
+        name: bound.isoformat() if isinstance(bound, date) else bound
+        for name, bound in (("min", first), ("max", last))
+        if bound is not None
+    }
+    return refuse(Reason.OUT_OF_BOUNDS, value=value, **bounds)

@@ -1,0 +1,300 @@
+"""Days as people say them: "next Monday", "the 5th", "in two weeks", "5.12." (R114).
+
+Each function below gives the days that a phrase of `calendar.toml` may mean, or the reason why it means none.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from convengine.engine.values.bounds import DateBounds
+from convengine.engine.values.calendar_math import (
+    add_units,
+    find_monday,
+    find_month_end,
+    find_weekday_after,
+    find_weekday_before,
+    make_date,
+)
+from convengine.engine.values.language import Language
+from convengine.engine.values.reading import Reading, Reason, refuse
+
+Json = Any
+Slots = Mapping[str, Json]
+#: The days that a phrase may mean, the most likely first; or why it means none.
+Days = tuple[date, ...] | Reading
+
+
+@dataclass(frozen=True)
+class DateContext:
+    """What a day depends on besides the words."""
+
+    today: date
+    bounds: DateBounds
+    #: DMY or MDY; blank when numeric dates are ambiguous.
+    order: str = ""
+    #: A bare "12" may be a day of the month.
+    takes_bare: bool = False
+
+    @property
+    def past(self) -> bool:
+        return self.bounds.lies_in_past(self.today)
+
+    def choose(self, days: list[date]) -> tuple[date, ...]:
+        """The next of the days; the last one where the bounds say past; one within the bounds where that leaves one."""
+        days = sorted(days)
+        coming = [day for day in days if day >= self.today] or days[-1:]
+        gone = [day for day in days if day <= self.today] or days[:1]
+        likely = gone[-1] if self.past else coming[0]
+        allowed = [day for day in days if self.bounds.allows(day)]
+        return (allowed[0],) if len(allowed) == 1 and not self.bounds.allows(likely) else (likely,)
+
+
+@dataclass(frozen=True)
+class DateMatch:
+    """A phrase for a day in a token text."""
+
+    start: int
+    end: int
+    days: Days
+    #: "12" alone, which is a day only as an answer.
+    is_bare: bool = False
+    #: The phrase needs a preposition when it stands in a sentence: "the 5th", "may 5".
+    is_weak: bool = False
+
+
+def match_dates(text: str, start: int, language: Language, context: DateContext) -> Iterator[DateMatch]:
+    """Every phrase for a day that begins at `start`."""
+    for phrase in language.date_phrases:
+        match = phrase.pattern.match(text, start)
+        if match is None:
+            continue
+        is_bare = "bare" in phrase.constants
+        if is_bare and not context.takes_bare:
+            continue
+        try:
+            days = _MEANINGS[phrase.means](phrase.read(match), context)
+        except (OverflowError, ValueError):
+            days = refuse(Reason.INVALID_DATE)
+        is_weak = phrase.means in ("day_only", "weekend", "week", "month") or (
+            text[start : match.end()].split(" ", 1)[0] in language.ambiguous
+        )
+        yield DateMatch(start, match.end(), days, is_bare, is_weak)
+
+
+def _read_relative_day(slots: Slots, context: DateContext) -> Days:
+    return (context.today + timedelta(days=slots["relative_day"]),)
+
+
+def _read_weekday(slots: Slots, context: DateContext) -> Days:
+    today, weekday = context.today, slots["weekday"]
+    before, after = find_weekday_before(today, weekday), find_weekday_after(today, weekday)
+    if today.weekday() == weekday:
+        return (today, before) if context.past else (today, after)
+    return context.choose([before, after])
+
+
+def _read_weekday_coming(slots: Slots, context: DateContext) -> Days:
+    return (find_weekday_after(context.today, slots["weekday"]),)
+
+
+def _read_weekday_this(slots: Slots, context: DateContext) -> Days:
+    day = find_monday(context.today) + timedelta(days=slots["weekday"])
+    return (day,) if day >= context.today or context.past else (day + timedelta(days=7),)
+
+
+def _read_weekday_next(slots: Slots, context: DateContext) -> Days:
+    """ "Next Friday" on a Tuesday: this week's for some people, next week's for others."""
+    day = find_weekday_after(context.today, slots["weekday"])
+    is_this_week = find_monday(day) == find_monday(context.today)
+    return (day, day + timedelta(days=7)) if is_this_week else (day,)
+
+
+def _read_weekday_of_week(slots: Slots, context: DateContext) -> Days:
+    return (find_monday(context.today) + timedelta(days=7 * slots["weeks"] + slots["weekday"]),)
+
+
+def _read_weekday_last(slots: Slots, context: DateContext) -> Days:
+    return (find_weekday_before(context.today, slots["weekday"]),)
+
+
+def _read_weekday_after_next(slots: Slots, context: DateContext) -> Days:
+    coming = _read_weekday_next(slots, context)
+    return tuple(day + timedelta(days=7) for day in coming) if isinstance(coming, tuple) else coming
+
+
+def _read_weekday_later(slots: Slots, context: DateContext) -> Days:
+    today, weekday = context.today, slots["weekday"]
+    weeks = timedelta(days=7 * slots["number"])
+    coming = find_weekday_after(today, weekday)
+    # On a Friday, "Friday week" is a week from today.
+    return (today + weeks,) if today.weekday() == weekday else (coming + weeks,)
+
+
+def _read_relative(slots: Slots, context: DateContext) -> Days:
+    number = slots.get("count", slots.get("number", 1)) * slots.get("sign", 1)
+    base = context.today + timedelta(days=slots.get("base", slots.get("relative_day", 0)))
+    return (add_units(base, number, slots["unit"]),)
+
+
+def _read_eight_days(slots: Slots, context: DateContext) -> Days:
+    """ "In acht Tagen" is a week to many Germans, and eight days to the others."""
+    base = context.today + timedelta(days=slots.get("relative_day", 0))
+    return (base + timedelta(days=7), base + timedelta(days=8))
+
+
+def _read_day_of_month(slots: Slots, context: DateContext) -> Days:
+    return _place_day(slots, context, slots["day"], slots["month"])
+
+
+def _read_holiday(slots: Slots, context: DateContext) -> Days:
+    month, day = map(int, slots["holiday"].split("-"))
+    return _place_day(slots, context, day, month)
+
+
+def _read_day_only(slots: Slots, context: DateContext) -> Days:
+    number = next(slots[name] for name in ("day", "marked_day", "bare_day") if name in slots)
+    first = context.today.replace(day=1)
+    months = [add_units(first, offset, "month") for offset in range(-12, 13)]
+    days = [day for month in months if (day := make_date(month.year, month.month, number))]
+    if not days:
+        return refuse(Reason.INVALID_DATE, day=number)
+    if "weekday" in slots:
+        near = [day for day in days if abs((day - context.today).days) < 62]
+        fitting = [day for day in near if day.weekday() == slots["weekday"]]
+        if not fitting:
+            return _refuse_weekday(slots["weekday"], context.choose(days)[0])
+        days = fitting
+    return context.choose(days)
+
+
+def _read_day_of_relative_month(slots: Slots, context: DateContext) -> Days:
+    month = add_units(context.today.replace(day=1), slots["months"], "month")
+    number = slots["day"] if "day" in slots else slots["marked_day"]
+    day = make_date(month.year, month.month, number)
+    return (day,) if day else refuse(Reason.INVALID_DATE, day=number, month=month.month)
+
+
+def _read_weekday_of_month(slots: Slots, context: DateContext) -> Days:
+    if "months" in slots:
+        months = [add_units(context.today.replace(day=1), slots["months"], "month")]
+    else:
+        years = [slots["year"]] if "year" in slots else [context.today.year + offset for offset in (-1, 0, 1)]
+        months = [date(year, slots["month"], 1) for year in years]
+    days = []
+    for month in months:
+        first = find_weekday_after(month - timedelta(days=1), slots["weekday"])
+        day = first + timedelta(days=7 * (slots["ordinal"] - 1))
+        if day.month == month.month:
+            days.append(day)
+    return context.choose(days) if days else refuse(Reason.INVALID_DATE)
+
+
+def _read_numeric(slots: Slots, context: DateContext) -> Days:
+    first, second = slots["a"], slots["b"]
+    order = slots.get("order") or context.order
+    orders = [(first, second), (second, first)]
+    if order == "MDY":
+        orders.reverse()
+    possible = [pair for pair in dict.fromkeys(orders) if 1 <= pair[0] <= 31 and 1 <= pair[1] <= 12]
+    if not possible:
+        return refuse(Reason.INVALID_DATE, day=first, month=second)
+    if order or len(possible) == 1:
+        day, month = possible[0] if slots.get("order") is None else orders[0]
+        return _place_day(slots, context, day, month)
+    days: list[date] = []
+    for day, month in possible:
+        placed = _place_day(slots, context, day, month)
+        days += placed if isinstance(placed, tuple) else ()
+    return tuple(dict.fromkeys(days)) or refuse(Reason.INVALID_DATE, day=first, month=second)
+
+
+def _read_iso(slots: Slots, context: DateContext) -> Days:
+    return _place_day(slots, context, slots["c"], slots["b"])
+
+
+def _read_week(slots: Slots, context: DateContext) -> Days:
+    monday = find_monday(context.today) + timedelta(days=7 * slots["weeks"])
+    return _refuse_period(max(monday, context.today), monday + timedelta(days=6))
+
+
+def _read_weekend(slots: Slots, context: DateContext) -> Days:
+    saturday = find_monday(context.today) + timedelta(days=7 * slots["weeks"] + 5)
+    return _refuse_period(max(saturday, context.today), saturday + timedelta(days=1))
+
+
+def _read_month(slots: Slots, context: DateContext) -> Days:
+    if "months" in slots:
+        first = add_units(context.today.replace(day=1), slots["months"], "month")
+    else:
+        year = slots.get("year", context.today.year + (slots["month"] < context.today.month))
+        first = date(year, slots["month"], 1)
+    return _refuse_period(max(first, context.today), find_month_end(first))
+
+
+def _place_day(slots: Slots, context: DateContext, day: int, month: int) -> Days:
+    """A day and month in the year that is named, or in the one that is meant."""
+    weekday = slots.get("weekday")
+    years = _list_years(slots, context)
+    days = [found for year in years if (found := make_date(year, month, day))]
+    nearest = context.today.year
+    if not days or ("year" not in slots and "short_year" not in slots and (day, month) == (29, 2)):
+        return refuse(Reason.INVALID_DATE, day=day, month=month, year=years[0] if len(years) == 1 else nearest)
+    chosen = tuple(days) if "short_year" in slots else context.choose(days)
+    if weekday is None:
+        return chosen
+    fitting = tuple(found for found in chosen if found.weekday() == weekday)
+    return fitting or _refuse_weekday(weekday, chosen[0])
+
+
+def _list_years(slots: Slots, context: DateContext) -> list[int]:
+    if "year" in slots:
+        return [slots["year"]]
+    if "short_year" in slots:
+        return _expand_year(slots["short_year"], context)
+    return [context.today.year + offset for offset in (-1, 0, 1)]
+
+
+def _expand_year(year: int, context: DateContext) -> list[int]:
+    """26 is 2026. Where a field lies in the past, both centuries may be meant."""
+    if year > 99:
+        return [year]
+    century = context.today.year // 100 * 100
+    both = [century + year, century - 100 + year]
+    if context.past:
+        return [found for found in both if found <= context.today.year]
+    return both[:1] if both[0] <= context.today.year + 20 else both[1:]
+
+
+def _refuse_weekday(weekday: int, day: date) -> Reading:
+    return refuse(Reason.WEEKDAY_MISMATCH, weekday=weekday, date=day.isoformat())
+
+
+def _refuse_period(first: date, last: date) -> Reading:
+    return refuse(Reason.DAY_MISSING, **{"from": first.isoformat(), "to": last.isoformat()})
+
+
+_MEANINGS: Mapping[str, Callable[[Slots, DateContext], Days]] = {
+    "relative_day": _read_relative_day,
+    "weekday": _read_weekday,
+    "weekday_coming": _read_weekday_coming,
+    "weekday_this": _read_weekday_this,
+    "weekday_next": _read_weekday_next,
+    "weekday_of_week": _read_weekday_of_week,
+    "weekday_last": _read_weekday_last,
+    "weekday_after_next": _read_weekday_after_next,
+    "weekday_later": _read_weekday_later,
+    "relative": _read_relative,
+    "eight_days": _read_eight_days,
+    "day_of_month": _read_day_of_month,
+    "day_only": _read_day_only,
+    "day_of_relative_month": _read_day_of_relative_month,
+    "weekday_of_month": _read_weekday_of_month,
+    "numeric": _read_numeric,
+    "iso": _read_iso,
+    "holiday": _read_holiday,
+    "week": _read_week,
+    "weekend": _read_weekend,
+    "month": _read_month,
+}

@@ -1,0 +1,266 @@
+"""A language: the word tables of its folder, and the phrases that are made of them."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cached_property, lru_cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from convengine.engine.values.templates import Phrase, Slot, alternate, compile_template, fold_keys
+from convengine.engine.values.tokens import Spelling, TokenText, fold_text, tokenize
+
+Json = Any
+#: The language of a blank locale.
+DEFAULT = "en"
+_FILES = ("calendar", "numbers", "words", "say")
+
+
+def list_languages() -> tuple[str, ...]:
+    """The languages that have a folder."""
+    return tuple(sorted(folder.name for folder in _get_folder().iterdir() if folder.is_dir()))
+
+
+@lru_cache(maxsize=16)
+def get_language(code: str) -> "Language":
+    """The language of a locale such as en-GB; English for a language without a folder."""
+    name = code.replace("_", "-").partition("-")[0].lower()
+    return _load_language(name if name in list_languages() else DEFAULT)
+
+
+@lru_cache(maxsize=16)
+def _load_language(name: str) -> "Language":
+    folder = _get_folder() / name
+    return Language(name, {file: tomllib.loads((folder / f"{file}.toml").read_text("utf-8")) for file in _FILES})
+
+
+@lru_cache(maxsize=1)
+def get_countries() -> Mapping[str, Mapping[str, Json]]:
+    """What differs from country to country: order of dates, post codes, currencies."""
+    text = (resources.files("convengine.engine.values") / "countries.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+def _get_folder() -> Traversable:
+    return resources.files("convengine.engine.values") / "languages"
+
+
+def get_country(locale: str) -> str:
+    """The country of a locale: GB for en-GB, blank for en."""
+    parts = locale.replace("_", "-").split("-")
+    return next((part.upper() for part in parts[1:] if len(part) == 2 and part.isalpha()), "")
+
+
+class Language:
+    """The tables of one language, compiled when they are first used."""
+
+    def __init__(self, name: str, tables: Mapping[str, Mapping[str, Json]]) -> None:
+        self.name = name
+        self.calendar = tables["calendar"]
+        self.numbers = tables["numbers"]
+        self.words = tables["words"]
+        self.say = tables["say"]
+
+    # --- texts ---------------------------------------------------------------------------------------------------
+
+    def read_tokens(self, text: str) -> TokenText:
+        """The tokens of a text, as the tables spell them."""
+        return TokenText(self.spelling.correct(tokenize(text)))
+
+    @cached_property
+    def spelling(self) -> Spelling:
+        table = {fold_text(key) or key: fold_text(value) or value for key, value in self.calendar["spelling"].items()}
+        for first, second in self.calendar.get("compounds", ()):
+            for left in self._list_compound_words(first):
+                for right in self._list_compound_words(second):
+                    table.setdefault(left + right, f"{left} {right}")
+        return Spelling(table)
+
+    def _list_compound_words(self, table: str) -> list[str]:
+        listed = self.calendar[table]
+        words = [word for names in listed for word in names] if isinstance(listed[0], list) else listed
+        return [fold_text(word) for word in words]
+
+    @cached_property
+    def before(self) -> "PhraseSet":
+        return PhraseSet(self.words["before"])
+
+    @cached_property
+    def after(self) -> "PhraseSet":
+        return PhraseSet(self.words["after"])
+
+    def strip_fillers(self, tokens: TokenText) -> tuple[int, int]:
+        """Start and end of `tokens.text` without "please", "I'd like", "would be great" …"""
+        start, end = 0, len(tokens.text)
+        while (size := self.before.match_start(tokens.text, start)) and start + size < end:
+            start += size
+        while (size := self.after.match_end(tokens.text, end)) and end - size > start:
+            end -= size
+        return start, end
+
+    def is_in(self, table: str, words: str) -> bool:
+        """True when a list of words.toml has the folded words."""
+        return words.strip() in self._sets(table)
+
+    def _sets(self, table: str) -> frozenset[str]:
+        return self._folded_sets.setdefault(table, frozenset(fold_text(word) or word for word in self.words[table]))
+
+    @cached_property
+    def _folded_sets(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    # --- slots and phrases ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def number_words(self) -> dict[str, int]:
+        return fold_keys(self.numbers["words"])
+
+    @cached_property
+    def slots(self) -> dict[str, Slot]:
+        """What `{…}` stands for in the phrases."""
+        calendar, numbers = self.calendar, self.number_words
+        endings = self.numbers.get("ordinal_endings", [""])
+        ordinals = fold_keys(
+            {word + ending: value for word, value in self.numbers["ordinals"].items() for ending in endings}
+        )
+        articles = fold_keys(dict.fromkeys(self.numbers["articles"], 1))
+        units = fold_keys(_invert(calendar["units"]))
+        time_units = fold_keys(_invert(calendar["time_units"]))
+        short_units = fold_keys(_invert(calendar["short_units"]))
+        marks = "".join(f"|{alternate([mark])}" for mark in calendar["ordinal_marks"] if mark != ".")
+        marks = f"(?:{marks.removeprefix('|') or '(?!)'}{'|[.] ' if '.' in calendar['ordinal_marks'] else ''})"
+        ordinal_words = alternate(ordinals)
+        hours = {word: value for word, value in numbers.items() if value <= 24}
+        hours |= fold_keys(calendar.get("hour_words", {}))
+        minutes = {word: value for word, value in numbers.items() if value in range(10, 60, 5)}
+        any_units = {**units, **time_units, **short_units}
+        return {
+            "weekday": _make_table(_index(calendar["weekdays"])),
+            "month": _make_table({word: value + 1 for word, value in _index(calendar["months"]).items()}),
+            "relative_day": _make_table(fold_keys(calendar["relative_days"])),
+            "holiday": _make_table(fold_keys(calendar["holidays"])),
+            "part": _make_table(fold_keys(calendar["parts"])),
+            "time_name": _make_table(fold_keys(calendar["times"])),
+            "unit": _make_table(units),
+            "time_unit": _make_table(time_units),
+            "any_unit": _make_table(any_units),
+            "number": Slot(rf"(?:\d{{1,3}} |{alternate(numbers)})", numbers),
+            "count": Slot(rf"(?:\d{{1,3}} |{alternate([*numbers, *articles])})", {**numbers, **articles}),
+            "amount": Slot(
+                rf"(?:\d{{1,4}} (?:[.,] \d{{1,2}} )?|{alternate([*numbers, *articles])})", {**numbers, **articles}
+            ),
+            "ordinal": Slot(rf"(?:{ordinal_words}|\d{{1,2}} {marks})", ordinals),
+            "day": Slot(rf"(?:\d{{1,2}} {marks}?|{ordinal_words})", ordinals),
+            "marked_day": Slot(rf"\d{{1,2}} {marks}"),
+            "bare_day": Slot(r"\d{1,2} "),
+            "year": Slot(r"(?:19|20)\d\d "),
+            "short_year": Slot(r"(?:(?:19|20)\d\d|\d\d) "),
+            "a": Slot(r"\d{1,2} "),
+            "b": Slot(r"\d{1,2} "),
+            "c": Slot(r"\d{1,2} "),
+            "hour": Slot(rf"(?:\d{{1,2}} |{alternate(hours)})", hours),
+            "hour_word": _make_table(hours),
+            "minute": Slot(r"\d\d "),
+            "second": Slot(r"\d\d "),
+            "minute_word": _make_table(minutes),
+            "minutes": Slot(rf"(?:\d{{1,2}} |{alternate(numbers)})", numbers),
+            "minutes_word": _make_table({word: value for word, value in numbers.items() if value in (5, 10, 20, 25)}),
+            "joint": Slot(r"\d{4} "),
+            "short_joint": Slot(r"\d{3} "),
+        }
+
+    @cached_property
+    def date_phrases(self) -> tuple[Phrase, ...]:
+        return tuple(self._list_phrases("date"))
+
+    @cached_property
+    def time_phrases(self) -> tuple[Phrase, ...]:
+        return tuple(self._list_phrases("time"))
+
+    @cached_property
+    def duration_phrases(self) -> tuple[Phrase, ...]:
+        return tuple(self._list_phrases("duration"))
+
+    def _list_phrases(self, table: str) -> Iterable[Phrase]:
+        for entry in self.calendar[table]:
+            constants = {key: value for key, value in entry.items() if key not in ("means", "text")}
+            for template in entry["text"]:
+                yield Phrase(entry["means"], template, self.slots, constants)
+
+    @cached_property
+    def part_pattern(self) -> re.Pattern[str]:
+        return re.compile(self.slots["part"].pattern)
+
+    @cached_property
+    def trailing_parts(self) -> frozenset[str]:
+        """Parts of the day that are other words when they come first: "morgen" is tomorrow."""
+        return frozenset(fold_text(word) for word in self.calendar.get("trailing_parts", ()))
+
+    @cached_property
+    def before_date(self) -> "PhraseSet":
+        return PhraseSet(self.calendar["before_date"])
+
+    @cached_property
+    def before_time(self) -> "PhraseSet":
+        return PhraseSet(self.calendar["before_time"])
+
+    @cached_property
+    def between(self) -> "PhraseSet":
+        return PhraseSet(self.calendar["between"])
+
+    @cached_property
+    def limits_before(self) -> "PhraseSet":
+        return PhraseSet(self.calendar["limits_before"])
+
+    @cached_property
+    def denials_after(self) -> "PhraseSet":
+        return PhraseSet(self.calendar["denials_after"])
+
+    @cached_property
+    def ambiguous(self) -> frozenset[str]:
+        return frozenset(fold_text(word) for word in self.calendar["ambiguous"])
+
+    @cached_property
+    def never_alone(self) -> frozenset[str]:
+        return frozenset(fold_text(word) for word in self.calendar["never_alone"])
+
+    def compile(self, template: str) -> str:
+        """The pattern of a template with this language's slots."""
+        return compile_template(template, self.slots)
+
+
+class PhraseSet:
+    """Phrases that are tried at a token, the longest first."""
+
+    def __init__(self, phrases: Iterable[str]) -> None:
+        self.phrases = frozenset(fold_text(phrase) or phrase for phrase in phrases)
+        self._sizes = sorted({phrase.count(" ") + 1 for phrase in self.phrases}, reverse=True)
+
+    def match_start(self, text: str, start: int) -> int:
+        """The length of the phrase that begins at `start`, its blank included; 0 for none."""
+        words = text[start : start + 60].split(" ")
+        for size in self._sizes:
+            if size < len(words) and " ".join(words[:size]) in self.phrases:
+                return len(" ".join(words[:size])) + 1
+        return 0
+
+    def match_end(self, text: str, end: int) -> int:
+        """The length of the phrase that ends at `end`, its blank included; 0 for none."""
+        words = text[max(0, end - 60) : end].split(" ")[:-1]
+        for size in self._sizes:
+            if size <= len(words) and " ".join(words[-size:]) in self.phrases:
+                return len(" ".join(words[-size:])) + 1
+        return 0
+
+
+def _index(groups: Iterable[Iterable[str]]) -> dict[str, int]:
+    return fold_keys({word: index for index, words in enumerate(groups) for word in words})
+
+
+def _invert(table: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    return {word: name for name, words in table.items() for word in words}
+
+
+def _make_table(values: Mapping[str, Json]) -> Slot:
+    return Slot(alternate(values), values)

@@ -1,0 +1,165 @@
+"""Free text, texts of a given form, and yes or no (R114)."""
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Any
+
+from convengine.engine.rules.patterns import PatternError, compile_pattern
+from convengine.engine.text.dates import Unclear
+from convengine.engine.text.formats import FORMATS
+from convengine.engine.values.field_spec import FieldSpec
+from convengine.engine.values.language import Language, PhraseSet
+from convengine.engine.values.reading import NOTHING, Reading, ReadingSituation, Reason, accept, refuse
+from convengine.engine.values.tokens import TokenText, fold_text
+
+Json = Any
+_QUOTED = re.compile(r"\"(.+)\"|“(.+)”|„(.+)[“”]|«(.+)»|»(.+)«|'(.+)'")
+_CLOSING = " \t\r\n.!…,;:"
+#: Longest answer that is read as a short text. `x-long` takes more.
+MAX_LENGTH = 200
+MAX_LONG = 4000
+
+
+def read_text(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Reading:
+    """Read free text. A question, a denial, a thank-you or a wish to leave is none, unless the field is long."""
+    answer = text.strip()
+    if len(answer) > MAX_LONG or not any(char.isalnum() for char in answer):
+        return NOTHING
+    if tokens.text.strip() in _get_no_text(language):
+        return NOTHING
+    if not spec.long and (len(answer) > MAX_LENGTH or _is_question(answer, tokens, language)):
+        return NOTHING
+    if not spec.long:
+        answer = _strip_lead(spec, answer, tokens, language)
+    return _check_length(spec, answer)
+
+
+def _is_question(answer: str, tokens: TokenText, language: Language) -> bool:
+    return answer.endswith("?") or _get_questions(language).match_start(tokens.text, 0) > 0
+
+
+def _strip_lead(spec: FieldSpec, answer: str, tokens: TokenText, language: Language) -> str:
+    """The text without "my name is", thanks, quotes and the last full stop."""
+    if quoted := _QUOTED.fullmatch(answer.strip(_CLOSING)):
+        return next(group for group in quoted.groups() if group).strip()
+    text = tokens.text
+    start, end = 0, len(text)
+    is_name = not set(language.words["name_fields"]).isdisjoint(spec.words)
+    names = [_get_phrase_list(language, "before_name")] if is_name else []
+    for phrases in (_get_phrase_list(language, "courtesy_before"), _get_phrase_list(language, "before_text"), *names):
+        while (size := phrases.match_start(text, start)) and start + size < end:
+            start += size
+    while (size := _get_phrase_list(language, "courtesy_after").match_end(text, end)) and end - size > start:
+        end -= size
+    first, last = tokens.position(start, end)
+    return answer[first : last if end < len(text) else len(answer)].strip(_CLOSING)
+
+
+def _check_length(spec: FieldSpec, answer: str) -> Reading:
+    if spec.format in FORMATS:
+        try:
+            return accept(FORMATS[spec.format].read(answer))
+        except Unclear:
+            return NOTHING
+    if len(answer) < spec.min_length:
+        return refuse(Reason.TOO_SHORT, min=spec.min_length)
+    if spec.max_length is not None and len(answer) > spec.max_length:
+        return refuse(Reason.TOO_LONG, max=spec.max_length)
+    return accept(answer)
+
+
+@lru_cache(maxsize=16)
+def _get_no_text(language: Language) -> frozenset[str]:
+    return frozenset(fold_text(phrase) for phrase in language.words["no_text"])
+
+
+@lru_cache(maxsize=16)
+def _get_questions(language: Language) -> PhraseSet:
+    words = language.words
+    pairs = [f"{word} {verb}" for word in words["question_words"] for verb in words["question_verbs"]]
+    contracted = [f"{word}'s" for word in words["question_words"]]
+    return PhraseSet([*words["questions"], *pairs, *contracted])
+
+
+@lru_cache(maxsize=64)
+def _get_phrase_list(language: Language, name: str) -> PhraseSet:
+    return PhraseSet(language.words[name])
+
+
+# --- a given form -----------------------------------------------------------------------------------------------
+
+
+def read_pattern(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Reading:
+    """Read a text that has to match the field's pattern, also without its blanks or in capitals."""
+    if len(text) > MAX_LENGTH:
+        return NOTHING
+    try:
+        pattern = compile_pattern(spec.pattern, ignore_case=False)
+    except PatternError:
+        return NOTHING  # The editor reports it on save.
+    for answer in list_pattern_spellings(text, tokens, language):
+        if pattern.occurs_in(answer):
+            found = pattern.search(answer)
+            return _check_length(spec, str(found.group(0)) if found and found.group(0) else answer)
+    is_answer = situation.is_asked and len(tokens.tokens) <= 8 and any(char.isdigit() for char in text)
+    return refuse(Reason.PATTERN_MISMATCH) if is_answer else NOTHING
+
+
+def list_pattern_spellings(text: str, tokens: TokenText, language: Language) -> dict[str, None]:
+    """The ways in which the answer may have the form: as written, in capitals, without blanks."""
+    plain = text.strip().strip("\"'“”„").rstrip(".,!?")
+    start, end = language.strip_fillers(tokens)
+    part = plain
+    if tokens.tokens and start < end:
+        first, last = tokens.position(start, end)
+        part = text[first:last]
+    spellings: dict[str, None] = {}
+    words = [word for word in plain.split() if any(char.isdigit() for char in word)]
+    for answer in (text.strip(), plain, part, *(word.strip(".,;:!?()\"'") for word in words if len(words) == 1)):
+        for joint in (" ", "", "-"):
+            joined = joint.join(answer.split())
+            spellings |= dict.fromkeys((joined, joined.upper()))
+    return spellings
+
+
+# --- yes or no --------------------------------------------------------------------------------------------------
+
+
+def read_yes_or_no(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Reading:
+    """Read yes or no: one phrase of the tables, or several that agree."""
+    values = {True: _get_phrases(language, "yes"), False: _get_phrases(language, "no")}
+    plain = unicodedata.normalize("NFC", text.strip())
+    for value, phrases in values.items():
+        if plain and plain[0] in phrases.phrases and len(set(plain)) <= 2:
+            return accept(value)
+    if not tokens.tokens or len(tokens.text) > MAX_LENGTH or text.rstrip().endswith("?"):
+        return NOTHING
+    start, end = 0, len(tokens.text)
+    after = _get_phrases(language, "after")
+    for value, phrases in values.items():
+        if _covers(tokens.text, start, end, phrases, after):
+            return accept(value)
+    return NOTHING
+
+
+def _covers(text: str, start: int, end: int, phrases: PhraseSet, after: PhraseSet) -> bool:
+    """True when the text is made of the phrases, and of courtesies after the first."""
+    size = phrases.match_start(text, start)
+    if not size:
+        return False
+    while size and start + size <= end:
+        start += size
+        size = phrases.match_start(text, start) or after.match_start(text, start)
+    return start == end
+
+
+@lru_cache(maxsize=64)
+def _get_phrases(language: Language, name: str) -> PhraseSet:
+    return PhraseSet(language.words["yes_no"][name])

@@ -1,0 +1,86 @@
+"""Read a whole answer for one field (R114)."""
+
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from convengine.engine.values.choices import read_choice
+from convengine.engine.values.contacts import read_email, read_iban, read_phone, read_postcode
+from convengine.engine.values.date_times import make_moment_context, narrow_days, read_moment
+from convengine.engine.values.durations import read_duration
+from convengine.engine.values.field_spec import FieldSpec, Kind
+from convengine.engine.values.language import Language, get_language
+from convengine.engine.values.numbers import read_amount
+from convengine.engine.values.plain import read_pattern, read_text, read_yes_or_no
+from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation
+from convengine.engine.values.second_reader import read_with_dateparser
+from convengine.engine.values.tokens import TokenText
+
+Json = Any
+Reader = Callable[[FieldSpec, str, TokenText, ReadingSituation, Language], Reading]
+#: Longest answer for a field that is neither text nor an address. The readers have limits of their own.
+MAX_LENGTH = 300
+#: A reading of the second language replaces one of the first only if it says more.
+_RANKS = {Outcome.VALUE: 3, Outcome.CANDIDATES: 2, Outcome.REFUSED: 1, Outcome.NOTHING: 0}
+
+
+def read_value(spec: FieldSpec, text: str, situation: ReadingSituation) -> Reading:
+    """Read a whole answer: a value, several candidates, a refusal with its reason, or nothing.
+
+    The language of `situation.locale` reads first, then that of `situation.fallback_locale`.
+    """
+    composed = unicodedata.normalize("NFC", text)
+    if len(composed) > MAX_LENGTH and spec.kind not in (Kind.TEXT, Kind.EMAIL):
+        return NOTHING
+    best = NOTHING
+    for local in list_situations(situation):
+        language = get_language(local.locale)
+        reading = _READERS[spec.kind](spec, composed, language.read_tokens(composed), local, language)
+        if reading.has_value:
+            return reading
+        best = max(best, reading, key=lambda found: _RANKS[found.outcome])
+    return best
+
+
+def list_situations(situation: ReadingSituation) -> Iterator[ReadingSituation]:
+    """The situation in each language that reads."""
+    yield situation
+    if situation.fallback_locale and get_language(situation.fallback_locale) is not get_language(situation.locale):
+        yield replace(situation, locale=situation.fallback_locale)
+
+
+def _read_moment(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Reading:
+    """Our grammar first; for a day then dateparser behind its guard."""
+    reading = read_moment(spec, text, tokens, situation, language)
+    if reading is NOTHING and spec.kind is Kind.DATE:
+        context = make_moment_context(spec, situation, language)
+        if day := read_with_dateparser(text, tokens, context.now, language):
+            return narrow_days((day,), context.date.bounds)
+    return reading
+
+
+def _read_amount(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Reading:
+    return read_amount(spec, tokens, situation, language)
+
+
+_READERS: Mapping[Kind, Reader] = {
+    Kind.TEXT: read_text,
+    Kind.CHOICE: read_choice,
+    Kind.DATE: _read_moment,
+    Kind.TIME: _read_moment,
+    Kind.DATE_TIME: _read_moment,
+    Kind.DURATION: read_duration,
+    Kind.NUMBER: _read_amount,
+    Kind.MONEY: _read_amount,
+    Kind.PHONE: read_phone,
+    Kind.EMAIL: read_email,
+    Kind.POSTCODE: read_postcode,
+    Kind.IBAN: read_iban,
+    Kind.YES_NO: read_yes_or_no,
+    Kind.PATTERN: read_pattern,
+}

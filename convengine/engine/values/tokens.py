@@ -1,0 +1,122 @@
+"""A text as tokens: folded words, numbers and signs, with their positions in the original."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+_TOKEN = re.compile(r"\d+|[^\W\d_]+(?:['’‘ʼ][^\W\d_]+)*|[^\w\s]|_")
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": "o", "æ": "ae", "œ": "oe"})
+_APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
+_DASHES = str.maketrans({"–": "-", "—": "-", "−": "-", "‐": "-", "‑": "-"})
+#: Signs that never say anything.
+_SILENT = frozenset("!?()[]{}\"'`´“”„‚‘’«»…*_;|~^<>\\")
+_BETWEEN_DIGITS = frozenset(".,:/-")
+
+
+@dataclass(frozen=True)
+class Token:
+    """One token. Two tokens of a split compound have the same position."""
+
+    text: str
+    start: int
+    end: int
+
+
+@lru_cache(maxsize=4096)
+def fold_word(word: str) -> str:
+    """A word in lower case, with ae for ä and without accents."""
+    plain = unicodedata.normalize("NFKC", word).translate(_APOSTROPHES).casefold().translate(_UMLAUTS)
+    if plain.isascii():
+        return plain
+    return "".join(char for char in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(char))
+
+
+def fold_text(text: str) -> str:
+    """The tokens of a text, with single blanks between them."""
+    return " ".join(token.text for token in tokenize(text))
+
+
+def tokenize(text: str) -> list[Token]:
+    """The tokens of a text. Signs stay only beside digits; commas and full stops of sentences go."""
+    # Composed, because a letter with a separate accent would be two tokens. Positions are those of the composed text.
+    matches = list(_TOKEN.finditer(text))
+    tokens: list[Token] = []
+    for index, match in enumerate(matches):
+        word = match.group()
+        if word.isalnum() or len(word) > 1:
+            tokens.append(Token(fold_word(word), *match.span()))
+        elif sign := _read_sign(word.translate(_DASHES), matches, index):
+            tokens.append(Token(sign, *match.span()))
+    return tokens
+
+
+def _read_sign(sign: str, matches: list[re.Match[str]], index: int) -> str:
+    """The sign as a token, or blank if it says nothing."""
+    if sign in _SILENT:
+        return ""
+    before = matches[index - 1] if index else None
+    after = matches[index + 1] if index + 1 < len(matches) else None
+    digit_before = before is not None and before.group().isdigit()
+    digit_after = after is not None and after.group().isdigit()
+    glued_before = before is not None and before.end() == matches[index].start()
+    glued_after = after is not None and after.start() == matches[index].end()
+    if sign == ".":
+        return sign if digit_before and glued_before else ""
+    if sign in ",:":
+        return sign if digit_before and digit_after and glued_before and glued_after else ""
+    if sign == "-":
+        if digit_after and glued_after and not glued_before:
+            return sign
+        return sign if digit_before and digit_after else ""
+    if unicodedata.category(sign) == "So":
+        return ""
+    return sign
+
+
+class Spelling:
+    """Replaces usual misspellings and abbreviations, one or several tokens at a time."""
+
+    def __init__(self, table: Mapping[str, str]) -> None:
+        self._table = {tuple(key.split(" ")): tuple(value.split(" ")) for key, value in table.items()}
+        self._longest = max(map(len, self._table), default=0)
+        self._starts = frozenset(key[0] for key in self._table)
+
+    def correct(self, tokens: list[Token]) -> list[Token]:
+        """The tokens as the tables spell them."""
+        if self._starts.isdisjoint(token.text for token in tokens):
+            return tokens
+        corrected: list[Token] = []
+        index = 0
+        while index < len(tokens):
+            size, words = self._find(tokens, index)
+            corrected += (Token(word, tokens[index].start, tokens[index + size - 1].end) for word in words)
+            index += size
+        return corrected
+
+    def _find(self, tokens: list[Token], index: int) -> tuple[int, tuple[str, ...]]:
+        if tokens[index].text in self._starts:
+            for size in range(min(self._longest, len(tokens) - index), 0, -1):
+                if words := self._table.get(tuple(token.text for token in tokens[index : index + size])):
+                    return size, words
+        return 1, (tokens[index].text,)
+
+
+class TokenText:
+    """Tokens as one text with a blank after each, so that patterns can be matched from any token on."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.text = "".join(f"{token.text} " for token in tokens)
+        self.offsets: list[int] = []
+        offset = 0
+        for token in tokens:
+            self.offsets.append(offset)
+            offset += len(token.text) + 1
+
+    def position(self, start: int, end: int) -> tuple[int, int]:
+        """The position in the original text of a part of `text`."""
+        first = self.offsets.index(start)
+        last = self.offsets.index(end) if end < len(self.text) else len(self.tokens)
+        return self.tokens[first].start, self.tokens[last - 1].end
