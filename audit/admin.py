@@ -30,6 +30,7 @@ from convengine.engine.turn.stage import is_error, stage_label
 from convengine.server.admin_site.read_only import ByConversation
 from convengine.server.admin_site.record_columns import (
     badge_column,
+    code_column,
     json_column,
     link,
     release_link,
@@ -66,8 +67,8 @@ class AuditAdmin(ByConversation):
 
     list_display = ("event", "code", "turn", "conversation_page", "payload_beginning", "release", "time")
     list_filter = (StageFilter,)
-    fields = ("stage", "conversation_page", "turn", "seq", "release", "created_at", "payload")
-    readonly_fields = ("conversation_page", "turn", "release", "payload")
+    fields = ("name", "code", "conversation_page", "turn", "release", "time", "payload")
+    readonly_fields = fields
     payload = json_column("payload_json", "payload")
     time = value_column("created_at", "time")
 
@@ -91,7 +92,11 @@ class AuditAdmin(ByConversation):
     @badge_column({"error": "danger", "plain": "default"}, "event")
     def event(self, row: CeAudit) -> tuple[str, str]:
         """The stage in words; stages of failures stand out."""
-        return "error" if is_error(row.stage) else "plain", stage_label(row.stage)
+        return "error" if is_error(row.stage) else "plain", self.name(row)
+
+    @admin.display(description="event")
+    def name(self, row: CeAudit) -> str:
+        return stage_label(row.stage)
 
     @admin.display(description="stage")
     def code(self, row: CeAudit) -> SafeString:
@@ -125,8 +130,8 @@ class TurnRowAdmin(ByConversation):
     list_display = ("decision", "row", "turn", "time")
     search_fields = ("turn_id",)
     search_help_text = "Turn ID"
-    fields = ("row", "role", "turn", "created_at")
-    readonly_fields = ("row", "turn")
+    fields = ("row", "decision", "turn", "time")
+    readonly_fields = fields
     time = value_column("created_at", "time")
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
@@ -163,16 +168,22 @@ class ModelCallAdmin(ByConversation):
         "conversation",
     )
     fieldsets = (
-        (None, {"fields": ("purpose", "conversation_page", "turn_no", "attempt", "created_at", "release")}),
-        ("Model", {"fields": ("provider", "model", "temperature", "latency_ms", "tokens", "cost")}),
+        (None, {"fields": ("asked_for", "conversation_page", "time", "release")}),
+        ("Model", {"fields": ("provider", "model", "temperature", "latency", "tokens", "cost")}),
         ("Prompt and response", {"fields": ("prompt", "context", "answer", "success", "error_message")}),
-        ("Where", {"fields": ("intent_code", "state_code", "template_id", "turn_id")}),
+        ("Where", {"fields": ("intent", "state", "template", "turn")}),
     )
-    readonly_fields = ("conversation_page", "release", "prompt", "context", "answer", "tokens")
+    readonly_fields = (
+        *("asked_for", "conversation_page", "time", "release", "latency", "tokens"),
+        *("prompt", "context", "answer", "intent", "state", "template", "turn"),
+    )
     prompt = text_column("prompt_text", "prompt")
     context = text_column("user_context", "context")
     answer = text_column("response_text", "answer")
     latency = value_column("latency_ms", "duration (ms)")
+    intent = code_column("intent_code", "intent")
+    state = code_column("state_code", "state")
+    turn = value_column("turn_id", "turn ID")
     time = value_column("created_at", "time")
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
@@ -184,6 +195,10 @@ class ModelCallAdmin(ByConversation):
         """A link to the conversation, with a short id because the list is wide."""
         beginning = f"{str(row.conversation_id)[:8]}…"
         return link("ce_sessions_ceconversation_change", beginning, row.conversation_id)
+
+    @admin.display(description="prompt template")
+    def template(self, row: CeLlmCallLog) -> SafeString | str:
+        return row_link("ce_prompt_template", row.template_id) if row.template_id else "-"
 
     @admin.display(description="response or error")
     def answer_excerpt(self, row: CeLlmCallLog) -> str:

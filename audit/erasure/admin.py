@@ -13,8 +13,8 @@ class ErasureAdmin(ByConversation):
 
     is_of_people = False
     list_display = ("time", "by", "reason_beginning", "conversation_page", "last_turn", "standing")
-    fields = ("created_at", "by", "reason", "conversation_page", "last_turn_no", "last_link", "standing")
-    readonly_fields = ("conversation_page", "standing")
+    fields = ("time", "by", "reason", "conversation_page", "last_turn", "last_link", "proof")
+    readonly_fields = ("time", "conversation_page", "last_turn", "proof")
     ordering = ("-erasure_id",)
     time = value_column("created_at", "time")
     last_turn = value_column("last_turn_no", "last turn")
@@ -23,5 +23,9 @@ class ErasureAdmin(ByConversation):
     @badge_column({"proven": "success", "not proven": "danger"}, "proof")
     def standing(self, row: CeErasure) -> tuple[str, str]:
         """Whether the product wrote it."""
-        word = "proven" if row.is_genuine() else "not proven"
+        word = self.proof(row)
         return word, word
+
+    @admin.display(description="proof")
+    def proof(self, row: CeErasure) -> str:
+        return "proven" if row.is_genuine() else "not proven"

@@ -23,9 +23,12 @@ from convengine.engine.text.compare import storable
 from convengine.server.admin_site.read_only import ByConversation
 from convengine.server.admin_site.record_columns import (
     badge_column,
+    code_column,
     excerpt_column,
+    json_column,
     release_link,
     row_link,
+    text_column,
     value_column,
 )
 from convengine.server.app_interfaces import RowRating
@@ -42,14 +45,24 @@ class FeedbackAdmin(ByConversation):
 
     list_display = ("time", "thumb", "turn", "said", "answered", "comments", "corrected", "row", "by")
     fields = (
-        *("thumb", "turn", "conversation_page", "by", "created_at", "replaced_at", "user_query"),
-        *("assistant_response", "comment", "correction", "row", "release", "intent_code", "state_code"),
-        *("mcp_tool_code", "message_id", "metadata_json"),
+        *("rating", "turn", "conversation_page", "by", "time", "replaced_at", "message"),
+        *("answer", "comment", "correction", "row", "release", "intent", "state"),
+        *("tool", "answer_id", "metadata"),
     )
-    readonly_fields = ("thumb", "turn", "conversation_page", "by", "row", "release")
+    readonly_fields = (
+        *("rating", "turn", "conversation_page", "by", "time", "message", "answer", "row", "release"),
+        *("intent", "state", "tool", "answer_id", "metadata"),
+    )
     list_filter = ("feedback_type",)
     ordering = ("-feedback_id",)
     time = value_column("created_at", "time")
+    message = text_column("user_query", "user")
+    answer = text_column("assistant_response", "answer")
+    intent = code_column("intent_code", "intent")
+    state = code_column("state_code", "state")
+    tool = value_column("mcp_tool_code", "tool")
+    answer_id = value_column("message_id", "message ID")
+    metadata = json_column("metadata_json", "metadata")
     said = excerpt_column("user_query", "user")
     answered = excerpt_column("assistant_response", "answer")
     comments = excerpt_column("comment", "comment")
@@ -71,7 +84,11 @@ class FeedbackAdmin(ByConversation):
     @badge_column(_THUMB_BADGES, "thumb")
     def thumb(self, row: CeMcpUserFeedback) -> tuple[str, str]:
         """The direction of the thumb; a replaced one is marked."""
-        return row.feedback_type, row.get_feedback_type_display() + (", replaced" if row.replaced_at else "")
+        return row.feedback_type, self.rating(row)
+
+    @admin.display(description="thumb")
+    def rating(self, row: CeMcpUserFeedback) -> str:
+        return str(row.get_feedback_type_display()) + (", replaced" if row.replaced_at else "")
 
     @admin.display(description="turn")
     def turn(self, row: CeMcpUserFeedback) -> SafeString:

@@ -58,7 +58,7 @@ class FindForm(forms.Form):
         choices=[_ANY, *((str(stage), str(stage)) for stage in sorted(STAGES.values()) if stage not in _EVERYWHERE)],
     )
     feedback = forms.ChoiceField(label="Feedback", choices=[_ANY, *CeMcpUserFeedback.Type.choices])
-    table = forms.ChoiceField(label="Used row: type", choices=[_ANY, *DECIDERS.items()])
+    table = forms.ChoiceField(label="Kind of row", choices=[_ANY, *DECIDERS.items()])
     row = forms.CharField(label="Number or code of the row", max_length=_LONGEST)
     release = forms.IntegerField(label="Release", min_value=0, max_value=2**63 - 1)
     ms = forms.IntegerField(label="Duration at least (ms)", min_value=0, max_value=2**31 - 1)

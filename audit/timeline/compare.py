@@ -12,10 +12,10 @@ from django.template.response import TemplateResponse
 
 from audit.access_log.write import log_access
 from audit.models import CeAccessLog
-from audit.narration import narrate_turn
 from audit.replay.comparison import align, compare_turns, turn_key
 from audit.timeline import addresses
 from audit.timeline.read_turn import LARGE_COLUMNS, TurnReading, read_turn
+from audit.timeline.turn import sentence_texts
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.labels import code_label
 from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link
@@ -149,7 +149,7 @@ def _summarise_turn(reading: TurnReading) -> TurnSummary:
         answer_text(record.assistant_output),
         release_link(record.config_version),
         addresses.turn_url(record.conversation_id, record.turn_no),
-        [sentence.text for sentence in narrate_turn(reading.events)],
+        sentence_texts(reading),
     )
 
 

@@ -140,6 +140,14 @@ def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
     }
 
 
+def sentence_texts(reading: TurnReading) -> list[str]:
+    """The narration as plain text, with rows by name."""
+    sentences = _build_sentences(
+        reading.record, narrate_turn(reading.events), TurnFilter(), _snapshot_of_turn(reading.events)
+    )
+    return ["".join(piece.text for piece in sentence.pieces) for sentence in sentences]
+
+
 def _build_sentences(
     record: Any, sentences: Iterable[Sentence], turn_filter: TurnFilter, snapshot: Snapshot | None
 ) -> Iterable[SentenceView]:

@@ -74,7 +74,7 @@ def test_from_what_decided_to_its_turns(customers: str, ada: Visitor) -> None:
     expect(tab.locator(".ce-found-turns tbody tr")).to_have_count(1)
     ada.open_response("two to four working days").page.get_by_role("link", name="Turns that used it").click()
     expect(tab.locator(".ce-found-turns tbody tr", has_text="how long does the delivery take").first).to_be_visible()
-    expect(tab.get_by_label("Used row: type", exact=True)).to_have_value("ce_response")
+    expect(tab.get_by_label("Kind of row", exact=True)).to_have_value("ce_response")
 
     ada.go("/admin/config_admin/cerelease/").page.locator("#result_list tbody th a").first.click()
     tab.get_by_role("link", name="Turns with this release").click()

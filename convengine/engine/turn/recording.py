@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from convengine.engine.errors import ReplayMismatch
 from convengine.engine.turn.codec import TOO_DEEP, is_too_deep, to_plain
+from convengine.engine.turn.labels import purpose_label
 from convengine.engine.turn.ports import (
     Clock,
     LikenessAnswer,
@@ -129,9 +130,9 @@ class Reuse:
         if port == "model":
             for place, (name, asked, _) in enumerate(self.entries):
                 if name == port and place not in self._used and asked["purpose"] == request["purpose"]:
-                    self.stretched.append(f"The model is asked otherwise for {request['purpose']}.")
+                    self.stretched.append(f"The model got another prompt for “{purpose_label(request['purpose'])}”.")
                     return self._take_entry(place)
-        text = f"The turn asks {_describe_briefly(port, request)}, and the recording has no answer to that."
+        text = f"The turn asks {_describe_briefly(port, request)}, and the recording has no answer to it."
         self.missing.append(text)
         raise ReplayMismatch(text)
 
@@ -156,7 +157,7 @@ def _describe_call(port: str, request: Json) -> str:
 
 def _describe_briefly(port: str, request: Json) -> str:
     """A call in few words: of a model, its purpose."""
-    return f"{port} for {request['purpose']}" if port == "model" else _describe_call(port, request)
+    return f"the model for “{purpose_label(request['purpose'])}”" if port == "model" else _describe_call(port, request)
 
 
 RESULT_TOO_DEEP = "RESULT_TOO_DEEP"

@@ -16,7 +16,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from convengine.server.admin.masking import masked_column
 from convengine.server.admin_site.read_only import CONVERSATIONS, ByConversation
-from convengine.server.admin_site.record_columns import status_column
+from convengine.server.admin_site.record_columns import status_column, value_column
 from convengine.server.confirmed_actions.review import NotSettled, Settlement, settle_execution
 from convengine.server.sessions.models import CeIdempotency, CePendingActionExecution, CeTurnTicket
 
@@ -140,13 +140,19 @@ class ExecutionAdmin(SettlingAdmin):
     """Actions, each run at most once. A person decides about one that stays CLAIMED (tables 6.7)."""
 
     list_filter = (("status", ChoicesDropdownFilter),)
-    list_display = ("action_key", "ended", "action_ref", "conversation_page", "started_at", "finished_at")
+    list_display = ("action", "ended", "task", "conversation_page", "started", "finished")
     ordering = ("-id",)
     fields = (
-        *("action_key", "status", "action_ref", "conversation_page", "turn_id", "runtime_nonce", "result"),
-        *("started_at", "finished_at"),
+        *("action", "status", "task", "conversation_page", "turn", "key", "result"),
+        *("started", "finished"),
     )
-    readonly_fields = ("conversation_page", "result")
+    readonly_fields = ("action", "task", "conversation_page", "turn", "key", "result", "started", "finished")
+    action = value_column("action_key", "action")
+    task = value_column("action_ref", "task")
+    turn = value_column("turn_id", "turn ID")
+    key = value_column("runtime_nonce", "key of the run")
+    started = value_column("started_at", "started")
+    finished = value_column("finished_at", "finished")
     ended = status_column()
     result = masked_column("result_json", "result")
 
@@ -156,7 +162,10 @@ class TicketAdmin(ByConversation):
     """Turns that wait for a conversation's lease (sessions 6; R26, R27)."""
 
     is_of_people = False
-    list_display = ("id", "conversation_page", "arrived_at", "expires_at")
+    list_display = ("number", "conversation_page", "arrived", "expires")
+    number = value_column("id", "number")
+    arrived = value_column("arrived_at", "arrived")
+    expires = value_column("expires_at", "expires")
     ordering = ("-id",)
 
 
@@ -164,10 +173,13 @@ class TicketAdmin(ByConversation):
 class StoredAnswerAdmin(ByConversation):
     """Stored answers for repeated requests."""
 
-    list_display = ("key", "conversation_page", "created_at", "expires_at")
+    list_display = ("key", "conversation_page", "time", "expires")
+    time = value_column("created_at", "time")
+    expires = value_column("expires_at", "expires")
+    turn = value_column("turn_id", "turn ID")
     ordering = ("-id",)
     #: There is no index by conversation; the rows expire within days.
     search_fields = ()
-    fields = ("key", "conversation_page", "turn_id", "stored", "created_at", "expires_at")
-    readonly_fields = ("conversation_page", "stored")
+    fields = ("key", "conversation_page", "turn", "stored", "time", "expires")
+    readonly_fields = ("conversation_page", "turn", "stored", "time", "expires")
     stored = masked_column("answer", "answer")

@@ -11,7 +11,7 @@ from django.utils.timezone import localtime
 
 from convengine.engine.turn.session import KNOWLEDGE_BASE
 from convengine.server.admin_site.read_only import ByConversation
-from convengine.server.admin_site.record_columns import excerpt_column, json_column, link, text_column
+from convengine.server.admin_site.record_columns import excerpt_column, json_column, link, text_column, value_column
 from convengine.server.database.sql import database_time
 from convengine.server.executors.models import CeDocumentCollection
 from convengine.server.model_clients.connections import ModelUnknown
@@ -95,7 +95,8 @@ def _describe_collection(name: str, collections: dict[str, CeDocumentCollection]
 class MemoryAdmin(ByConversation):
     """Summaries of long conversations."""
 
-    list_display = ("memory_type", "summary", "source", "from_turn", "to_turn", "conversation_page", "updated_at")
+    list_display = ("memory_type", "summary", "source", "from_turn", "to_turn", "conversation_page", "last_change")
+    last_change = value_column("updated_at", "last change")
     ordering = ("-memory_id",)
     fields = ("memory_type", "conversation_page", "text", "source", "from_turn", "to_turn", "detail", "updated_at")
     readonly_fields = ("conversation_page", "text", "detail")
@@ -108,10 +109,12 @@ class MemoryAdmin(ByConversation):
 class SessionUnitAdmin(ByConversation):
     """Reusable facts, constraints, definitions and guidance."""
 
-    list_display = ("topic", "kind", "excerpt", "source_turn", "conversation_page", "committed_at")
+    list_display = ("topic", "kind", "excerpt", "turn", "conversation_page", "time")
+    turn = value_column("source_turn", "turn")
+    time = value_column("committed_at", "time")
     ordering = ("-unit_id",)
-    fields = ("kind", "topic", "text", "conversation_page", "source_turn", "useful_for", "in_phases", "committed_at")
-    readonly_fields = ("conversation_page", "text", "useful_for", "in_phases")
+    fields = ("kind", "topic", "text", "conversation_page", "turn", "useful_for", "in_phases", "time")
+    readonly_fields = ("text", "conversation_page", "turn", "useful_for", "in_phases", "time")
     excerpt = excerpt_column("claim", "claim", 90)
     text = text_column("claim", "claim")
     useful_for = json_column("utility", "useful for")

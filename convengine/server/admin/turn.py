@@ -43,19 +43,21 @@ class TurnAdmin(ByConversation):
     search_fields = ("turn_id", "conversation_id")
     search_help_text = "Turn ID or conversation ID"
     fieldsets = (
-        (None, {"fields": ("turn_no", "conversation_page", "status", "created_at", "duration", "release", "trail")}),
+        (None, {"fields": ("turn", "conversation_page", "status", "time", "duration", "release", "trail")}),
         ("Message and answer", {"fields": ("question", "answer", "answer_json")}),
-        ("Intent and state", {"fields": ("intent_code", "state_code", "error_code", "error_message")}),
-        ("Details", {"fields": ("turn_id", "source", "context_epoch", "turn_facts", "record", "replay")}),
+        ("Intent and state", {"fields": ("intent", "state", "error_code", "error_message")}),
+        ("Details", {"fields": ("own_id", "source", "resets", "turn_facts", "record", "replay")}),
     )
     readonly_fields = (
-        *("conversation_page", "duration", "release", "trail"),
+        *("turn", "conversation_page", "time", "duration", "release", "trail", "intent", "state", "own_id", "resets"),
         *("question", "answer", "answer_json", "turn_facts", "record", "replay"),
     )
     ended = status_column()
     intent = code_column("intent_code", "intent")
     state = code_column("state_code", "state")
     time = value_column("created_at", "time")
+    own_id = value_column("turn_id", "turn ID")
+    resets = value_column("context_epoch", "resets before")
     said = excerpt_column("user_input", "user")
     question = text_column("user_input", "user")
     answer_json = json_column("assistant_output", "answer as sent")
@@ -87,7 +89,7 @@ class TurnAdmin(ByConversation):
         """The answer as the user saw it."""
         return format_html('<div class="ce-said">{}</div>', answer_text(row.assistant_output) or "-")
 
-    @admin.display(description="took")
+    @admin.display(description="duration")
     def duration(self, row: CeConversationHistory) -> str:
         """The duration of the turn."""
         return "-" if row.duration_ms is None else f"{row.duration_ms} ms"
@@ -96,7 +98,7 @@ class TurnAdmin(ByConversation):
     def release(self, row: CeConversationHistory) -> SafeString:
         return release_link(row.config_version)
 
-    @admin.display(description="trail")
+    @admin.display(description="more")
     def trail(self, row: CeConversationHistory) -> SafeString:
         """Links to the page of the turn, its events, its deciding rows and its model calls."""
         of_turn = f"?conversation_id={row.conversation_id}&turn_no={row.turn_no}"

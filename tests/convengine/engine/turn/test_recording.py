@@ -28,7 +28,7 @@ def ask_refused(tape: Playback | Reuse, port: str, request: object) -> str:
 def test_values_stand_as_json_and_nothing_as_nothing() -> None:
     assert Reuse([TOOL]).unasked == ['tool for {"tool": "look.up", "args": {"city": "Köln", "day": null}}']
     assert ask_refused(Reuse([]), "model.configured", None) == (
-        "The turn asks model.configured, and the recording has no answer to that."
+        "The turn asks model.configured, and the recording has no answer to it."
     )
     assert ask_refused(Playback([TOOL]), "clock", None).startswith(
         "Call 1 of the turn asks clock; recorded is tool for {"
@@ -36,10 +36,10 @@ def test_values_stand_as_json_and_nothing_as_nothing() -> None:
 
 
 def test_of_a_model_stands_the_purpose() -> None:
-    asked = {"purpose": "INTENT", "prompt": "x" * 5000}
+    asked = {"purpose": "INTENT_AGENT", "prompt": "x" * 5000}
 
-    assert "asks model for INTENT, and" in ask_refused(Reuse([]), "model", asked)
-    assert Reuse([["model", asked, {}]]).unasked == ["model for INTENT"]
+    assert "asks the model for “Intent”, and" in ask_refused(Reuse([]), "model", asked)
+    assert Reuse([["model", asked, {}]]).unasked == ["the model for “Intent”"]
 
 
 def test_an_answer_comes_from_the_executor_once_and_then_from_the_tape() -> None:
