@@ -1,11 +1,12 @@
 """The list of who read what."""
 
-from collections.abc import Mapping
+from typing import Any
 
 from django.apps import apps
 from django.contrib import admin
 from django.urls import Resolver404, resolve
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 
 from audit.models import CeAccessLog
 from convengine.server.admin_site.read_only import ByConversation
@@ -13,7 +14,7 @@ from convengine.server.admin_site.record_columns import excerpt_column, link, va
 
 _LABELS = dict(CeAccessLog.Kind.choices)
 #: Accesses to rows of a table that the page names.
-_OF_A_TABLE: Mapping[str, str] = {CeAccessLog.Kind.LIST: "List of {}", CeAccessLog.Kind.ROW: "One of the {}"}
+_OF_A_TABLE = (CeAccessLog.Kind.LIST, CeAccessLog.Kind.ROW)
 
 
 @admin.register(CeAccessLog)
@@ -33,8 +34,11 @@ class AccessLogAdmin(ByConversation):
 
     @admin.display(description="action")
     def action(self, row: CeAccessLog) -> str:
-        table = _find_table(row.path) if row.kind in _OF_A_TABLE else ""
-        return _OF_A_TABLE[row.kind].format(table) if table else str(_LABELS.get(row.kind, row.kind))
+        table = _find_table(row.path) if row.kind in _OF_A_TABLE else None
+        if table is None:
+            return str(_LABELS.get(row.kind, row.kind))
+        is_list = row.kind == CeAccessLog.Kind.LIST
+        return f"List of {table.verbose_name_plural}" if is_list else capfirst(str(table.verbose_name))
 
     @admin.display(description="conversation")
     def conversation_page(self, row: CeAccessLog) -> SafeString:
@@ -53,11 +57,11 @@ class AccessLogAdmin(ByConversation):
         return link("ce_sessions_ceconversationhistory_changelist", row.turn_no, query=query)
 
 
-def _find_table(path: str) -> str:
-    """What the rows on a page of the admin are called; blank for other pages."""
+def _find_table(path: str) -> Any:
+    """The table of a page of the admin; null for other pages."""
     try:
         name = resolve(path).view_name.removeprefix("admin:").rpartition("_")[0]
         app, _, model = name.rpartition("_")
-        return str(apps.get_model(app, model)._meta.verbose_name_plural)
+        return apps.get_model(app, model)._meta
     except (LookupError, ValueError, Resolver404):
-        return ""
+        return None

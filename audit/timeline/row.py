@@ -11,6 +11,7 @@ from audit.access_log.write import log_access
 from audit.models import CeAccessLog, CeTurnRow
 from audit.timeline import addresses
 from audit.timeline.read_turn import LARGE_COLUMNS
+from convengine.server.admin_site.record_columns import find_row_name
 from convengine.server.app_interfaces import release_history
 from convengine.server.sessions.models import CeConversationHistory
 
@@ -34,6 +35,7 @@ def show_row(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID,
     context = _row_page_context(model_admin, request, record, f"{found.name} as it was") | {
         "title": f"{found.name} in turn {turn_no}",
         "row": found,
+        "about": find_row_name(table, pk),
         "roles": [role.replace("_", " ").lower() for role in roles.order_by("id").values_list("role", flat=True)[:1]],
     }
     return TemplateResponse(request, "audit/row.html", context)

@@ -38,6 +38,8 @@ LIFECYCLE_REASONS = {
     "proposed_by_rule": "a rule proposed the end",
     "explicit_reset": "the user wants to start over",
     "stale": "it was inactive for too long",
+    "timeout": "it was idle for too long",
+    "erased": "its content was erased",
     "topic_drift": "the topic changed",
     "interrupted": "a newer message stopped the turn",
     "handled_elsewhere": "the message was handled elsewhere",

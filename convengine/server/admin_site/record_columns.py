@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -9,9 +10,11 @@ from urllib.parse import urlencode
 from django.apps import apps
 from django.contrib.admin import display
 from django.urls import NoReverseMatch, reverse
+from django.utils.formats import localize
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
+from django.utils.timezone import localtime
 
 from convengine.engine.rules.row_names import name_row
 from convengine.engine.text.compare import shorten_line
@@ -169,11 +172,12 @@ def text_column(name: str, label: str) -> Column:
 
 
 def value_column(name: str, label: str) -> Column:
-    """A list column of the table under another title."""
+    """A column of the table under another title."""
 
     @display(description=label)
     def show(admin: Any, row: Any) -> Any:
-        return getattr(row, name)
+        value = getattr(row, name)
+        return localize(localtime(value)) if isinstance(value, datetime) else value
 
     return show
 
