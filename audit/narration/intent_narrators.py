@@ -28,6 +28,7 @@ _MOST = 3
 _FITS: Mapping[str, str] = {
     ClassifierType.EXACT: "the message is ",
     ClassifierType.CONTAINS: "the message contains ",
+    ClassifierType.PHRASE: "the message fits the phrase ",
     ClassifierType.SEMANTIC: "the message means the same as ",
 }
 
@@ -37,7 +38,9 @@ def narrate_match(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     event = turn.events[index]
     told_of = fill_template(event, "Recognised the intent {intent}")
     if told_of:
-        yield build_sentence(event, (*told_of, *_describe_cause(turn, event), "."))
+        words = fill_template(event, ", by the words {words:names}")
+        runner_up = fill_template(event, "; the next best is {runnerUp} with a score of {runnerUpScore}")
+        yield build_sentence(event, (*told_of, *_describe_cause(turn, event), *words, *runner_up, "."))
 
 
 def narrate_resolution(turn: NarratedTurn, index: int) -> Iterator[Sentence]:

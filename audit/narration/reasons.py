@@ -44,7 +44,8 @@ _REASONS = {
     "SCOPE_STATE": "it is for another state",
     "STOPPED": "an earlier rule stopped the phase",
     "OUTRANKED": "another one was chosen",
-    "BELOW_MIN_SCORE": "its examples are not similar enough",
+    "BELOW_MIN_SCORE": "it is not similar enough",
+    "PHRASE_NOT_BEST": "another phrase fits better, or it fits too little",
     "SEMANTIC_UNAVAILABLE": "no comparison of meaning was available",
     "NOT_ASKED": "it was not needed",
 }

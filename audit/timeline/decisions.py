@@ -1,6 +1,6 @@
 """The decisions of a turn for people: subject, winners, tested rows, and the rest."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -141,20 +141,40 @@ def _describe_key(name: str, value: Json) -> tuple[str, str]:
 
 def _build_candidate(snapshot: Snapshot, table: str, candidate: Mapping[str, Json]) -> Candidate:
     operands = [
-        Operand(
-            comparison_sentence(
-                str(operand.get("path", "")),
-                str(operand.get("op", "")),
-                operand.get("literal"),
-                other=operand.get("literalPath"),
-            ),
-            str(operand.get("path", "")),
-            excerpt_value(operand.get("value")) or "not set",
-            bool(operand.get("result", True)),
-        )
-        for operand in candidate["operands"]
-        if isinstance(operand, Mapping)
+        built for operand in candidate["operands"] if isinstance(operand, Mapping) for built in _read_operand(operand)
     ]
     return Candidate(
         describe_candidate(snapshot, table, candidate), bool(candidate["matched"]), operands, bool(candidate["derived"])
     )
+
+
+def _read_operand(operand: Mapping[str, Json]) -> Iterator[Operand]:
+    """The comparisons of a candidate: a condition, or how well a sentence matched."""
+    if "score" in operand:
+        yield from _describe_similarity(operand)
+    else:
+        yield (
+            Operand(
+                comparison_sentence(
+                    str(operand.get("path", "")),
+                    str(operand.get("op", "")),
+                    operand.get("literal"),
+                    other=operand.get("literalPath"),
+                ),
+                str(operand.get("path", "")),
+                excerpt_value(operand.get("value")) or "not set",
+                bool(operand.get("result", True)),
+            )
+        )
+
+
+def _describe_similarity(operand: Mapping[str, Json]) -> Iterator[Operand]:
+    """How well a message matched a phrase or an example, and the words that counted."""
+    enough = float(operand["score"]) >= float(operand.get("minScore") or 0)
+    yield Operand(f"the score is at least {operand.get('minScore')}", "score", excerpt_value(operand["score"]), enough)
+    for name, words in (
+        ("the intent has these words", operand.get("words")),
+        ("the intent has the other words", operand.get("otherWords")),
+    ):
+        if words:
+            yield Operand(name, "", ", ".join(map(str, words)), name == "the intent has these words")

@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from config_admin.editing.sample_turns import SampleTurn
 from convengine.engine.older_templates.convert import to_jinja
+from convengine.engine.phrases.index import IntentMatch
+from convengine.engine.phrases.matching import match_phrases
+from convengine.engine.phrases.words import has_telling_words
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.rules.actions import set_json
@@ -19,10 +22,12 @@ from convengine.engine.rules.text_bank import TextBank
 from convengine.engine.steps.intents.classifiers import get_classifier_bank, order_classifiers
 from convengine.engine.steps.tools.request import InvalidToolRequest, build_row_request
 from convengine.engine.text.compare import blank, code, shorten
+from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import PolicyType, PromptUse, RuleAction, StepMatch
 from convengine.engine.turn.facts import collect_facts
 from convengine.engine.turn.scope import code_matches
+from convengine.engine.turn.snapshot import Snapshot, Table
 
 Json = Any
 _SHOWN = 400
@@ -113,6 +118,8 @@ def action_value(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResul
 def phrase(row: rows.Classifier, name: str, moment: SampleTurn) -> PreviewResult:
     """Try a phrase: does a message lead to its intent, and do phrases of other intents match too?"""
     text = moment.session.resolved_user_input
+    if row.is_phrase:
+        return _try_phrase(row, moment.turn.snapshot, text)
     if row.is_semantic:
         return PreviewResult("Examples are compared by meaning if no pattern matches the message.")
     outcome = _by_text(row, text, f"The message leads to {row.intent_code}.")
@@ -123,6 +130,40 @@ def phrase(row: rows.Classifier, name: str, moment: SampleTurn) -> PreviewResult
         if other.pk in hits and other.pk != row.pk and code(other.intent_code) != code(row.intent_code)
     ]
     return PreviewResult(outcome.headline, outcome.holds, outcome.operands, notes=others[:10], failed=outcome.failed)
+
+
+def _try_phrase(row: rows.Classifier, snapshot: Snapshot, text: str | None) -> PreviewResult:
+    """Try a phrase as if it were saved: the intents that the message means, and the words that count."""
+    if not has_telling_words(row.pattern):
+        return PreviewResult("This phrase has no telling word, so it matches no message.", failed=True)
+    own = code(row.intent_code)
+    found = match_phrases(_replace_phrase(snapshot, row), text)
+    notes = [_describe_match(match) for match in (*found.hits, *found.near)[:3]]
+    notes.append(f"An intent needs a score of at least {found.min_score:.2f} here.")
+    patterns = [other for other in order_classifiers(snapshot) if other.pk in get_classifier_bank(snapshot).hits(text)]
+    if patterns:
+        notes.insert(0, f"Pattern {patterns[0].pk} of {patterns[0].intent_code} matches. Patterns are tried first.")
+    intents = [match.intent for match in found.hits]
+    if own not in intents:
+        leads = f"The message leads to {intents[0]}." if len(intents) == 1 else "No match."
+        return PreviewResult(leads, False, notes=notes)
+    if len(intents) > 1:
+        return PreviewResult(f"The user is asked to choose between {join_names(intents)}.", False, notes=notes)
+    return PreviewResult(f"The message leads to {own}.", not patterns, notes=notes)
+
+
+def _describe_match(match: IntentMatch) -> str:
+    words = ", ".join(word.text for word in match.words)
+    others = f" Words that do not count: {', '.join(match.unmatched)}." if match.unmatched else ""
+    phrase = shorten(match.phrase.text, 60)
+    return f"{match.intent}: score {match.score:.2f} by “{phrase}”. Words that count: {words}.{others}"
+
+
+def _replace_phrase(snapshot: Snapshot, row: rows.Classifier) -> Snapshot:
+    """The configuration with the row as it is edited."""
+    table = snapshot.table(rows.Classifier)
+    edited = Table(table.name, (*(other for other in table.rows if other.pk != row.pk), replace(row, enabled=True)))
+    return Snapshot(snapshot.config_version, {**snapshot.tables, table.name: edited}, snapshot.defaults)
 
 
 def try_policy(row: rows.Policy, name: str, moment: SampleTurn) -> PreviewResult:

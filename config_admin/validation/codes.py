@@ -76,6 +76,10 @@ CODES: Mapping[str, str] = {
     "CLASSIFIER_OVERLAP": (
         "A phrase of another intent matches the same messages. If both match, no intent is recognised."
     ),
+    "PHRASE_WITHOUT_WORDS": "The phrase consists of words such as “I would like”, which say nothing about a subject.",
+    "PHRASE_OF_OTHER_INTENT": (
+        "Phrases of two intents have the same telling words, so the user is asked which one is meant."
+    ),
     "SEMANTIC_NOT_INSTALLED": "This installation cannot compare the meaning of texts, so the phrase is ignored.",
     # rules
     "CONDITION_INVALID": "The condition cannot be read. Choose a field, an operator and a value in every row.",

@@ -68,7 +68,7 @@ def _report_collision(one: rows.Classifier, other: rows.Classifier, text: str) -
 class _Search:
     def __init__(self, survey: Survey) -> None:
         self._survey = survey
-        self._rows = [row for row in order_classifiers(survey.snapshot) if not row.is_semantic]
+        self._rows = [row for row in order_classifiers(survey.snapshot) if row.is_pattern]
         self._by_pk = {row.pk: row for row in self._rows}
         self._bank = get_classifier_bank(survey.snapshot)
         self._policies = get_policy_bank(survey.snapshot)
@@ -137,7 +137,7 @@ def _group_by_word(snapshot: Snapshot) -> Mapping[str, list[rows.Classifier]]:
     """The rows by the words of their texts, rarest first; the empty word has the rows without words."""
     found: dict[str, list[rows.Classifier]] = {}
     for row in snapshot.enabled_rows(rows.Classifier):
-        if not row.is_semantic:
+        if row.is_pattern:
             for word in _predicate(row).words or ("",):
                 found.setdefault(word, []).append(row)
     return dict(sorted(found.items(), key=lambda item: len(item[1])))

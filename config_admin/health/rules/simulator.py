@@ -14,6 +14,7 @@ from convengine.engine.dialogue.classify import classify
 from convengine.engine.dialogue.settings import RESET_ACT_RESETS
 from convengine.engine.forms.form import get_form, is_meaningful
 from convengine.engine.forms.session_form import SCHEMA_INCOMPLETE
+from convengine.engine.phrases.matching import match_phrases
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.rules.apply import run_phase
@@ -312,6 +313,8 @@ def _leads_to_intent(snapshot: Snapshot, session: Session) -> bool:
     active = {intent for intent in hits if snapshot.is_active(intent)}
     if active:
         return active == {code(session.intent)}
+    if matches := match_phrases(snapshot, session.user_text).hits:
+        return {match.intent for match in matches} == {code(session.intent)}
     return any(
         row.is_semantic for row in relations.find_rows_of_intent(snapshot, rows.Classifier, code(session.intent))
     )

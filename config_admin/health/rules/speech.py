@@ -64,7 +64,11 @@ def _classifier_predicates(simulator: TurnSimulator, phase: RulePhase, intent: s
     if phase != RulePhase.POST_CLASSIFIER_INTENT:
         return [[]]
     own = relations.find_rows_of_intent(simulator.snapshot, rows.Classifier, intent)
-    predicates = [[TextPredicate(code(row.rule_type), row.pattern or "")] for row in own if not row.is_semantic]
+    predicates = [
+        [TextPredicate(RULE_EXACT if row.is_phrase else code(row.rule_type), row.pattern or "")]
+        for row in own
+        if not row.is_semantic
+    ]
     return [*predicates[:_CLASSIFIERS], *([[]] if len(predicates) < len(own) else [])]
 
 

@@ -7,8 +7,10 @@ from itertools import islice
 from config_admin.validation import common, patterns
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
+from convengine.engine.phrases.matching import get_phrase_index
+from convengine.engine.phrases.words import has_telling_words
 from convengine.engine.rules.text_bank import REGEX, get_bank
-from convengine.engine.text.compare import code
+from convengine.engine.text.compare import blank, code, norm, shorten_line
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 
@@ -42,6 +44,8 @@ def _check_breadth(draft: Classifier) -> Iterator[Finding]:
 def list_sample_texts(row: rows.Classifier) -> tuple[str, ...]:
     """Texts that the row probably matches: its literals one by one, and all of them together."""
     pattern = row.pattern or ""
+    if row.is_semantic:
+        return ()
     if code(row.rule_type) != REGEX:
         return (pattern,)
     literals = _LITERAL.findall(_OPERATORS.sub(" ", pattern))
@@ -58,31 +62,76 @@ def check_overlap(draft: Classifier) -> Iterator[Finding]:
         if code(other.intent_code) != code(draft.row.intent_code)
     )
     for other in islice(found, _MAX_REPORTED):
-        yield draft.warning(
-            "CLASSIFIER_OVERLAP",
-            "pattern",
-            (
-                f"Row {other.pk} ({code(other.intent_code)}) matches some of the same texts. If both match, no intent "
-                "is recognised."
-            ),
+        yield draft.warning("CLASSIFIER_OVERLAP", "pattern", _describe_overlap(draft.row, other))
+
+
+def _describe_overlap(row: rows.Classifier, other: rows.Classifier) -> str:
+    name = f"Row {other.pk} ({code(other.intent_code)})"
+    if row.is_phrase:
+        return f"{name} matches this phrase. Patterns are tried before phrases, so it leads to that intent."
+    if other.is_phrase:
+        return (
+            f"This pattern matches “{shorten_line(other.pattern, 60)}”, a phrase of {code(other.intent_code)}. "
+            "Patterns are tried before phrases, so it no longer leads to that intent."
         )
+    return f"{name} matches some of the same texts. If both match, no intent is recognised."
 
 
 def _find_overlapping_rows(snapshot: Snapshot, row: rows.Classifier) -> Iterator[rows.Classifier]:
     active = [other for other in snapshot.enabled_rows(rows.Classifier) if snapshot.is_active(other.intent_code)]
     bank = get_bank(tuple((other.pk, other.rule_type, other.pattern) for other in active))
-    own = [text for text in list_sample_texts(row) if patterns.is_match(row.rule_type, row.pattern, text)]
+    own = [text for text in list_sample_texts(row) if _is_match(row, text)]
     hit = frozenset().union(*(bank.hits(text) for text in own))
     for other in active:
-        if other.pk in hit or any(
-            patterns.is_match(row.rule_type, row.pattern, text)
-            and patterns.is_match(other.rule_type, other.pattern, text)
-            for text in list_sample_texts(other)
-        ):
+        if row.is_phrase and other.is_phrase:
+            continue
+        if other.pk in hit or any(_is_match(row, text) and _is_match(other, text) for text in list_sample_texts(other)):
             yield other
 
 
+def _is_match(row: rows.Classifier, text: str) -> bool:
+    """True when the row matches the text; of a phrase, only its own sentence is tried."""
+    if row.is_phrase:
+        return norm(row.pattern) == norm(text)
+    return patterns.is_match(row.rule_type, row.pattern, text)
+
+
+def _check_telling_words(draft: Classifier) -> Iterator[Finding]:
+    """A phrase of function words alone matches no message."""
+    row = draft.row
+    if row.is_phrase and not blank(row.pattern) and not has_telling_words(row.pattern):
+        yield draft.error(
+            "PHRASE_WITHOUT_WORDS",
+            "pattern",
+            "This phrase has no telling word, so it matches no message. Add a word that says what it is about.",
+        )
+
+
+def _check_same_phrase(draft: Classifier) -> Iterator[Finding]:
+    """The telling words of the phrase are those of a phrase of another intent."""
+    row = draft.row
+    if not row.enabled or not row.is_phrase or blank(row.pattern):
+        return
+    by_pk = draft.snapshot.table(rows.Classifier).by_pk
+    same = (by_pk[phrase.key] for phrase in get_phrase_index(draft.snapshot).find_same_words(row.pattern))
+    for other in draft.others(same):
+        if isinstance(other, rows.Classifier) and code(other.intent_code) != code(row.intent_code):
+            yield draft.warning(
+                "PHRASE_OF_OTHER_INTENT",
+                "pattern",
+                f"“{shorten_line(other.pattern, 60)}” is a phrase of {code(other.intent_code)} with the same telling "
+                "words. Users who write this are asked which intent they mean.",
+            )
+            return
+
+
 SAVE_CHECKS = SaveChecks(
-    fit=(_check_semantic_installed, _check_breadth, common.check_duplicate_row),
+    fit=(
+        _check_semantic_installed,
+        _check_telling_words,
+        _check_same_phrase,
+        _check_breadth,
+        common.check_duplicate_row,
+    ),
     slow=(check_overlap,),
 )

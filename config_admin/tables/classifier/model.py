@@ -33,11 +33,13 @@ class CeIntentClassifier(ControlPlaneRow):
     )
     rule_type = word(
         ClassifierType,
-        unknown=Problem("RULE_TYPE", "Choose REGEX, CONTAINS, STARTS_WITH, EXACT or SEMANTIC."),
+        unknown=Problem("RULE_TYPE", "Choose PHRASE, REGEX, CONTAINS, STARTS_WITH, EXACT or SEMANTIC."),
         verbose_name="match type",
     )
     pattern = declare_column(
-        models.TextField(help_text="Upper and lower case are treated as equal."),
+        models.TextField(
+            help_text="For a phrase: a sentence as users type it. Upper and lower case are treated as equal."
+        ),
         required=Problem("PATTERN_BLANK", "Enter a pattern."),
         language=LanguageByWord("rule_type", {"REGEX": REGEX}),
     )

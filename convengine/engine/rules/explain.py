@@ -54,6 +54,10 @@ class _DecisionScope:
     text: str | None
     #: Why a row of examples that was not stored did not decide.
     semantic: str = NOT_ASKED
+    #: The same for a row with an example sentence.
+    phrases: str = NOT_ASKED
+    #: Match types that were not tried, because an earlier group matched.
+    untried: frozenset[str] = frozenset()
 
 
 #: Why a row that was not stored did not decide.
@@ -124,8 +128,14 @@ def _read_stored(row: rows.Row, stored: Mapping[str, Json]) -> ExplainedRow | No
 
 def _read_scope(decision: Mapping[str, Json], user_text: str | None) -> _DecisionScope:
     key = decision.get("key") or {}
-    semantic = str(key.get("semantic") or NOT_ASKED)
-    return _DecisionScope(key.get("intent"), key.get("state"), key.get("userText", user_text), semantic)
+    return _DecisionScope(
+        key.get("intent"),
+        key.get("state"),
+        key.get("userText", user_text),
+        str(key.get("semantic") or NOT_ASKED),
+        str(key.get("phrases") or NOT_ASKED),
+        frozenset(key.get("untried") or ()),
+    )
 
 
 # --- rules ------------------------------------------------------------------------------------------------------
@@ -160,11 +170,10 @@ def _explain_by_scope(snapshot: Snapshot, row: rows.Row, decision_scope: _Decisi
 def _explain_by_classifier(snapshot: Snapshot, row: rows.Classifier, decision_scope: _DecisionScope) -> str:
     if code(row.intent_code) in ("", ANY, UNKNOWN):
         return INTENT_DISABLED
-    return (
-        decision_scope.semantic
-        if row.is_semantic
-        else _explain_by_text(snapshot, row, decision_scope, normalised=False)
-    )
+    if not row.is_pattern:
+        return decision_scope.semantic if row.is_semantic else decision_scope.phrases
+    reason = _explain_by_text(snapshot, row, decision_scope, normalised=False)
+    return NOT_ASKED if code(row.rule_type) in decision_scope.untried and reason != ROW_INVALID else reason
 
 
 def _explain_by_policy(snapshot: Snapshot, row: rows.Policy, decision_scope: _DecisionScope) -> str:
@@ -186,7 +195,7 @@ def _explain_by_text(
 
 
 def _list_triples(found: Sequence[rows.Classifier | rows.Policy]) -> list[Triple]:
-    tested = (row for row in found if not (isinstance(row, rows.Classifier) and row.is_semantic))
+    tested = (row for row in found if not isinstance(row, rows.Classifier) or row.is_pattern)
     return [(row.pk, row.rule_type, row.pattern) for row in tested]
 
 

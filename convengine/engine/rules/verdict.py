@@ -52,6 +52,8 @@ STOPPED = "STOPPED"
 #: Examples: not similar enough, or too far behind the best; and nothing to compare them with.
 BELOW_MIN_SCORE = "BELOW_MIN_SCORE"
 SEMANTIC_UNAVAILABLE = "SEMANTIC_UNAVAILABLE"
+#: Example sentences: another one fits better, or the score is too low.
+PHRASE_NOT_BEST = "PHRASE_NOT_BEST"
 #: A row that another judge decides, and that was not needed.
 NOT_ASKED = "NOT_ASKED"
 

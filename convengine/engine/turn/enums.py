@@ -198,6 +198,11 @@ class RuleAction(Word):
 class ClassifierType(Word):
     """How a classifier row is tested."""
 
+    PHRASE = (
+        "PHRASE",
+        "Phrase",
+        "The message has the telling words of this example, in any order and form. Used if no pattern matches.",
+    )
     REGEX = "REGEX", "Regular expression", "The pattern matches somewhere in the text."
     CONTAINS = "CONTAINS", "Contains", "The text contains these characters."
     STARTS_WITH = "STARTS_WITH", "Starts with", "The text starts with these characters."

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -88,6 +89,21 @@ def test_a_phrase_tells_which_other_intents_it_would_collide_with() -> None:
     outcome = try_field(make_classifier("REFUND", "money"), "pattern", "money back")
 
     assert outcome.notes == ["CANCEL also matches, by phrase 900: back"]
+
+
+def test_a_phrase_is_tried_as_if_it_were_saved_and_tells_the_words_that_count() -> None:
+    row = make_classifier("REFUND", "I was charged twice", rule_type="PHRASE", classifier_id=901)
+    outcome = try_field(row, "pattern", "you charged me twice for pizza")
+
+    assert (outcome.headline, outcome.holds) == ("The message leads to REFUND.", True)
+    assert outcome.notes[0] == (
+        "REFUND: score 0.44 by “I was charged twice”. Words that count: charged, twice. Words that do not count: pizza."
+    )
+    assert try_field(row, "pattern", "hello").headline == "No match."
+    assert try_field(replace(row, pattern="I would"), "pattern", "hello").failed
+    assert try_field(row, "pattern", "charged twice, send it back").notes[0] == (
+        "Pattern 900 of CANCEL matches. Patterns are tried first."
+    )
 
 
 @pytest.mark.parametrize(

@@ -249,6 +249,11 @@ LISTED: tuple[tuple[str, str, str, Any], ...] = (
     # issue 4: rows of examples
     ("ClassifierIntentResolver/SEMANTIC_MIN_SCORE", "L", "decimal", 0.5),
     ("ClassifierIntentResolver/SEMANTIC_GAP_THRESHOLD", "L", "decimal", 0.1),
+    # R138: phrases as people type them
+    ("Classifier/ORDER", "L", "list", ("EXACT+STARTS_WITH+REGEX+CONTAINS", "PHRASE", "SEMANTIC")),
+    ("Phrases/SYNONYMS", "L", "json", []),
+    ("Phrases/MIN_SCORE", "L", "decimal", 0.4),
+    ("Phrases/MARGIN", "L", "decimal", 0.05),
     ("LLM/MAX_MS_PER_TURN", "LR", "int", 30_000),
     ("LLM/MAX_TOKENS_PER_TURN", "LR", "int", 0),
     ("LLM/MAX_COST_PER_CONVERSATION", "LR", "decimal", 0.0),

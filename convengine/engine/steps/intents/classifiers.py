@@ -1,19 +1,26 @@
 """Find the intent by phrases, without a model (pipeline-1 14.4, tables 2.2)."""
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
 
+from convengine.engine.phrases.matching import PhraseMatches, describe_matches, match_phrases
 from convengine.engine.rules.text_bank import TextBank
 from convengine.engine.rules.verdict import (
     BELOW_MIN_SCORE,
     NOT_ASKED,
+    PHRASE_NOT_BEST,
     ROW_INVALID,
     SEMANTIC_UNAVAILABLE,
     count_switched_off,
 )
 from convengine.engine.steps.intents.settings import (
     COLLISION_BY_PRIORITY,
+    DEFAULT_ORDER,
+    ORDER,
     OVERRIDE_STATE_ON_SAME_INTENT,
     SEMANTIC_GAP_THRESHOLD,
     SEMANTIC_MIN_SCORE,
@@ -32,47 +39,48 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Candidate, Turn
 
+Json = Any
 REMEDY = "Install it with pip install 'convengine[semantic]', or choose another match type."
 #: How many rejected rows are recorded with their similarity.
 _LISTED = 5
 
 
 @dataclass(frozen=True)
-class Likeness:
-    """A row, and its most similar example."""
+class ComparedRow:
+    """A row that came near, and the compared values."""
 
     row: rows.Classifier
-    score: float
-    example: str
+    operands: Mapping[str, object]
 
 
 @dataclass(frozen=True)
-class SemanticComparison:
-    """The result for a text: the rows that count, and those that came near."""
+class Comparison:
+    """The result of comparing a text with sentences: the rows that count, and those that came near."""
 
     hits: tuple[rows.Classifier, ...] = ()
-    near: tuple[Likeness, ...] = ()
-    least: float = 0.0
+    near: tuple[ComparedRow, ...] = ()
+    #: Why the unlisted rows did not decide.
+    reason: str = BELOW_MIN_SCORE
     #: Why no comparison was possible, or null.
     problem: str | None = None
+    #: What the event of the match says besides the rows.
+    details: Mapping[str, Json] = field(default_factory=dict)
 
-    @property
-    def reason(self) -> str:
-        """Why the unlisted rows did not decide."""
-        return SEMANTIC_UNAVAILABLE if self.problem else BELOW_MIN_SCORE
-
-    def operands(self, row: rows.Classifier) -> dict[str, object] | None:
+    def operands(self, row: rows.Classifier) -> Mapping[str, object] | None:
         """The compared values of a row, or null."""
-        nearest = next((likeness for likeness in self.near if likeness.row is row), None)
-        return {"example": nearest.example, "score": nearest.score, "minScore": self.least} if nearest else None
+        return next((compared.operands for compared in self.near if compared.row is row), None)
 
     def candidates(self) -> list[Candidate]:
         """The rows that came near and do not count."""
         return [
-            Candidate(likeness.row.classifier_id, False, BELOW_MIN_SCORE, (self.operands(likeness.row) or {},))
-            for likeness in self.near
-            if likeness.row not in self.hits
+            Candidate(compared.row.classifier_id, False, BELOW_MIN_SCORE, (compared.operands,))
+            for compared in self.near
+            if compared.row not in self.hits
         ]
+
+
+#: The comparisons by match type, and their names in the key of a decision.
+_COMPARED = {ClassifierType.PHRASE: "phrases", ClassifierType.SEMANTIC: "semantic"}
 
 
 @dataclass(frozen=True)
@@ -81,8 +89,10 @@ class Classification:
 
     hits: tuple[rows.Classifier, ...]
     winner: rows.Classifier | None
-    #: The comparison of the examples, if it was made.
-    comparison: SemanticComparison | None = None
+    #: The comparisons that were made, by match type.
+    comparisons: Mapping[ClassifierType, Comparison] = field(default_factory=dict)
+    #: Types of patterns that were not tried, because an earlier group matched.
+    untried: tuple[ClassifierType, ...] = ()
 
     @property
     def intents(self) -> tuple[str, ...]:
@@ -93,6 +103,11 @@ class Classification:
     def collided(self) -> bool:
         """True when rows of several intents match."""
         return self.winner is None and len(self.intents) > 1
+
+    @property
+    def details(self) -> Mapping[str, Json]:
+        """What the comparison that matched says besides the rows."""
+        return next((comparison.details for comparison in self.comparisons.values() if comparison.hits), {})
 
 
 def order_classifiers(snapshot: Snapshot) -> tuple[rows.Classifier, ...]:
@@ -134,48 +149,115 @@ def get_classifier_bank(snapshot: Snapshot) -> TextBank:
     return snapshot.table(rows.Classifier).memo.get(
         "bank",
         lambda: TextBank(
-            (r.classifier_id, r.rule_type, r.pattern)
-            for r in snapshot.enabled_rows(rows.Classifier)
-            if not r.is_semantic
+            (r.classifier_id, r.rule_type, r.pattern) for r in snapshot.enabled_rows(rows.Classifier) if r.is_pattern
         ),
     )
 
 
-def _list_example_rows(snapshot: Snapshot) -> tuple[rows.Classifier, ...]:
-    """The rows of that order with examples; normally none."""
+def list_compared_rows(snapshot: Snapshot, match_type: ClassifierType) -> tuple[rows.Classifier, ...]:
+    """The rows of that order with sentences to compare, by match type."""
     return snapshot.memo.get(
-        "classifier examples", lambda: tuple(row for row in order_classifiers(snapshot) if row.is_semantic)
+        ("compared classifiers", match_type),
+        lambda: tuple(row for row in order_classifiers(snapshot) if code(row.rule_type) == match_type),
     )
+
+
+def list_groups(order: tuple[str, ...]) -> tuple[tuple[ClassifierType, ...], ...]:
+    """The match types in the order of trying them; each group is tried together. Types that are left out follow."""
+    chosen = [[ClassifierType(word) for word in group.split("+")] for group in order]
+    known = {match_type for group in chosen for match_type in group}
+    default = ([ClassifierType(word) for word in group.split("+")] for group in DEFAULT_ORDER)
+    rest = ([match_type for match_type in group if match_type not in known] for group in default)
+    return tuple(tuple(group) for group in (*chosen, *rest) if group)
 
 
 def classify(session: Session, turn: Turn, text: str | None) -> Classification:
     """Test all rows on the text and record the matches in one DECISION event, then in the stage of the result."""
-    snapshot = turn.snapshot
-    ordered, positions = order_classifiers(snapshot), _index_by_id(snapshot)
-    keys = get_classifier_bank(snapshot).hits(text)
-    hits = tuple(ordered[position] for position in sorted(positions[key] for key in keys if key in positions))
-    for row, fault in _find_invalid(snapshot).items():
+    for row, fault in _find_invalid(turn.snapshot).items():
         turn.audit_invalid_row(session, row, fault)
-    comparison = None if hits else _compare_examples(session, turn, text)
-    hits = comparison.hits if comparison else hits
-    result = Classification(hits, _choose_winner(hits, turn.config(session, COLLISION_BY_PRIORITY)), comparison)
-    if snapshot.rows(rows.Classifier):
-        turn.decide(
-            session,
-            DecisionKind.CLASSIFIER,
-            key={
-                "queryRewritten": text != session.user_text,
-                **({"semantic": comparison.reason} if comparison else {}),
-            },
-            winner=result.winner,
-            candidates=[
-                *(_build_candidate(row, result) for row in hits),
-                *(comparison.candidates() if comparison else ()),
-            ],
-            cut=_count_excluded(snapshot, result),
-        )
+    result = _try_groups(session, turn, text)
+    if turn.snapshot.rows(rows.Classifier):
+        _audit_decision(session, turn, text, result)
     _audit_classification(session, turn, result)
     return result
+
+
+def _try_groups(session: Session, turn: Turn, text: str | None) -> Classification:
+    hits: tuple[rows.Classifier, ...] = ()
+    comparisons: dict[ClassifierType, Comparison] = {}
+    untried: list[ClassifierType] = []
+    for group in list_groups(turn.config(session, ORDER)):
+        if hits:
+            untried += [match_type for match_type in group if match_type not in _COMPARED]
+            continue
+        hits = _find_pattern_hits(turn.snapshot, text, group)
+        for match_type in _COMPARED:
+            if match_type in group and (comparison := _compare(session, turn, text, match_type)):
+                comparisons[match_type] = comparison
+                hits = _sort_rows(turn.snapshot, (*hits, *comparison.hits))
+    winner = _choose_winner(hits, turn.config(session, COLLISION_BY_PRIORITY))
+    return Classification(hits, winner, comparisons, tuple(untried))
+
+
+def _find_pattern_hits(
+    snapshot: Snapshot, text: str | None, group: Sequence[ClassifierType]
+) -> tuple[rows.Classifier, ...]:
+    if all(match_type in _COMPARED for match_type in group):
+        return ()
+    ordered, positions = order_classifiers(snapshot), _index_by_id(snapshot)
+    keys = get_classifier_bank(snapshot).hits(text)
+    hits = (ordered[position] for position in sorted(positions[key] for key in keys if key in positions))
+    return tuple(row for row in hits if code(row.rule_type) in group)
+
+
+def _sort_rows(snapshot: Snapshot, hits: Sequence[rows.Classifier]) -> tuple[rows.Classifier, ...]:
+    positions = _index_by_id(snapshot)
+    return tuple(sorted(hits, key=lambda row: positions[row.classifier_id]))
+
+
+def _compare(session: Session, turn: Turn, text: str | None, match_type: ClassifierType) -> Comparison | None:
+    """Compare the text with the sentences of a type; null if there are none or nothing to compare."""
+    compared_rows = list_compared_rows(turn.snapshot, match_type)
+    if not compared_rows or text is None or blank(text):
+        return None
+    if match_type is ClassifierType.PHRASE:
+        return _compare_phrases(turn.snapshot, match_phrases(turn.snapshot, text))
+    comparison = compare_examples(session, turn, text, compared_rows)
+    if comparison.problem:
+        for row in compared_rows:
+            turn.audit_invalid_row(session, row, build_unavailable_fault(comparison.problem))
+    return comparison
+
+
+def _compare_phrases(snapshot: Snapshot, matches: PhraseMatches) -> Comparison:
+    """The best phrase of each intent that counts or came near."""
+    find_row = partial(snapshot.row, rows.Classifier)
+    hits = tuple(row for match in matches.hits if (row := find_row(match.phrase.key)))
+    near = tuple(
+        ComparedRow(row, matches.describe(match))
+        for match in (*matches.hits, *matches.near)
+        if (row := find_row(match.phrase.key))
+    )
+    return Comparison(hits, near, PHRASE_NOT_BEST, details=describe_matches(matches) if hits else {})
+
+
+def _audit_decision(session: Session, turn: Turn, text: str | None, result: Classification) -> None:
+    key = {_COMPARED[match_type]: comparison.reason for match_type, comparison in result.comparisons.items()}
+    turn.decide(
+        session,
+        DecisionKind.CLASSIFIER,
+        key={
+            "queryRewritten": text != session.user_text,
+            **key,
+            **({"untried": list(result.untried)} if result.untried else {}),
+        },
+        winner=result.winner,
+        candidates=[
+            *(_build_candidate(row, result) for row in result.hits),
+            *(candidate for comparison in result.comparisons.values() for candidate in comparison.candidates()),
+        ],
+        cut=_count_excluded(turn.snapshot, result),
+    )
 
 
 def choose_state(session: Session, turn: Turn, row: rows.Classifier) -> str | None:
@@ -198,21 +280,9 @@ def _choose_winner(hits: Sequence[rows.Classifier], by_priority: bool) -> rows.C
     return None
 
 
-def _compare_examples(session: Session, turn: Turn, text: str | None) -> SemanticComparison | None:
-    """Compare the examples; null if there are none or nothing to compare. Unusable rows are recorded."""
-    example_rows = _list_example_rows(turn.snapshot)
-    if not example_rows or text is None or blank(text):
-        return None
-    comparison = compare_examples(session, turn, text, example_rows)
-    if comparison.problem:
-        for row in example_rows:
-            turn.audit_invalid_row(session, row, build_unavailable_fault(comparison.problem))
-    return comparison
-
-
 def _build_candidate(row: rows.Classifier, result: Classification) -> Candidate:
-    comparison = result.comparison.operands(row) if result.comparison else None
-    operands = (comparison,) if comparison else ()
+    compared = (comparison.operands(row) for comparison in result.comparisons.values())
+    operands = tuple(values for values in compared if values)
     if row is result.winner:
         return Candidate(row.classifier_id, True, None, operands)
     same = result.winner is not None and code(row.intent_code) == code(result.winner.intent_code)
@@ -224,15 +294,34 @@ def _count_excluded(snapshot: Snapshot, result: Classification) -> dict[str, int
     """How many rows each reason excluded, besides the listed ones."""
     enabled, ordered = len(snapshot.enabled_rows(rows.Classifier)), len(order_classifiers(snapshot))
     invalid, off = len(_find_invalid(snapshot)), count_switched_off(snapshot, rows.Classifier)
-    alike, comparison = len(_list_example_rows(snapshot)), result.comparison
-    by_text, near = (0, len(comparison.near)) if comparison else (len(result.hits), 0)
+    listed = {row.classifier_id for row in result.hits}
+    by_reason: Counter[str] = Counter()
+    compared_rows = 0
+    for match_type in _COMPARED:
+        comparison = result.comparisons.get(match_type)
+        compared = len(list_compared_rows(snapshot, match_type))
+        near = {compared_row.row.classifier_id for compared_row in comparison.near} if comparison else set()
+        by_reason[comparison.reason if comparison else NOT_ASKED] += compared - len(near)
+        listed -= near
+        compared_rows += compared
+    untried = sum(_count_by_type(snapshot)[match_type] for match_type in result.untried)
+    by_reason[NOT_ASKED] += untried
     return {
         **off,
         "INTENT_DISABLED": enabled - ordered,
         ROW_INVALID: off[ROW_INVALID] + invalid,
-        "PATTERN": ordered - alike - by_text - invalid,
-        comparison.reason if comparison else NOT_ASKED: alike - near,
+        "PATTERN": ordered - compared_rows - len(listed) - invalid - untried,
+        **by_reason,
     }
+
+
+def _count_by_type(snapshot: Snapshot) -> Mapping[str, int]:
+    """How many usable rows of that order have each match type."""
+    invalid = _find_invalid(snapshot)
+    return snapshot.memo.get(
+        "classifiers by type",
+        lambda: Counter(code(row.rule_type) for row in order_classifiers(snapshot) if row not in invalid),
+    )
 
 
 def _audit_classification(session: Session, turn: Turn, result: Classification) -> None:
@@ -244,6 +333,7 @@ def _audit_classification(session: Session, turn: Turn, result: Classification) 
             intent=result.winner.intent_code,
             state=choose_state(session, turn, result.winner) or session.state,
             matchedByRule=matched,
+            **result.details,
         )
     elif result.collided:
         turn.audit(
@@ -265,12 +355,12 @@ def _audit_classification(session: Session, turn: Turn, result: Classification) 
 
 def compare_examples(
     session: Session, turn: Turn, text: str, rows_of_examples: Sequence[rows.Classifier]
-) -> SemanticComparison:
+) -> Comparison:
     """The rows with similar enough examples that are not far behind the best."""
     lines = [row.examples for row in rows_of_examples]
     answer = turn.ports.likeness.likeness(text, [example for row in lines for example in row])
     if answer.error_message is not None:
-        return SemanticComparison(problem=answer.error_message)
+        return Comparison(reason=SEMANTIC_UNAVAILABLE, problem=answer.error_message)
     ends = list(accumulate((len(row) for row in lines), initial=0))
     best = [
         _find_likest_example(row, examples, answer.scores[start:end])
@@ -285,15 +375,27 @@ def build_unavailable_fault(problem: str) -> Fault:
     return Fault(problem, "rule_type", ClassifierType.SEMANTIC.value, REMEDY)
 
 
-def _find_likest_example(row: rows.Classifier, examples: Sequence[str], scores: Sequence[float]) -> Likeness:
+class _Likeness(NamedTuple):
+    """A row, and its most similar example."""
+
+    row: rows.Classifier
+    score: float
+    example: str
+
+
+def _find_likest_example(row: rows.Classifier, examples: Sequence[str], scores: Sequence[float]) -> _Likeness:
     score, index = max((score, -index) for index, score in enumerate(scores))
-    return Likeness(row, score, examples[-index])
+    return _Likeness(row, score, examples[-index])
 
 
-def _keep_close_rows(session: Session, turn: Turn, best: Sequence[Likeness]) -> SemanticComparison:
+def _keep_close_rows(session: Session, turn: Turn, best: Sequence[_Likeness]) -> Comparison:
     least, gap = turn.config(session, SEMANTIC_MIN_SCORE), turn.config(session, SEMANTIC_GAP_THRESHOLD)
     top = max((likeness.score for likeness in best), default=0.0)
     enough = max(least, round(top - gap, 6))
     hits = tuple(likeness.row for likeness in best if likeness.score >= enough)
     ranked = sorted(best, key=lambda likeness: (-likeness.score, likeness.row.classifier_id))
-    return SemanticComparison(hits, tuple(ranked[: len(hits) + _LISTED]), enough)
+    near = tuple(
+        ComparedRow(likeness.row, {"example": likeness.example, "score": likeness.score, "minScore": enough})
+        for likeness in ranked[: len(hits) + _LISTED]
+    )
+    return Comparison(hits, near)

@@ -1,6 +1,7 @@
 """Settings of finding the intent (settings 2.7, pipeline-1 14)."""
 
-from convengine.engine.turn.live_settings import boolean, decimal, declare, prompt, text_list
+from convengine.engine.turn.enums import ClassifierType
+from convengine.engine.turn.live_settings import Kind, Unreadable, boolean, decimal, declare, prompt, text_list
 
 RESOLUTION_FAMILY = "IntentResolutionStep"
 CLASSIFIER_FAMILY = "ClassifierIntentResolver"
@@ -34,6 +35,33 @@ FORCE_PARAM_KEYS = declare(
     label="Parameters that change the intent",
 )
 
+DEFAULT_ORDER = ("EXACT+STARTS_WITH+REGEX+CONTAINS", "PHRASE", "SEMANTIC")
+
+
+def _match_types() -> Kind[tuple[str, ...]]:
+    """Match types in groups; every type once at most."""
+    entries = text_list(codes=True)
+
+    def read(text: str) -> tuple[str, ...]:
+        groups = tuple("+".join(word.strip() for word in group.split("+")) for group in entries.read(text))
+        words = [word for group in groups for word in group.split("+")]
+        if any(ClassifierType.read(word) is None for word in words) or len({*words}) < len(words):
+            raise Unreadable(f"must name each match type at most once, for example {', '.join(DEFAULT_ORDER)}.")
+        return groups
+
+    return Kind("list", read)
+
+
+ORDER = declare(
+    "Classifier",
+    "ORDER",
+    _match_types(),
+    DEFAULT_ORDER,
+    (
+        "The order in which phrases are tried, by match type. Types joined by + are tried together; the first that "
+        "match decide. Types that are left out come last."
+    ),
+)
 USE_STANDALONE_QUERY = declare(
     CLASSIFIER_FAMILY,
     "USE_STANDALONE_QUERY",

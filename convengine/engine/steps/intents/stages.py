@@ -63,7 +63,7 @@ INTENT_CLASSIFICATION_MATCHED = declare_stage(
     Family.INTENT,
     "Matching phrases lead to one intent.",
     steps="IntentResolutionStep",
-    keys="intent state matchedByRule",
+    keys="intent state matchedByRule score words runnerUp runnerUpScore",
 )
 INTENT_CLASSIFIER_COLLISION = declare_stage(
     "INTENT_CLASSIFIER_COLLISION",

@@ -28,8 +28,8 @@ def test_a_state_of_any_leaves_the_state_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("value", ["FUZZY", "", None, "LLM"])
-def test_the_type_is_one_of_five(value: Any) -> None:
-    problem = ("RULE_TYPE", "Choose REGEX, CONTAINS, STARTS_WITH, EXACT or SEMANTIC.")
+def test_the_type_is_one_of_six(value: Any) -> None:
+    problem = ("RULE_TYPE", "Choose PHRASE, REGEX, CONTAINS, STARTS_WITH, EXACT or SEMANTIC.")
     assert problem in list_messages(replace(CLASSIFIER, rule_type=value))
 
 
@@ -38,6 +38,45 @@ def test_examples_are_questioned_where_nothing_can_compare_them() -> None:
 
     assert codes(row, semantic_installed=True) == []
     assert codes(row) == ["SEMANTIC_NOT_INSTALLED"]
+
+
+PHRASE = replace(CLASSIFIER, classifier_id=3, rule_type="PHRASE", pattern="I want to stop my order")
+
+
+def test_a_phrase_is_a_sentence_and_no_pattern() -> None:
+    assert codes(PHRASE) == codes(replace(PHRASE, pattern="Where (is) my order?")) == []
+
+
+@pytest.mark.parametrize("text", ["I would like to", "ich möchte bitte", "?"])
+def test_a_phrase_without_telling_words_is_refused(text: str) -> None:
+    assert list_messages(replace(PHRASE, pattern=text)) == [
+        (
+            "PHRASE_WITHOUT_WORDS",
+            "This phrase has no telling word, so it matches no message. Add a word that says what it is about.",
+        )
+    ]
+
+
+def test_the_same_phrase_of_another_intent_is_questioned() -> None:
+    other = replace(PHRASE, classifier_id=4, intent_code="FAQ", pattern="my orders, stopped")
+
+    assert codes(PHRASE, other) == ["PHRASE_OF_OTHER_INTENT"]
+    assert codes(replace(PHRASE, intent_code="FAQ"), other) == ["CLASSIFIER_OVERLAP"]
+    assert codes(PHRASE, replace(other, enabled=False)) == codes(replace(PHRASE, enabled=False), other) == []
+
+
+def test_a_pattern_that_takes_phrases_of_another_intent_is_questioned_on_both_sides() -> None:
+    phrase = replace(PHRASE, intent_code="FAQ")
+
+    assert list_messages(phrase) == [
+        (
+            "CLASSIFIER_OVERLAP",
+            "Row 1 (CANCEL_ORDER) matches this phrase. Patterns are tried before phrases, so it leads to that intent.",
+        )
+    ]
+    ((code, message),) = list_messages(CLASSIFIER, phrase)
+    assert code == "CLASSIFIER_OVERLAP"
+    assert "“I want to stop my order”, a phrase of FAQ" in message
 
 
 def test_the_pattern_is_there() -> None:

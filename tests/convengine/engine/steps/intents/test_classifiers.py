@@ -118,6 +118,78 @@ def test_the_restated_message_is_compared_where_that_is_wanted() -> None:
     assert [text for text, _ in port.calls] == ["and that", "a refund for order 5"]
 
 
+MONEY_BACK = make_classifier("REFUND", "I want my money back", rule_type="PHRASE", classifier_id=21)
+CALL_OFF = make_classifier("CANCEL", "call off my order", rule_type="PHRASE", classifier_id=22)
+WHERE = make_classifier("TRACK", "where is my order", rule_type="PHRASE", classifier_id=23)
+
+
+def test_a_phrase_decides_by_its_telling_words_and_the_event_names_them() -> None:
+    session, turn, port = run({}, MONEY_BACK, CALL_OFF, WHERE, REFUND, text="please call off the order")
+
+    assert (session.intent, session.intent_source) == ("CANCEL", "CLASSIFIER")
+    matched = payload(turn, "INTENT_CLASSIFICATION_MATCHED")
+    assert matched["matchedByRule"] == {"22": "CANCEL"}
+    assert matched["words"] == ["call", "order"]
+    assert (matched["score"], matched["runnerUp"]) == (1.0, "TRACK")
+    decision = payload(turn, "DECISION")
+    assert (decision["winner"], decision["key"]["phrases"]) == (22, "PHRASE_NOT_BEST")
+    won, lost = decision["candidates"]
+    assert won["operands"][0]["phrase"] == "call off my order"
+    assert list(won["operands"][0]["words"]) == ["call", "order"]
+    assert (lost["id"], lost["reason"], lost["operands"][0]["otherWords"]) == (23, "BELOW_MIN_SCORE", ["call"])
+    assert decision["cut"] == {"PHRASE_NOT_BEST": 1, "NOT_ASKED": 1}
+    assert port.calls == []
+
+
+def test_two_intents_within_the_margin_collide() -> None:
+    low = make_config("Phrases/MIN_SCORE", "0.1")
+    session, turn, _ = run({}, MONEY_BACK, CALL_OFF, WHERE, low, text="order")
+
+    assert payload(turn, "INTENT_CLASSIFIER_COLLISION")["matchedIntents"] == ["CANCEL", "TRACK"]
+    assert session.clarification is not None
+
+
+def test_patterns_come_before_phrases_unless_the_order_says_otherwise() -> None:
+    pattern = make_classifier("TRACK", "order", classifier_id=9)
+    first = make_config("Classifier/ORDER", "PHRASE, EXACT")
+
+    assert run({}, CALL_OFF, pattern, text="call off my order")[0].intent == "TRACK"
+    session, turn, _ = run({}, CALL_OFF, pattern, first, text="call off my order")
+    assert session.intent == "CANCEL"
+    assert payload(turn, "DECISION")["key"]["untried"] == ["EXACT", "STARTS_WITH", "REGEX", "CONTAINS"]
+    together = make_config("Classifier/ORDER", "PHRASE + CONTAINS")
+    assert run({}, CALL_OFF, pattern, together, text="call off my order")[0].clarification is not None
+
+
+def test_an_order_that_cannot_be_read_is_the_usual_one() -> None:
+    twice = make_config("Classifier/ORDER", "PHRASE, PHRASE")
+    session, turn, _ = run({}, CALL_OFF, twice, text="call off my order")
+
+    assert session.intent == "CANCEL"
+    assert "CONFIG_VALUE_INVALID" in stages(turn)
+
+
+def test_below_the_minimum_no_phrase_claims_anything_and_examples_follow() -> None:
+    session, _, port = run({"give me a refund": 0.9}, CALL_OFF, REFUND, text="a pizza and a cola to order please")
+
+    assert session.intent == "REFUND"
+    assert len(port.calls) == 1
+
+
+@pytest.mark.parametrize("text", ["call off my order", "order", "pizza", " "])
+@pytest.mark.parametrize("order", ["PHRASE, REGEX", "CONTAINS, PHRASE", "SEMANTIC, PHRASE"])
+def test_what_a_reader_derives_of_phrases_is_what_was_counted(text: str, order: str) -> None:
+    rows = (
+        MONEY_BACK, CALL_OFF, WHERE, REFUND, make_classifier("TRACK", "pizza", classifier_id=9),
+        make_classifier("TRACK", "(", rule_type="REGEX", classifier_id=10),
+    )  # fmt: skip
+    _, turn, _ = run({}, *rows, make_config("Classifier/ORDER", order), text=text)
+    decision = payload(turn, "DECISION")
+
+    derived = Counter(one.reason for one in explain(turn.snapshot, decision, text) if one.derived)
+    assert derived == Counter(decision["cut"])
+
+
 @pytest.mark.parametrize("scores", [None, {"give me a refund": 0.8}, {"give me a refund": 0.2}])
 def test_what_a_reader_derives_is_what_was_counted(scores: dict[str, float] | None) -> None:
     many = [like("TRACK", f"example {number}", classifier_id=10 + number) for number in range(8)]

@@ -1,0 +1,82 @@
+"""The phrase index of a snapshot, and the intents that a message means by it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from convengine.engine.phrases.index import IntentMatch, Phrase, PhraseIndex
+from convengine.engine.phrases.settings import MARGIN, MIN_SCORE, SYNONYMS
+from convengine.engine.text.compare import blank, code
+from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.engine.turn.snapshot import Snapshot
+
+#: Maximum intents that are reported besides those that count.
+MAX_REPORTED = 5
+
+
+@dataclass(frozen=True)
+class PhraseMatches:
+    """The intents that a message means, best first, and those that came near."""
+
+    hits: tuple[IntentMatch, ...] = ()
+    near: tuple[IntentMatch, ...] = ()
+    #: What a score must reach here: the minimum score, and the best score without the margin.
+    min_score: float = 0.0
+
+    def describe(self, match: IntentMatch) -> dict[str, object]:
+        """The match as recorded values: the words that counted, each with its share, and the others."""
+        return {
+            "phrase": match.phrase.text,
+            "score": match.score,
+            "minScore": self.min_score,
+            "words": {word.text: word.share for word in match.words},
+            "otherWords": list(match.unmatched),
+        }
+
+
+def get_phrase_index(snapshot: Snapshot) -> PhraseIndex:
+    """The index of all enabled phrases of enabled intents; built once per table."""
+    synonyms = _read_synonyms(live_settings.read(snapshot, SYNONYMS).value)
+    phrases = [row for row in snapshot.enabled_rows(rows.Classifier) if row.is_phrase and not blank(row.pattern)]
+    inactive = frozenset(code(row.intent_code) for row in phrases if not _is_in_use(snapshot, row))
+    return snapshot.table(rows.Classifier).memo.get(
+        ("phrase index", inactive, synonyms),
+        lambda: PhraseIndex(
+            (
+                Phrase(row.classifier_id, code(row.intent_code), row.pattern or "")
+                for row in phrases
+                if code(row.intent_code) not in inactive
+            ),
+            synonyms,
+        ),
+    )
+
+
+def match_phrases(snapshot: Snapshot, text: str | None) -> PhraseMatches:
+    """The intents that the text means by phrases. Several, if they are within the margin."""
+    matches = snapshot.memo.get("phrases", lambda: get_phrase_index(snapshot)).match(text)
+    if not matches:
+        return PhraseMatches(min_score=live_settings.read(snapshot, MIN_SCORE).value)
+    margin = live_settings.read(snapshot, MARGIN).value
+    enough = max(live_settings.read(snapshot, MIN_SCORE).value, round(matches[0].score - margin, 4))
+    hits = tuple(match for match in matches if match.score >= enough)
+    return PhraseMatches(hits, matches[len(hits) : len(hits) + MAX_REPORTED], enough)
+
+
+def _is_in_use(snapshot: Snapshot, row: rows.Classifier) -> bool:
+    return snapshot.is_active(row.intent_code) and code(row.intent_code) not in (ANY, UNKNOWN, "")
+
+
+def _read_synonyms(value: Sequence[Any]) -> tuple[tuple[str, ...], ...]:
+    """The lists of words in the setting; other values are ignored."""
+    return tuple(
+        tuple(word for word in group if isinstance(word, str)) for group in value if isinstance(group, (list, tuple))
+    )
+
+
+def describe_matches(matches: PhraseMatches) -> Mapping[str, Any]:
+    """What an event says of the best intent: its score, the words that counted, and the runner-up."""
+    best, *others = (*matches.hits, *matches.near)
+    runner_up = {"runnerUp": others[0].intent, "runnerUpScore": others[0].score} if others else {}
+    return {"score": best.score, "words": [word.text for word in best.words], **runner_up}
