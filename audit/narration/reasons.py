@@ -31,6 +31,7 @@ _SUBJECTS = {
 #: Why a tested row did not win; other codes are shown unchanged.
 _REASONS = {
     "TYPE_CONDITION_NOT_MET": "its condition is not met",
+    "OVERRIDDEN_BY": "a more specific rule set the intent or state before",
     "PATTERN": "it does not match the message",
     "LOWER_PRIORITY": "another one has a higher priority",
     "LESS_SPECIFIC": "another one is more specific",

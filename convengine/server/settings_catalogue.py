@@ -59,6 +59,7 @@ TITLES: Mapping[str, str] = {
     "McpDbExecutor": "Database tools",
     "McpHttpApi": "HTTP tools",
     "DocumentRetrieval": "Document search",
+    "Rules": "General and specific rules",
     "RulesStep": "Rules",
     "StateGraphStep": "State graph",
     "ResponseResolutionStep": "Answers",

@@ -31,7 +31,7 @@ class RuleAdmin(ScopedAdmin):
     sections = (
         ("Where", ("phase", "intent_code", "state_code")),
         ("When", ("rule_type", "match_pattern", "match_target", "null_leaf_matches")),
-        ("Then", ("action", "action_value", "stop_processing")),
+        ("Then", ("action", "action_value", "stop_processing", "override")),
         ("Availability", ("priority", "enabled", "description")),
     )
     list_display = ("rule", "does", "priority", "in_use", "phase", "intent_code", "state_code")

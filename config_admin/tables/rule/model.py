@@ -56,6 +56,14 @@ class CeRule(ScopedRow):
         help_text="The text that EXACT and REGEX conditions compare.",
     )
     stop_processing = flag(False, help_text="If this rule matches, later rules of this phase are skipped.")
+    override = flag(
+        False,
+        verbose_name="override specific rules",
+        help_text=(
+            "With Rules/GENERAL_MAY_UNDO off: this rule may change an intent or state that a more specific rule set in "
+            "the same turn."
+        ),
+    )
     null_leaf_matches = flag(
         True,
         verbose_name="also match an empty value",

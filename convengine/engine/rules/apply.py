@@ -5,12 +5,13 @@ from convengine.engine.rules.actions.contract import ActionFailed, ActionValueEr
 from convengine.engine.rules.conditions import evaluate_rule
 from convengine.engine.rules.listing import get_listing
 from convengine.engine.rules.phase_events import Pass, PhaseEvents, Visit
-from convengine.engine.rules.settings import MAX_PASSES
-from convengine.engine.rules.verdict import Verdict
+from convengine.engine.rules.settings import GENERAL_MAY_UNDO, MAX_PASSES
+from convengine.engine.rules.verdict import OVERRIDDEN_BY, Verdict
 from convengine.engine.text.compare import code
 from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn.enums import DecisionKind, RuleAction, RulePhase
 from convengine.engine.turn.rows import Rule
+from convengine.engine.turn.scope import rank_specificity
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 
@@ -21,6 +22,8 @@ RULE_FIELDS = frozenset(
         "preferences", "mounted_kb_id", "post_intent_rule", "rule_execution_source", "rule_execution_origin",
     }
 )  # fmt: skip
+#: Actions that set the intent or the state, with the field of the session.
+_MOVES = {RuleAction.SET_INTENT.value: "intent", RuleAction.SET_STATE.value: "state"}
 #: Reason why a task that ran in an earlier pass of the phase is not tested again.
 ALREADY_RUN = "ALREADY_RUN"
 
@@ -86,6 +89,9 @@ class _Run:
         changed = False
         for index, rule in found.list_visited(session.user_text):
             verdict = Verdict(False, ALREADY_RUN) if rule.rule_id in self._tasks_run else evaluate_rule(rule, session)
+            if verdict.matched and (protector := self._find_protector(rule, session)):
+                verdict = Verdict(False, OVERRIDDEN_BY, verdict.operands)
+                done.overridden[rule.rule_id] = protector.rule_id
             done.tested.append(Visit(index, rule, verdict))
             if not verdict.matched:
                 continue
@@ -107,9 +113,30 @@ class _Run:
             session = error.session or session
             self.tell.error(session, rule, error)
         else:
+            self._remember_move(rule, session)
             self.tell.audit_action_done(session, rule)
             self._turn.record_deciding_row(rule, DecisionKind.RULE)
         return session
+
+    def _find_protector(self, rule: Rule, session: Session) -> Rule | None:
+        """The more specific rule that set what this one would change, if this one must not (R115)."""
+        field = _MOVES.get(code(rule.action))
+        if field is None or rule.override or field not in self._turn.set_by_rule:
+            return None
+        setter, value = self._turn.set_by_rule[field]
+        is_kept = value == getattr(session, field) != code(rule.action_value)
+        if not is_kept or rank_specificity(setter) <= rank_specificity(rule):
+            return None
+        return None if self._turn.config(session, GENERAL_MAY_UNDO) else setter
+
+    def _remember_move(self, rule: Rule, session: Session) -> None:
+        field = _MOVES.get(code(rule.action))
+        value = getattr(session, field) if field else None
+        if field is None or value is None:
+            return
+        setter, kept = self._turn.set_by_rule.get(field, (rule, value))
+        if kept != value or rank_specificity(rule) >= rank_specificity(setter):
+            self._turn.set_by_rule[field] = (rule, value)
 
     def _act(self, rule: Rule, session: Session) -> Session:
         action = vocabulary.get_action(rule.action)

@@ -51,6 +51,8 @@ class Pass:
     tested: list[Visit] = field(default_factory=list)
     #: True when a match ended the list; it is the last tested rule.
     stopped: bool = False
+    #: Rules that were skipped, with the more specific rule that set the intent or state before.
+    overridden: dict[int, int] = field(default_factory=dict)
 
     @property
     def end(self) -> int:
@@ -148,6 +150,9 @@ class PhaseEvents:
         if mode == "EACH" and len(done.listing):
             self._audit_each(session, done)
         else:
+            for visit in done.tested:
+                if visit.rule.rule_id in done.overridden:
+                    self._audit_rule(session, done, visit.rule, visit.verdict)
             self._audit_summary(session, done)
 
     def _audit_summary(self, session: Session, done: Pass) -> None:
@@ -187,21 +192,28 @@ class PhaseEvents:
             if verdict and verdict.matched:
                 continue
             reason = STOPPED if index >= done.end else ROW_INVALID if index in invalid else NOT_MET
-            payload = {
-                "ruleId": rule.rule_id,
-                "type": rule.rule_type,
-                "ruleStateCode": rule.state_code,
-                "pattern": rule.match_pattern,
-                "action": rule.action,
-                "intent": done.intent,
-                "state": done.state,
-                "evaluatedState": session.state,
-                "reason": (verdict.reason if verdict else None) or reason,
-                "ruleDbPhase": rule.phase,
-                "pass": done.number,
-                "operands": list(verdict.operands) if verdict else [],
-            }
-            self._audit(session, RULE_NO_MATCH, payload)
+            self._audit_rule(session, done, rule, verdict or Verdict(False, reason), default=reason)
+
+    def _audit_rule(
+        self, session: Session, done: Pass, rule: Rule, verdict: Verdict, *, default: str | None = None
+    ) -> None:
+        payload = {
+            "ruleId": rule.rule_id,
+            "type": rule.rule_type,
+            "ruleStateCode": rule.state_code,
+            "pattern": rule.match_pattern,
+            "action": rule.action,
+            "intent": done.intent,
+            "state": done.state,
+            "evaluatedState": session.state,
+            "reason": verdict.reason or default,
+            "ruleDbPhase": rule.phase,
+            "pass": done.number,
+            "operands": list(verdict.operands),
+        }
+        if rule.rule_id in done.overridden:
+            payload["overriddenBy"] = done.overridden[rule.rule_id]
+        self._audit(session, RULE_NO_MATCH, payload)
 
 
 def _describe_remedy(rule: Rule) -> str:

@@ -34,6 +34,7 @@ def describe_rule(rule: Rule) -> str:
     where = describe_scope(intent, state)
     when = f"When {asked}{where}" if asked else f"Always{where}"
     stop = " Later rules of this phase are skipped." if rule.stop_processing else ""
+    stop += " It may override more specific rules." if rule.override else ""
     return f"{when}, {describe_effect(rule)}.{stop}"
 
 

@@ -1,6 +1,6 @@
 """Settings of the rule engine (settings 2.9, pipeline-2 7.5)."""
 
-from convengine.engine.turn.live_settings import declare, integer, one_of
+from convengine.engine.turn.live_settings import boolean, declare, integer, one_of
 
 FAMILY = "RulesStep"
 
@@ -12,6 +12,14 @@ MAX_PASSES = declare(
     "Maximum number of passes through the rules of a phase while they change the intent or state.",
     mark="LR",
     label="Maximum passes of a phase",
+)
+GENERAL_MAY_UNDO = declare(
+    "Rules",
+    "GENERAL_MAY_UNDO",
+    boolean(),
+    True,
+    "Off: a rule does not change an intent or state that a rule with a narrower scope set in the same turn, unless it is "
+    "marked to override specific rules.",
 )
 AUDIT_NO_MATCH = declare(
     FAMILY,

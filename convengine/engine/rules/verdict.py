@@ -17,6 +17,8 @@ NOT_MET = "TYPE_CONDITION_NOT_MET"
 NO_MATCHER = "TYPE_RESOLVER_MISSING"
 ROW_INVALID = "CONFIG_ROW_INVALID"
 MATCHER_FAILED = "TYPE_RESOLVER_FAILED"
+#: Its condition held, but a more specific rule has set the intent or state in this turn (R115).
+OVERRIDDEN_BY = "OVERRIDDEN_BY"
 _SHOWN = 200
 
 

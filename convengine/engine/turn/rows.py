@@ -97,6 +97,7 @@ class Rule(Row):
     match_target: str = "USER_TEXT"
     stop_processing: bool = False
     null_leaf_matches: bool = True
+    override: bool = False
     description: str | None = None
 
 

@@ -125,6 +125,8 @@ class Turn:
     admitted: dict[int, bool] = field(default_factory=dict)
     #: What was stored of it so far, for its seal.
     batches: list[Batch] = field(default_factory=list)
+    #: The rule that last set `intent` and `state` in this turn, with the code that it set.
+    set_by_rule: dict[str, tuple[rows.Rule, str]] = field(default_factory=dict)
     _audited_once: set[tuple[str, str]] = field(default_factory=set)
 
     @property

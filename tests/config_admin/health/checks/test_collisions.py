@@ -1,7 +1,7 @@
 from config_admin.health.checks.collisions import find_rule_collisions, list_pairs
 from config_admin.health.survey import Survey
 from config_admin.validation.world import World
-from tests.builders import make_intent, make_rule, make_snapshot
+from tests.builders import make_config, make_intent, make_rule, make_snapshot
 from tests.config_admin.health.run_check import run_check
 
 LOAN = make_intent("LOAN")
@@ -54,3 +54,17 @@ def test_of_a_touched_rule_its_pairs_are_looked_at_and_no_others() -> None:
 
     assert len(said) == 3
     assert all(rules[2].rule_id in [key.pk for key in one.rows] for one in said)
+
+
+def test_a_general_rule_that_undoes_a_specific_one_is_named_with_the_setting_that_prevents_it() -> None:
+    intent = make_intent("LOAN")
+    specific = make_rule(intent_code="LOAN", action_value="CONFIRM")
+    general = make_rule(rule_type="REGEX", match_pattern="hello", action_value="FALLBACK")
+
+    (found,) = run_check(find_rule_collisions, intent, specific, general)
+
+    assert found.row == general.rule_id
+    assert "with Rules/GENERAL_MAY_UNDO off, it leaves the state alone" in found.consequence
+    assert found.witness is not None
+    keeps = make_config("Rules/GENERAL_MAY_UNDO", "false")
+    assert run_check(find_rule_collisions, keeps, intent, specific, general) == []

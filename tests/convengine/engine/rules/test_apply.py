@@ -1,4 +1,5 @@
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -415,3 +416,90 @@ def test_rules_elsewhere_and_texts_that_do_not_hit_are_never_considered(monkeypa
     run(*others, *texts, make_rule(rule_id=1, rule_type="JSON_PATH", match_pattern="$.gone"), user_text="say word7x")
 
     assert considered == [1, 2007]
+
+
+# --- the general does not undo the specific (R115) ----------------------------------------------------------------
+
+KEEPS = make_config("Rules/GENERAL_MAY_UNDO", "false")
+SPECIFIC = make_rule(rule_id=1, intent_code="LOAN", state_code="IDLE", action_value="CONFIRM")
+GENERAL = make_rule(rule_id=2, rule_type="REGEX", match_pattern="go", action_value="FALLBACK")
+
+
+def test_by_default_a_general_rule_may_undo_a_specific_one() -> None:
+    session, _ = run(SPECIFIC, GENERAL)
+
+    assert session.state == "FALLBACK"
+
+
+def test_a_state_that_a_specific_rule_set_is_not_changed_by_a_general_one() -> None:
+    session, turn = run(KEEPS, SPECIFIC, GENERAL)
+
+    assert session.state == "CONFIRM"
+    skipped = [one for one in list_payloads(turn, "RULE_NO_MATCH") if one.get("ruleId") == 2]
+    assert [(one["reason"], one["overriddenBy"], one["pass"]) for one in skipped] == [
+        ("OVERRIDDEN_BY", 1, 1),
+        ("OVERRIDDEN_BY", 1, 2),
+    ]
+    assert (2, "OVERRIDDEN_BY") in [
+        (candidate["id"], candidate.get("reason"))
+        for one in list_payloads(turn, "RULE_NO_MATCH")
+        for candidate in one.get("candidates", ())
+    ]
+
+
+def test_each_rule_told_by_itself_tells_it_once() -> None:
+    _, turn = run(KEEPS, make_config("RulesStep/AUDIT_NO_MATCH", "EACH"), SPECIFIC, GENERAL)
+
+    skipped = [one for one in list_payloads(turn, "RULE_NO_MATCH") if one["ruleId"] == 2 and one["pass"] == 1]
+    assert [(one["reason"], one["overriddenBy"]) for one in skipped] == [("OVERRIDDEN_BY", 1)]
+
+
+def test_an_intent_that_a_specific_rule_set_is_kept_as_well() -> None:
+    specific = make_rule(rule_id=1, intent_code="LOAN", action="SET_INTENT", action_value="FAQ")
+    general = make_rule(rule_id=2, state_code="IDLE", action="SET_INTENT", action_value="HELP")
+
+    session, _ = run(KEEPS, make_intent("FAQ"), make_intent("HELP"), specific, general)
+
+    assert session.intent == "FAQ"
+
+
+def test_a_general_rule_with_override_may_change_it() -> None:
+    session, _ = run(KEEPS, SPECIFIC, replace(GENERAL, override=True))
+
+    assert session.state == "FALLBACK"
+
+
+def test_it_holds_across_the_phases_of_a_turn() -> None:
+    turn = make_turn(make_snapshot(LOAN, KEEPS, replace(SPECIFIC, phase="POST_SCHEMA_EXTRACTION"), GENERAL))
+    session = make_session(intent="LOAN", state="IDLE", user_text="go on")
+    session = run_phase(RulePhase.POST_SCHEMA_EXTRACTION, "SchemaExtractionStep", session, turn)
+    session = run_phase(RulePhase.PRE_RESPONSE_RESOLUTION, "RulesStep", session, turn)
+
+    assert session.state == "CONFIRM"
+
+
+def test_a_state_that_was_changed_otherwise_since_is_not_kept() -> None:
+    turn = make_turn(make_snapshot(LOAN, KEEPS, replace(SPECIFIC, phase="POST_SCHEMA_EXTRACTION"), GENERAL))
+    session = make_session(intent="LOAN", state="IDLE", user_text="go on")
+    session = run_phase(RulePhase.POST_SCHEMA_EXTRACTION, "SchemaExtractionStep", session, turn)
+    session = run_phase(RulePhase.PRE_RESPONSE_RESOLUTION, "RulesStep", session.evolve(state="OTHER"), turn)
+
+    assert session.state == "FALLBACK"
+
+
+def test_a_rule_that_is_as_specific_may_change_it_and_so_may_one_about_something_else() -> None:
+    later = make_rule(rule_id=3, intent_code="LOAN", state_code="IDLE", priority=200, action_value="SECOND")
+    params = make_rule(rule_id=4, action="SET_INPUT_PARAM", action_value="seen")
+
+    session, _ = run(KEEPS, SPECIFIC, later, params)
+
+    assert (session.state, session.input_params["seen"]) == ("SECOND", True)
+
+
+def test_a_general_rule_that_sets_the_same_state_changes_nothing() -> None:
+    same = replace(GENERAL, action_value="CONFIRM")
+
+    session, turn = run(KEEPS, SPECIFIC, same, make_rule(rule_id=5, priority=300, action_value="FALLBACK"))
+
+    assert session.state == "CONFIRM"
+    assert 2 in [one["ruleId"] for one in list_payloads(turn, "RULE_APPLIED")]
