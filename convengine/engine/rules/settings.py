@@ -18,8 +18,8 @@ GENERAL_MAY_UNDO = declare(
     "GENERAL_MAY_UNDO",
     boolean(),
     True,
-    "Off: a rule does not change an intent or state that a rule with a narrower scope set in the same turn, unless it is "
-    "marked to override specific rules.",
+    "Off: a rule does not change an intent or state that a rule with a narrower scope set in the same turn, unless it "
+    "is marked to override specific rules.",
 )
 AUDIT_NO_MATCH = declare(
     FAMILY,
