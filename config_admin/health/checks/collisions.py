@@ -117,7 +117,7 @@ def _report_collision(collision: Collision) -> Diagnosis:
     one, other = describe_effect(first, collision.path), describe_effect(second, collision.path)
     undone = collision.path in (("state",), ("intent",)) and rank_specificity(first) > rank_specificity(second)
     remedy = (
-        f" Rule {second.rule_id} is more general: with Rules/GENERAL_MAY_UNDO off, it leaves the {collision.path[0]} alone."
+        f" The later rule is more general: with Rules/GENERAL_MAY_UNDO off, it leaves the {collision.path[0]} alone."
         if undone and not second.override
         else ""
     )
@@ -129,7 +129,8 @@ def _report_collision(collision: Collision) -> Diagnosis:
             f"{rule_name(first)} and {rule_name(second)} apply to the same message. The first one {one}, then the "
             f"second one {other}."
         ),
-        f"Rule {first.rule_id} has no effect, because rule {second.rule_id} is evaluated later and overrides it.{remedy}",
+        f"Rule {first.rule_id} has no effect, because rule {second.rule_id} is evaluated later and overrides it."
+        + remedy,
         others=[first],
         witness=collision.witness,
     )
