@@ -13,8 +13,8 @@ class ErasureAdmin(ByConversation):
 
     is_of_people = False
     list_display = ("time", "by", "reason_beginning", "conversation_page", "last_turn", "standing")
-    fields = ("time", "by", "reason", "conversation_page", "last_turn", "last_link", "proof")
-    readonly_fields = ("time", "conversation_page", "last_turn", "proof")
+    fields = ("time", "by", "reason", "conversation_page", "last_turn", "last_link", "validity")
+    readonly_fields = ("time", "conversation_page", "last_turn", "validity")
     ordering = ("-erasure_id",)
     time = value_column("created_at", "time")
     last_turn = value_column("last_turn_no", "last turn")
@@ -23,9 +23,9 @@ class ErasureAdmin(ByConversation):
     @badge_column({"proven": "success", "not proven": "danger"}, "proof")
     def standing(self, row: CeErasure) -> tuple[str, str]:
         """Whether the product wrote it."""
-        word = self.proof(row)
+        word = self.validity(row)
         return word, word
 
     @admin.display(description="proof")
-    def proof(self, row: CeErasure) -> str:
+    def validity(self, row: CeErasure) -> str:
         return "proven" if row.is_genuine() else "not proven"

@@ -47,7 +47,7 @@ def read_recorded_turns(conversation: CeConversation, first: int | None, last: i
         found = found.filter(turn_no__lte=last)
     records = list(found.defer("trace_graph")[: MAX_TURNS + 1])
     if not records:
-        raise NotExportable("This turn does not exist. Write a range as 3-7.")
+        raise NotExportable("No turn of the conversation has such a number.")
     if len(records) > MAX_TURNS:
         raise NotExportable(f"More than {MAX_TURNS} turns; save a range of them.")
     numbers = [record.turn_no for record in records]
