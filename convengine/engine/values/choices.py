@@ -21,6 +21,10 @@ _MARGIN = 10.0
 _MIN_FUZZY = 4
 
 
+#: Shorter spellings are not looked for in sentences.
+_MIN_NAMED = 3
+
+
 @dataclass(frozen=True)
 class Spelling:
     """One folded spelling of an option."""
@@ -204,6 +208,28 @@ def _find_options_among_fillers(
             indexes.append(spelling.index)
     is_all = all(done or stem is None for done, stem in zip(taken, left, strict=True))
     return sorted(set(indexes)) if is_all else []
+
+
+def find_named_options(spec: FieldSpec, tokens: TokenText, language: Language) -> list[tuple[int, int, Reading]]:
+    """The options that are named in a sentence, in the tokens' text. Short and general words name none."""
+    stems = tuple(stem for token in tokens.tokens for stem in stem_words(token.text, language))
+    fillers, words = _get_fillers(language), [token.text for token in tokens.tokens]
+    taken: set[int] = set()
+    found = []
+    for spelling in sorted(list_spellings(spec.options, language), key=lambda item: -len(item.text)):
+        size = len(spelling.stems)
+        if len(spelling.joined) < _MIN_NAMED or spelling.joined.isdigit():
+            continue
+        for at in range(len(stems) - size + 1):
+            span = range(at, at + size)
+            if stems[at : at + size] != spelling.stems or not taken.isdisjoint(span):
+                continue
+            if all(words[index] in fillers for index in span):
+                continue
+            taken.update(span)
+            end = tokens.offsets[at + size] if at + size < len(tokens.offsets) else len(tokens.text)
+            found.append((tokens.offsets[at], end, accept(spec.options[spelling.index].value)))
+    return found
 
 
 def _find_sequence(part: tuple[str, ...], whole: tuple[str, ...]) -> int | None:

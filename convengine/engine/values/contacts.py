@@ -16,6 +16,7 @@ _PHONE = re.compile(r"\+?[\d\s().\-/–]+")
 _PHONE_INSIDE = re.compile(r"(?<![\w@.,:/-])(?:\+|\(|\d)[\d\s().\-/–]{3,22}\d(?![\w@]|[.,:/-]\d)")
 _IBAN_INSIDE = re.compile(r"(?<![\w@])[A-Za-z]{2}\d{2}(?:[\s.-]?[A-Za-z0-9]){6,36}(?![\w@])")
 _EMAIL = re.compile(r"[^\s@,;<>()\[\]]+@[^\s@,;<>()\[\]]+")
+_EMAIL_SIGNS = ".,:;!?\"'“”„"
 _POSTCODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9\s-]{1,10}[A-Za-z0-9]")
 _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{1,40}")
 
@@ -107,7 +108,7 @@ def read_email(
     """Read an answer for an e-mail address: the only address in it."""
     if "@" not in text or len(text) > 4 * MAX_LENGTH:
         return NOTHING
-    matches = list(dict.fromkeys(match.group().strip(".,:;!?\"'“”„") for match in _EMAIL.finditer(text)))
+    matches = list(dict.fromkeys(text[start:end] for start, end in find_emails(text)))
     if not matches:
         return refuse(Reason.INVALID_EMAIL)
     readings = [check_email(match) for match in matches]
@@ -115,6 +116,16 @@ def read_email(
     if len(values) > 1:
         return NOTHING
     return accept(next(iter(values))) if values else readings[0]
+
+
+def find_emails(text: str) -> list[tuple[int, int]]:
+    """Where something with an @ stands in a text, without the signs around it."""
+    found = []
+    for match in _EMAIL.finditer(text):
+        core = match.group().strip(_EMAIL_SIGNS)
+        start = match.start() + match.group().index(core)
+        found.append((start, start + len(core)))
+    return found
 
 
 @lru_cache(maxsize=1024)

@@ -185,6 +185,13 @@ def choose_moment(
     return accept(next(iter(listed))) if len(listed) == 1 else offer(list(listed))
 
 
+def list_calendar_starts(tokens: TokenText, language: Language) -> Iterator[int]:
+    """Where a phrase for a day or a time may begin, in the tokens' text."""
+    for token, offset in zip(tokens.tokens, tokens.offsets, strict=True):
+        if token.text.isdigit() or token.text in language.calendar_starts:
+            yield offset
+
+
 def read_match(spec: FieldSpec, moment: Moment, situation: ReadingSituation, context: MomentContext) -> Reading:
     """What a field takes of a phrase."""
     if spec.kind is Kind.DATE:
@@ -213,8 +220,6 @@ def narrow_days(days: Days, bounds: DateBounds) -> Reading:
 
 
 def _read_time(spec: FieldSpec, moment: Moment, context: MomentContext) -> Reading:
-    if moment.date and isinstance(moment.date.days, Reading):
-        return moment.date.days
     times = moment.times
     if times.refusal:
         return times.refusal

@@ -77,8 +77,11 @@ def match_dates(text: str, start: int, language: Language, context: DateContext)
             days = _MEANINGS[phrase.means](phrase.read(match), context)
         except (OverflowError, ValueError):
             days = refuse(Reason.INVALID_DATE)
-        is_weak = phrase.means in ("day_only", "weekend", "week", "month") or (
-            text[start : match.end()].split(" ", 1)[0] in language.ambiguous
+        words = match.group()
+        is_weak = (
+            phrase.means in ("day_only", "weekend", "week", "month")
+            or (phrase.means == "numeric" and "/" in words and words.count("/") < 2)
+            or words.split(" ", 1)[0] in language.ambiguous
         )
         yield DateMatch(start, match.end(), days, is_bare, is_weak)
 

@@ -37,13 +37,13 @@ def read_duration(
 ) -> Reading:
     """Read a whole answer for a field of kind duration."""
     if parts := parse_duration(text.strip().upper()):
-        return _take_duration(spec, parts)
+        return take_duration(spec, parts)
     for start, end in dict.fromkeys([(0, len(tokens.text)), language.strip_fillers(tokens)]):
         begin = start + language.before_time.match_start(tokens.text, start)
         for first in {start: 0, begin: 0}:
             for found, parts in match_durations(tokens.text[:end], first, language):
                 if found == end and parts:
-                    return _take_duration(spec, parts)
+                    return take_duration(spec, parts)
             if reading := _read_bare_number(spec, tokens.text[:end], first, situation, language):
                 return reading
     return NOTHING
@@ -67,11 +67,12 @@ def _read_bare_number(
         return None
     units = [unit for unit in list_field_units(spec, tables) if unit in _SECONDS]
     if len(units) == 1 and len(amount.values) == 1 and (parts := _split_fraction(float(amount.values[0]), units[0])):
-        return _take_duration(spec, parts)
+        return take_duration(spec, parts)
     return refuse(Reason.UNIT_MISSING, number=float(amount.values[0]))
 
 
-def _take_duration(spec: FieldSpec, parts: Parts) -> Reading:
+def take_duration(spec: FieldSpec, parts: Parts) -> Reading:
+    """What a field takes of a duration."""
     value = format_iso(parts)
     length = count_seconds(parts)
     first, last = (_read_bound(bound) for bound in (spec.minimum, spec.maximum))

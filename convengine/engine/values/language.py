@@ -8,7 +8,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from convengine.engine.values.templates import Phrase, Slot, alternate, compile_template, fold_keys
+from convengine.engine.values.templates import Phrase, Slot, alternate, compile_template, fold_keys, list_first_words
 from convengine.engine.values.tokens import Spelling, TokenText, fold_text, tokenize
 
 Json = Any
@@ -17,6 +17,7 @@ DEFAULT = "en"
 _FILES = ("calendar", "numbers", "words", "say")
 
 
+@lru_cache(maxsize=1)
 def list_languages() -> tuple[str, ...]:
     """The languages that have a folder."""
     return tuple(sorted(folder.name for folder in _get_folder().iterdir() if folder.is_dir()))
@@ -216,6 +217,38 @@ class Language:
     @cached_property
     def denials_after(self) -> "PhraseSet":
         return PhraseSet(self.calendar["denials_after"])
+
+    @cached_property
+    def before_time_in_sentence(self) -> frozenset[str]:
+        return frozenset(fold_text(phrase) for phrase in self.calendar["before_time_in_sentence"])
+
+    @cached_property
+    def ranges(self) -> frozenset[str]:
+        return frozenset(fold_text(word) or word for word in self.calendar["ranges"])
+
+    @cached_property
+    def clause_words(self) -> frozenset[str]:
+        """The words that may follow a day or a time in a sentence."""
+        phrases = (*self.calendar["after_clause"], *self.words["after"], *self.words["before"])
+        return frozenset(fold_text(phrase).split(" ")[0] for phrase in phrases)
+
+    @cached_property
+    def calendar_starts(self) -> frozenset[str]:
+        """The words with which a phrase for a day or a time may begin."""
+        words = {phrase.split(" ")[0] for phrases in (self.before_date, self.before_time) for phrase in phrases.phrases}
+        for phrase in (*self.date_phrases, *self.time_phrases):
+            words |= set(list_first_words(phrase.template, self.slots))
+        words |= {part.split(" ")[0] for part in self.slots["part"].values or {}}
+        return frozenset(words)
+
+    @cached_property
+    def articles(self) -> "PhraseSet":
+        return PhraseSet(self.calendar["articles"])
+
+    @cached_property
+    def distances(self) -> frozenset[str]:
+        """Words that make a duration a distance from now: "in two weeks", "two weeks ago"."""
+        return frozenset(fold_text(word) for word in self.calendar["distances"])
 
     @cached_property
     def ambiguous(self) -> frozenset[str]:

@@ -35,8 +35,8 @@ class Amount:
     currencies: tuple[str, ...] = ()
     #: The unit after it, for example `week`; blank for none.
     unit: str = ""
-    #: Something follows the number: a currency, a unit, a word for the things counted.
-    is_marked: bool = False
+    #: A word of the field's name follows the number: "4 tickets".
+    has_field_word: bool = False
 
 
 class NumberTables:
@@ -100,7 +100,7 @@ def match_amount(text: str, start: int, tables: NumberTables, locale: str, spec:
     values, position = _apply_times(text, values, position, tables)
     if minus:
         values = tuple(-value for value in values)
-    return _match_unit(text, Amount(values, position, currencies, is_marked=bool(currencies)), tables, spec)
+    return _match_unit(text, Amount(values, position, currencies), tables, spec)
 
 
 def _match_digits(text: str, start: int, language: Language, locale: str) -> tuple[tuple[Decimal, ...], int] | None:
@@ -172,21 +172,21 @@ def _match_unit(text: str, amount: Amount, tables: NumberTables, spec: FieldSpec
     position = amount.end
     if size := tables.currency_words.match_start(text, position):
         codes = tables.currencies[text[position : position + size - 1]]
-        return _match_fraction(text, Amount(amount.values, position + size, codes, is_marked=True), tables)
+        return _match_fraction(text, Amount(amount.values, position + size, codes), tables)
     if (size := tables.cents.match_start(text, position)) and (
         spec.kind is Kind.MONEY or _is_money_field(spec, tables)
     ):
-        return Amount(tuple(value / 100 for value in amount.values), position + size, amount.currencies, is_marked=True)
+        return Amount(tuple(value / 100 for value in amount.values), position + size, amount.currencies)
     if size := tables.unit_words.match_start(text, position):
         unit = tables.units[text[position : position + size - 1]]
-        return Amount(amount.values, position + size, amount.currencies, unit, is_marked=True)
+        return Amount(amount.values, position + size, amount.currencies, unit)
     if size := tables.counter_words.match_start(text, position):
         group = tables.counters[text[position : position + size - 1]]
         unit = "" if group == ALL_COUNTERS else group
-        return Amount(amount.values, position + size, amount.currencies, unit, is_marked=True)
+        return Amount(amount.values, position + size, amount.currencies, unit)
     word = text[position:].split(" ", 1)[0]
     if word and (word in spec.words or word.rstrip("s") in {own.rstrip("s") for own in spec.words if len(own) > 2}):
-        return Amount(amount.values, position + len(word) + 1, amount.currencies, is_marked=True)
+        return Amount(amount.values, position + len(word) + 1, amount.currencies, has_field_word=True)
     return amount
 
 
@@ -199,7 +199,7 @@ def _match_fraction(text: str, amount: Amount, tables: NumberTables) -> Amount:
     if match is None or len(amount.values) > 1 or amount.values[0] != amount.values[0].to_integral_value():
         return amount
     end = match.end() + tables.cents.match_start(text, match.end())
-    return Amount((amount.values[0] + Decimal(match[1]) / 100,), end, amount.currencies, is_marked=True)
+    return Amount((amount.values[0] + Decimal(match[1]) / 100,), end, amount.currencies)
 
 
 def take_amount(spec: FieldSpec, amount: Amount, tables: NumberTables) -> Reading:

@@ -15,6 +15,8 @@ from convengine.engine.values.tokens import TokenText, fold_text
 
 Json = Any
 _QUOTED = re.compile(r"\"(.+)\"|“(.+)”|„(.+)[“”]|«(.+)»|»(.+)«|'(.+)'")
+_WORD_WITH_DIGIT = re.compile(r"\S*\d\S*")
+_WORD_SIGNS = ".,;:!?()\"'“”„"
 _CLOSING = " \t\r\n.!…,;:"
 #: Longest answer that is read as a short text. `x-long` takes more.
 MAX_LENGTH = 200
@@ -125,6 +127,22 @@ def list_pattern_spellings(text: str, tokens: TokenText, language: Language) -> 
             joined = joint.join(answer.split())
             spellings |= dict.fromkeys((joined, joined.upper()))
     return spellings
+
+
+def find_pattern_words(spec: FieldSpec, text: str) -> list[tuple[int, int, Reading]]:
+    """The words with a digit that have the form of the field's pattern as a whole."""
+    try:
+        pattern = compile_pattern(spec.pattern, ignore_case=False)
+    except PatternError:
+        return []
+    found = []
+    for match in _WORD_WITH_DIGIT.finditer(text):
+        word = match.group().strip(_WORD_SIGNS)
+        start = match.start() + match.group().index(word)
+        value = next((spelling for spelling in (word, word.upper()) if pattern.fits(spelling)), None)
+        if value is not None:
+            found.append((start, start + len(word), accept(value)))
+    return found
 
 
 # --- yes or no --------------------------------------------------------------------------------------------------

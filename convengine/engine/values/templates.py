@@ -4,7 +4,7 @@ A pattern is matched against tokens with a blank after each (`TokenText`).
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -71,6 +71,18 @@ def compile_template(template: str, slots: Mapping[str, Slot]) -> str:
         else:
             parts.append(_compile_item(item, slots))
     return "".join(parts)
+
+
+def list_first_words(template: str, slots: Mapping[str, Slot]) -> Iterator[str]:
+    """The words with which a phrase of a template may begin; numbers in digits are left out."""
+    for optional, item in _ITEM.findall(template):
+        first = (optional or item).split(" ")[0]
+        if slot := _SLOT.fullmatch(first):
+            yield from (word.split(" ")[0] for word in get_slot(slot[1], slots).values or {})
+        else:
+            yield from (fold_word(word.split("_")[0]) for word in first.split("|"))
+        if not optional:
+            return
 
 
 def _compile_item(item: str, slots: Mapping[str, Slot]) -> str:

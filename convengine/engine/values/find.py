@@ -1,0 +1,388 @@
+"""Find the values of typed fields inside a longer sentence (R114).
+
+"Can I come tomorrow at 3pm for a check-up, my number is 020 7946 0018": a day, a time, a choice, a phone number.
+What may be something else is left out: a bare number is no day, and "at 3" is a time only at the end of a clause.
+"""
+
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from convengine.engine.values.choices import find_named_options
+from convengine.engine.values.contacts import (
+    check_email,
+    find_country,
+    find_emails,
+    find_ibans,
+    find_phones,
+    find_postcodes,
+)
+from convengine.engine.values.date_times import (
+    Moment,
+    MomentContext,
+    list_calendar_starts,
+    make_moment_context,
+    match_moments,
+    read_match,
+)
+from convengine.engine.values.durations import match_durations, take_duration
+from convengine.engine.values.field_spec import FieldSpec, Kind
+from convengine.engine.values.language import Language, get_language
+from convengine.engine.values.numbers import find_amount_starts, get_tables, list_field_units, match_amount, take_amount
+from convengine.engine.values.plain import find_pattern_words
+from convengine.engine.values.read import list_situations
+from convengine.engine.values.reading import NOTHING, Outcome, Reading, ReadingSituation, Reason
+from convengine.engine.values.tokens import TokenText
+
+Json = Any
+#: Values are looked for in the first characters of a message.
+MAX_LENGTH = 600
+_NUMBER_SIGNS = tuple(":/%€£$@+,.")
+#: Refusals that are reported although nobody asked: the rest is no value of the sentence.
+_REPORTED = frozenset(
+    {Reason.INVALID_DATE, Reason.OUT_OF_BOUNDS, Reason.WEEKDAY_MISMATCH, Reason.TIME_MISSING, Reason.DATE_MISSING}
+)
+
+
+#: How many words a denial covers.
+_DENIAL_REACH = 4
+
+
+@dataclass(frozen=True)
+class ValueSpan:
+    """A part of a text that is a value of one or more fields."""
+
+    start: int
+    end: int
+    #: For each field that could take it, by name and in the order of the specs, what it takes.
+    readings: Mapping[str, Reading]
+
+    @property
+    def field(self) -> str | None:
+        """The name of the only field that could take it; null for several."""
+        return next(iter(self.readings)) if len(self.readings) == 1 else None
+
+
+@dataclass(frozen=True)
+class _Found:
+    start: int
+    end: int
+    name: str
+    reading: Reading
+    #: Kinds that cannot be mistaken come first.
+    priority: int
+
+
+def find_values(specs: Sequence[FieldSpec], text: str, situation: ReadingSituation) -> list[ValueSpan]:
+    """The values of typed fields in a sentence, in its order and without overlap.
+
+    Positions count in the text in Unicode form NFC. A field may occur twice ("Friday … no, Saturday"): the caller
+    decides which one counts. Free text and yes or no are never found.
+    """
+    composed = unicodedata.normalize("NFC", text)[:MAX_LENGTH]
+    found: list[_Found] = []
+    for local in list_situations(situation):
+        language = get_language(local.locale)
+        tokens = language.read_tokens(composed)
+        for spec in specs:
+            if finder := _FINDERS.get(spec.kind):
+                found += finder(spec, composed, tokens, local, language)
+        if found:
+            break
+    return _choose_spans(found, specs)
+
+
+def _choose_spans(found: list[_Found], specs: Sequence[FieldSpec]) -> list[ValueSpan]:
+    """The surest and longest of what overlaps; the same words may be a value of several fields."""
+    order = {spec.name: index for index, spec in enumerate(specs)}
+    chosen: list[tuple[int, int, dict[str, Reading]]] = []
+    for item in sorted(
+        found, key=lambda value: (value.priority, value.start - value.end, value.start, order[value.name])
+    ):
+        same = next((span for span in chosen if span[:2] == (item.start, item.end)), None)
+        if same:
+            same[2].setdefault(item.name, item.reading)
+        elif all(item.end <= start or end <= item.start for start, end, _ in chosen):
+            chosen.append((item.start, item.end, {item.name: item.reading}))
+    return [ValueSpan(*span) for span in sorted(chosen, key=lambda span: span[0])]
+
+
+# --- days and times -----------------------------------------------------------------------------------------------
+
+
+def _find_moments(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Iterator[_Found]:
+    local = replace(situation, is_asked=False)
+    context = make_moment_context(spec, local, language)
+    position = 0
+    for start in list_calendar_starts(tokens, language):
+        if start < position or _is_glued(text, tokens, start):
+            continue
+        best = _match_longest_moment(spec, tokens, start, local, context, language)
+        if best is None:
+            continue
+        moment, reading = best
+        position = moment.end
+        if not _is_limited(tokens, start, moment.end, language):
+            begin, end = _find_part(spec, moment)
+            yield _Found(*tokens.position(begin, end), spec.name, reading, 2)
+
+
+def _match_longest_moment(
+    spec: FieldSpec,
+    tokens: TokenText,
+    start: int,
+    situation: ReadingSituation,
+    context: MomentContext,
+    language: Language,
+) -> tuple[Moment, Reading] | None:
+    """The longest phrase at `start` that a sentence may mean, with its reading; null if it is read in two ways."""
+    moments = sorted(match_moments(tokens.text, start, language, context), key=lambda moment: -moment.end)
+    for moment in moments:
+        if not _is_sure(moment, tokens, start, language):
+            continue
+        readings = {
+            _freeze(reading): reading
+            for other in moments
+            if other.end == moment.end and other.rank == moment.rank
+            if (reading := read_match(spec, other, situation, context)) is not NOTHING
+        }
+        if len(readings) != 1:
+            continue
+        reading = next(iter(readings.values()))
+        return (moment, reading) if _is_reported(reading, moment, context) else None
+    return None
+
+
+def _freeze(reading: Reading) -> tuple[Json, ...]:
+    return reading.outcome, reading.value, reading.candidates, reading.reason
+
+
+def _is_sure(moment: Moment, tokens: TokenText, start: int, language: Language) -> bool:
+    """False for a phrase that may as well be something else in a sentence."""
+    text = tokens.text
+    rest = text[moment.end :]
+    following = rest.split(" ", 1)[0]
+    if following.isdigit() or (
+        rest and following in (":", "/", "%", "€", "£", "$", "@", "+", ",", ".") and rest[2:3].isdigit()
+    ):
+        return False
+    is_clause_end = not following or following in language.clause_words or _ends_clause(tokens, moment.end)
+    if moment.date is None and moment.time is None:
+        return False
+    if moment.date and moment.date.is_weak and not _has_strong_lead(moment, text, language):
+        has_mark = any(char.isdigit() for char in text[moment.date.start : moment.date.end].strip())
+        is_full = moment.date.end - moment.date.start > 8 and has_mark
+        if not (is_full and text[moment.date.start :].split(" ", 1)[0] not in language.ambiguous):
+            return False
+    if moment.date and not is_clause_end:
+        words = text[moment.date.start : moment.date.end].split()
+        if moment.date.is_weak or not language.ambiguous.isdisjoint(words):
+            return False
+    if moment.time and moment.date is None:
+        if not moment.time.is_marked:
+            return False
+        if moment.time.is_weak:
+            lead = text[
+                moment.time.start : moment.time.start + language.before_time.match_start(text, moment.time.start)
+            ]
+            return lead.strip() in language.before_time_in_sentence and is_clause_end
+    return True
+
+
+def _has_strong_lead(moment: Moment, text: str, language: Language) -> bool:
+    """True when "on" or "am" stands before the day."""
+    return moment.date is not None and language.before_date.match_start(text, moment.start) > 0
+
+
+def _ends_clause(tokens: TokenText, end: int) -> bool:
+    """True when a sign stands between the phrase and the next word."""
+    index = tokens.offsets.index(end)
+    return tokens.tokens[index].start - tokens.tokens[index - 1].end > 1
+
+
+def _is_reported(reading: Reading, moment: Moment, context: MomentContext) -> bool:
+    """False for refusals that nobody waits for, and for days that are told and not wanted: "it hurt yesterday"."""
+    if reading.outcome is Outcome.REFUSED and reading.reason not in _REPORTED:
+        return False
+    days = moment.date.days if moment.date else ()
+    is_past = isinstance(days, tuple) and days and all(day < context.now.date() for day in days)
+    return not is_past or context.date.past
+
+
+def _find_part(spec: FieldSpec, moment: Moment) -> tuple[int, int]:
+    """The words that the field takes: of "tomorrow at 3pm" a day takes "tomorrow", a time "at 3pm"."""
+    if spec.kind is Kind.DATE and moment.date:
+        return moment.date.start, moment.date.end
+    if spec.kind is Kind.TIME and moment.time and moment.date:
+        if moment.time.start >= moment.date.end:
+            return moment.time.start, moment.end
+        return moment.start, moment.time.end
+    return moment.start, moment.end
+
+
+def _is_glued(text: str, tokens: TokenText, start: int) -> bool:
+    """True inside an id, a decimal number, an address."""
+    begin = tokens.tokens[tokens.offsets.index(start)].start
+    return begin > 0 and text[begin - 1] in "-/.,:@#_+€$£%&=" and not text[begin - 2 : begin - 1].isspace()
+
+
+def _is_limited(tokens: TokenText, start: int, end: int, language: Language) -> bool:
+    """True when the words beside a value make it a limit, a denial or a range."""
+    text = tokens.text
+    if _is_denied_before(tokens, start, language):
+        return True
+    if language.limits_before.match_end(text, start) or language.denials_after.match_start(text, end):
+        return True
+    article = language.articles.match_end(text, start)
+    if article and language.limits_before.match_end(text, start - article):
+        return True
+    return _is_range(text, start, end, language)
+
+
+def _is_denied_before(tokens: TokenText, start: int, language: Language) -> bool:
+    """True when one of the last words of the same clause denies: "I can't come on Friday"."""
+    index = tokens.offsets.index(start)
+    for position in range(index - 1, max(-1, index - 1 - _DENIAL_REACH), -1):
+        token, following = tokens.tokens[position], tokens.tokens[position + 1]
+        if following.start - token.end > 1 or language.is_in("denial_stops", token.text):
+            return False
+        if language.is_in("denials", token.text):
+            return True
+    return False
+
+
+def _is_range(text: str, start: int, end: int, language: Language) -> bool:
+    after = text[end:].split(" ")[:2]
+    before = text[:start].split(" ")[-3:-1]
+    return (len(after) == 2 and after[0] in language.ranges and _starts_value(after[1], language)) or (
+        len(before) == 2 and before[1] in language.ranges and _starts_value(before[0], language, is_end=True)
+    )
+
+
+def _starts_value(word: str, language: Language, *, is_end: bool = False) -> bool:
+    if word.isdigit() or word in language.number_words or word in (language.slots["weekday"].values or {}):
+        return True
+    return word in (language.slots["relative_day"].values or {}) or (is_end and word in ("am", "pm", "uhr", "o'clock"))
+
+
+# --- the other kinds ----------------------------------------------------------------------------------------------
+
+
+def _find_emails(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Iterator[_Found]:
+    for start, end in find_emails(text):
+        if (reading := check_email(text[start:end])).has_value:
+            yield _Found(start, end, spec.name, reading, 0)
+
+
+def _find_ibans(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Iterator[_Found]:
+    for start, end, reading in find_ibans(text):
+        if reading.has_value or reading.reason is Reason.WRONG_CHECK_DIGITS:
+            yield _Found(start, end, spec.name, reading, 0)
+
+
+def _find_phones(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Iterator[_Found]:
+    for start, end, reading in find_phones(text, find_country(spec, situation)):
+        digits = sum(char.isdigit() for char in text[start:end])
+        # Without a country any row of digits would be one.
+        if digits >= 7 and (str(reading.value).startswith("+") or digits >= 10):
+            yield _Found(start, end, spec.name, reading, 3)
+
+
+def _find_postcodes(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Iterator[_Found]:
+    names = _get_postcode_names(language)
+    for start, end, reading in find_postcodes(text, find_country(spec, situation)):
+        has_letters = any(char.isalpha() for char in str(reading.value))
+        before = text[:start].lower().rstrip(" :=").removesuffix(" is").removesuffix(" ist").rstrip()
+        if has_letters or before.endswith(names):
+            yield _Found(start, end, spec.name, reading, 4)
+
+
+@lru_cache(maxsize=16)
+def _get_postcode_names(language: Language) -> tuple[str, ...]:
+    return tuple(language.words["postcode_names"])
+
+
+def _find_patterns(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Iterator[_Found]:
+    for start, end, reading in find_pattern_words(spec, text):
+        yield _Found(start, end, spec.name, reading, 1)
+
+
+def _find_choices(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Iterator[_Found]:
+    for start, end, reading in find_named_options(spec, tokens, language):
+        if not _is_limited(tokens, start, end, language):
+            yield _Found(*tokens.position(start, end), spec.name, reading, 6)
+
+
+def _find_amounts(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Iterator[_Found]:
+    """Sums with a currency, and numbers with the field's own unit. A bare number may count anything."""
+    tables = get_tables(language)
+    own = list_field_units(spec, tables)
+    position = 0
+    for start in find_amount_starts(tokens, tables):
+        if start < position or _is_glued(text, tokens, start):
+            continue
+        amount = match_amount(tokens.text, start, tables, situation.locale, spec)
+        if amount is None:
+            continue
+        position = amount.end
+        is_own = bool(amount.currencies) or (bool(amount.unit) and amount.unit in own) or amount.has_field_word
+        if not is_own or _is_limited(tokens, start, amount.end, language):
+            continue
+        reading = take_amount(spec, amount, tables)
+        if reading.outcome is not Outcome.REFUSED or reading.reason is Reason.OUT_OF_BOUNDS:
+            yield _Found(*tokens.position(start, amount.end), spec.name, reading, 5)
+
+
+def _find_durations(
+    spec: FieldSpec, text: str, tokens: TokenText, situation: ReadingSituation, language: Language
+) -> Iterator[_Found]:
+    position = 0
+    for start in tokens.offsets:
+        if start < position or _is_glued(text, tokens, start):
+            continue
+        matches = list(match_durations(tokens.text, start, language))
+        if not matches:
+            continue
+        position, parts = max(matches, key=lambda match: match[0])
+        following = tokens.text[position:].split(" ", 1)[0]
+        before = tokens.text[:start].split(" ")[-2:-1]
+        is_distance = following in language.distances or (before[:1] and before[0] in language.distances)
+        if tokens.text[:position].split(" ")[-2] in language.ambiguous:
+            continue  # "a second opinion"
+        if not is_distance and not _is_limited(tokens, start, position, language):
+            yield _Found(*tokens.position(start, position), spec.name, take_duration(spec, parts), 5)
+
+
+_Finder = Callable[[FieldSpec, str, TokenText, ReadingSituation, Language], Iterator[_Found]]
+_FINDERS: Mapping[Kind, _Finder] = {
+    Kind.DATE: _find_moments,
+    Kind.TIME: _find_moments,
+    Kind.DATE_TIME: _find_moments,
+    Kind.DURATION: _find_durations,
+    Kind.NUMBER: _find_amounts,
+    Kind.MONEY: _find_amounts,
+    Kind.CHOICE: _find_choices,
+    Kind.EMAIL: _find_emails,
+    Kind.PHONE: _find_phones,
+    Kind.POSTCODE: _find_postcodes,
+    Kind.IBAN: _find_ibans,
+    Kind.PATTERN: _find_patterns,
+}

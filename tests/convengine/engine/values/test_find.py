@@ -1,0 +1,148 @@
+import itertools
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from convengine.engine.values import Reading, ReadingSituation, field_spec, find_values
+
+NOW = datetime(2026, 11, 24, 10, 0, tzinfo=ZoneInfo("Europe/Berlin"))
+BERLIN = ReadingSituation(NOW, "Europe/Berlin", "en-GB")
+FIELDS: dict[str, dict[str, Any]] = {
+    "date": {"format": "date"},
+    "time": {"format": "time", "x-min": "08:00", "x-max": "18:00"},
+    "reason": {
+        "x-options": [
+            {"value": "CHECK", "label": "Check-up"}, {"value": "CLEAN", "label": "Cleaning"},
+            {"value": "PAIN", "label": "Pain", "synonyms": ["toothache", "Zahnschmerzen"]},
+        ]
+    },
+    "phone": {"format": "phone"},
+    "email": {"format": "email"},
+    "guests": {"type": "integer"},
+    "budget": {"type": "number", "x-currency": "EUR"},
+    "order": {"type": "string", "pattern": r"^ORD-\d{4,6}$"},
+    "iban": {"format": "iban"},
+    "postcode": {"x-kind": "postcode"},
+    "length": {"format": "duration"},
+    "name": {"type": "string"},
+    "agreed": {"type": "boolean"},
+}  # fmt: skip
+SPECS = [field_spec(name, declared) for name, declared in FIELDS.items()]
+
+
+def describe(reading: Reading) -> Any:
+    return reading.value if reading.has_value else list(reading.candidates) or f"!{reading.reason}"
+
+
+def find(text: str, locale: str = "en-GB") -> dict[str, Any]:
+    spans = find_values(SPECS, text, replace(BERLIN, locale=locale))
+    return {name: describe(reading) for span in spans for name, reading in span.readings.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        (
+            "can I come tomorrow at 3pm for a check-up, my number is 020 7946 0018",
+            {"date": "2026-11-25", "time": "15:00", "reason": "CHECK", "phone": "+442079460018"},
+        ),
+        ("I'd like a table for 4 people on Friday at 5pm", {"guests": 4, "date": "2026-11-27", "time": "17:00"}),
+        ("is Friday at 4 ok for a cleaning?", {"date": "2026-11-27", "time": "16:00", "reason": "CLEAN"}),
+        ("change it to friday at 16:30", {"date": "2026-11-27", "time": "16:30"}),
+        ("can we meet on may 5th at 10am", {"date": "2027-05-05", "time": "10:00"}),
+        ("come on the 5th please", {"date": "2026-12-05"}),
+        ("not Friday but Saturday", {"date": "2026-11-28"}),
+        ("do you have time next friday", {"date": ["2026-11-27", "2026-12-04"]}),
+        ("30 february at 3pm", {"date": "!INVALID_DATE", "time": "15:00"}),
+        ("tomorrow at 8pm", {"date": "2026-11-25", "time": "!OUT_OF_BOUNDS"}),
+        ("I need a car for two weeks", {"length": "P2W"}),
+        ("my budget is €1,200.50 and we are 5 guests", {"budget": 1200.5, "guests": 5}),
+        ("order ORD-20931, please", {"order": "ORD-20931"}),
+        ("send it to anna@example.org, SW1A 1AA", {"email": "anna@example.org", "postcode": "SW1A 1AA"}),
+        ("my iban is DE89 3704 0044 0532 0130 00", {"iban": "DE89370400440532013000"}),
+        ("I have a toothache", {"reason": "PAIN"}),
+    ],
+)
+def test_values_are_found_in_a_sentence(text: str, values: dict[str, Any]) -> None:
+    assert find(text) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        (
+            "Kann ich morgen um 15 Uhr kommen, meine Nummer ist 0171 5550102",
+            {"date": "2026-11-25", "time": "15:00", "phone": "+491715550102"},
+        ),
+        ("ich brauche einen Termin am Freitag um halb vier", {"date": "2026-11-27", "time": "15:30"}),
+        ("nicht am Freitag, aber am Samstag", {"date": "2026-11-28"}),
+        ("wir sind 4 Personen und kommen am 5.12. um 17 Uhr", {"guests": 4, "date": "2026-12-05", "time": "17:00"}),
+        ("Mai Ling kommt am 3. Mai", {"date": "2027-05-03"}),
+        ("ich habe Zahnschmerzen, geht es übermorgen 10:30?",
+         {"reason": "PAIN", "date": "2026-11-26", "time": "10:30"}),
+        ("ich wohne in Berlin, PLZ 10115", {"postcode": "10115"}),
+        ("das kostet 20 Euro", {"budget": 20}),
+    ],
+)  # fmt: skip
+def test_values_are_found_in_a_german_sentence(text: str, values: dict[str, Any]) -> None:
+    assert find(text, "de-DE") == values
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "12", "a table for 4", "I need 3 of them", "how are you today?", "I have been waiting since yesterday",
+        "it hurt yesterday", "not before Friday", "no later than 5 December", "I was born on 3 March 1980",
+        "Friday or Saturday", "between monday and friday", "from monday to friday", "from 3pm to 5pm",
+        "I can't come on Friday", "Friday doesn't work for me", "I have no time on friday", "every Friday",
+        "I'd like the 5th floor", "meet me at 3 Baker Street", "I sat on the sun lounger", "may I come?", "May Ling",
+        "the second one", "see invoice INV-2024-35000", "my order X94678", "version 1.5", "20% off", "I have no pain",
+        "I don't want a cleaning", "two weeks ago it broke", "I have 2 kids and 3 dogs", "call 112", "room 101",
+        "I bought it two weeks ago", "a second opinion", "march on", "so what", "yes", "John Smith", "3 March Street",
+        "that was on 3 March", "I am 35", "12345", "it is 1,200 km", "in a while", "Flight BA 1630", "24/7", "1/2",
+    ],
+)  # fmt: skip
+def test_what_is_no_value_is_not_found(text: str) -> None:
+    assert find(text) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "wie geht es Ihnen heute?", "ich so: na gut", "bis Freitag", "von Montag bis Freitag", "am Freitag geht nicht",
+        "ich habe seit gestern nichts gegessen", "nicht vor dem 5. Dezember", "Freitag oder Samstag", "Mai Ling",
+        "die zweite", "im 5. Stock", "ich kann am Freitag nicht", "jeden Montag", "vor zwei Wochen", "das do it",
+        "10115 Berlin", "1.5 Liter", "zu viert", "ich habe keine Zahnschmerzen", "die Rechnung vom 3.12. ist falsch",
+    ],
+)  # fmt: skip
+def test_what_is_no_value_is_not_found_in_a_german_sentence(text: str) -> None:
+    assert find(text, "de-DE") == {}
+
+
+def test_spans_say_where_and_never_overlap() -> None:
+    text = "Can I come tomorrow at 3pm for a check-up, my number is 020 7946 0018?"
+    spans = find_values(SPECS, text, BERLIN)
+
+    assert [text[span.start : span.end] for span in spans] == ["tomorrow", "at 3pm", "check-up", "020 7946 0018"]
+    assert [span.field for span in spans] == ["date", "time", "reason", "phone"]
+    assert all(first.end <= second.start for first, second in itertools.pairwise(spans))
+
+
+def test_a_value_that_two_fields_could_take_names_both() -> None:
+    specs = [field_spec("start", {"format": "date"}), field_spec("end", {"format": "date"})]
+    (span,) = find_values(specs, "I'll come tomorrow", BERLIN)
+
+    assert (list(span.readings), span.field) == (["start", "end"], None)
+
+
+def test_a_field_may_occur_twice() -> None:
+    spans = find_values(SPECS, "tomorrow. No, make it Saturday", BERLIN)
+
+    assert [describe(span.readings["date"]) for span in spans] == ["2026-11-25", "2026-11-28"]
+
+
+def test_a_long_message_is_read_to_its_limit() -> None:
+    assert find_values(SPECS, "I would like to know something. " * 200 + "tomorrow", BERLIN) == []
