@@ -26,7 +26,7 @@ from convengine.engine.phrases.near_misses import Vocabulary
 from convengine.engine.phrases.words import Synonyms, TellingWord, detect_languages, read_telling_words
 
 #: How much a word counts that only says when or how many.
-LIGHT = 0.4
+LIGHT = 0.5
 #: How many phrases are compared with a message, so that the cost of a turn does not grow with their number.
 MAX_COMPARED = 100
 #: How many intents are reported.
@@ -182,7 +182,7 @@ class _LanguageIndex:
 
     def _make_weighed(self, word: TellingWord) -> _WeighedWord:
         terms = {word.term: 1.0} if word.term in self._having else self._vocabulary.find_similar(word)
-        unknown = self._rarity(0) * (LIGHT if word.light else 1.0)
+        unknown = self._rarity(0) * (LIGHT if word.light or word.vague else 1.0)
         if not terms:
             return _WeighedWord(word, unknown, terms)
         similarity = max(terms.values())

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import snowballstemmer
@@ -26,6 +26,8 @@ class TellingWord:
     term: str
     #: True for a word that says when or how many, and rarely what.
     light: bool = False
+    #: True for a word that says little where no phrase has it.
+    vague: bool = False
 
 
 class Synonyms:
@@ -82,7 +84,7 @@ def read_telling_words(text: str | None, language: Language, synonyms: Synonyms 
         if word not in language.functions:
             telling = _make_word(word, language)
             if synonyms and (term := synonyms.replace_term(telling.term)) != telling.term:
-                telling = TellingWord(telling.text, term, telling.light)
+                telling = replace(telling, term=term)
             by_term.setdefault(telling.term, telling)
     return list(by_term.values())
 
@@ -139,7 +141,8 @@ def _list_light_terms(language: Language) -> frozenset[str]:
 @lru_cache(maxsize=_CACHED)
 def _make_word(word: str, language: Language) -> TellingWord:
     term = find_term(word, language)
-    return TellingWord(word, term, term in _list_light_terms(language) or any(char.isdigit() for char in word))
+    light = term in _list_light_terms(language) or any(char.isdigit() for char in word)
+    return TellingWord(word, term, light, word in language.vague)
 
 
 @lru_cache(maxsize=_CACHED)

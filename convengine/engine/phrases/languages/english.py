@@ -32,6 +32,39 @@ one two three four five six seven eight nine ten eleven twelve twenty hundred th
 euro euros eur dollar dollars usd quid pound pounds gbp bucks
 keep use using used come came coming see look say says said go goes happen happened
 """,
+    vague_words="""
+able about absolutely again ago almost along already although always another around away back bad badly basically
+because become better big bring brought call called carefully certain certainly clearly complete completely couple
+current daily dear definitely different difficult directly double during easily easy either else end enough especially
+exactly exact extra extremely fact far fast feel few final finally fine finish first following forward found free
+frequently friendly full fully further general generally given good great happy hard hardly help her however idea
+immediately important including indeed instead interested issue it'd item keep kept kind large lately latest least
+little local long longer look low main manage matter mean meant maybe mention middle mind moment mostly much nearly
+never new nice none normally nothing number obviously often old online open opposite ordinary original otherwise own
+part particular particularly pass people perfect person personal place plan plus point possible possibly prefer pretty
+previous problem process properly put quick quickly rather real reason recent recently regarding regular relevant rest
+right run same second seem seems set several short show similar simple simply since situation small somehow sometime
+sometimes somewhere special specific start started still stop stuck such suddenly suppose supposed sure taken talk
+terrible terribly that'd thing though through time times together total totally trouble true turn type under
+unfortunately unless upcoming urgent urgently usual usually various versus via wait whatever whenever wherever whether
+while whole within without wondering word work working world worry worth wrong yet
+recommend suggestion suggest info information details detail advice advise explain option options question answer
+somewhat awful annoying damn bloody hell god
+mum mom mother dad father parents brother sister son daughter wife husband partner boyfriend girlfriend friend friends
+kid kids child children baby family aunt uncle cousin grandma grandpa grandmother grandfather boss colleague roommate
+neighbour neighbor landlord guy man woman lady boy girl
+red blue green black white yellow brown grey gray pink purple orange
+birthday christmas easter holiday holidays vacation weekend summer winter spring autumn
+john jane mike michael david peter paul mary maria anna sarah tom bob james robert lisa laura susan mark chris daniel
+smith jones brown miller johnson williams
+london paris berlin rome madrid barcelona amsterdam vienna munich hamburg frankfurt dublin lisbon oslo stockholm
+copenhagen helsinki athens prague budapest warsaw zurich geneva brussels milan istanbul moscow dubai tokyo beijing
+shanghai sydney melbourne toronto vancouver montreal york chicago boston miami dallas houston seattle denver atlanta
+angeles francisco vegas orlando philadelphia phoenix detroit manchester edinburgh glasgow
+england britain uk ireland scotland germany france spain italy portugal greece turkey austria switzerland netherlands
+belgium denmark sweden norway finland poland russia europe america usa canada mexico brazil argentina china japan india
+australia africa egypt morocco thailand iceland israel korea vietnam indonesia texas california florida hawaii
+""",
     compounds="""
 how much
 how many

@@ -9,8 +9,9 @@ GERMAN = Language(
 der die das den dem des ein eine einen einem einer eines dieser diese dieses diesen diesem jener jene jenes
 ich mich mir mein meine meinen meinem meiner meins du dich dir dein deine deinen deinem er ihn ihm sein seine seinen
 seinem seiner sie ihr ihre ihren ihrem ihrer es wir uns unser unsere unseren euch euer eure man jemand etwas was
+jemandem jemanden geworden bleibt bleiben kam
 bin bist ist sind seid war waren wäre wären gewesen werde wird werden wurde wurden würde würden worden
-habe hab hast hat haben hatte hatten hätte hätten gehabt kann kannst können könnt konnte konnten könnte könnten
+habe hab habt hast hat haben hatte hatten hätte hätten gehabt kann kannst können könnt konnte konnten könnte könnten
 muss musst müssen musste müsste soll sollen sollte sollten darf dürfen dürfte will willst wollen wollte möchte möchten
 mag brauche brauch braucht brauchen
 in im an am auf aus bei beim bis durch für gegen mit nach neben ohne seit über um unter von vom vor zu zum zur
@@ -32,6 +33,25 @@ nächste nächsten nächster nächstes letzte letzten letzter letztes erste erst
 zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig hundert tausend
 euro eur franken dollar
 komme kommt kommen sehe sehen schauen passiert
+""",
+    vague_words="""
+aktuell allerdings allgemein alt alte alten anders andere anderen anderes anfang anscheinend bekommen bereits besser
+besonders bestimmt bisher bitten bringen deutlich direkt dringend einfach einige ende endlich ernsthaft erst falls fast
+finden frage fragen fertig ganz ganze ganzen genau genug gesamt gleich groß gut gute guten halbe hoffentlich info
+informationen immer immerhin insgesamt irgendwann irgendwie irgendwo jedoch jeweils kaum klappt klein kleine komplett
+kurz kürzlich lang lange langsam leider leicht letztens lieber manchmal meist meistens möglichst nämlich neu neue neuen
+neues neuer nichts normal normalerweise nötig nun nächstes oft ordnung paar persönlich plötzlich problem probleme
+richtig sache schade schlecht schlimm schwer sicher sonst stelle super teil trotzdem überhaupt überall ungefähr
+unbedingt unten verschiedene völlig vorher während warte warten weiter weitere weiteren wenig wichtig wieder wirklich
+wohin zurzeit zuerst zufrieden zusammen zusätzlich zwar
+mutter mama vater papa eltern bruder schwester sohn tochter frau mann ehefrau ehemann partner freund freundin freunde
+kind kinder baby familie tante onkel oma opa chef kollege kollegin nachbar nachbarin vermieter
+rot blau grün schwarz weiß gelb braun grau
+geburtstag weihnachten ostern urlaub ferien sommer winter frühling herbst
+berlin hamburg münchen köln frankfurt stuttgart düsseldorf leipzig dresden hannover nürnberg bremen wien zürich bern
+paris london rom madrid barcelona amsterdam prag mallorca
+deutschland österreich schweiz frankreich spanien italien portugal griechenland türkei england niederlande polen
+europa amerika usa
 """,
     compounds="""
 wie viel

@@ -18,6 +18,8 @@ class Language:
     function_words: str
     #: Words that say when, how many or how asked, and rarely what: they count less.
     light_words: str
+    #: Words that say little where no phrase has them: general words, relatives, names, places. They count less then.
+    vague_words: str
     #: Pairs of words that are one word, one pair per line; they are joined.
     compounds: str
     #: Forms of one word that the stemmer does not join, one group per line; the first is the base form.
@@ -43,6 +45,11 @@ class Language:
     def light(self) -> frozenset[str]:
         """The light words."""
         return frozenset(self._words(self.light_words))
+
+    @cached_property
+    def vague(self) -> frozenset[str]:
+        """The vague words."""
+        return frozenset(self._words(self.vague_words))
 
     @cached_property
     def pairs(self) -> frozenset[tuple[str, ...]]:
