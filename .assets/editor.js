@@ -121,8 +121,12 @@ function complete(before, roots) {
 const inBraces = (context) => /\{[{%][^}]*$/.test(context.state.sliceDoc(Math.max(0, context.pos - 500), context.pos));
 const inPath = (context) => /[$@][\w.]*$/.test(context.state.sliceDoc(Math.max(0, context.pos - 200), context.pos));
 
+// An empty field is no broken JSON.
+const parseJson = jsonParseLinter();
+const lintJson = linter((view) => view.state.doc.toString().trim() ? parseJson(view) : [], {delay: 400});
+
 const MODES = {
-    json: () => [json(), closeBrackets(), linter(jsonParseLinter(), {delay: 400})],
+    json: () => [json(), closeBrackets(), lintJson],
     sql: () => [sql(), closeBrackets()],
     regex: () => [regex, closeBrackets()],
     path: () => [path, closeBrackets(), autocompletion({override: [complete(inPath, () => offered("facts", "fact"))]})],

@@ -40,7 +40,7 @@ DAYS = 7
 _NOTHING_YET = {
     rows.Classifier.table: "No phrases yet. Add one first.",
     rows.OutputSchema.table: "No form yet.",
-    rows.Rule.table: "No rules yet.",
+    rows.Rule.table: "No rules of this intent yet.",
     rows.Response.table: "No answers yet.",
 }
 _RESERVED = {

@@ -181,6 +181,8 @@
         document.querySelectorAll(".ce-picker input[list]").forEach((input) => new Picker(input));
         document.querySelectorAll("select[data-choice]").forEach(explainChoice);
         document.querySelectorAll("[data-copy]").forEach(copy);
+        // On small screens each cell shows the name of its column.
+        document.querySelectorAll("#result_list [data-label]").forEach((cell) => { cell.dataset.label = cell.dataset.label.replace(/^./, (letter) => letter.toUpperCase()); });
         document.querySelectorAll("[data-filter]").forEach(filter);
         document.querySelectorAll("[data-select]").forEach((input) => input.select());
         const told = document.querySelector("[data-focus], .errornote");

@@ -12,7 +12,7 @@ class ContainerConfigAdmin(ScopedAdmin):
 
     sections = (
         ("Where", ("intent_code", "state_code")),
-        ("Data", (("page_id", "section_id", "container_id"), "input_param_name")),
+        ("Data", ("page_id", "section_id", "container_id", "input_param_name")),
         ("Availability", ("priority", "enabled")),
     )
     list_display = ("input_param_name", "in_use", "intent_code", "state_code", "address", "priority")

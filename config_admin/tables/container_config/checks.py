@@ -10,6 +10,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.params import KEY_SHAPE
 
 Container = Draft[rows.ContainerConfig]
+_ADDRESS = ("page_id", "section_id", "container_id")
 
 
 def _check_param_name(draft: Container) -> Iterator[Finding]:
@@ -21,8 +22,12 @@ def _check_provider(draft: Container) -> Iterator[Finding]:
     row = draft.row
     address = (row.page_id, row.section_id, row.container_id)
     providers = draft.world.providers
-    if not any(all(part in (None, wanted) for part, wanted in zip(each, address, strict=True)) for each in providers):
-        known = join_names("/".join("*" if part is None else str(part) for part in each) for each in providers)
+    known = join_names("/".join("*" if part is None else str(part) for part in each) for each in providers)
+    if None in address:
+        for field, part in zip(_ADDRESS, address, strict=True):
+            if part is None:
+                yield draft.error("PROVIDER_UNKNOWN", field, f"Enter a number. Registered: {known}.")
+    elif not any(all(part in (None, wanted) for part, wanted in zip(each, address, strict=True)) for each in providers):
         yield draft.error(
             "PROVIDER_UNKNOWN",
             "container_id",

@@ -34,12 +34,12 @@ class OutputSchemaAdmin(ScopedAdmin):
             found.widget.attrs["data-fields"] = ""
         return found
 
-    @admin.display(description="schema", ordering="schema_id")
+    @admin.display(description="form", ordering="schema_id")
     def schema(self, row: CeOutputSchema) -> str:
         """The number and description of the row."""
-        return f"{row.pk} · {row.description}" if row.description else str(row.pk)
+        return str(row)
 
-    @admin.display(description="fields")
+    @admin.display(description="fields (* = required)")
     def fields_to_collect(self, row: CeOutputSchema) -> str:
         """The properties, required ones with a star."""
         schema = row.json_schema if isinstance(row.json_schema, dict) else {}

@@ -15,7 +15,6 @@ from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import scope_key
 from config_admin.validation.world import World
-from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
@@ -41,8 +40,8 @@ class ResponseAdmin(ScopedAdmin):
 
     @admin.display(description="answer")
     def answer(self, row: CeResponse) -> str:
-        """The beginning of the text, or of the hint for the model."""
-        return f"{row.pk} · {shorten_line(row.exact_text or row.derivation_hint or row.description, 60)}"
+        """The number, and the description or the beginning of the text."""
+        return str(row)
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
         """The page of a stored row links to the feedback on its answers."""

@@ -26,6 +26,8 @@ REFUND = {"intent_code": "REFUND", "state_code": "COLLECT"}
             "Extract fields in state COLLECT of intent REFUND",
         ),
         (rows.Response(response_id=1, **REFUND, exact_text="Your\nmoney"), "Your money"),
+        (rows.Response(response_id=1, **REFUND, exact_text="{% if ok %}Done{% else %}Sorry{% endif %}"), "Done Sorry"),
+        (rows.Response(response_id=1, **REFUND, exact_text="{% include x %}"), "{% include x %}"),
         (rows.DirectTool(ce_tool_id=1, **REFUND, tool_group="DB"), "Database query"),
         (rows.Tool(tool_id=1, **REFUND, tool_group="DB", tool_code="a.b", description="long"), "a.b"),
         (
