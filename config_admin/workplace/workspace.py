@@ -43,9 +43,12 @@ _NOTHING_YET = {
     rows.Rule.table: "No rules of this intent yet.",
     rows.Response.table: "No answers yet.",
 }
+#: Their rows belong to one intent.
+_OF_ONE_INTENT = {rows.Classifier.table, rows.OutputSchema.table}
+#: Reserved intents with their name and meaning.
 _RESERVED = {
-    ANY: "Rows for every intent. They are evaluated after the rows of the current intent.",
-    UNKNOWN: "Rows that apply while the intent is unknown.",
+    ANY: ("Every intent", "Rows for every intent. They are evaluated after the rows of the current intent."),
+    UNKNOWN: ("Unknown intent", "Rows that apply while the intent is unknown."),
 }
 
 
@@ -102,6 +105,7 @@ def workspace(request: HttpRequest, intent: str) -> HttpResponse:
     stored = snapshot.row(rows.Intent, intent)
     if stored is None and intent not in _RESERVED:
         raise Http404(f"The intent {intent} does not exist.")
+    name, about = (stored.name, "") if stored else _RESERVED[intent]
     states = states_of(snapshot, intent)
     state = code(request.GET.get("state"))
     found = sections(snapshot, intent, state)
@@ -109,11 +113,12 @@ def workspace(request: HttpRequest, intent: str) -> HttpResponse:
     parts = [part for section in found if (part := _part(request, snapshot, section, intent, counts))]
     context = {
         **admin.site.each_context(request),
-        "title": f"{stored.name} ({intent})" if stored else f"{intent}: {_RESERVED[intent]}",
+        "title": f"{name} ({intent})",
         "opts": control_plane()["ce_intent"]._meta,
         "intent": stored,
         "code": intent,
-        "about": "" if stored else _RESERVED[intent],
+        "name": name,
+        "about": about,
         "edit_url": _edit_url(request, stored, intent),
         "map_url": chart_url(intent) if may_see_charts(request) else "",
         "everywhere_url": "" if intent == ANY else workspace_url(ANY),
@@ -150,6 +155,8 @@ def _part(
 ) -> Part | None:
     table = section.groups[0].row_type.table
     if not admin.site.get_model_admin(control_plane()[table]).has_view_or_change_permission(request):
+        return None
+    if intent in _RESERVED and table in _OF_ONE_INTENT and not section.count:
         return None
     groups = [_lines(request, snapshot, group, intent, counts) for group in section.groups]
     empty = [(one.add_url, one.group.title) for one in groups if not one.lines and one.add_url]

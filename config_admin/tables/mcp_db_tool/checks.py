@@ -21,7 +21,8 @@ def check_tool_group(draft: Draft[Any], group: ToolGroup, message: str) -> Itera
     """The tool of the row exists and belongs to the group; `message` names {tool} and {group}."""
     tool = draft.snapshot.row(rows.Tool, draft.row.tool_id)
     if tool is None:
-        yield draft.error("TOOL_UNKNOWN", "tool_id", f"Tool {draft.row.tool_id} does not exist. Choose another tool.")
+        known = f"Tool {draft.row.tool_id} does not exist. Choose another tool."
+        yield draft.error("TOOL_UNKNOWN", "tool_id", "Choose a tool." if draft.row.tool_id is None else known)
     elif code(tool.tool_group) != group:
         yield draft.error("CONFLICT", "tool_id", message.format(tool=tool.tool_code, group=tool.tool_group))
 

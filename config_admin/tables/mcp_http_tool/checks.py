@@ -38,12 +38,8 @@ def _check_tool(draft: HttpTool) -> Iterator[Finding]:
 def _check_connection(draft: HttpTool) -> Iterator[Finding]:
     name, known = draft.row.connection_name, draft.world.http_connections
     if name not in known:
-        hint = did_you_mean(str(name), known)
-        yield draft.error(
-            "CONNECTION_UNKNOWN",
-            "connection_name",
-            f"There is no connection {name}.{hint} Known: {join_names(known)}.",
-        )
+        wrong = f"There is no connection {name}.{did_you_mean(name, known)}" if name else "Choose a connection."
+        yield draft.error("CONNECTION_UNKNOWN", "connection_name", f"{wrong} Known: {join_names(known)}.")
 
 
 def _check_address(draft: HttpTool) -> Iterator[Finding]:

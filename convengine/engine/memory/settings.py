@@ -76,7 +76,6 @@ UNITS_PROMPT = declare(
     "UNITS_PROMPT",
     prompt(),
     "",
-    "What a model is shown of each turn, to note what later ones will need (docs/sessions.md); blank: no model notes "
-    "anything.",
+    "The prompt for a model that notes, after each turn, what later turns need. If empty, no model is called.",
     label="Prompt for notes on each turn",
 )

@@ -64,9 +64,9 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
     filter_horizontal = ()
     fieldsets = (
         (None, {"fields": ("username", "password")}),
-        ("Who", {"fields": ("first_name", "last_name", "email")}),
+        ("Person", {"fields": ("first_name", "last_name", "email")}),
         ("Permissions", {"fields": ("is_active", "is_staff", "is_superuser", "groups")}),
-        ("When", {"fields": ("last_login", "date_joined")}),
+        ("Dates", {"fields": ("last_login", "date_joined")}),
     )
     readonly_fields = ("last_login", "date_joined")
 
