@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from audit.models.sealed import AppendOnly
 from convengine.engine.stages import COMMON, stored_names
-from convengine.engine.turn.labels import in_words
+from convengine.engine.turn.labels import purpose_label
 
 _COMMON = tuple(sorted(name for stage in COMMON for name in stored_names(stage)))
 #: The stages in the index. The others occur in nearly every turn and are searched turn by turn.
@@ -101,4 +101,4 @@ class CeLlmCallLog(AppendOnly):
         ]
 
     def __str__(self) -> str:
-        return f"{in_words(self.purpose or 'model call')} of turn {self.turn_no}"
+        return f"{purpose_label(self.purpose)} of turn {self.turn_no}"

@@ -71,8 +71,8 @@ globalThis.ceCells = (columns) => {
             texts.forEach((text, column) => {
                 const was = mine.base[column];
                 if (text === was) return;
-                if (mine.now[column] === was) mine.told.push({column, level: "note", text: `${who} changed this meanwhile (${when}). The value before was “${was}”.`});
-                else if (mine.now[column] !== text) mine.told.push({column, level: "stale", theirs: text, text: `${who} changed this meanwhile (${when}) to “${text}”; yours is “${mine.now[column]}”, and before both it was “${was}”.`});
+                if (mine.now[column] === was) mine.told.push({column, level: "note", text: `${who} changed this in the meantime (${when}). The previous value was “${was}”.`});
+                else if (mine.now[column] !== text) mine.told.push({column, level: "stale", theirs: text, text: `${who} changed this in the meantime (${when}) to “${text}”. Your value is “${mine.now[column]}”. The previous value was “${was}”.`});
                 if (mine.now[column] === was) mine.now[column] = text;
                 mine.base[column] = text;
             });

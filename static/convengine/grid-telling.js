@@ -53,7 +53,7 @@ ceGrid.telling = ({about, columns, cells, part, find, redraw, repaint, finish}) 
             link.className = "ce-link";
             return made("li", {}, link, ` ${message.text} `, ...choices);
         });
-        const title = {gone: "Not saved: rows were deleted", stale: "Not saved: someone else changed the same cells", error: "Not saved: nothing was changed", warning: "Not saved yet: look at this first", note: "Somebody else changed rows meanwhile. Nothing of yours was lost; look, and save again"}[level];
+        const title = {gone: "Not saved: rows were deleted", stale: "Not saved: someone else changed the same cells", error: "Not saved: nothing was changed", warning: "Not saved yet: check these warnings first", note: "Someone else changed rows in the meantime. Your changes are kept. Check them and save again"}[level];
         say(level === "note" ? "info" : level === "warning" ? "warning" : "danger", made("h2", {}, title), made("ul", {}, ...items),
             ...(all.length > LISTED ? [`${all.length - LISTED} more are not shown. Choose “Rows with messages” above the grid.`] : []),
             ...(level === "warning" ? [button("Save anyway", () => save(all.map(({message}) => message.key)))] : []));
@@ -75,7 +75,7 @@ ceGrid.telling = ({about, columns, cells, part, find, redraw, repaint, finish}) 
         const answer = await fetch(about.save, {method: "POST", body: data, redirect: "manual"}).catch(() => null);
         isSaving = false;
         if (answer?.type === "opaqueredirect") return say("danger", made("p", {}, "Not saved: you are signed out. Your changes are still here. ", made("a", {href: "/admin/", target: "_blank", rel: "noopener"}, "Sign in (opens in a new window)"), ", then save again."));
-        if (!answer?.ok) return say("danger", answer ? `Not saved: the server rejected the request (${answer.status}). Your changes are still here.` : "Not saved: the server does not answer. Your edits stand here; try again in a moment.");
+        if (!answer?.ok) return say("danger", answer ? `Not saved: the server rejected the request (${answer.status}). Your changes are still here.` : "Not saved: the server does not answer. Your changes are still here. Try again later.");
         took(await answer.json());
     }
 

@@ -13,6 +13,7 @@
         "USER_INPUT", "STEP_ENTER", "ASSISTANT_OUTPUT", "PIPELINE_TIMING", "ENGINE_KNOWN_FAILURE",
         "ENGINE_UNKNOWN_FAILURE", "SESSION_LIFECYCLE",
     ];
+    const STEPS = JSON.parse(place.dataset.steps);
     // A hidden page closes its connection, because a browser has six per host.
     const HIDDEN_MS = 20_000;
     let source = null;
@@ -24,6 +25,11 @@
 
     const tell = (text) => { if (state.textContent !== text) state.textContent = text; };
     const part = (name) => runs.querySelector(`[data-${name}]`);
+    // A step of a deployment by its name: `CustomerLookupStep` as `Customer lookup`.
+    const inWords = (step) => {
+        const words = STEPS[step] ?? step.replace(/Step$/, "").replace(/(?!^)[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+        return words.replace(/\b(mcp|llm|db|api)\b/gi, (word) => word.toUpperCase());
+    };
 
     function open() {
         clearTimeout(timer);
@@ -65,7 +71,7 @@
         }
         over = true;
         close();
-        tell(reason.startsWith("SESSION_") ? "The session is over." : "Live updates stopped. Reload the page.");
+        tell(reason.startsWith("SESSION_") ? "The session has ended." : "Live updates stopped. Reload the page.");
     }
 
     function heard(event) {
@@ -73,7 +79,7 @@
         const told = JSON.parse(event.data);
         const { payload } = told;
         if (event.type === "TURN_FAILED" || event.type === "PIPELINE_TIMING") {
-            part("step").textContent = event.type === "TURN_FAILED" ? "The turn was not stored." : "It is done.";
+            part("step").textContent = event.type === "TURN_FAILED" ? "The turn was not stored." : "Finished.";
             catchUp(told.turnNo);
             return;
         }
@@ -84,13 +90,13 @@
         if (turns.querySelector(`#turn-${told.turnNo}`)) return;
         if (runs.dataset.turn !== String(told.turnNo)) begin(told.turnNo);
         if (event.type === "USER_INPUT") part("user").textContent = payload.text ?? "–";
-        else if (event.type === "STEP_ENTER") part("step").textContent = payload.step;
+        else if (event.type === "STEP_ENTER") part("step").textContent = inWords(payload.step);
         else if (event.type === "VERBOSE") part("progress").textContent = told.verbose.text;
         else if (event.type === "ASSISTANT_OUTPUT") {
             const shown = typeof payload.output === "string" ? payload.output : JSON.stringify(payload.output);
             part("answer").textContent = shown;
             part("answer").hidden = false;
-        } else part("progress").textContent = payload.errorCode ?? "Failed.";
+        } else part("progress").textContent = payload.errorCode ? `Failed (${payload.errorCode}).` : "Failed.";
     }
 
     function begin(turnNo) {

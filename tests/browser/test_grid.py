@@ -147,7 +147,7 @@ def test_what_two_people_do_to_one_cell_is_chosen_between(ada: Visitor, somebody
 
     mine.get_by_role("button", name="Save all").click()
     told = mine.get_by_role("alert")
-    expect(told).to_contain_text("admin changed this meanwhile")
+    expect(told).to_contain_text("admin changed this in the meantime")
     expect(cell(mine, 0, "Message")).to_have_text("Mine")
     no_violations(mine)
     told.get_by_role("button", name="Use theirs").click()

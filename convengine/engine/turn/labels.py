@@ -6,6 +6,29 @@ import re
 _ACRONYMS = frozenset(["api", "db", "http", "id", "json", "kb", "llm", "mcp", "sql"])
 #: Codes of the engine; codes of intents and states are names of analysts.
 _CODES = {"UNKNOWN": "Unknown", "ANY": "Any"}
+#: Steps whose name does not say what they do.
+STEPS = {
+    "LoadOrCreateConversationStep": "Load the conversation",
+    "CacheInspectAuditStep": "Record the start data",
+    "PersistConversationBootstrapStep": "Store a new conversation",
+    "AuditUserInputStep": "Record the message",
+    "PolicyEnforcementStep": "Policies",
+    "InteractionPolicyStep": "Routing",
+    "CorrectionStep": "Corrections",
+    "ActionLifecycleStep": "Status of the pending action",
+    "DisambiguationStep": "Choice of action",
+    "IntentResolutionStep": "Intent",
+    "ResetResolvedIntentStep": "Reset by intent",
+    "FallbackIntentStateStep": "Default intent and state",
+    "AddContainerDataStep": "Data sources",
+    "SchemaExtractionStep": "Form fields",
+    "AutoAdvanceStep": "Form status",
+    "ToolOrchestrationStep": "Direct tool call",
+    "McpToolStep": "Planner",
+    "ResponseResolutionStep": "Answer",
+    "PersistConversationStep": "Store the turn",
+    "PipelineEndGuardStep": "Final check",
+}
 #: Purposes of model calls whose code does not say what is asked.
 _PURPOSES = {
     "INTENT_AGENT": "Intent",
@@ -54,8 +77,8 @@ def in_words(name: str) -> str:
 
 
 def step_label(name: str) -> str:
-    """A step by its class name: `SchemaExtractionStep` as `Schema extraction`."""
-    return in_words(name.removesuffix("Step")) if name else ""
+    """A step by its class name: `SchemaExtractionStep` as `Form fields`."""
+    return STEPS.get(name) or (in_words(name.removesuffix("Step")) if name else "")
 
 
 def purpose_label(purpose: str | None) -> str:
