@@ -147,9 +147,11 @@ def _remove_older(model: Any, before: datetime, name: str) -> Iterator[Counts]:
 JOB = Job(
     "old_audit",
     "Remove old audit events and model calls",
-    "Removes audit events and deciding rows older than AUDIT/RETENTION_DAYS (0 keeps all), events of steps, prompts, "
-    "model calls and access log entries by days of their own, results of replays after a week. On PostgreSQL, "
-    "partitions are dropped whole.",
+    (
+        "Removes audit events and deciding rows older than “Retention of turns (days)” in the settings. Events of "
+        "steps, prompts, model calls and the access log have settings of their own. Results of replays are removed "
+        "after a week."
+    ),
     Nightly(2),
     remove_old,
 )

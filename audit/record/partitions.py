@@ -146,7 +146,7 @@ def _partition_sql(number: int) -> str:
 JOB = Job(
     "audit_partitions",
     "Prepare audit partitions",
-    "Creates the next partitions of ce_audit (PostgreSQL).",
+    "Creates the next partitions of the audit table (PostgreSQL only).",
     Every(3600),
     _keep_ahead,
 )

@@ -155,7 +155,7 @@ class TextSource:
 JOB = Job(
     "turn_words",
     "Index messages of turns",
-    "Indexes the words of turns for the search (PostgreSQL). Turns without index are searched one by one.",
+    "Indexes the words of new turns (PostgreSQL only). Until then, the search reads these turns one by one.",
     Every(30),
     index_new_turns,
 )

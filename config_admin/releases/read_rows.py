@@ -141,7 +141,7 @@ def _document(_: Any, text: str) -> Json:
 
 
 def _refuse(name: str) -> Json:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _flag(_: Any, value: int) -> bool:

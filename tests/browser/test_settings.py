@@ -81,7 +81,9 @@ def test_a_value_out_of_bounds_stays_at_its_field(somebody: Callable[[], Visitor
 
     ben.page.locator("form.ce-edit").evaluate("form => { form.noValidate = true; }")
     ben.save()
-    expect(ben.page.locator("#id_config_value_error")).to_contain_text("LLM_THRESHOLD must be a number from 0 to 1.")
+    expect(ben.page.locator("#id_config_value_error")).to_contain_text(
+        "“Ask the model below this confidence” must be a number from 0 to 1."
+    )
 
 
 def test_reserved_settings_offer_an_analyst_no_change(somebody: Callable[[], Visitor]) -> None:

@@ -38,7 +38,7 @@ def _check_tool(draft: HttpTool) -> Iterator[Finding]:
 def _check_connection(draft: HttpTool) -> Iterator[Finding]:
     name, known = draft.row.connection_name, draft.world.http_connections
     if name not in known:
-        wrong = f"There is no connection {name}.{did_you_mean(name, known)}" if name else "Choose a connection."
+        wrong = f"The connection {name} does not exist.{did_you_mean(name, known)}" if name else "Choose a connection."
         yield draft.error("CONNECTION_UNKNOWN", "connection_name", f"{wrong} Known: {join_names(known)}.")
 
 

@@ -296,7 +296,7 @@ class Form:
             return None
         at = "".join(f"/{part}" for part in error.absolute_path) or "/"
         remedy = f"Correct the schema at {at}. The dialect is JSON Schema draft 2020-12."
-        return Fault(f"json_schema is no JSON Schema: {error.message}", "json_schema", error.instance, remedy)
+        return Fault(f"json_schema is not a valid JSON Schema: {error.message}", "json_schema", error.instance, remedy)
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:

@@ -141,7 +141,7 @@ class Engine:
 
     def _check_writes(self, step: Step, before: Session, outcome: Outcome) -> None:
         if not isinstance(outcome, (Continue, Stop)):
-            raise PipelineStepFailed(f"{step.name} must answer Continue or Stop, not {outcome!r}.")
+            raise PipelineStepFailed(f"{step.name} must return Continue or Stop, not {outcome!r}.")
         old, new = before.__dict__, outcome.session.__dict__
         untouched = self._untouched[step]
         if old is not new and untouched(old) != untouched(new):

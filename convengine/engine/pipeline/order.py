@@ -108,7 +108,7 @@ def _sort_topologically(by_name: dict[str, Step], earlier: dict[str, set[str]]) 
     while left:
         ready = [name for name, waits in left.items() if not waits]
         if not ready:
-            raise errors.MissingDagCycle(f"These steps wait for one another: {', '.join(sorted(left))}.")
+            raise errors.MissingDagCycle(f"These steps depend on each other: {', '.join(sorted(left))}.")
         name = min(ready, key=lambda name: (by_name[name].rank, name))
         done.append(name)
         del left[name]

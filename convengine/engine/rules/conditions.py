@@ -89,7 +89,7 @@ def rule_matcher(name: str) -> Callable[[Matcher], Matcher]:
 
     def register(matcher: Matcher) -> Matcher:
         if code(name) in (*RuleType, *_custom):
-            raise ValueError(f"There is already a rule type {code(name)}.")
+            raise ValueError(f"The rule type {code(name)} is already registered.")
         _custom[code(name)] = matcher
         return matcher
 

@@ -44,7 +44,7 @@ def rule_action(
     def register(apply: Apply) -> Apply:
         own = code(name)
         if get_action(own) is not None:
-            raise ValueError(f"There is already a rule action {own}.")
+            raise ValueError(f"The rule action {own} is already registered.")
         words = label or own.replace("_", " ").capitalize()
         _custom[own] = Action(own, words, help, value, picker, parse, _guard_apply(apply), value_required, custom=True)
         return apply

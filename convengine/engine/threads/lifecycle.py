@@ -28,7 +28,7 @@ def check_move(start: str, end: str) -> None:
     """Raises SessionTransitionInvalid for a move that is not allowed."""
     if Lifecycle(end) not in MOVES[Lifecycle(start)]:
         allowed = ", ".join(sorted(MOVES[Lifecycle(start)])) or "nowhere: it is closed"
-        raise SessionTransitionInvalid(f"A session that is {start} cannot become {end}; it can go to {allowed}.")
+        raise SessionTransitionInvalid(f"A session that is {start} cannot become {end}. Allowed: {allowed}.")
 
 
 def find_moves(start: str, end: str) -> tuple[Lifecycle, ...]:

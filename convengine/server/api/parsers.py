@@ -58,7 +58,7 @@ def _parse_leniently(body: bytes, error: orjson.JSONDecodeError) -> Any:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 class OnlyRenderer(DefaultContentNegotiation):

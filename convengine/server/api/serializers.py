@@ -63,7 +63,7 @@ class StrictUuidField(serializers.UUIDField):
             return uuid.UUID(data)
         except ValueError:
             remedy = "Send the ID of an earlier answer, or omit the field to start a conversation."
-            raise serializers.ValidationError(f"{quote_value(data)} is no UUID. {remedy}") from None
+            raise serializers.ValidationError(f"{quote_value(data)} is not a UUID. {remedy}") from None
 
 
 class StrictObjectField(serializers.DictField):

@@ -58,7 +58,7 @@ class Circuit:
             left = self._open_until - self._clock()
             if left > 0 or self._probing:
                 wait = f"for {max(left, 0):.0f} s more" if left > 0 else "while another call tries"
-                raise ToolFault("CIRCUIT_OPEN", f"It failed too often and is not called {wait}.")
+                raise ToolFault("CIRCUIT_OPEN", f"This tool failed too often. It is not called {wait}.")
             self._probing = True
             return True
 

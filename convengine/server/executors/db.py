@@ -65,7 +65,7 @@ def database(url: str) -> Database:
         return PostgreSql(url)
     if parts.scheme == "sqlite":
         return Sqlite(unquote(parts.path)[1:])
-    raise ToolFault("DATABASE_UNKNOWN", "The address of a tool database begins with postgresql:// or sqlite:///.")
+    raise ToolFault("DATABASE_UNKNOWN", "The address of a tool database must begin with postgresql:// or sqlite:///.")
 
 
 class Sqlite:
@@ -272,10 +272,14 @@ def _source(job: Job, row: rows.DbTool) -> Database:
     if name not in urls:
         known = join_names(urls)
         hint = "" if name else " Choose one in McpDbExecutor / CONNECTION."
-        raise ToolFault("DATABASE_UNKNOWN", f"There is no tool database {name or 'chosen'}. Known: {known}.{hint}")
+        raise ToolFault(
+            "DATABASE_UNKNOWN", f"The tool database {name or '(none chosen)'} does not exist. Known: {known}.{hint}"
+        )
     source = database(urls[name])
     if source.dialect != SqlDialect.read(row.dialect):
-        raise ToolFault("DIALECT_MISMATCH", f"The statement is {row.dialect}, the database {name} is {source.dialect}.")
+        raise ToolFault(
+            "DIALECT_MISMATCH", f"The statement is for {row.dialect}, but the database {name} is {source.dialect}."
+        )
     return source
 
 

@@ -22,7 +22,7 @@ def run(job: Job) -> ToolAnswer:
     """
     query, limit = job.args.get("query"), job.args.get("limit", 5)
     if not isinstance(query, str) or not query.strip():
-        raise ToolFault("INVALID_ARGS", "query must be a text (the search terms).")
+        raise ToolFault("INVALID_ARGS", "query must be a text with the search terms.")
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _MOST:
         raise ToolFault("INVALID_ARGS", f"limit must be a whole number from 1 to {_MOST}.")
     collections, stage_payloads = _find_collections(job, _collections(job))
@@ -61,5 +61,5 @@ def _collections(job: Job) -> tuple[str, ...]:
     known = live_settings.read(job.snapshot, DOCUMENT_COLLECTIONS, job.tool_code).value
     refused = [name for name in asked if known and name not in known]
     if refused:
-        raise ToolFault("COLLECTION_REFUSED", f"This tool searches {', '.join(known)}, not {refused[0]}.")
+        raise ToolFault("COLLECTION_REFUSED", f"This tool may search only {', '.join(known)}, not {refused[0]}.")
     return asked or tuple(known)

@@ -31,16 +31,16 @@ def _below(base: Path, path: str) -> Path:
     """The location of a path. Raises ToolFault FILE_REFUSED for one outside of the folder, or a hidden one."""
     parts = [part for part in path.replace("\\", "/").split("/") if part]
     if "\x00" in path or path.startswith(("/", "\\", "~")) or any(part.startswith(".") for part in parts):
-        raise ToolFault("FILE_REFUSED", f"{path[:200]} is no path below the folder of files.")
+        raise ToolFault("FILE_REFUSED", f"{path[:200]} is not a path in the folder of files.")
     try:
         target = base.joinpath(*parts).resolve()
     except (OSError, RuntimeError) as error:
-        raise ToolFault("FILE_REFUSED", f"{path[:200]} cannot be followed.") from error
+        raise ToolFault("FILE_REFUSED", f"{path[:200]} is a link that cannot be followed.") from error
     # A link inside may lead outside, so its target is checked.
     if not target.is_relative_to(base) or any(part.startswith(".") for part in target.relative_to(base).parts):
-        raise ToolFault("FILE_REFUSED", f"{path[:200]} is no path below the folder of files.")
+        raise ToolFault("FILE_REFUSED", f"{path[:200]} is not a path in the folder of files.")
     if not target.exists():
-        raise ToolFault("FILE_NOT_FOUND", f"There is no file {path[:200]}.")
+        raise ToolFault("FILE_NOT_FOUND", f"The file {path[:200]} does not exist.")
     return target
 
 

@@ -159,7 +159,7 @@ def _by_mapper(document: Json, name: Json, mappers: Mappers) -> Json:
     mapper = mappers.get(str(name))
     if mapper is None:
         known = join_names(mappers)
-        raise ToolFault("MAPPING_FAILED", f"There is no registered mapper {name}. Registered: {known}.")
+        raise ToolFault("MAPPING_FAILED", f"The mapper {name} is not registered. Registered: {known}.")
     try:
         return to_strict(mapper(document))
     except Exception as error:

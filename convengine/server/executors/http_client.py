@@ -184,7 +184,7 @@ def _request(call: Call, address: str) -> "httpx2.Request":
 def _headers(call: Call) -> list[tuple[str, str]]:
     for name, value in call.headers.items():
         if name.lower() in _RESERVED or not name.isascii() or any(sign in f"{name}{value}" for sign in "\r\n\x00"):
-            raise ToolFault("HEADER_REFUSED", f"The header {name!r} may not be set, or not to this value.")
+            raise ToolFault("HEADER_REFUSED", f"The header {name!r} must not be set, or not to this value.")
     given = {name.lower() for name in call.headers}
     headers = [("Host", call.target.authority), ("Accept-Encoding", "identity"), *call.headers.items()]
     if "user-agent" not in given:

@@ -70,7 +70,7 @@ class HttpConnection:
         host, port = (parts.hostname or "").lower(), _port(parts)
         own = (parts.scheme, host, port) == (self.base.scheme, (self.base.hostname or "").lower(), _port(self.base))
         if not own and not _is_listed(host, port, self.hosts):
-            raise ToolFault("HOST_REFUSED", f"{host or address} is no host of the connection {self.name}.")
+            raise ToolFault("HOST_REFUSED", f"{host or address} is not the host of the connection {self.name}.")
         return Target(self, parts.scheme, host, port, _encode_path(parts.path or "/"), parts.query, own)
 
     def may_be_private(self, host: str, port: int) -> bool:
@@ -100,7 +100,7 @@ def connection(name: str) -> HttpConnection:
     """The connection of a name. Raises ToolFault CONNECTION_UNKNOWN, and ConnectionInvalid."""
     known = connections(conf.get("HTTP_CONNECTIONS"))
     if name not in known:
-        raise ToolFault("CONNECTION_UNKNOWN", f"There is no connection {name}. Known: {join_names(known)}.")
+        raise ToolFault("CONNECTION_UNKNOWN", f"The connection {name} does not exist. Known: {join_names(known)}.")
     return known[name]
 
 
@@ -122,14 +122,16 @@ def _connection(name: str, declared: Json) -> HttpConnection:
         raise ConnectionInvalid(f"The HTTP connection {name} has an unknown key {unknown[0]}. Known: {sorted(known)}.")
     base = urlsplit(str(declared.get("base_url") or ""))
     if base.scheme not in _PORTS or not base.hostname or base.query or base.fragment or base.username is not None:
-        raise ConnectionInvalid(f"base_url of the HTTP connection {name} must be like https://host/path.")
+        raise ConnectionInvalid(f"The base_url of the HTTP connection {name} must look like https://host/path.")
     try:
         auth = Auth(str(declared.get("auth", "NONE")).strip().upper())
     except ValueError:
-        raise ConnectionInvalid(f"auth of the HTTP connection {name} is one of {', '.join(Auth)}.") from None
+        raise ConnectionInvalid(f"The auth of the HTTP connection {name} must be one of {', '.join(Auth)}.") from None
     secret = str(declared.get("secret_value") or "")
     if auth != Auth.NONE and not secret:
-        raise ConnectionInvalid(f"The HTTP connection {name} needs a secret: name the variable that holds it.")
+        raise ConnectionInvalid(
+            f"The HTTP connection {name} needs a secret. Name the environment variable with the secret."
+        )
     return HttpConnection(
         name,
         base,
@@ -153,7 +155,7 @@ def _split(address: str) -> SplitResult:
     except ValueError:
         usable = False
     if not usable:
-        raise ToolFault("HOST_REFUSED", f"{address[:200]} is no http or https address without a user.")
+        raise ToolFault("HOST_REFUSED", f"{address[:200]} is not an http or https address without a user name.")
     return parts
 
 
@@ -174,5 +176,5 @@ def _encode_path(path: str) -> str:
     for _ in range(3):
         decoded = unquote(decoded)
     if any(part in (".", "..") for part in decoded.replace("\\", "/").split("/")):
-        raise ToolFault("PATH_REFUSED", "A path may not hold . or .. as a part; check the arguments.")
+        raise ToolFault("PATH_REFUSED", "A path must not contain . or .. as a part. Check the arguments.")
     return quote(path, safe=_SAFE)

@@ -35,7 +35,7 @@ def run(job: Job) -> ToolAnswer:
     channel = str(job.args.get("channel") or _EMAIL).strip().lower()
     prepare = {_EMAIL: _email, _WEBHOOK: _webhook}.get(channel)
     if prepare is None:
-        raise ToolFault("INVALID_ARGS", f"channel is {_EMAIL} or {_WEBHOOK}, not {channel[:50]}.")
+        raise ToolFault("INVALID_ARGS", f"channel must be {_EMAIL} or {_WEBHOOK}, not {channel[:50]}.")
     message, send = prepare(job)
     return _send_once(message, send)
 
@@ -66,7 +66,7 @@ def _email(job: Job) -> tuple[CeNotification, Callable[[], None]]:
     recipients = [str(one).strip() for one in (said if isinstance(said, list) else [said]) if one]
     subject, text = (job.args.get(name) for name in ("subject", "text"))
     if not recipients or len(recipients) > _MOST_RECIPIENTS:
-        raise ToolFault("INVALID_ARGS", f"to must be one to {_MOST_RECIPIENTS} addresses.")
+        raise ToolFault("INVALID_ARGS", f"to must be a list of 1 to {_MOST_RECIPIENTS} addresses.")
     if not (isinstance(subject, str) and isinstance(text, str) and subject.strip() and text.strip()):
         raise ToolFault("INVALID_ARGS", "subject and text must be texts.")
     for recipient in recipients:
@@ -86,13 +86,13 @@ def _check_recipient(address: str) -> None:
     name, _, domain = address.lower().rpartition("@")
     odd = any(sign in address for sign in "\r\n,;<>\"' \t")
     if odd or not name or not ({address.lower(), f"@{domain}"} & allowed):
-        raise ToolFault("RECIPIENT_REFUSED", f"Tools may not write to {address[:200]}; see CE_NOTIFICATION_RECIPIENTS.")
+        raise ToolFault("RECIPIENT_REFUSED", f"Tools may not write to {address[:200]}. See CE_NOTIFICATION_RECIPIENTS.")
 
 
 def _webhook(job: Job) -> tuple[CeNotification, Callable[[], None]]:
     name = str(job.args.get("to") or "")
     if name not in conf.get("NOTIFICATION_WEBHOOKS"):
-        raise ToolFault("RECIPIENT_REFUSED", f"Tools may not notify {name[:200]!r}; see CE_NOTIFICATION_WEBHOOKS.")
+        raise ToolFault("RECIPIENT_REFUSED", f"Tools may not notify {name[:200]!r}. See CE_NOTIFICATION_WEBHOOKS.")
     message = _message(job, _WEBHOOK, name, "", dumps(job.args.get("data"))[:_LONGEST_TEXT])
     body = {"conversationId": job.session.conversation_id, "turnNo": job.session.turn_no, "data": job.args.get("data")}
     request = HttpRequest(name, "", "POST", body=body, policy={"retry_non_idempotent": True}, mapping_mode="TEXT")

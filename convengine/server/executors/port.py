@@ -27,7 +27,7 @@ def _call_mcp_server(job: Job) -> ToolAnswer:
     """Call the tool. Raises ToolFault for a code without a server in the turn's configuration."""
     server = find_server(job.snapshot, job.tool_code)
     if server is None:
-        raise ToolFault("UNKNOWN_TOOL", f"{job.tool_code} names no MCP server; a code is mcp.<server>.<tool>.")
+        raise ToolFault("UNKNOWN_TOOL", f"{job.tool_code} does not name an MCP server. Use mcp.<server>.<tool>.")
     return McpServers(read_policy()).call(server, split_tool_name(job.tool_code), job.args)
 
 

@@ -79,7 +79,7 @@ _REFUSED: Mapping[str, str] = {
     "Merge": "it changes the database",
     "Into": "SELECT … INTO writes a table",
     "Lock": "FOR UPDATE and its kin lock rows",
-    "Command": "it is no query",
+    "Command": "it is not a query",
     "Copy": "it copies files",
     "Pragma": "it changes the connection",
     "Set": "it changes the connection",
@@ -100,17 +100,19 @@ def judge(tree: "exp.Expr", dialect: str, rules: Allowed) -> None:
     from sqlglot import exp
 
     if not isinstance(tree, (exp.Select, exp.SetOperation)):
-        raise SqlRefused(f"The statement must begin with SELECT or WITH; {tree.key.upper()} is no query.")
+        raise SqlRefused(f"The statement must begin with SELECT or WITH. {tree.key.upper()} is not a query.")
     for node in tree.walk():
         for kind in type(node).__mro__:
             if kind.__name__ in _REFUSED:
-                raise SqlRefused(f"{node.key.upper()} is not allowed: {_REFUSED[kind.__name__]}. Take it out.")
+                raise SqlRefused(f"{node.key.upper()} is not allowed: {_REFUSED[kind.__name__]}. Remove it.")
         if isinstance(node, exp.Placeholder) and not isinstance(node.this, str):
-            raise SqlRefused("? is not allowed: parameters are written :name. Name it.")
+            raise SqlRefused("? is not allowed. Write parameters as :name.")
         if isinstance(node, exp.Identifier) and not node.quoted and not _PLAIN.match(node.name):
-            raise SqlRefused(f"{node.name} is no name: parameters are written :name, odd names in quotation marks.")
+            raise SqlRefused(
+                f"{node.name} is not a name. Write parameters as :name, and put unusual names in quotation marks."
+            )
         if isinstance(node, exp.Select) and not node.expressions:
-            raise SqlRefused("There is a SELECT without anything to select. Name the columns.")
+            raise SqlRefused("A SELECT has no columns. Name the columns.")
         if isinstance(node, (exp.CTE, exp.Subquery)) and not isinstance(node.this, (exp.Query, exp.Table, exp.Join)):
             raise SqlRefused(f"Brackets and WITH may contain only queries; {node.this.key.upper()} is not a query.")
         if isinstance(node, exp.Table):
@@ -134,7 +136,7 @@ def _judge_table(table: "exp.Table", listed: frozenset[str] | None) -> None:
                 f"The table {full} is not in the allowed tables ({known}); add it there if it may be read."
             )
     elif name.startswith(SYSTEM_PREFIXES) or schema in SYSTEM_SCHEMAS or schema.startswith(SYSTEM_PREFIXES):
-        raise SqlRefused(f"{full} tells of the database itself; put it into the allowed tables if it may be read.")
+        raise SqlRefused(f"{full} describes the database itself. Add it to the allowed tables if it may be read.")
 
 
 def _visible(table: "exp.Table") -> Iterator[str]:
@@ -179,14 +181,14 @@ def _judge_words(tree: "exp.Expr", dialect: str, rules: Allowed) -> None:
         if token.token_type in (TokenType.STRING, TokenType.NUMBER):
             continue
         if token.token_type != TokenType.IDENTIFIER and word in rules.keywords:
-            raise SqlRefused(f"The word {word.upper()} is blocked by a guardrail row. Take it out.")
+            raise SqlRefused(f"The word {word.upper()} is blocked by an SQL guardrail. Remove it.")
         quoted = token.token_type == TokenType.IDENTIFIER
         if position + 1 == len(tokens) or tokens[position + 1].token_type != TokenType.L_PAREN:
             continue
         if not quoted and not _wordlike(token.text):
             continue
         if position and tokens[position - 1].token_type == TokenType.DOT:
-            raise SqlRefused(f"{word} is called through a schema; call functions by their bare names.")
+            raise SqlRefused(f"{word} is called with a schema. Call functions without a schema.")
         if word in rules.functions or (not quoted and word in SYNTAX):
             continue
         raise SqlRefused(
@@ -263,14 +265,14 @@ def readable(sql: str, dialect: str, rules: Allowed, safe: bool = True) -> Reada
     Without `safe` only its parameters, and that it is one statement, are checked.
     """
     if "\x00" in sql or len(sql) > _LONGEST:
-        raise SqlRefused(f"A statement has at most {_LONGEST} characters and no NUL.")
+        raise SqlRefused(f"A statement may have at most {_LONGEST} characters and no NUL.")
     try:
         tree = _parse_sql(sql, dialect)
         if safe:
             judge(tree, dialect, rules)
         return _write_sql(tree, dialect)
     except RecursionError:
-        raise SqlRefused("The statement is nested too deeply; write it flatter.") from None
+        raise SqlRefused("The statement is nested too deeply. Simplify it.") from None
 
 
 def parameters(sql: str, dialect: str) -> frozenset[str]:
@@ -297,12 +299,12 @@ def _parse_sql(sql: str, dialect: str) -> "exp.Expr":
         parsed = sqlglot.parse(sql, dialect=parser_name(dialect))
     except SqlglotError as error:
         text = re.sub(r"\x1b\[\d*m", "", str(error)).split("\n")[0]
-        raise SqlRefused(f"The statement does not parse: {text}") from None
+        raise SqlRefused(f"The statement is not valid SQL: {text}") from None
     found = [tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)]
     if not found:
-        raise SqlRefused("There is no statement. Write one that begins with SELECT or WITH.")
+        raise SqlRefused("The statement is empty. Write one that begins with SELECT or WITH.")
     if len(found) > 1:
-        raise SqlRefused("There may be only one statement. Take out what stands behind the semicolon.")
+        raise SqlRefused("Only one statement is allowed. Remove the text after the semicolon.")
     return found[0]
 
 

@@ -28,7 +28,7 @@ class ToolTaskCall(TaskCall):
     """The call of a task as a tool; its result is its return value."""
 
     def set_context(self, key: str, value: Any) -> None:
-        raise TypeError("A task that is called as a tool cannot write the context; return what rules shall act on.")
+        raise TypeError("A task that is called as a tool cannot write the context. Return the values that rules need.")
 
     def clear_context(self, key: str) -> None:
         self.set_context(key, None)

@@ -23,7 +23,7 @@ def call_within(milliseconds: float, call: Callable[[], T], afterwards: Callable
             outcome.set_result(context.run(call))
         except SystemExit as error:
             # Code that tries to end the process has failed; the process serves others too.
-            outcome.set_exception(RuntimeError(f"It tried to end the process (SystemExit: {error})."))
+            outcome.set_exception(RuntimeError(f"The code tried to end the process (SystemExit: {error})."))
         except BaseException as error:
             outcome.set_exception(error)
         finally:
@@ -35,4 +35,4 @@ def call_within(milliseconds: float, call: Callable[[], T], afterwards: Callable
     except TimeoutError:
         if outcome.done():
             raise
-        raise TimeoutError(f"It took longer than {milliseconds:g} ms.") from None
+        raise TimeoutError(f"The call took longer than {milliseconds:g} ms.") from None

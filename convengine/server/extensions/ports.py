@@ -88,7 +88,7 @@ class Containers:
         try:
             return to_strict(value)
         except (TypeError, ValueError) as error:
-            raise _Refused("NOT_JSON", f"The result is no JSON value: {error}") from error
+            raise _Refused("NOT_JSON", f"The result is not a JSON value: {error}") from error
 
 
 class _Refused(Exception):
@@ -107,7 +107,7 @@ def _find_changed_params(asked: ContainerRequest, sent: ContainerRequest) -> dic
 def _check_size(value: Any, limit: int) -> None:
     size = len(dumps(value).encode())
     if size > limit:
-        raise _Refused("RESULT_TOO_LARGE", f"RESULT_TOO_LARGE: {size} bytes, {limit} are allowed.")
+        raise _Refused("RESULT_TOO_LARGE", f"The result has {size} bytes. At most {limit} are allowed.")
 
 
 class Memories:
@@ -203,5 +203,5 @@ def _to_recorded_payload(changed: Any) -> dict[str, Any]:
     elif isinstance(changed, (dict, list)):
         kind, value = "JSON", changed
     else:
-        raise TypeError(f"A transformer gives a payload, a text or a document, not a {type(changed).__name__}.")
+        raise TypeError(f"A transformer must return a payload, a text or a document, not a {type(changed).__name__}.")
     return {"type": kind, "value": to_strict(value)}

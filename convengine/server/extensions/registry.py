@@ -81,7 +81,7 @@ def wildcard(value: str) -> str:
     """A registered scope code: `*` is ANY. Raises ValueError for a blank one."""
     word = code(value)
     if not word:
-        raise ValueError("An intent or state of a registration must not be blank; use ANY for every one.")
+        raise ValueError("The intent or state of a registration must not be blank. Use ANY for all.")
     return ANY if word == "*" else word
 
 
@@ -137,7 +137,7 @@ class Registry:
     def add_task(self, name: str, entry: TaskEntry) -> None:
         """Register a task. Raises ValueError if the name is taken."""
         if name in self.tasks:
-            raise ValueError(f"There is already a task {name}.")
+            raise ValueError(f"The task {name} is already registered.")
         self.tasks[name] = entry
 
     def provider(self, page: int, section: int, container: int) -> Callable[..., Any] | None:
@@ -186,7 +186,7 @@ def tool(
 
     def register(run: Callable[..., Any]) -> Callable[..., Any]:
         if code in registry.tools:
-            raise ValueError(f"There is already a tool {code}.")
+            raise ValueError(f"The tool {code} is already registered.")
         registry.tools[code] = ToolEntry(run, group, timeout_ms)
         return run
 
@@ -202,7 +202,7 @@ def tool_group(group: str, *, timeout_ms: int = 5000) -> Callable[[Callable[...,
     def register(run: Callable[..., Any]) -> Callable[..., Any]:
         name = resolve_group(group)
         if name in registry.tool_groups:
-            raise ValueError(f"There is already an executor of group {name}.")
+            raise ValueError(f"An executor of the group {name} is already registered.")
         registry.tool_groups[name] = ToolEntry(run, name, timeout_ms)
         return run
 
@@ -214,7 +214,7 @@ def http_mapper(name: str) -> Callable[[Callable[[Any], Any]], Callable[[Any], A
 
     def register(mapper: Callable[[Any], Any]) -> Callable[[Any], Any]:
         if name in registry.http_mappers:
-            raise ValueError(f"There is already a mapper {name}.")
+            raise ValueError(f"The mapper {name} is already registered.")
         registry.http_mappers[name] = mapper
         return mapper
 
@@ -229,7 +229,7 @@ def container_provider(
     def register(fetch: Callable[..., Any]) -> Callable[..., Any]:
         address = (page, section, container)
         if address in registry.providers:
-            raise ValueError(f"There is already a container provider for {address}.")
+            raise ValueError(f"A container provider for {address} is already registered.")
         registry.providers[address] = fetch
         return fetch
 

@@ -79,7 +79,7 @@ class RegisteredTools:
 
     def _call_http(self, tool_code: str, request: HttpRequest, session: Session) -> Json:
         if self._make_call is None:
-            raise ToolFault("NO_EXECUTOR", "Nothing is installed that makes HTTP calls.")
+            raise ToolFault("NO_EXECUTOR", "No executor for HTTP calls is installed.")
         return self._make_call(tool_code, request, session)
 
 

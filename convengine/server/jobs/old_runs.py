@@ -19,4 +19,6 @@ def remove_old() -> Iterator[Counts]:
         yield {"runs": len(keys)}
 
 
-JOB = Job("old_job_runs", "Remove old records of jobs", "Records of runs are kept for 14 days.", Nightly(4), remove_old)
+JOB = Job(
+    "old_job_runs", "Remove old records of jobs", "Removes records of job runs after 14 days.", Nightly(4), remove_old
+)

@@ -64,7 +64,7 @@ def compact_ended_sessions() -> Iterator[Counts]:
         yield {"compacted": done}
     faults = [f"{key}: {fault}" for key, fault in left_out.items() if fault != "changed meanwhile"]
     if faults:
-        raise CompactionFailed(f"{len(faults)} sessions could not be compacted, such as {faults[0]}")
+        raise CompactionFailed(f"{len(faults)} sessions could not be compacted. The first one: {faults[0]}")
 
 
 def compact(conversation_id: str, *, with_model: bool = True) -> bool:
@@ -240,8 +240,8 @@ JOB = Job(
     "compact_sessions",
     "Compact ended sessions",
     (
-        "Reduces each ended session to its summary, units and outcome for the next session of its thread, and expires"
-        " its open action."
+        "Reduces each ended session to its summary, session units and outcome for the next session of its thread. "
+        "Its open action expires."
     ),
     Every(30),
     compact_ended_sessions,

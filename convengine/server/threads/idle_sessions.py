@@ -169,8 +169,8 @@ JOB = Job(
     "close_sessions",
     "Close idle sessions",
     (
-        "Ends sessions that are idle longer than Session/TIMEOUT_MINUTES (where RESUME_MODE is new_session) or "
-        "Session/STALE_TIMEOUT_DAYS."
+        "Ends sessions that are idle for longer than “New session after idle minutes” (if late users get a new "
+        "session) or “Always a new session after idle days” in the settings."
     ),
     Every(60),
     close_idle_sessions,

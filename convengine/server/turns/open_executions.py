@@ -32,7 +32,7 @@ def report_open_executions() -> Iterator[Counts]:
 JOB = Job(
     "open_executions",
     "Check open actions",
-    ("Records turns that ended unexpectedly during an action, and counts the actions whose outcome must be recorded."),
+    ("Records turns that ended unexpectedly during an action. Counts the actions whose outcome a person must record."),
     Every(900),
     report_open_executions,
 )

@@ -80,7 +80,7 @@ def test_another_turn_is_rated_by_its_id_and_a_second_feedback_replaces_the_firs
             "conversationId",
             "conversationId is missing. Send the conversation of this feedback.",
         ),
-        ({"conversationId": "x"}, "conversationId", '"x" is no UUID.'),
+        ({"conversationId": "x"}, "conversationId", '"x" is not a UUID.'),
         ({"feedbackType": "MEH"}, "feedbackType", "Unknown feedbackType MEH. Use THUMBS_UP or THUMBS_DOWN."),
         ({"feedbackType": None}, "feedbackType", "Unknown feedbackType None. Use THUMBS_UP or THUMBS_DOWN."),
         ({"messageId": "m-88"}, "messageId", "'m-88' is not the ID of a turn. Use `turnId` from an answer."),

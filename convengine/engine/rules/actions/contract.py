@@ -207,7 +207,7 @@ def read_context_path(text: str) -> str:
         raise ActionValueError("Name a context field, for example order.address.city.")
     path = match["path"]
     if (branch := path.split(".")[0]) in ENGINE_BRANCHES:
-        raise ActionValueError(f"{branch} belongs to the engine.", "CONFLICT")
+        raise ActionValueError(f"{branch} is reserved for the engine.", "CONFLICT")
     return path
 
 

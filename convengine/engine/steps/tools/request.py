@@ -56,7 +56,7 @@ def read_request(value: Json) -> ToolRequest | None:
         try:
             value = loads(value)
         except ValueError:
-            raise InvalidToolRequest("tool_request is a text that is no JSON.") from None
+            raise InvalidToolRequest("tool_request is a text that is not JSON.") from None
     if not isinstance(value, Mapping):
         raise InvalidToolRequest("tool_request must be an object with tool_code, tool_group, args.")
     tool, group = (_read_name(value, key) for key in ("tool_code", "tool_group"))

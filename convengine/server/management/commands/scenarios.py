@@ -54,8 +54,8 @@ def _choose_files(paths: list[Path], only: list[str]) -> list[Path]:
     found = files(paths)
     unknown = sorted(set(only) - {file.stem for file in found})
     if unknown:
-        raise CommandError(f"There is no scenario {', '.join(unknown)} in {', '.join(map(str, paths))}.")
+        raise CommandError(f"The scenario {', '.join(unknown)} does not exist in {', '.join(map(str, paths))}.")
     chosen = [file for file in found if not only or file.stem in only]
     if not chosen:
-        raise CommandError(f"There is no scenario in {', '.join(map(str, paths))}.")
+        raise CommandError(f"{', '.join(map(str, paths))} contains no scenario.")
     return chosen

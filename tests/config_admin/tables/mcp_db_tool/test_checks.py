@@ -53,16 +53,16 @@ def test_lists_have_their_shapes() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "There is no statement. Write one that begins with SELECT or WITH."),
-        ("-- nothing", "There is no statement. Write one that begins with SELECT or WITH."),
-        ("SELECT 1; SELECT 2", "There may be only one statement. Take out what stands behind the semicolon."),
-        ("EXPLAIN SELECT 1", "The statement must begin with SELECT or WITH; COMMAND is no query."),
-        ("SELECT a INTO b FROM c", "INTO is not allowed: SELECT … INTO writes a table. Take it out."),
+        ("", "The statement is empty. Write one that begins with SELECT or WITH."),
+        ("-- nothing", "The statement is empty. Write one that begins with SELECT or WITH."),
+        ("SELECT 1; SELECT 2", "Only one statement is allowed. Remove the text after the semicolon."),
+        ("EXPLAIN SELECT 1", "The statement must begin with SELECT or WITH. COMMAND is not a query."),
+        ("SELECT a INTO b FROM c", "INTO is not allowed: SELECT … INTO writes a table. Remove it."),
         (
             "WITH d AS (DELETE FROM a RETURNING *) SELECT * FROM d",
             "Brackets and WITH may contain only queries; DELETE is not a query.",
         ),
-        ("SELECT a FROM b FOR UPDATE", "LOCK is not allowed: FOR UPDATE and its kin lock rows. Take it out."),
+        ("SELECT a FROM b FOR UPDATE", "LOCK is not allowed: FOR UPDATE and its kin lock rows. Remove it."),
         (
             "SELECT lo_import('x')",
             "The function lo_import is not allowed. If it changes nothing and waits for nothing, a guardrail row "

@@ -18,7 +18,7 @@ def test_only_http_tools_make_calls() -> None:
 
 def test_the_connection_is_one_of_the_deployment() -> None:
     assert list_messages(replace(HTTP_TOOL, connection_name="order-api")) == [
-        ("CONNECTION_UNKNOWN", "There is no connection order-api. Did you mean orders-api? Known: orders-api.")
+        ("CONNECTION_UNKNOWN", "The connection order-api does not exist. Did you mean orders-api? Known: orders-api.")
     ]
 
 

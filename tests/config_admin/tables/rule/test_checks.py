@@ -166,8 +166,8 @@ def test_a_task_is_registered_with_its_methods() -> None:
 
 
 def test_the_engines_branches_of_the_context_are_not_for_rules() -> None:
-    assert doing("SET_CONTEXT", "mcp.finalAnswer:x") == [("CONFLICT", "mcp belongs to the engine.")]
-    assert doing("CLEAR_CONTEXT", "orderNumber, memory") == [("CONFLICT", "memory belongs to the engine.")]
+    assert doing("SET_CONTEXT", "mcp.finalAnswer:x") == [("CONFLICT", "mcp is reserved for the engine.")]
+    assert doing("CLEAR_CONTEXT", "orderNumber, memory") == [("CONFLICT", "memory is reserved for the engine.")]
     assert doing("SET_CONTEXT", "pending_slot:city") == doing("CLEAR_CONTEXT", "pendingSlot") == []
 
 

@@ -210,7 +210,7 @@ def test_an_id_that_is_none_is_not_echoed(caller: Caller) -> None:
     answer = caller.post({"conversationId": "not-a-uuid"}).json()
 
     assert answer["conversationId"] is None
-    assert '"not-a-uuid" is no UUID' in answer["fields"]["conversationId"][0]
+    assert '"not-a-uuid" is not a UUID' in answer["fields"]["conversationId"][0]
 
 
 def test_input_params_that_are_null_are_as_good_as_absent(caller: Caller) -> None:

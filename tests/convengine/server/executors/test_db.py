@@ -84,7 +84,7 @@ def test_what_the_guard_refuses_is_told_with_its_remedy(ask: Any) -> None:
     answer = ask("delete from orders")
 
     assert answer.error_type == "SQL_NOT_READONLY"
-    assert answer.error_message == "The statement must begin with SELECT or WITH; DELETE is no query."
+    assert answer.error_message == "The statement must begin with SELECT or WITH. DELETE is not a query."
     assert answer.stage_payloads == {}
 
 
@@ -135,7 +135,7 @@ def test_which_database_is_asked_is_a_setting_of_the_tool(ask: Any, settings: An
 
     assert (unclear.error_type, "Choose one" in unclear.error_message) == ("DATABASE_UNKNOWN", True)
     assert chosen.result["rows"] == [{"one": 1}]
-    assert unknown.error_message == "There is no tool database moon. Known: book, gone."
+    assert unknown.error_message == "The tool database moon does not exist. Known: book, gone."
 
 
 def test_a_statement_of_another_dialect_is_not_sent(ask: Any, book: tuple[str, str]) -> None:

@@ -371,7 +371,7 @@ def test_an_unknown_connection_says_which_there_are(connect: Any) -> None:
     answer = call(connection_name="stock")
 
     assert answer.error_type == "CONNECTION_UNKNOWN"
-    assert answer.error_message == "There is no connection stock. Known: orders."
+    assert answer.error_message == "The connection stock does not exist. Known: orders."
 
 
 def test_a_tool_without_a_row_says_so() -> None:

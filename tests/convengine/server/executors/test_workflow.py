@@ -82,4 +82,4 @@ def test_a_task_that_wants_to_end_the_process_is_an_error() -> None:
     def ends(call: TaskCall) -> None:
         raise SystemExit("enough")
 
-    assert run("orders.cancel", ends).error_message == "It tried to end the process (SystemExit: enough)."
+    assert run("orders.cancel", ends).error_message == "The code tried to end the process (SystemExit: enough)."

@@ -89,7 +89,7 @@ def test_tools_are_registered_by_code_and_once(own: Registry) -> None:
     tool("order.status")(stock)
 
     assert own.tools == {"order.status": ToolEntry(stock, "WORKFLOW_ACTION", 5000)}
-    with pytest.raises(ValueError, match=r"already a tool order\.status"):
+    with pytest.raises(ValueError, match=r"tool order\.status is already registered"):
         tool("order.status", "DB")(stock)
 
 
@@ -146,7 +146,7 @@ def test_a_call_is_waited_for_as_long_as_the_turn_can() -> None:
     assert tools.run("nap", "DB", {"seconds": 0}, session, 1000).result == "awake"
     late = tools.run("nap", "DB", {"seconds": 0.3}, session, 50)
 
-    assert (late.error_type, late.error_message) == ("TOOL_TIMEOUT", "It took longer than 50 ms.")
+    assert (late.error_type, late.error_message) == ("TOOL_TIMEOUT", "The call took longer than 50 ms.")
     assert tools.run("nap", "DB", {"seconds": 0}, session).result == "awake"
     assert ended
 

@@ -62,5 +62,5 @@ def test_a_job_that_failed_fails_the_command(job: Callable[..., Job]) -> None:
 def test_a_job_that_is_not_there_is_refused(job: Callable[..., Job]) -> None:
     job(wash)
 
-    with pytest.raises(CommandError, match=r"There is no job sweep\. Jobs: chores\."):
+    with pytest.raises(CommandError, match=r"The job sweep does not exist\. Jobs: chores\."):
         run_command("--once", "sweep")

@@ -35,7 +35,7 @@ class Command(BaseCommand):
         """Load all files or none."""
         files = [file for path in paths for file in _files(path)]
         if not files:
-            raise CommandError(f"There is no file to load. Supported types: {', '.join(sorted(_KINDS))}.")
+            raise CommandError(f"No file to load. Supported types: {', '.join(sorted(_KINDS))}.")
         with transaction.atomic():
             kept, _ = CeDocumentCollection.objects.get_or_create(workspace_id=workspace, name=collection)
             changed, seen = 0, set()

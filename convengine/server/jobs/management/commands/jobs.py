@@ -28,7 +28,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, names: list[str], **options: Any) -> None:
         """Raises CommandError for an unknown job, and when one failed."""
         if unknown := [name for name in names if name not in running.all_jobs()]:
-            raise CommandError(f"There is no job {unknown[0]}. Jobs: {', '.join(running.all_jobs())}.")
+            raise CommandError(f"The job {unknown[0]} does not exist. Jobs: {', '.join(running.all_jobs())}.")
         wanted = names or list(running.all_jobs())
         if options["list"]:
             self._list(wanted)

@@ -99,7 +99,7 @@ def test_a_path_is_dotted_names() -> None:
 
 @pytest.mark.parametrize("branch", sorted(ENGINE_BRANCHES))
 def test_a_branch_of_the_engine_is_refused(branch: str) -> None:
-    with pytest.raises(ActionValueError, match=f"{branch} belongs to the engine"):
+    with pytest.raises(ActionValueError, match=f"{branch} is reserved for the engine"):
         read_context_path(f"{branch}.x")
 
 

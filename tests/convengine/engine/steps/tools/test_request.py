@@ -51,7 +51,7 @@ def test_blank_names_are_no_names_and_arguments_must_be_an_object() -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("{", "no JSON"),
+        ("{", "not JSON"),
         ("[1]", "must be an object"),
         (7, "must be an object"),
         ({}, "neither a tool_code nor a tool_group"),

@@ -76,8 +76,8 @@ def test_json_is_one_document_with_every_failure(worlds: Path) -> None:
     ("arguments", "only", "problem"),
     [
         (["nowhere"], [], "nowhere does not exist"),
-        (["."], ["nobody"], "There is no scenario nobody in"),
-        (["empty"], [], "There is no scenario in"),
+        (["."], ["nobody"], "The scenario nobody does not exist in"),
+        (["empty"], [], "contains no scenario"),
     ],
 )
 def test_what_leads_nowhere_is_said(
