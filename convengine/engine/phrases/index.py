@@ -128,16 +128,16 @@ class _LanguageIndex:
         self._with_terms: dict[frozenset[str], list[int]] = {}
         #: The number of phrases of each intent.
         self._sizes = Counter(phrase.intent for phrase in phrases)
-        words: dict[TellingWord, None] = {}
+        words: dict[str, TellingWord] = {}
         for index, phrase in enumerate(phrases):
-            telling = _read_phrase(phrase.text, language, synonyms)
-            words.update(dict.fromkeys(telling))
-            self._terms.append(terms := frozenset(word.term for word in telling))
+            telling, terms = _read_phrase(phrase.text, language, synonyms)
+            self._terms.append(terms)
             self._with_terms.setdefault(terms, []).append(index)
             for word in telling:
+                words[word.text] = word
                 self._having.setdefault(word.term, []).append(index)
-        self._vocabulary = Vocabulary(words, language)
-        light = {word.term for word in words if word.light}
+        self._vocabulary = Vocabulary(words.values(), language)
+        light = {word.term for word in words.values() if word.light}
         self._weights = {
             term: self._rarity(len(having)) * (LIGHT if term in light else 1.0) for term, having in self._having.items()
         }
@@ -261,8 +261,11 @@ def _detect_languages_of_phrase(text: str) -> tuple[Language, ...]:
 
 
 @lru_cache(maxsize=_CACHED)
-def _read_phrase(text: str, language: Language, synonyms: Synonyms | None) -> tuple[TellingWord, ...]:
-    return tuple(read_telling_words(text, language, synonyms)[:MAX_WORDS])
+def _read_phrase(
+    text: str, language: Language, synonyms: Synonyms | None
+) -> tuple[tuple[TellingWord, ...], frozenset[str]]:
+    words = tuple(read_telling_words(text, language, synonyms)[:MAX_WORDS])
+    return words, frozenset(word.term for word in words)
 
 
 @lru_cache(maxsize=16)

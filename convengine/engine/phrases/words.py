@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import snowballstemmer
 
@@ -18,8 +18,7 @@ MAX_CHARS = 2000
 _MAX_SYNONYM, _CACHED = 4, 32768
 
 
-@dataclass(frozen=True)
-class TellingWord:
+class TellingWord(NamedTuple):
     """A word with meaning, and the term that all its forms share."""
 
     text: str
@@ -84,7 +83,7 @@ def read_telling_words(text: str | None, language: Language, synonyms: Synonyms 
         if word not in language.functions:
             telling = _make_word(word, language)
             if synonyms and (term := synonyms.replace_term(telling.term)) != telling.term:
-                telling = replace(telling, term=term)
+                telling = telling._replace(term=term)
             by_term.setdefault(telling.term, telling)
     return list(by_term.values())
 
