@@ -200,6 +200,10 @@ HEALTH_CODES: Mapping[str, str] = {
         "Phrases of two intents match the same message, so no intent is recognised. Make one "
         "pattern more specific, or let priorities decide (COLLISION_BY_PRIORITY)."
     ),
+    "PHRASES_TAKEN": (
+        "A pattern matches phrases of another intent and is tried first. Make the pattern more specific, or turn "
+        "it into phrases."
+    ),
     "PATTERN_EMPTY_TEXT": (
         "The pattern matches the empty text, and usually every other text. Require at least one character."
     ),

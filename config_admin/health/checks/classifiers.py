@@ -11,11 +11,12 @@ from config_admin.health.survey import Survey
 from config_admin.health.texts.pattern_tree import UnsupportedPattern
 from config_admin.health.texts.predicate import Text, TextPredicate, find_text, includes
 from config_admin.validation.findings import Severity
-from convengine.engine.steps.intents.classifiers import get_classifier_bank, order_classifiers
-from convengine.engine.steps.intents.settings import COLLISION_BY_PRIORITY
+from convengine.engine.steps.intents.classifiers import get_classifier_bank, list_groups, order_classifiers
+from convengine.engine.steps.intents.settings import COLLISION_BY_PRIORITY, ORDER
 from convengine.engine.steps.policy.step import get_policy_bank
 from convengine.engine.text.compare import code, shorten
 from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.enums import ClassifierType
 from convengine.engine.turn.snapshot import Snapshot
 
 #: Maximum reported collisions per row; maximum rows compared per word.
@@ -62,6 +63,52 @@ def _report_collision(one: rows.Classifier, other: rows.Classifier, text: str) -
         others=[other],
         field="pattern",
         witness=Witness(text=text),
+    )
+
+
+def find_taken_phrases(survey: Survey) -> Iterator[Diagnosis]:
+    """Patterns that match example sentences of other intents, and are tried before them."""
+    snapshot = survey.snapshot
+    bank, by_pk = get_classifier_bank(snapshot), snapshot.table(rows.Classifier).by_pk
+    order = {kind: index for index, group in enumerate(_list_groups(snapshot)) for kind in group}
+    taken: dict[Any, list[rows.Classifier]] = {}
+    for phrase in order_classifiers(snapshot):
+        if not phrase.is_phrase or survey.late("phrases"):
+            continue
+        for pattern in map(by_pk.get, sorted(bank.hits(phrase.pattern))):
+            if (
+                isinstance(pattern, rows.Classifier)
+                and snapshot.is_active(pattern.intent_code)
+                and code(pattern.intent_code) != code(phrase.intent_code)
+                and order[ClassifierType(code(pattern.rule_type))] < order[ClassifierType.PHRASE]
+                and survey.is_touched(phrase, pattern)
+            ):
+                taken.setdefault(pattern.pk, []).append(phrase)
+    for key, phrases in taken.items():
+        pattern = by_pk[key]
+        if isinstance(pattern, rows.Classifier):
+            yield _report_taken_phrases(pattern, phrases)
+
+
+def _list_groups(snapshot: Snapshot) -> tuple[tuple[ClassifierType, ...], ...]:
+    return list_groups(live_settings.read(snapshot, ORDER).value)
+
+
+def _report_taken_phrases(pattern: rows.Classifier, phrases: list[rows.Classifier]) -> Diagnosis:
+    named = ", ".join(f"“{shorten(row.pattern or '', 60)}” of {code(row.intent_code)}" for row in phrases[:MAX_OF_ONE])
+    more = f" and {len(phrases) - MAX_OF_ONE} more" if len(phrases) > MAX_OF_ONE else ""
+    return make_diagnosis(
+        "PHRASES_TAKEN",
+        Severity.WARNING,
+        pattern,
+        (
+            f"Pattern {shorten(pattern.pattern or '', 60)} of {code(pattern.intent_code)} matches phrases of other "
+            f"intents: {named}{more}."
+        ),
+        f"Patterns are tried before phrases, so customers who write this get {code(pattern.intent_code)}.",
+        others=phrases,
+        field="pattern",
+        witness=Witness(text=phrases[0].pattern or ""),
     )
 
 

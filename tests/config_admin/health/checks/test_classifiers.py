@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from config_admin.health.checks.classifiers import find_classifier_collisions
+from config_admin.health.checks.classifiers import find_classifier_collisions, find_taken_phrases
 from convengine.engine.steps.intents.classifiers import classify
 from convengine.engine.turn import rows
 from tests.builders import (
@@ -87,3 +87,27 @@ def test_a_row_whose_every_message_another_intent_claims_is_named() -> None:
     )
     assert narrow == max(key.pk for key in said.rows)
     assert "never decides" not in other.consequence
+
+
+def _phrase(intent: str, text: str) -> rows.Classifier:
+    return make_classifier(intent, text, rule_type="PHRASE")
+
+
+def test_a_pattern_that_takes_phrases_of_another_intent_is_named_with_them() -> None:
+    pattern = _regex("BILL", "order")
+    phrases = [_phrase("CANCEL", f"cancel order {number}") for number in range(5)]
+    (finding,) = run_check(find_taken_phrases, *INTENTS, pattern, *phrases, _phrase("BILL", "pay the order"))
+
+    assert (finding.code, finding.row) == ("PHRASES_TAKEN", pattern.pk)
+    assert "“cancel order 0” of CANCEL" in finding.message
+    assert finding.message.endswith("and 2 more.")
+    first = make_config("Classifier/ORDER", "PHRASE")
+    assert run_check(find_taken_phrases, *INTENTS, pattern, *phrases, first) == []
+    assert run_check(find_taken_phrases, *INTENTS, pattern, phrases[0], touched=pattern) != []
+    assert run_check(find_taken_phrases, *INTENTS, pattern, phrases[0], touched=INTENTS[0]) == []
+
+
+def test_phrases_are_no_patterns_for_the_search_of_collisions() -> None:
+    assert (
+        run_check(find_classifier_collisions, *INTENTS, _phrase("BILL", "my (order"), _phrase("CANCEL", "order")) == []
+    )
