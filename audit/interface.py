@@ -1,12 +1,11 @@
 """What the audit offers to the other apps, checked against the types of `server.app_interfaces`; settings name it."""
 
 from audit.access_log import write
-from audit.feedback.row_ratings import rate_row
+from audit.feedback.store import rate_row
 from audit.live import asgi, publish
 from audit.record import writer
 from audit.record.model_calls import has_model_call, sum_cost
-from audit.record.queries import read_last_seq
-from audit.record.row_usage import count_row_usage
+from audit.record.queries import count_row_usage, read_last_seq
 from audit.record.session_trail import list_deciding_rows, list_moves
 from audit.record.step_timeline import build_graphs, read_turn_trace
 from audit.replay.replay import find_replay_difference, rebuild_turn

@@ -14,8 +14,8 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
+from convengine.server.extensions.ports import RegisteredTools, TimedTools
 from convengine.server.extensions.registry import Registry
-from convengine.server.extensions.tools import RegisteredTools, TimedTools
 from convengine.server.model_clients.offline import NoModel
 from tests.fakes.clock import FrozenClock
 from tests.fakes.ports import (

@@ -14,8 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_POST
 
-from audit.feedback.row_ratings import MAX_ROWS, rank_rows
-from audit.feedback.store import FeedbackInput, store_feedback
+from audit.feedback.store import MAX_ROWS, FeedbackInput, rank_rows, store_feedback
 from audit.models import CeMcpUserFeedback
 from audit.timeline import addresses
 from convengine.engine.errors import ConvEngineError, RequestInvalid

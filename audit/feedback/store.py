@@ -1,18 +1,20 @@
-"""Store feedback on an answer: for the turn, and for the row that answered (api-and-audit 5)."""
+"""Store feedback on an answer: for the turn, and for the row that answered; count it by row (api-and-audit 5)."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Count, Max, Q
 
 from audit.models import CeErasure, CeMcpUserFeedback, CeTurnRow
 from convengine.engine.errors import ConversationClosed, ConversationNotFound, RequestInvalid
 from convengine.engine.redaction import Redaction
 from convengine.engine.steps.tools.stages import MCP_USER_FEEDBACK
 from convengine.engine.turn.payload import to_spoken_text
-from convengine.server.app_interfaces import configuration, turn_log
+from convengine.server.app_interfaces import RowRating, configuration, turn_log
 from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
@@ -149,3 +151,36 @@ def _write_event(feedback: CeMcpUserFeedback, now: Any) -> None:
     version = configuration().current().config_version
     events = [(str(feedback.conversation_id), MCP_USER_FEEDBACK, payload)]
     turn_log().outside(events, now, version)
+
+
+#: Maximum rows of the list.
+MAX_ROWS = 100
+_UP, _DOWN = Q(feedback_type="THUMBS_UP"), Q(feedback_type="THUMBS_DOWN")
+
+
+def rank_rows(since: datetime) -> list[RowRating]:
+    """Rows that answered, worst first. Two queries over the feedback since a time; replaced feedback does not count."""
+    found = CeMcpUserFeedback.objects.filter(replaced_at=None, created_at__gte=since).exclude(row_pk="")
+    counted = found.values("table_name", "row_pk").annotate(
+        ups=Count("pk", filter=_UP),
+        downs=Count("pk", filter=_DOWN),
+        last=Max("pk", filter=~Q(comment="", correction="")),
+    )
+    rows = list(counted.order_by("-downs", "ups", "table_name", "row_pk")[:MAX_ROWS])
+    words = _read_comments([row["last"] for row in rows if row["last"]])
+    return [
+        RowRating(row["table_name"], row["row_pk"], row["ups"], row["downs"], words.get(row["last"], ""))
+        for row in rows
+    ]
+
+
+def rate_row(table: str, pk: str) -> RowRating | None:
+    """All ratings of one row's answers; null without any. One query by an index."""
+    found = CeMcpUserFeedback.objects.filter(replaced_at=None, table_name=table, row_pk=str(pk))
+    counts = found.aggregate(ups=Count("pk", filter=_UP), downs=Count("pk", filter=_DOWN))
+    return RowRating(table, str(pk), counts["ups"], counts["downs"]) if counts["ups"] or counts["downs"] else None
+
+
+def _read_comments(keys: Sequence[int]) -> dict[int, str]:
+    found = CeMcpUserFeedback.objects.filter(pk__in=keys).values_list("pk", "comment", "correction")
+    return {pk: comment or correction for pk, comment, correction in found}

@@ -11,11 +11,14 @@ from operator import attrgetter
 from typing import NamedTuple
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Sum
 
 from audit.models import CeAudit, CeLlmCallLog
 from audit.record.elision import follows, restore_elided_events
 from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_EXIT
+from convengine.server.app_interfaces import RowUsage
+from convengine.server.database.sql import dialect
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 _FRAME = (STEP_ENTER, STEP_EXIT)
@@ -286,3 +289,30 @@ def sum_call_costs(turns: Sequence[CeConversationHistory]) -> dict[UUID, Decimal
         cost__isnull=False,
     )
     return dict(calls.values_list("turn_id").annotate(Sum("cost")))
+
+
+#: Counting ends here, because each counted entry must be read.
+MOST = 1000
+_SQL = """SELECT wanted.one, wanted.other,
+    (SELECT count(*) FROM (SELECT 1 FROM ce_turn_row WHERE table_name = wanted.one AND row_pk = wanted.other
+        AND created_at >= %s LIMIT %s) AS found),
+    (SELECT max(created_at) FROM ce_turn_row WHERE table_name = wanted.one AND row_pk = wanted.other)
+    FROM wanted"""
+
+
+def count_row_usage(rows: Sequence[tuple[str, str]], since: datetime) -> dict[tuple[str, str], RowUsage]:
+    """For rows by (table, primary key as text): how often each decided a turn since then; one query for all."""
+    if not rows:
+        return {}
+    sql_dialect = dialect()
+    values = ", ".join(["(%s, %s)"] * len(rows))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"WITH wanted(one, other) AS (VALUES {values}) {_SQL}",
+            [*(part for row in rows for part in row), sql_dialect.time_param(since), MOST],
+        )
+        found = cursor.fetchall()
+    return {
+        (table, pk): RowUsage(count, sql_dialect.read_time(last) if last is not None else None)
+        for table, pk, count, last in found
+    }

@@ -4,12 +4,12 @@
 from the configuration in force, without a query.
 """
 
+import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from config_admin.validation import relations
-from config_admin.validation.texts import list_row_texts
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.steps.tools.settings import ALLOWED_NEXT
 from convengine.engine.text.compare import code
@@ -245,3 +245,30 @@ def _get_target_intent(rule: rows.Rule) -> str | None:
 def _find_references_to_tool(snapshot: Snapshot, tool_code: str) -> Iterator[Row]:
     yield from relations.index_rows(snapshot, rows.DirectTool, relations.tool_code_key).get(tool_code, ())
     yield from relations.index_rows(snapshot, rows.Verbose, relations.tool_code_key).get(tool_code, ())
+
+
+class RowTexts(NamedTuple):
+    """A row with its texts."""
+
+    row: Row
+    #: By column, without empty ones.
+    texts: dict[str, str]
+    #: All of it in lower case, for a quick test.
+    folded: str
+
+
+def list_row_texts(snapshot: Snapshot, row_type: type[Row]) -> Sequence[RowTexts]:
+    """All rows of a type, including disabled ones, with their texts; made once per table."""
+    return snapshot.table(row_type).memo.get("said", lambda: [_read_row_texts(row) for row in snapshot.rows(row_type)])
+
+
+def _read_row_texts(row: Row) -> RowTexts:
+    found = {name: text for name in rows.columns(type(row)) if (text := _format_value(getattr(row, name)))}
+    found.setdefault(row.key, str(row.pk))
+    return RowTexts(row, found, "\n".join(found.values()).lower())
+
+
+def _format_value(value: Any) -> str:
+    if value is None or isinstance(value, (bool, int, float)):
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=dict)

@@ -20,7 +20,7 @@ from config_admin.editing.links import column_label, release_url, row_url
 from config_admin.editing.usages import link_of
 from config_admin.manual import prose
 from config_admin.releases.content import control_plane
-from config_admin.validation.texts import RowTexts, list_row_texts
+from config_admin.validation.uses import RowTexts, list_row_texts
 from config_admin.workplace.favourites import find_row, find_saved_rows, set_favourite
 from config_admin.workplace.settings_page import settings_url
 from convengine.engine.turn import rows

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from convengine.engine.text.json_equality import contains_json, equal_json
+from convengine.engine.text.json_diff import contains_json, equal_json
 from convengine.scenarios.matchers import OPERATORS, holds, select
 from convengine.scenarios.observed_turn import ObservedTurn, Row
 

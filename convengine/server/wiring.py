@@ -24,10 +24,9 @@ from convengine.server.app_interfaces import turn_reader
 from convengine.server.confirmed_actions.run_once import Executions
 from convengine.server.deployment import conf
 from convengine.server.executors.port import BuiltInTools
-from convengine.server.extensions.ports import Containers, Memories, ResponseTransformers
+from convengine.server.extensions.ports import Containers, Memories, RegisteredTools, ResponseTransformers, TimedTools
 from convengine.server.extensions.registry import Registry, registry
 from convengine.server.extensions.tasks import Tasks
-from convengine.server.extensions.tools import RegisteredTools, TimedTools
 from convengine.server.mcp_client.servers import McpServers, read_policy
 from convengine.server.model_clients.connections import ECHO, Connections, read_connections
 from convengine.server.model_clients.offline import EchoModel, NoModel

@@ -19,7 +19,7 @@ from config_admin.validation.findings import Severity
 from config_admin.validation.relations import scope_fits
 from convengine.engine.rules.actions.contract import COMPUTED
 from convengine.engine.rules.listing import tests_user_text
-from convengine.engine.text.json_equality import equal_json
+from convengine.engine.text.json_diff import equal_json
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import read_phase
 from convengine.engine.turn.scope import ANY, list_buckets, rank_specificity

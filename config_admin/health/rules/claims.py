@@ -16,7 +16,6 @@ from convengine.engine.rules.conditions import get_target
 from convengine.engine.rules.field_conditions.parser import ConditionError, parse_condition
 from convengine.engine.rules.json_path import PathError
 from convengine.engine.rules.json_path.compile import Test, compile_test
-from convengine.engine.rules.json_path.meter import BudgetExceeded, Meter
 from convengine.engine.rules.json_path.nodes import (
     Children,
     Compare,
@@ -37,6 +36,7 @@ from convengine.engine.rules.json_path.nodes import (
     Where,
 )
 from convengine.engine.rules.json_path.parser import parse_path
+from convengine.engine.rules.json_path.values import BudgetExceeded, Meter
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RuleType

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from config_admin.validation import common, patterns
+from config_admin.validation import common, programs
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from convengine.engine.phrases.matching import get_phrase_index
@@ -33,7 +33,7 @@ def _check_semantic_installed(draft: Classifier) -> Iterator[Finding]:
 
 
 def _check_breadth(draft: Classifier) -> Iterator[Finding]:
-    if patterns.is_too_broad(draft.row.rule_type, draft.row.pattern):
+    if programs.is_too_broad(draft.row.rule_type, draft.row.pattern):
         yield draft.warning(
             "PATTERN_TOO_BROAD",
             "pattern",
@@ -93,7 +93,7 @@ def _is_match(row: rows.Classifier, text: str) -> bool:
     """True when the row matches the text; of a phrase, only its own sentence is tried."""
     if row.is_phrase:
         return norm(row.pattern) == norm(text)
-    return patterns.is_match(row.rule_type, row.pattern, text)
+    return programs.is_match(row.rule_type, row.pattern, text)
 
 
 def _check_telling_words(draft: Classifier) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from config_admin.validation import common, programs, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
-from convengine.engine.prompts.allowed_interactions import find_capabilities
+from convengine.engine.prompts.select import find_capabilities
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.text.compare import code

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from config_admin.validation import patterns
+from config_admin.validation import programs
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from convengine.engine.steps.policy.settings import ENABLE_LLM
@@ -25,7 +25,7 @@ HARMLESS = (
 
 
 def _check_matches_everything(draft: Policy) -> Iterator[Finding]:
-    if patterns.matches_everything(draft.row.rule_type, draft.row.pattern):
+    if programs.matches_everything(draft.row.rule_type, draft.row.pattern):
         yield draft.error(
             "POLICY_BLOCKS_EVERYTHING", "pattern", "This would block every message. Make the pattern more specific."
         )
@@ -33,7 +33,7 @@ def _check_matches_everything(draft: Policy) -> Iterator[Finding]:
 
 def _check_harmless_texts(draft: Policy) -> Iterator[Finding]:
     for text in HARMLESS:
-        if code(draft.row.rule_type) != PolicyType.LLM and patterns.is_match(
+        if code(draft.row.rule_type) != PolicyType.LLM and programs.is_match(
             draft.row.rule_type, draft.row.pattern, text
         ):
             yield draft.warning("PATTERN_TOO_BROAD", "pattern", f"This also blocks harmless messages such as “{text}”")

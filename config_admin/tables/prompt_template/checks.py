@@ -7,7 +7,7 @@ from config_admin.validation import common, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.relations import UNREADABLE, as_json
-from convengine.engine.prompts.allowed_interactions import ALLOWS, EXPECTS, find_capabilities, read_words, words_of_mode
+from convengine.engine.prompts.select import ALLOWS, EXPECTS, find_capabilities, read_words, words_of_mode
 from convengine.engine.text.compare import blank, code
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import rows

@@ -7,7 +7,7 @@ from typing import Any
 from config_admin.validation import common, graph, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
-from config_admin.validation.patterns import matches_everything
+from config_admin.validation.programs import matches_everything
 from config_admin.validation.rule_effects import (
     MOVE_COLUMNS,
     is_move,

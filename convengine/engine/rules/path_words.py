@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from convengine.engine.rules.fact_words import CLAIMS, NOUNS, act_words
 from convengine.engine.rules.field_conditions.operators import OPERATORS as FIELD_OPERATORS
-from convengine.engine.rules.field_conditions.words import describe_row, name_field
+from convengine.engine.rules.field_conditions.words import CLAIMS, NOUNS, act_words, describe_row, name_field
 from convengine.engine.rules.json_path.nodes import (
     Compare,
     Condition,

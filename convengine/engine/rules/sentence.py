@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import SHOWN, ActionValueError
 from convengine.engine.rules.conditions import get_target
-from convengine.engine.rules.fact_words import act_words
-from convengine.engine.rules.field_conditions.words import describe_condition
+from convengine.engine.rules.field_conditions.words import act_words, describe_condition
 from convengine.engine.rules.json_path import PathError
 from convengine.engine.rules.path_words import in_words
 from convengine.engine.text.compare import blank, code, shorten

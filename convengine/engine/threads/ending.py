@@ -1,8 +1,8 @@
 """The lifecycle at the end of a turn, and the text when a session ends (sessions 2 and 3; R39, R41, R42)."""
 
 from convengine.engine.pending_actions.disambiguation import has_open_action
-from convengine.engine.prompts.allowed_interactions import choose_interaction
 from convengine.engine.prompts.render import render_lenient
+from convengine.engine.prompts.select import choose_interaction
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.text.compare import truthy
 from convengine.engine.threads import message_intent, resume

@@ -103,7 +103,7 @@ def _client(connection: Connection) -> "OpenAI":
     import httpx2
     from openai import OpenAI
 
-    from convengine.server.model_clients.bounded_transport import BoundedTransport
+    from convengine.server.model_clients.retries import BoundedTransport
 
     limits = httpx2.Limits(max_connections=200, max_keepalive_connections=50)
     return OpenAI(

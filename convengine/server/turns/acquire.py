@@ -1,21 +1,27 @@
-"""Acquiring the lease of a conversation: the right to run its next turn (sessions 6; R26 to R28).
+"""The lease of a conversation, which is the right to run its next turn: acquire it and renew it.
 
 One statement acquires a free lease, and reads what the turn begins with. Only a turn that finds it held looks further.
+One background thread a process renews the leases of running turns (sessions 6; R26 to R28).
 """
 
 import os
 import socket
+import threading
+import time
 import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache, partial
 from typing import Any
 
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from convengine.engine.errors import ConversationClosed, ConversationNotFound, TurnInProgress
 from convengine.engine.memory.settings import HISTORY_MAX_TURNS
 from convengine.engine.redaction import Redaction
-from convengine.engine.threads.settings import ALLOW_CLIENT_CONVERSATION_IDS, ON_CONCURRENT_TURN
+from convengine.engine.threads.settings import ALLOW_CLIENT_CONVERSATION_IDS, LEASE_SECONDS, ON_CONCURRENT_TURN
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import dumps, load_column
 from convengine.engine.turn.conversation import Conversation
@@ -27,8 +33,100 @@ from convengine.server.turns import idempotency
 from convengine.server.turns.dead_turns import recover_expired_lease
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.interruption import interrupt_running_turn
-from convengine.server.turns.lease import Lease, lease_seconds
 from convengine.server.turns.waiting import LAST_TICKET, wait_for_lease
+
+
+@dataclass(frozen=True)
+class Lease:
+    """An acquired lease and everything that was read with it."""
+
+    token: str
+    turn_id: str
+    turn_no: int
+    conversation: Conversation
+    #: The turn-lifetime params of the last committed turn.
+    previous_turn: Mapping[str, Any]
+    #: The configuration's head, to be pinned.
+    head: str
+    #: The database's time, which is the turn's time.
+    now: datetime
+    #: User text and answer of up to `past_limit` committed turns of the epoch, newest first.
+    past: Sequence[tuple[str | None, Any]] = ()
+    past_limit: int = 0
+    created: bool = False
+    #: The hash of the newest seal of the conversation's record.
+    chain_head: bytes | None = None
+
+
+def lease_seconds() -> int:
+    """The duration of a lease without renewal, by the newest configuration of this process."""
+    return live_settings.read(configuration().latest, LEASE_SECONDS).value
+
+
+def renew_lease(token: str) -> bool:
+    """Renew a lease. False when it was lost."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE ce_conversation SET lease_expires_at = {dialect().now(lease_seconds())} WHERE lease_token = %s",
+            [dialect().uuid_param(token)],
+        )
+        return bool(cursor.rowcount == 1)
+
+
+class LeaseRenewer:
+    """Knows the running turns of this process and renews their leases."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, float] = {}
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def renewing(self, token: str) -> Iterator[None]:
+        """While inside, the lease is renewed."""
+        with self._lock:
+            self._running[token] = time.monotonic()
+            self._ensure_thread()
+        self._wake.set()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.pop(token, None)
+
+    def _ensure_thread(self) -> None:
+        # Started at first use, so that a server that forks its workers has one in each.
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._run, name="lease-renewer", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        while True:
+            self._wake.wait()
+            pause = lease_seconds() / 3
+            time.sleep(pause)
+            with self._lock:
+                due = [token for token, since in self._running.items() if time.monotonic() - since >= pause]
+                if not self._running:
+                    self._wake.clear()
+            if due:
+                self._renew(due)
+
+    @staticmethod
+    def _renew(tokens: list[str]) -> None:
+        try:
+            for token in tokens:
+                renew_lease(token)
+        except DatabaseError:
+            # The turn notices at its commit; the next round tries again.
+            return
+        finally:
+            connection.close()
+
+
+lease_renewer = LeaseRenewer()
+
 
 _WORKER = f"{socket.gethostname()}:{os.getpid()}"
 _READ = (

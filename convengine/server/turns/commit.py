@@ -26,8 +26,8 @@ from convengine.server.database.sql import Statement, StatementRefused, dialect,
 from convengine.server.memory import session_memory
 from convengine.server.memory.session_memory import delete_units_stmts, store_units_stmts
 from convengine.server.sessions.models import CeConversation
+from convengine.server.turns.acquire import Lease, renew_lease
 from convengine.server.turns.interruption import is_interrupted
-from convengine.server.turns.lease import Lease, renew_lease
 from convengine.server.turns.turn_record import TurnRecord, insert_turn_stmt, write_recording
 
 

@@ -33,11 +33,10 @@ from convengine.server.deployment import conf
 from convengine.server.memory import after_commit
 from convengine.server.memory.session_memory import recall_previous_session
 from convengine.server.turns import idempotency, waiting
-from convengine.server.turns.acquire import AlreadyAnswered, acquire
+from convengine.server.turns.acquire import AlreadyAnswered, Lease, acquire, lease_renewer
 from convengine.server.turns.commit import StepFlush, commit_turn, record_failure
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.interruption import InterruptionCheck
-from convengine.server.turns.lease import Lease, lease_renewer
 
 log = structlog.get_logger(__name__)
 

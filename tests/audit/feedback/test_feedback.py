@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
-from audit.feedback.row_ratings import rank_rows, rate_row
+from audit.feedback.store import rank_rows, rate_row
 from audit.models import CeAudit, CeMcpUserFeedback
 from config_admin.models import CeConfig, CeResponse
 from convengine.server.sessions.models import CeConversation

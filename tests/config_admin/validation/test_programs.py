@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
+from config_admin.validation.programs import is_match, is_too_broad, matches_everything
 from convengine.engine.turn.live_settings import CATALOGUE, Setting
 from convengine.engine.turn.rows import Config
 from tests.cases import for_each
@@ -123,3 +124,26 @@ def test_every_shipped_text_pattern_and_prompt_would_pass_the_checks_of_a_row(se
     text = json.dumps(default) if setting.kind.name == "json" else str(default)
     row = Config(config_id=70, config_type=setting.type, config_key=setting.key, config_value=text)
     assert list_messages(row) == []
+
+
+@pytest.mark.parametrize("pattern", [".*", ".", "x?", "^", r"\w|\W", "(?i).+"])
+def test_some_patterns_catch_everything(pattern: str) -> None:
+    assert matches_everything("REGEX", pattern)
+    assert matches_everything(" regex ", pattern)
+
+
+@pytest.mark.parametrize(("kind", "pattern"), [("REGEX", "a"), ("REGEX", "("), ("CONTAINS", ".*"), ("REGEX", None)])
+def test_others_do_not(kind: str, pattern: str | None) -> None:
+    assert not matches_everything(kind, pattern)
+
+
+def test_a_letter_that_counts_wherever_it_stands_is_broad() -> None:
+    assert is_too_broad("REGEX", "[aeiou]")
+    assert is_too_broad("STARTS_WITH", "b")
+    assert not is_too_broad("REGEX", "^[yn]$")
+    assert not is_too_broad("EXACT", "y")
+
+
+def test_an_unusable_pattern_hits_nothing() -> None:
+    assert not is_match("REGEX", "(", "anything")
+    assert is_match("contains", "THING", "anything")

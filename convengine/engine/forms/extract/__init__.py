@@ -15,8 +15,7 @@ from convengine.engine.forms.extract.labels import find_mentions, read_by_label
 from convengine.engine.forms.extract.negated_or_hypothetical import is_negated_or_hypothetical
 from convengine.engine.forms.extract.reading import Reading
 from convengine.engine.forms.extract.resolve import AMBIGUOUS, resolve_candidates
-from convengine.engine.forms.extract.typed_values import is_typed
-from convengine.engine.forms.extract.units import is_numeric
+from convengine.engine.forms.extract.typed_values import is_numeric, is_typed
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.forms.values import VALUE_VIOLATES_SCHEMA
 from convengine.engine.text.compare import blank

@@ -30,8 +30,14 @@ from convengine.engine.forms.extract.language import (
 )
 from convengine.engine.forms.extract.negated_or_hypothetical import begins_with_negation, is_negated_or_hypothetical
 from convengine.engine.forms.extract.reading import Reading
-from convengine.engine.forms.extract.typed_values import read_counted
-from convengine.engine.forms.extract.units import CountedNumber, find_numbers, is_numeric, list_units, takes_money
+from convengine.engine.forms.extract.typed_values import (
+    CountedNumber,
+    find_numbers,
+    is_numeric,
+    list_units,
+    read_counted,
+    takes_money,
+)
 from convengine.engine.forms.form import Field
 from convengine.engine.forms.values import VALUE_INVALID, VALUE_VIOLATES_SCHEMA, clean_value
 from convengine.engine.text.dates import Unclear

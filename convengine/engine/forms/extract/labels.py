@@ -16,8 +16,7 @@ from convengine.engine.forms.extract.free_text import (
 )
 from convengine.engine.forms.extract.language import CHANGED_TO, CHANGES, EXPLICIT, GENERIC, NAMING, SOFT, UNITS
 from convengine.engine.forms.extract.reading import Reading
-from convengine.engine.forms.extract.typed_values import is_typed, read_typed
-from convengine.engine.forms.extract.units import is_numeric, read_number_at, singularize
+from convengine.engine.forms.extract.typed_values import is_numeric, is_typed, read_number_at, read_typed, singularize
 from convengine.engine.forms.form import Field
 from convengine.engine.forms.values import VALUE_INVALID, VALUE_VIOLATES_SCHEMA, clean_value
 from convengine.engine.text.words import Words

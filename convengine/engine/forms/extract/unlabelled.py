@@ -8,12 +8,14 @@ from convengine.engine.forms.extract.candidate import ENUM, FORMAT, NUMBER, PATT
 from convengine.engine.forms.extract.language import BEFORE_NUMBER, BEFORE_ONLY_NUMBER, VAGUE
 from convengine.engine.forms.extract.negated_or_hypothetical import is_bounded
 from convengine.engine.forms.extract.reading import Reading
-from convengine.engine.forms.extract.typed_values import find_choices, read_counted, read_formatted
-from convengine.engine.forms.extract.units import (
+from convengine.engine.forms.extract.typed_values import (
     CountedNumber,
+    find_choices,
     find_numbers,
     is_numeric,
     list_units,
+    read_counted,
+    read_formatted,
     takes_bare_numbers,
     takes_money,
 )

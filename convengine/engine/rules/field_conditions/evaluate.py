@@ -6,7 +6,7 @@ from typing import Any
 from convengine.engine.rules.field_conditions.operators import Needs, is_blank
 from convengine.engine.rules.field_conditions.parser import Comparison, Group
 from convengine.engine.rules.field_conditions.time_points import read_time_point
-from convengine.engine.rules.json_path.meter import shorten_value
+from convengine.engine.rules.json_path.values import shorten_value
 from convengine.engine.rules.verdict import Verdict, build_verdict
 from convengine.engine.turn.facts import collect_facts
 from convengine.engine.turn.local_time import CLOCK, describe_clock

@@ -4,10 +4,9 @@ from functools import lru_cache
 from typing import Any
 
 from convengine.engine.rules.json_path.compile import MISSING, compile_selector, compile_walker
-from convengine.engine.rules.json_path.meter import BudgetExceeded, Meter
 from convengine.engine.rules.json_path.nodes import Path, PathError, format_path
 from convengine.engine.rules.json_path.parser import parse_path
-from convengine.engine.rules.json_path.values import LISTS, OBJECTS
+from convengine.engine.rules.json_path.values import LISTS, OBJECTS, BudgetExceeded, Meter
 from convengine.engine.rules.verdict import Verdict, build_verdict
 
 Json = Any

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from convengine.engine.rules.json_path.meter import Meter
 from convengine.engine.rules.json_path.nodes import (
     Children,
     Compare,
@@ -25,7 +24,7 @@ from convengine.engine.rules.json_path.nodes import (
     Where,
     format_path,
 )
-from convengine.engine.rules.json_path.values import LISTS, OBJECTS, OPERATORS, get_length
+from convengine.engine.rules.json_path.values import LISTS, OBJECTS, OPERATORS, Meter, get_length
 from convengine.engine.rules.patterns import MAX_INPUT
 
 Json = Any

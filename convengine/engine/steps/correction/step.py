@@ -24,7 +24,7 @@ from convengine.engine.forms.session_form import (
 )
 from convengine.engine.forms.values import VALUE_INVALID, ConvertedValue, clean_value, convert_value
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.prompts.allowed_interactions import choose_interaction, find_capabilities
+from convengine.engine.prompts.select import choose_interaction, find_capabilities
 from convengine.engine.rules.patterns import get_pattern
 from convengine.engine.steps.correction.settings import REGEX_RETRY
 from convengine.engine.steps.correction.stages import (

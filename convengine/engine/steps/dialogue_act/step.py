@@ -13,8 +13,8 @@ from convengine.engine.forms.session_form import find_schema
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.llm.reply import read_confidence
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.prompts.allowed_interactions import list_allowed_interactions
 from convengine.engine.prompts.fill import fill_prompts
+from convengine.engine.prompts.select import list_allowed_interactions
 from convengine.engine.rules.apply import RULE_FIELDS, run_phase
 from convengine.engine.steps.dialogue_act.stages import (
     DIALOGUE_ACT_CLASSIFIED,

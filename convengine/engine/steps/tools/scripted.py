@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from convengine.engine.steps.tools.request import resolve_group
-from convengine.engine.text.json_equality import contains_json
+from convengine.engine.text.json_diff import contains_json
 from convengine.engine.turn.ports import ServerTools, ToolAnswer
 from convengine.engine.turn.rows import McpServer
 from convengine.engine.turn.session import Session

@@ -9,8 +9,8 @@ from convengine.engine.llm.scripted import ScriptedModel, ScriptLine
 from convengine.engine.steps.tools.scripted import ScriptedServers, ScriptedTools, Stub
 from convengine.engine.turn.ports import LlmRequest
 from convengine.engine.turn.recording import Playback, Recording, Reuse, TapedModel, TapedPace, TapedServers, TapedTools
+from convengine.server.extensions.ports import RegisteredTools, TimedTools
 from convengine.server.extensions.registry import Registry
-from convengine.server.extensions.tools import RegisteredTools, TimedTools
 from convengine.server.model_clients.offline import NoModel
 from tests.builders import make_server, make_session
 from tests.fakes.clock import FrozenClock

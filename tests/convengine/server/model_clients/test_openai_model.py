@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest
-from convengine.server.model_clients.bounded_transport import MAX_BYTES
 from convengine.server.model_clients.connections import Connections, read_connections
 from convengine.server.model_clients.openai_model import OpenAiModel
+from convengine.server.model_clients.retries import MAX_BYTES
 from tests.fakes.openai_server import ModelServer, Says, model_server
 from tests.live.processes import free_port
 

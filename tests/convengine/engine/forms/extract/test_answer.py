@@ -4,7 +4,7 @@ import pytest
 
 from convengine.engine.forms.extract.answer import frames_number, read_whole_answer, says_no_name, verb_goes_on
 from convengine.engine.forms.extract.reading import Reading
-from convengine.engine.forms.extract.units import find_numbers
+from convengine.engine.forms.extract.typed_values import find_numbers
 from convengine.engine.forms.form import Field, Form
 
 

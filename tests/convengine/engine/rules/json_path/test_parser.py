@@ -36,7 +36,7 @@ def test_length_and_nesting_are_bounded() -> None:
 def test_the_grammar_is_made_in_memory() -> None:
     files = {path.name for path in Path(json_path.__file__).parent.iterdir() if path.suffix == ".py"}
 
-    assert files == {"__init__.py", "compile.py", "meter.py", "nodes.py", "parser.py", "values.py"}
+    assert files == {"__init__.py", "compile.py", "nodes.py", "parser.py", "values.py"}
 
 
 def test_making_the_grammar_says_nothing(caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,16 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.rules.json_path.values import OPERATORS, are_equal, get_length
+from convengine.engine.rules.json_path.values import (
+    MAX_DESCENDANTS,
+    MAX_WORK,
+    OPERATORS,
+    BudgetExceeded,
+    Meter,
+    are_equal,
+    get_length,
+    shorten_value,
+)
 
 
 def nothing(work: int) -> None:
@@ -52,3 +61,29 @@ def test_only_two_numbers_or_two_texts_have_an_order(op: str, left: Any, right: 
 @pytest.mark.parametrize(("value", "size"), [("abc", 3), ([1], 1), ({}, 0), (5, None), (None, None)])
 def test_texts_lists_and_objects_have_a_length(value: Any, size: int | None) -> None:
     assert get_length(value) == size
+
+
+def test_work_ends_at_its_limit() -> None:
+    meter = Meter()
+    meter.spend(MAX_WORK)
+    with pytest.raises(BudgetExceeded):
+        meter.spend(1)
+
+
+def test_descendants_end_at_theirs() -> None:
+    meter = Meter()
+    for _ in range(MAX_DESCENDANTS):
+        meter.visit()
+    with pytest.raises(BudgetExceeded):
+        meter.visit()
+
+
+def test_short_values_are_shown_as_they_are() -> None:
+    for value in (None, True, 5, "x", [1, {"a": None}]):
+        assert shorten_value(value) == value
+
+
+def test_long_values_are_shown_by_their_beginning() -> None:
+    assert shorten_value("x" * 500) == "x" * 199 + "…"
+    assert str(shorten_value({"k": ["y" * 500]})).startswith('{"k":["yyy')
+    assert len(str(shorten_value(list(range(10_000))))) == 200

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from convengine.engine.forms.extract.reading import Reading
-from convengine.engine.forms.extract.units import (
+from convengine.engine.forms.extract.typed_values import (
     counts_other_unit,
     find_numbers,
     identifies,

@@ -8,8 +8,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from audit.models import CeTurnRow
-from audit.record import row_usage as module
-from audit.record.row_usage import count_row_usage
+from audit.record import queries as module
+from audit.record.queries import count_row_usage
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 

@@ -10,8 +10,8 @@ from convengine.engine.turn.recording import Playback, Recording, TapedTools
 from convengine.engine.turn.session import Session
 from convengine.server.extensions import registry as registered
 from convengine.server.extensions.http import HttpRequest
+from convengine.server.extensions.ports import RegisteredTools, TimedTools
 from convengine.server.extensions.registry import Registry, ToolEntry, tool
-from convengine.server.extensions.tools import RegisteredTools, TimedTools
 from tests.builders import make_session
 
 SESSION = Session("c", intent="ORDER_STATUS", state="LOOKUP", context={"orderNumber": "48392"})
