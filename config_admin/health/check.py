@@ -52,8 +52,7 @@ CHECKS: tuple[Check, ...] = (
     Check("save checks", saved.run_save_checks, _ALL),
     Check("rules that never apply", never.find_dead_rules, _RULES | _MOVING),
     Check("phrases", classifiers.find_classifier_collisions, _tables_of(rows.Classifier)),
-    Check("classifiers", classifiers.find_classifier_collisions, _tables_of(rows.Classifier)),
-    Check("phrases", classifiers.find_taken_phrases, _tables_of(rows.Classifier)),
+    Check("phrases that patterns take", classifiers.find_taken_phrases, _tables_of(rows.Classifier)),
     Check("loops of rules", loops.find_loops, _RULES),
     Check("collisions of rules", collisions.find_rule_collisions, _RULES),
 )

@@ -69,25 +69,22 @@ def _report_collision(one: rows.Classifier, other: rows.Classifier, text: str) -
 def find_taken_phrases(survey: Survey) -> Iterator[Diagnosis]:
     """Patterns that match example sentences of other intents, and are tried before them."""
     snapshot = survey.snapshot
-    bank, by_pk = get_classifier_bank(snapshot), snapshot.table(rows.Classifier).by_pk
+    bank, by_pk = get_classifier_bank(snapshot), {row.pk: row for row in order_classifiers(snapshot)}
     order = {kind: index for index, group in enumerate(_list_groups(snapshot)) for kind in group}
     taken: dict[Any, list[rows.Classifier]] = {}
     for phrase in order_classifiers(snapshot):
         if not phrase.is_phrase or survey.late("phrases"):
             continue
-        for pattern in map(by_pk.get, sorted(bank.hits(phrase.pattern))):
+        hits = (by_pk[key] for key in bank.hits(phrase.pattern) if key in by_pk)
+        for pattern in sorted(hits, key=lambda row: row.classifier_id):
             if (
-                isinstance(pattern, rows.Classifier)
-                and snapshot.is_active(pattern.intent_code)
-                and code(pattern.intent_code) != code(phrase.intent_code)
+                code(pattern.intent_code) != code(phrase.intent_code)
                 and order[ClassifierType(code(pattern.rule_type))] < order[ClassifierType.PHRASE]
                 and survey.is_touched(phrase, pattern)
             ):
                 taken.setdefault(pattern.pk, []).append(phrase)
     for key, phrases in taken.items():
-        pattern = by_pk[key]
-        if isinstance(pattern, rows.Classifier):
-            yield _report_taken_phrases(pattern, phrases)
+        yield _report_taken_phrases(by_pk[key], phrases)
 
 
 def _list_groups(snapshot: Snapshot) -> tuple[tuple[ClassifierType, ...], ...]:
