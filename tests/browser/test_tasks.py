@@ -80,26 +80,26 @@ def test_an_intent_that_collects_two_fields_and_confirms(analyst: Visitor) -> No
     page.get_by_role("link", name="Intents", exact=True).first.click()
     page.get_by_role("link", name="Add intent").click()
     guide.fill(intent_code="BOOK_TABLE", display_name="Book a table", description="A guest wants a table.")
-    guide.did("Open **Intents**, press **+**, and give the intent a code and a description.")
+    guide.did("Open **Intents**, press **+**, and enter a code and a description.")
 
     guide.save("guests ask for tables")
     expect(page.get_by_text("No phrases yet. Add one first.")).to_be_visible()
-    guide.did("Give a reason and save. The workspace of the intent opens: everything about it will stand here.")
+    guide.did("Enter a reason and save. The workspace of the intent opens. It shows everything about the intent.")
 
     add(guide, "Phrases")
     guide.fill(rule_type="REGEX", pattern=r"\b(book|reserve)\b.*\btable\b", state_code="COLLECT")
-    guide.did("At **Phrases**, press **Add**: the words that lead here, and the state to begin in.")
+    guide.did("At **Phrases**, press **Add**. Enter the words that lead to the intent, and the first state.")
     guide.save("what guests write")
 
     add(guide, "Form")
     guide.fill(state_code="ANY")
     field(guide, "guests", "integer")
     field(guide, "name", "string")
-    guide.did("At **Form**, add two fields, both required.", page.get_by_label("Type of name"))
+    guide.did("At **Form**, add two required fields.", page.get_by_label("Type of name"))
     guide.save("what we must know")
 
     answer(guide, "COLLECT", "For how many guests, and in which name?")
-    guide.did("At **Answers**, add what is asked while the data is collected: state `COLLECT`.")
+    guide.did("At **Answers**, add the question for the state `COLLECT`, in which the data is collected.")
     guide.save("ask for the data")
 
     add(guide, "Rules", "a rule after data collection")
@@ -110,7 +110,7 @@ def test_an_intent_that_collects_two_fields_and_confirms(analyst: Visitor) -> No
     expect(page.locator("#ce-sentence")).to_have_text(
         "When the form of BOOK_TABLE is complete in state COLLECT, set state to CONFIRM."
     )
-    guide.did("At **Rules**, add one after data collection. The sentence above the form says what it does.")
+    guide.did("At **Rules**, add a rule after data collection. The sentence above the form says what it does.")
     guide.save("ask for confirmation when the form is complete")
 
     answer(guide, "CONFIRM", "A table for {{ guests }}, in the name of {{ name }}. Shall I book it?")
@@ -120,17 +120,17 @@ def test_an_intent_that_collects_two_fields_and_confirms(analyst: Visitor) -> No
         state_code="CONFIRM", rule_type="EXACT", match_target="DIALOGUE_ACT", match_pattern="AFFIRM",
         action="SET_STATE", action_value="DONE",
     )  # fmt: skip
-    guide.did("Add the question to confirm for `CONFIRM`, and a rule after the dialogue act: a yes leads to `DONE`.")
+    guide.did("Add the confirmation question for `CONFIRM`. Add a rule after the dialogue act: a yes leads to `DONE`.")
     guide.save("a yes books")
     answer(guide, "DONE", "Your table is booked, {{ name }}.")
     guide.save("say that it is booked")
-    guide.did("Add the last answer. The page reports nothing missing any more.")
+    guide.did("Add the last answer. The page no longer reports missing answers.")
 
     page.get_by_role("link", name="Try a conversation").first.click()
     for text in ("I would like to book a table", "4 guests, name: Anna", "yes please"):
         guide.say(text)
     expect(page.locator("#last")).to_contain_text("Your table is booked, Anna.")
-    guide.did("Press **Try a conversation** and play a guest. Every edit is live at once.")
+    guide.did("Press **Try a conversation** and write as a guest. Every edit is active at once.")
     guide.check_manual()
 
 
@@ -164,9 +164,7 @@ def test_why_a_sentence_went_to_the_wrong_intent(analyst: Visitor) -> None:
     page.get_by_role("link", name="Try a conversation").first.click()
     guide.say(asked)
     expect(page.locator("#last")).to_contain_text("ORDER_STATUS")
-    guide.did(
-        "Open **Conversations → Try a conversation** and say the sentence. At its side stands which phrase decided."
-    )
+    guide.did("Open **Conversations → Try a conversation** and send the sentence. The page shows which phrase decided.")
 
     page.get_by_role("link", name="leads to tracking an order").click()
     box = page.locator(".ce-try").first
@@ -175,20 +173,20 @@ def test_why_a_sentence_went_to_the_wrong_intent(analyst: Visitor) -> None:
     box.get_by_label("Message").press("Enter")
     expect(box).to_contain_text("The message leads to ORDER_STATUS.")
     guide.did(
-        "Follow its link. **Preview** below the pattern says what the sentence leads to, and what else fits.", box
+        "Open the link of the phrase. **Preview** below the pattern shows the result, and what else matches.", box
     )
 
     page.get_by_role("link", name="Intents", exact=True).first.click()
     page.get_by_role("link", name="FAQ_BILL").click()
     add(guide, "Phrases")
     guide.fill(rule_type="REGEX", pattern=r"\binvoices?\b", state_code="IDLE", priority="12")
-    guide.did("Open the intent that was meant, and add a phrase that comes before it: 12 goes before 13.")
+    guide.did("Open the right intent, and add a phrase with a lower priority number: 12 comes before 13.")
     guide.save("questions about invoices went to the tracking of orders")
 
     page.get_by_role("link", name="Try a conversation").first.click()
     guide.say(asked)
     expect(page.locator("#last")).to_contain_text("FAQ_BILL")
-    guide.did("Say it again: it leads where it should.")
+    guide.did("Send the sentence again. It leads to the right intent.")
     guide.check_manual()
 
 
@@ -200,7 +198,8 @@ def test_the_priority_of_two_rules_is_swapped(analyst: Visitor) -> None:
     rows = page.get_by_role("row").filter(has_text="tool_result.result.found is false")
     expect(rows.nth(0)).to_contain_text(first)
     guide.did(
-        "Open the intent. Its rules are listed in the order in which they are tried; a lower priority goes first.",
+        "Open the intent. Its rules are listed in the order in which they are evaluated. "
+        "A lower priority number comes first.",
         rows.nth(1),
     )
 
@@ -211,13 +210,15 @@ def test_the_priority_of_two_rules_is_swapped(analyst: Visitor) -> None:
         form.locator("#id_priority").fill(priority)
         form.locator("#id_priority").scroll_into_view_if_needed()
         if words == first:
-            guide.did("Press **Edit here** at the first, give it the priority of the second, a reason, and save.")
+            guide.did(
+                "Press **Edit here** at the first rule. Enter the priority of the second rule and a reason, and save."
+            )
         form.get_by_label("Reason for this change").fill("first go back, then forget")
         with page.expect_navigation():
             form.get_by_role("button", name="Save", exact=True).click()
     expect(rows.nth(0)).to_contain_text(second)
     guide.did(
-        "Give the other the priority of the first. The page shows the order that holds from the next message on.",
+        "Give the second rule the priority of the first. The page shows the order for the next message.",
         rows.nth(1),
     )
     guide.check_manual()
@@ -234,15 +235,15 @@ def test_yesterdays_change_is_undone(somebody: Callable[[], Visitor]) -> None:
 
     page.get_by_role("link", name="Releases", exact=True).first.click()
     row = page.get_by_role("row").filter(has_text="closing time, as I heard")
-    guide.did("Open **Releases**: each change with who made it, when and why. Open the one to be undone.", row)
+    guide.did("Open **Releases**. It lists each change with its author, time and reason. Open the change to undo.", row)
     row.get_by_role("link").first.click()
-    guide.did("It shows what it changed, before and after. Press **Undo only this release**.")
+    guide.did("The page shows the changed values, before and after. Press **Undo only this release**.")
     page.get_by_role("link", name="Undo only this release").click()
     page.get_by_label("Reason for this change").fill("the shop stays open")
-    guide.did("See what would change, give a reason, and confirm. What came after that release stays.")
+    guide.did("Check the changes, enter a reason, and confirm. Later changes stay.")
     with page.expect_navigation():
         page.locator("button.ce-button-main").click()
-    guide.did("A new release has the old text again; the history keeps both.")
+    guide.did("A new release has the old text again. The history shows both releases.")
 
     guide.visitor.go(changed.removeprefix(guide.visitor.server.url))
     assert page.locator("#id_exact_text").input_value() == as_it_was
