@@ -194,7 +194,7 @@ def template(row: Any, name: str, moment: SampleTurn) -> PreviewResult:
     notes += _Notes().scope(row, moment).found
     if blank(rendered.text):
         return PreviewResult("The text is empty.", False, notes=notes)
-    return PreviewResult("It says:", text=rendered.text, notes=notes)
+    return PreviewResult("Result:", text=rendered.text, notes=notes)
 
 
 def arguments(row: rows.DirectTool, name: str, moment: SampleTurn) -> PreviewResult:

@@ -21,6 +21,11 @@ from convengine.engine.turn.snapshot import Snapshot
 
 #: How many findings a page shows.
 SHOWN = 100
+#: Parts of codes that are abbreviations, in words.
+_CODE_WORDS = {
+    **{"VAR": "variable", "PARAM": "parameter", "ARGS": "arguments", "DB": "database", "LLM": "language model"},
+    **{"JSONPATH": "JSON path", "JSON": "JSON", "SQL": "SQL", "HTTP": "HTTP", "ASCII": "ASCII"},
+}
 
 
 def health_url() -> str:
@@ -84,7 +89,8 @@ def _save_acknowledgement(request: HttpRequest) -> None:
 
 def get_code_label(code: str) -> str:
     """The type of a finding in words: `Rule collision`."""
-    return code.replace("_", " ").capitalize()
+    label = " ".join(_CODE_WORDS.get(word, word.lower()) for word in code.split("_"))
+    return label[:1].upper() + label[1:]
 
 
 def _count_codes(findings: list[Diagnosis]) -> list[tuple[str, str, int]]:

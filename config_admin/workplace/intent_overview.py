@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from config_admin.validation.relations import get_properties, index_rows, intent_key
 from convengine.engine.prompts.select import order_newest_first
+from convengine.engine.rules.row_names import strip_statements
 from convengine.engine.rules.sentence import describe_rule
 from convengine.engine.steps.responses.step import choose_response
 from convengine.engine.text.compare import code, shorten, shorten_line
@@ -207,7 +208,7 @@ def describe_row(row: Any) -> tuple[str, str]:
             return row.input_param_name, f"{row.page_id} / {row.section_id} / {row.container_id}"
         case rows.Response():
             return shorten_line(
-                row.exact_text or row.derivation_hint, 160
+                strip_statements(row.exact_text or row.derivation_hint), 160
             ), "" if row.exact_text else "written by a model"
         case rows.PromptTemplate():
             use = PromptUse.read(row.response_type)

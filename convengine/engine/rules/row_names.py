@@ -43,7 +43,7 @@ def _name_setting(row: Any) -> str:
     return f"{name} = {row.config_value}"
 
 
-def _strip_statements(template: str | None) -> str:
+def strip_statements(template: str | None) -> str:
     """The text of a template without its statements, so that a name starts with what users read."""
     text = template or ""
     return _STATEMENTS.sub(" ", text).strip() or text
@@ -74,7 +74,7 @@ _NAMES: Mapping[str, Callable[[Any], str]] = {
     rows.Policy.table: lambda row: _name_pattern(PolicyType, row),
     rows.OutputSchema.table: _name_form,
     rows.PromptTemplate.table: _name_prompt,
-    rows.Response.table: lambda row: _strip_statements(row.exact_text or row.derivation_hint),
+    rows.Response.table: lambda row: strip_statements(row.exact_text or row.derivation_hint),
     rows.ContainerConfig.table: lambda row: row.input_param_name,
     rows.PendingAction.table: lambda row: row.action_key,
     rows.Tool.table: lambda row: row.tool_code,
@@ -85,5 +85,5 @@ _NAMES: Mapping[str, Callable[[Any], str]] = {
     rows.SqlGuardrail.table: lambda row: f"{_label(GuardrailType, row.rule_type)}: {row.match_value}",
     rows.McpServer.table: lambda row: row.name,
     rows.Config.table: _name_setting,
-    rows.Verbose.table: lambda row: _strip_statements(row.message or row.error_message),
+    rows.Verbose.table: lambda row: strip_statements(row.message or row.error_message),
 }
